@@ -1,0 +1,45 @@
+# One command surface. Works with GNU make and Python 3.11 or newer; everything else comes from PyPI.
+PYTHON ?= python3
+BASE := .venv
+ORACLE := .venv-oracle
+PY := $(BASE)/bin/python
+ORACLE_PY := $(ORACLE)/bin/python
+
+.PHONY: run test oracle check format bench starter clean
+
+run: $(BASE)/.installed
+	$(PY) -m app generate "a red house by the sea at night"
+
+test: $(BASE)/.installed
+	$(PY) -m pytest -m "not oracle and not slow and not gpu"
+
+oracle: $(ORACLE)/.installed
+	$(ORACLE_PY) -m pytest -m "oracle and not slow" tests
+
+check: $(BASE)/.installed
+	$(PY) -m ruff format --check .
+	$(PY) -m ruff check .
+	$(PY) -m pyright
+	$(BASE)/bin/lint-imports
+
+format: $(BASE)/.installed
+	$(PY) -m ruff format .
+	$(PY) -m ruff check --fix .
+
+# Full-size networks beside diffusers and stable-diffusion.cpp; needs about 12 GB of disk and half an hour.
+bench: $(ORACLE)/.installed
+	$(ORACLE_PY) -m benchmarks
+
+$(BASE)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(BASE)
+	$(PY) -m pip install --quiet --editable ".[dev]"
+	touch $@
+
+$(ORACLE)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(ORACLE)
+	$(ORACLE_PY) -m pip install --quiet --editable ".[dev,oracle]"
+	$(ORACLE_PY) -m pip install --quiet --no-deps k-diffusion==0.1.1.post1
+	touch $@
+
+clean:
+	rm -rf $(BASE) $(ORACLE) .ruff_cache .pytest_cache .import_linter_cache

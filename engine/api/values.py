@@ -1,0 +1,135 @@
+"""The shared vocabulary: names a request, a record and a message may use."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class SamplerName(StrEnum):
+    """How the probability-flow equation is integrated. The value is our identifier."""
+
+    EULER = "euler"
+    EULER_ANCESTRAL = "euler_a"
+    HEUN = "heun"
+    DPMPP_2M = "dpmpp_2m"
+    DPMPP_2M_SDE = "dpmpp_2m_sde"
+    DDIM = "ddim"
+    LCM = "lcm"
+
+    @property
+    def label(self) -> str:
+        """The name that A1111 writes into a picture and that people know it by."""
+        return _SAMPLER_LABELS[self]
+
+
+_SAMPLER_LABELS = {
+    SamplerName.EULER: "Euler",
+    SamplerName.EULER_ANCESTRAL: "Euler a",
+    SamplerName.HEUN: "Heun",
+    SamplerName.DPMPP_2M: "DPM++ 2M",
+    SamplerName.DPMPP_2M_SDE: "DPM++ 2M SDE",
+    SamplerName.DDIM: "DDIM",
+    SamplerName.LCM: "LCM",
+}
+
+
+class ScheduleName(StrEnum):
+    """Which noise levels the sampler visits. The value is our identifier."""
+
+    NORMAL = "normal"
+    KARRAS = "karras"
+    SIMPLE = "simple"
+    SGM_UNIFORM = "sgm_uniform"
+    BETA = "beta"
+
+    @property
+    def label(self) -> str:
+        """The name that A1111 writes as "Schedule type"."""
+        return _SCHEDULE_LABELS[self]
+
+
+_SCHEDULE_LABELS = {
+    ScheduleName.NORMAL: "Normal",
+    ScheduleName.KARRAS: "Karras",
+    ScheduleName.SIMPLE: "Simple",
+    ScheduleName.SGM_UNIFORM: "SGM Uniform",
+    ScheduleName.BETA: "Beta",
+}
+
+
+class ConventionName(StrEnum):
+    """Whose conventions a picture follows: initial noise, emphasis, prompt grammar."""
+
+    A1111 = "a1111"
+    COMFY = "comfy"
+    DIFFUSERS = "diffusers"
+
+
+class PrecisionName(StrEnum):
+    """The number format a network computes in. AUTO lets the engine choose for the device."""
+
+    AUTO = "auto"
+    F32 = "f32"
+    F16 = "f16"
+    BF16 = "bf16"
+
+
+class PredictionType(StrEnum):
+    """What the denoiser predicts: the noise, or v = alpha * noise - sigma * picture."""
+
+    EPSILON = "epsilon"
+    V = "v_prediction"
+
+
+class InputRole(StrEnum):
+    """What an input picture is for."""
+
+    INIT = "init"
+    MASK = "mask"
+    CONTROL = "control"
+    REFERENCE = "reference"
+
+
+class Phase(StrEnum):
+    """The phases of a job, in order."""
+
+    LOAD = "load"
+    COMPILE = "compile"
+    ENCODE = "encode"
+    DENOISE = "denoise"
+    DECODE = "decode"
+    SAVE = "save"
+
+
+class ErrorCode(StrEnum):
+    """Every failure a user can meet. Codes are data: the app translates and offers a remedy."""
+
+    CHECKPOINT_NOT_FOUND = "checkpoint_not_found"
+    CHECKPOINT_UNREADABLE = "checkpoint_unreadable"
+    CHECKPOINT_NOT_SAFETENSORS = "checkpoint_not_safetensors"
+    CHECKPOINT_TRUNCATED = "checkpoint_truncated"
+    CHECKPOINT_CORRUPT = "checkpoint_corrupt"
+    CHECKPOINT_UNKNOWN_FAMILY = "checkpoint_unknown_family"
+    CHECKPOINT_INCOMPLETE = "checkpoint_incomplete"
+    CHECKPOINT_MISMATCH = "checkpoint_mismatch"
+    REQUEST_INVALID = "request_invalid"
+    INPUT_IMAGE_UNREADABLE = "input_image_unreadable"
+    METADATA_MISSING = "metadata_missing"
+    BACKEND_UNKNOWN = "backend_unknown"
+    BACKEND_UNAVAILABLE = "backend_unavailable"
+    BACKEND_FAILED = "backend_failed"
+    OUT_OF_MEMORY = "out_of_memory"
+    NUMERIC_FAILURE = "numeric_failure"
+    OUTPUT_NOT_WRITABLE = "output_not_writable"
+    DISK_FULL = "disk_full"
+    CANCELLED = "cancelled"
+    INTERNAL = "internal"
+
+
+class ErrorInfo(msgspec.Struct, frozen=True):
+    """A failure as data: what happened, what to do, and the technical detail for a report."""
+
+    code: ErrorCode
+    message: str
+    hint: str = ""
+    detail: str = ""
