@@ -1,0 +1,318 @@
+"""The contract between the engine and whatever runs a network.
+
+A backend receives a `Graph`: the bytes of an ONNX model whose weights are external, and for each
+weight a `WeightRef` that says where its numbers are: a slice of a file, or an array in memory. It
+compiles the graph for a `Device` and returns a `Session` that runs it. It owns no policy: retries,
+timing, caching and fallback live once, in the engine.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+# Fraction done in [0, 1], or None where the runtime does not tell.
+Progress = Callable[[float | None], None]
+
+
+class BackendError(Exception):
+    """A runtime refused or failed. `out_of_memory` tells the one cause the engine can act on."""
+
+    def __init__(self, message: str, *, out_of_memory: bool = False) -> None:
+        super().__init__(message)
+        self.out_of_memory = out_of_memory
+
+
+class RunCancelled(Exception):  # noqa: N818 (a decision, not a fault)
+    """A run, load or compile was stopped through its `Cancellation`."""
+
+
+class Cancellation(Protocol):
+    """Whether the user has asked to stop; the engine's cancel token satisfies it."""
+
+    def is_set(self) -> bool:
+        """True once the user has asked to stop."""
+        ...
+
+    def calling(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
+        """Within the block, a request to stop calls `stop` once, on the thread that asks."""
+        ...
+
+
+class DType(StrEnum):
+    """Element types of weights and tensors, named as in safetensors headers."""
+
+    F64 = "F64"
+    F32 = "F32"
+    F16 = "F16"
+    BF16 = "BF16"
+    F8_E4M3 = "F8_E4M3"
+    F8_E5M2 = "F8_E5M2"
+    I64 = "I64"
+    I32 = "I32"
+    I16 = "I16"
+    I8 = "I8"
+    U8 = "U8"
+    BOOL = "BOOL"
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """The NumPy type that holds it; those NumPy lacks come from ml_dtypes."""
+        return _NUMPY_TYPES[self]
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return self.numpy.itemsize
+
+
+_NUMPY_TYPES: Mapping[DType, np.dtype[Any]] = {
+    DType.F64: np.dtype(np.float64),
+    DType.F32: np.dtype(np.float32),
+    DType.F16: np.dtype(np.float16),
+    DType.BF16: np.dtype(ml_dtypes.bfloat16),
+    DType.F8_E4M3: np.dtype(ml_dtypes.float8_e4m3fn),
+    DType.F8_E5M2: np.dtype(ml_dtypes.float8_e5m2),
+    DType.I64: np.dtype(np.int64),
+    DType.I32: np.dtype(np.int32),
+    DType.I16: np.dtype(np.int16),
+    DType.I8: np.dtype(np.int8),
+    DType.U8: np.dtype(np.uint8),
+    DType.BOOL: np.dtype(np.bool_),
+}
+
+
+class Precision(StrEnum):
+    """The number format a network computes in."""
+
+    F32 = "f32"
+    F16 = "f16"
+    BF16 = "bf16"
+
+    @property
+    def dtype(self) -> DType:
+        """The element type of weights stored in this precision."""
+        return DType[self.name]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlice:
+    """A tensor that stays in its file: row-major, little-endian, `offset` from the file's start."""
+
+    path: Path
+    offset: int
+    dtype: DType
+    shape: tuple[int, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Length of the slice in bytes."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedArray:
+    """A tensor in memory; the array's type is `dtype.numpy`."""
+
+    array: Array
+    dtype: DType
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        return self.array.shape
+
+    @property
+    def nbytes(self) -> int:
+        """Length in bytes."""
+        return self.array.nbytes
+
+
+WeightRef = FileSlice | ComputedArray
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """Name, type and shape of a graph's input or output.
+
+    A string in the shape names a dimension that may vary; in outputs, "8*height" and "height/8" say
+    how it follows from an input's.
+    """
+
+    name: str
+    dtype: DType
+    shape: tuple[int | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A network ready to compile.
+
+    `model` is a serialised ONNX ModelProto in which each weight is an initializer with external
+    data whose location is the weight's own name; `weights` says where each one really is.
+    """
+
+    name: str
+    model: bytes
+    weights: Mapping[str, WeightRef]
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+    precision: Precision
+
+
+class AttentionForm(StrEnum):
+    """How scaled dot-product attention is written."""
+
+    PRIMITIVE = "primitive"  # MatMul, Softmax, MatMul
+    STANDARD = "standard"  # ai.onnx Attention, opset 23
+    MULTI_HEAD = "multi_head"  # com.microsoft MultiHeadAttention
+
+
+class GroupNormForm(StrEnum):
+    """How group normalisation is written."""
+
+    INSTANCE = "instance"  # Reshape, InstanceNormalization, Reshape, affine
+    STANDARD = "standard"  # ai.onnx GroupNormalization, opset 21
+
+
+class GeluForm(StrEnum):
+    """How the exact GELU is written."""
+
+    ERF = "erf"
+    STANDARD = "standard"  # ai.onnx Gelu, opset 20
+
+
+class LinearForm(StrEnum):
+    """How x W^T + b is written; W is stored [out, in] as in every checkpoint."""
+
+    TRANSPOSE_MATMUL = "transpose_matmul"
+    FUSED_MATMUL = "fused_matmul"  # com.microsoft FusedMatMul with transB
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSet:
+    """The forms of ONNX a compiler runs best, and the weight types it takes as they are."""
+
+    opset: int
+    # Element types of weights and activations it takes; F32 always.
+    elements: tuple[DType, ...] = (DType.F32,)
+    attention: AttentionForm = AttentionForm.PRIMITIVE
+    group_norm: GroupNormForm = GroupNormForm.INSTANCE
+    gelu: GeluForm = GeluForm.ERF
+    linear: LinearForm = LinearForm.TRANSPOSE_MATMUL
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A piece of hardware as one backend sees it; `unusable` is the reason it cannot be used."""
+
+    backend: str
+    id: str
+    name: str
+    # What it can compute in, the preferred one first.
+    precisions: tuple[Precision, ...] = ()
+    unusable: str | None = None
+
+    @property
+    def usable(self) -> bool:
+        """True where the backend can run graphs on it."""
+        return self.unusable is None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryInfo:
+    """Bytes a device has, and has free now. Integrated devices share them with the host."""
+
+    total: int
+    free: int
+    integrated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeProfile:
+    """Values of a graph's variable dimensions: what a run is expected to use."""
+
+    dimensions: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A compiled graph kept in a folder of the cache."""
+
+    folder: Path
+
+
+class Session(Protocol):
+    """A loaded network. Not for concurrent use, except `cancel`, which any thread may call."""
+
+    inputs: tuple[TensorSpec, ...]
+    outputs: tuple[TensorSpec, ...]
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Run once. Raises BackendError, or RunCancelled after `cancel`."""
+        ...
+
+    def pin(self, name: str, array: Array) -> None:
+        """Keep an input that does not change between runs on the device; `run` may then omit it."""
+        ...
+
+    def cancel(self) -> None:
+        """Make the run in progress, if any, end soon with RunCancelled."""
+        ...
+
+    def close(self) -> None:
+        """Free what the session holds."""
+        ...
+
+
+class Backend(Protocol):
+    """One way to compile and run graphs."""
+
+    name: str
+
+    def probe(self) -> list[Device]:
+        """The devices this backend can see, each usable or with the reason. Never raises."""
+        ...
+
+    def operators(self, device: Device) -> OperatorSet:
+        """The form of graph to emit for a device."""
+        ...
+
+    def fingerprint(self, device: Device) -> str:
+        """What invalidates an artifact: backend version, driver, device."""
+        ...
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """Memory of the device, now."""
+        ...
+
+    def compile(
+        self,
+        graph: Graph,
+        device: Device,
+        profile: ShapeProfile,
+        folder: Path,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Artifact | None:
+        """Compile into `folder`; None where there is nothing worth keeping."""
+        ...
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        ...

@@ -1,0 +1,92 @@
+"""ONNX Runtime on the processor, in float32: in the base install, and the numeric oracle.
+
+Its CPU kernels for convolution, GELU and fused attention exist in float32 only (ONNX Runtime 1.31,
+OperatorKernels.md), so graphs are float32 whatever the file holds.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# (the runtime ships no complete types)
+
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from backends import hardware
+from backends.base import (
+    Artifact,
+    AttentionForm,
+    Cancellation,
+    Device,
+    GeluForm,
+    Graph,
+    LinearForm,
+    MemoryInfo,
+    OperatorSet,
+    Precision,
+    Progress,
+    Session,
+    ShapeProfile,
+)
+
+_OPERATORS = OperatorSet(
+    opset=20,
+    attention=AttentionForm.MULTI_HEAD,
+    gelu=GeluForm.STANDARD,
+    linear=LinearForm.FUSED_MATMUL,
+)
+
+
+class CpuBackend:
+    """The backend that always works."""
+
+    name = "cpu"
+
+    def probe(self) -> list[Device]:
+        """The one processor. Never raises."""
+        missing = None if find_spec("onnxruntime") else "onnxruntime is not installed"
+        name = hardware.cpu_name()
+        return [Device(self.name, "cpu", name, (Precision.F32,), unusable=missing)]
+
+    def operators(self, device: Device) -> OperatorSet:
+        """Forms with fast float32 kernels in ONNX Runtime's CPU provider."""
+        return _OPERATORS
+
+    def fingerprint(self, device: Device) -> str:
+        """ONNX Runtime's version and the processor."""
+        return f"onnxruntime {version('onnxruntime')} {device.name}"
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """Main memory."""
+        return hardware.host_memory()
+
+    def compile(
+        self,
+        graph: Graph,
+        device: Device,
+        profile: ShapeProfile,
+        folder: Path,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Artifact | None:
+        """Nothing worth keeping: loading compiles in about a second."""
+        return None
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        import onnxruntime as ort
+
+        from backends.onnxruntime_session import OnnxRuntimeSession
+
+        options = ort.SessionOptions()
+        options.log_severity_level = 3
+        # Components are large and run in turn: an arena would keep each one's peak for ever.
+        options.enable_cpu_mem_arena = False
+        return OnnxRuntimeSession(graph, options, ["CPUExecutionProvider"], cancel)

@@ -1,0 +1,78 @@
+"""What the host has, read from the operating system without any vendor's SDK."""
+
+import ctypes
+import os
+import platform
+import sys
+from pathlib import Path
+
+from backends.base import MemoryInfo
+
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+def cpu_name() -> str:
+    """The processor's marketing name, or its architecture where the system does not tell."""
+    if sys.platform == "linux":
+        for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def host_memory() -> MemoryInfo:
+    """Main memory in bytes, within the limits of the container that holds this process."""
+    if sys.platform == "win32":
+        return _windows_memory()
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if sys.platform != "linux":
+        return MemoryInfo(total=total, free=total // 2, integrated=True)
+    free = _meminfo("MemAvailable") or total // 2
+    limit, used = _cgroup_bytes("memory.max"), _cgroup_bytes("memory.current")
+    if limit is not None and used is not None:
+        total, free = min(total, limit), min(free, max(0, limit - used))
+    return MemoryInfo(total=total, free=free, integrated=True)
+
+
+def private_bytes() -> int | None:
+    """Anonymous memory of this process in bytes: what no file backs. None where unknown."""
+    if sys.platform != "linux":
+        return None
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("RssAnon"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _meminfo(key: str) -> int | None:
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _cgroup_bytes(name: str) -> int | None:
+    try:
+        text = (_CGROUP / name).read_text().strip()
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None
+
+
+class _MemoryStatus(ctypes.Structure):
+    """MEMORYSTATUSEX of the Windows API."""
+
+    _fields_ = (
+        ("length", ctypes.c_uint32),
+        ("load", ctypes.c_uint32),
+        ("total", ctypes.c_uint64),
+        ("available", ctypes.c_uint64),
+        ("unused", ctypes.c_uint64 * 5),
+    )
+
+
+def _windows_memory() -> MemoryInfo:
+    status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
+    kernel32 = ctypes.CDLL("kernel32")
+    kernel32.GlobalMemoryStatusEx(ctypes.byref(status))
+    return MemoryInfo(total=status.total, free=status.available, integrated=True)

@@ -1,0 +1,157 @@
+"""A backend that computes nothing: right shapes at once, and failures on request.
+
+For tests of everything around the networks, and for work on the interface. Outputs are a fixed
+function of the graph's name, so that they are neither flat nor different from run to run.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from zlib import crc32
+
+import numpy as np
+
+from backends.base import (
+    Array,
+    Artifact,
+    BackendError,
+    Cancellation,
+    Device,
+    Graph,
+    MemoryInfo,
+    OperatorSet,
+    Precision,
+    Progress,
+    RunCancelled,
+    Session,
+    ShapeProfile,
+    TensorSpec,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What a graph of a given name does instead of working."""
+
+    load_error: BackendError | None = None
+    run_error: BackendError | None = None
+    # Added to every output: nan and inf stand for numeric failure.
+    offset: float = 0.0
+    run_seconds: float = 0.0
+
+
+class NullBackend:
+    """Loads at once, returns numbers of the right shape; `scripts` maps graph names to misdeeds."""
+
+    name = "null"
+
+    def __init__(self, scripts: Mapping[str, Script] | None = None) -> None:
+        self._scripts = dict(scripts or {})
+
+    def probe(self) -> list[Device]:
+        """One device that takes every precision."""
+        return [Device(self.name, "null", "computes nothing, for tests", tuple(Precision))]
+
+    def operators(self, device: Device) -> OperatorSet:
+        """The plainest forms."""
+        return OperatorSet(opset=20)
+
+    def fingerprint(self, device: Device) -> str:
+        """Constant."""
+        return "null 1"
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """As if 8 GiB, all free."""
+        return MemoryInfo(total=8 << 30, free=8 << 30, integrated=True)
+
+    def compile(
+        self,
+        graph: Graph,
+        device: Device,
+        profile: ShapeProfile,
+        folder: Path,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Artifact | None:
+        """Nothing worth keeping."""
+        return None
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """Ready at once, unless the script says otherwise."""
+        script = self._scripts.get(graph.name, Script())
+        if cancel.is_set():
+            raise RunCancelled
+        if script.load_error:
+            raise script.load_error
+        return NullSession(graph, script)
+
+
+class NullSession:
+    """A `backends.base.Session` that computes nothing."""
+
+    def __init__(self, graph: Graph, script: Script) -> None:
+        self.inputs: tuple[TensorSpec, ...] = graph.inputs
+        self.outputs: tuple[TensorSpec, ...] = graph.outputs
+        self._script = script
+        self._seed = crc32(graph.name.encode())
+        self._pinned: dict[str, Array] = {}
+        self._cancelled = Event()
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Small numbers in the shapes that the inputs' shapes imply."""
+        if self._cancelled.wait(self._script.run_seconds):
+            raise RunCancelled
+        if self._script.run_error:
+            raise self._script.run_error
+        sizes = self._sizes({**self._pinned, **feeds})
+        return {spec.name: self._numbers(spec, sizes) for spec in self.outputs}
+
+    def pin(self, name: str, array: Array) -> None:
+        """Keep an input for all further runs."""
+        self._pinned[name] = array
+
+    def cancel(self) -> None:
+        """End this and every later run with RunCancelled."""
+        self._cancelled.set()
+
+    def close(self) -> None:
+        """Nothing to free."""
+        self._pinned.clear()
+
+    def _sizes(self, feeds: Mapping[str, Array]) -> dict[str, int]:
+        """The value of each named dimension. Raises BackendError where shapes do not fit."""
+        sizes: dict[str, int] = {}
+        for spec in self.inputs:
+            shape = feeds[spec.name].shape if spec.name in feeds else ()
+            if len(shape) != len(spec.shape):
+                raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
+            for expected, actual in zip(spec.shape, shape, strict=True):
+                if isinstance(expected, str):
+                    expected = sizes.setdefault(expected, actual)
+                if expected != actual:
+                    raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
+        return sizes
+
+    def _numbers(self, spec: TensorSpec, sizes: Mapping[str, int]) -> Array:
+        shape = tuple(_size(dimension, sizes) for dimension in spec.shape)
+        numbers = np.random.default_rng(self._seed).standard_normal(shape, np.float32)
+        return 0.1 * numbers + np.float32(self._script.offset)
+
+
+def _size(dimension: int | str, sizes: Mapping[str, int]) -> int:
+    """The value of a dimension of `TensorSpec.shape`."""
+    if isinstance(dimension, int):
+        return dimension
+    factor, times, name = dimension.rpartition("*")
+    if times:
+        return int(factor) * sizes[name]
+    name, _, divisor = dimension.partition("/")
+    return sizes[name] // int(divisor or 1)
