@@ -1,0 +1,189 @@
+"""Writes an ONNX graph node by node. Weights enter by name, shape and type only."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+from onnx import NodeProto, TensorProto, ValueInfoProto, helper
+
+from backends.base import (
+    Array,
+    DType,
+    FileSlice,
+    Graph,
+    OperatorSet,
+    Precision,
+    TensorSpec,
+    WeightRef,
+)
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+
+# A value flowing through the graph, by its ONNX name.
+Value = str
+Attribute = int | float | str | Sequence[int]
+
+ONNX_TYPES: Mapping[DType, int] = {
+    DType.F32: TensorProto.FLOAT,
+    DType.F16: TensorProto.FLOAT16,
+    DType.BF16: TensorProto.BFLOAT16,
+    DType.I64: TensorProto.INT64,
+}
+# Written by every version of ONNX that knows the opsets we emit.
+_IR_VERSION = 10
+
+
+class NodeWriter:
+    """Collects nodes, constants and the weights they use, and assembles them into a `Graph`.
+
+    `element` is the type activations and weights have in the graph; `precision` is the one the
+    backend is asked to compute in, which may be lower (OpenVINO computes a float32 graph in
+    bfloat16).
+    """
+
+    def __init__(
+        self,
+        name: str,
+        weights: Mapping[str, FileSlice],
+        operators: OperatorSet,
+        element: DType,
+        precision: Precision,
+    ) -> None:
+        self.name = name
+        self.operators = operators
+        self.element = element
+        self.precision = precision
+        self._available = weights
+        self.used: dict[str, FileSlice] = {}
+        self._nodes: list[NodeProto] = []
+        self._constants: dict[tuple[DType, tuple[int, ...], bytes], TensorProto] = {}
+        self._inputs: list[TensorSpec] = []
+        self._outputs: list[TensorSpec] = []
+
+    def input(self, name: str, dtype: DType, shape: tuple[int | str, ...]) -> Value:
+        """Declare an input of the graph; a string in `shape` is a dimension that may vary."""
+        self._inputs.append(TensorSpec(name, dtype, shape))
+        return name
+
+    def output(self, value: Value, name: str, dtype: DType, shape: tuple[int | str, ...]) -> None:
+        """Declare an output of the graph, cast from the graph's element type to `dtype`."""
+        if dtype is self.element:
+            self._emit("Identity", (value,), (name,))
+        else:
+            self._emit("Cast", (value,), (name,), to=ONNX_TYPES[dtype])
+        self._outputs.append(TensorSpec(name, dtype, shape))
+
+    def op(self, kind: str, *inputs: Value, domain: str = "", **attributes: Attribute) -> Value:
+        """Emit a node with one output."""
+        return self.ops(kind, 1, *inputs, domain=domain, **attributes)[0]
+
+    def ops(
+        self, kind: str, outputs: int, *inputs: Value, domain: str = "", **attributes: Attribute
+    ) -> tuple[Value, ...]:
+        """Emit a node with several outputs."""
+        name = f"{kind}_{len(self._nodes)}"
+        names = (name,) if outputs == 1 else tuple(f"{name}_{i}" for i in range(outputs))
+        self._emit(kind, inputs, names, domain, **attributes)
+        return names
+
+    def _emit(
+        self,
+        kind: str,
+        inputs: Sequence[Value],
+        outputs: Sequence[Value],
+        domain: str = "",
+        **attributes: Attribute,
+    ) -> None:
+        node = NodeProto(op_type=kind, name=outputs[0], domain=domain, input=inputs, output=outputs)
+        node.attribute.extend(helper.make_attribute(key, a) for key, a in attributes.items())
+        self._nodes.append(node)
+
+    def cast(self, x: Value, dtype: DType) -> Value:
+        """Emit a change of element type."""
+        return self.op("Cast", x, to=ONNX_TYPES[dtype])
+
+    def cast_to_element(self, x: Value) -> Value:
+        """A float32 value in the graph's element type."""
+        return x if self.element is DType.F32 else self.cast(x, self.element)
+
+    def integers(self, values: Sequence[int]) -> Value:
+        """An int64 constant, such as a shape or axes."""
+        array = np.asarray(values, np.int64)
+        return self._constant(array, DType.I64)
+
+    def constant(self, values: ArrayLike, dtype: DType | None = None) -> Value:
+        """A floating-point constant, in the graph's element type unless told otherwise."""
+        array = np.asarray(values, np.float32)
+        return self._constant(array, dtype or self.element)
+
+    def _constant(self, array: Array, dtype: DType) -> Value:
+        key = (dtype, array.shape, array.tobytes())
+        if key not in self._constants:
+            name = f"constant_{len(self._constants)}"
+            stored = array.astype(dtype.numpy)
+            # Raw bytes: OpenVINO misreads bfloat16 from the typed field.
+            self._constants[key] = helper.make_tensor(
+                name, ONNX_TYPES[dtype], array.shape, stored.tobytes(), raw=True
+            )
+        return self._constants[key].name
+
+    def weight(self, name: str, shape: tuple[int, ...]) -> Value:
+        """Use a weight of the checkpoint.
+
+        Raises EngineError(CHECKPOINT_MISMATCH) where it is absent or has another shape.
+        """
+        ref = self._available.get(name)
+        if ref is None or ref.shape != shape:
+            found = "is missing" if ref is None else f"has shape {list(ref.shape)}"
+            raise EngineError(
+                ErrorCode.CHECKPOINT_MISMATCH,
+                f"The {self.name} weight {name} {found}; {list(shape)} is needed.",
+                "The file is incomplete or of another architecture: download it again.",
+            )
+        self.used[name] = ref
+        return name
+
+    def unused(self) -> tuple[str, ...]:
+        """Weights that were offered and that no node took."""
+        return tuple(name for name in self._available if name not in self.used)
+
+    def build(self, bound: Mapping[str, WeightRef]) -> Graph:
+        """Assemble what was emitted; `bound` holds each used weight in the element type."""
+        weights = [self._external_tensor(name) for name in self.used]
+        graph = helper.make_graph(
+            self._nodes,
+            self.name,
+            [_value_info(spec) for spec in self._inputs],
+            [_value_info(spec) for spec in self._outputs],
+            [*self._constants.values(), *weights],
+        )
+        opsets = [
+            helper.make_opsetid("", self.operators.opset),
+            helper.make_opsetid("com.microsoft", 1),
+        ]
+        model = helper.make_model(
+            graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="safelight"
+        )
+        return Graph(
+            name=self.name,
+            model=model.SerializeToString(deterministic=True),
+            weights=bound,
+            inputs=tuple(self._inputs),
+            outputs=tuple(self._outputs),
+            precision=self.precision,
+        )
+
+    def _external_tensor(self, name: str) -> TensorProto:
+        """An initializer whose data is elsewhere; its location is its own name (`Graph`)."""
+        tensor = TensorProto(
+            name=name,
+            data_type=ONNX_TYPES[self.element],
+            dims=self.used[name].shape,
+            data_location=TensorProto.EXTERNAL,
+        )
+        tensor.external_data.add(key="location", value=name)
+        return tensor
+
+
+def _value_info(spec: TensorSpec) -> ValueInfoProto:
+    return helper.make_tensor_value_info(spec.name, ONNX_TYPES[spec.dtype], list(spec.shape))

@@ -1,0 +1,59 @@
+"""The CLIP text transformer (Radford et al. 2021, section 2.4), as Hugging Face names it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backends.base import DType
+from engine.graphs.builder import Value
+from engine.graphs.operators import GraphBuilder
+
+
+class Activation(StrEnum):
+    """The MLP's nonlinearity."""
+
+    QUICK_GELU = "quick_gelu"  # x * sigmoid(1.702 x), OpenAI's CLIP
+    GELU = "gelu"
+
+
+@dataclass(frozen=True, slots=True)
+class ClipTextConfig:
+    """Sizes of a CLIP text transformer."""
+
+    vocabulary: int
+    width: int
+    mlp_width: int
+    layers: int
+    heads: int
+    positions: int = 77
+    activation: Activation = Activation.QUICK_GELU
+    epsilon: float = 1e-5
+
+
+def clip_text(g: GraphBuilder, config: ClipTextConfig, clip_skip: int = 1) -> None:
+    """Emit the network: tokens int64 [batch, positions] to float32 [batch, positions, width].
+
+    `clip_skip` n stops n - 1 layers before the end, then applies the final norm, as A1111 does for
+    SD 1; 1 runs all layers.
+    """
+    width, positions = config.width, config.positions
+    tokens = g.input("tokens", DType.I64, ("batch", positions))
+    table = g.weight("text_model.embeddings.token_embedding.weight", (config.vocabulary, width))
+    places = g.weight("text_model.embeddings.position_embedding.weight", (positions, width))
+    x = g.op("Add", g.op("Gather", table, tokens), places)
+    for layer in range(config.layers - clip_skip + 1):
+        x = _layer(g, x, config, f"text_model.encoder.layers.{layer}")
+    x = g.layer_norm(x, "text_model.final_layer_norm", width, config.epsilon)
+    g.output(x, "last_hidden_state", DType.F32, ("batch", positions, width))
+
+
+def _layer(g: GraphBuilder, x: Value, config: ClipTextConfig, name: str) -> Value:
+    """A pre-norm transformer layer with causal attention."""
+    width, attn = config.width, f"{name}.self_attn"
+    h = g.layer_norm(x, f"{name}.layer_norm1", width, config.epsilon)
+    q, k, v = (g.linear(h, f"{attn}.{p}_proj", (width, width)) for p in "qkv")
+    mixed = g.attention(q, k, v, config.heads, width // config.heads, causal_over=config.positions)
+    x = g.op("Add", x, g.linear(mixed, f"{attn}.out_proj", (width, width)))
+    h = g.layer_norm(x, f"{name}.layer_norm2", width, config.epsilon)
+    h = g.linear(h, f"{name}.mlp.fc1", (width, config.mlp_width))
+    h = g.quick_gelu(h) if config.activation is Activation.QUICK_GELU else g.gelu(h)
+    return g.op("Add", x, g.linear(h, f"{name}.mlp.fc2", (config.mlp_width, width)))
