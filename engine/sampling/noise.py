@@ -1,0 +1,107 @@
+"""Random numbers as torch's CPU generator draws them, so that a seed means the same picture.
+
+ComfyUI, and A1111 set to "RNG source: CPU", draw with `torch.randn` on the CPU. Its integers are
+reproduced exactly, and its normals within 1e-6 of the AVX2 and AVX-512 kernels. Those differ from
+torch's scalar one, used on other processors, by 2.4e-6: the angle is rounded elsewhere.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.sampling.types import Latent
+
+# From this many values on, torch fills the tensor in blocks of 16 in float32; below, one by one in
+# float64 (aten/src/ATen/native/cpu/DistributionTemplates.h, normal_kernel).
+_BLOCK = 16
+
+
+class TorchCpuGenerator:
+    """`torch.Generator("cpu")` after `manual_seed(seed)`. Each draw continues where the last ended.
+
+    mt19937 uses the low 32 bits of the seed, so seeds from -2^63 to 2^64 - 1 are as good as torch's
+    and 0 and 2^32 draw the same.
+    """
+
+    def __init__(self, seed: int) -> None:
+        # The legacy class: it seeds as torch does (init_genrand), and NumPy froze its stream.
+        self._integers = np.random.RandomState(seed & 0xFFFFFFFF)
+        self._spare_normal: float | None = None
+
+    def random_uint32(self, count: int) -> NDArray[np.uint32]:
+        """The next `count` outputs of mt19937."""
+        return self._integers.randint(0, 1 << 32, count, dtype=np.uint32)
+
+    def randn(self, shape: Sequence[int]) -> NDArray[np.float32]:
+        """`torch.randn(shape, generator=self)`: standard normal values in row-major order."""
+        count = int(np.prod(shape, dtype=np.int64))
+        values = self._block_normals(count) if count >= _BLOCK else self._scalar_normals(count)
+        return values.reshape(shape)
+
+    def _block_normals(self, count: int) -> NDArray[np.float32]:
+        uniforms = self._uniform_float32(count)
+        whole = count - count % _BLOCK
+        normals = np.empty(count, dtype=np.float32)
+        normals[:whole] = _box_muller(uniforms[:whole])
+        if whole < count:
+            # torch draws the last 16 afresh, over the end of the last whole block.
+            normals[-_BLOCK:] = _box_muller(self._uniform_float32(_BLOCK))
+        return normals
+
+    def _scalar_normals(self, count: int) -> NDArray[np.float32]:
+        """Draw in float64; of each pair the second value waits for the next small draw."""
+        spare = [] if self._spare_normal is None else [self._spare_normal]
+        pairs = max(count - len(spare) + 1, 0) // 2
+        angle, radius = self._uniform_float64(2 * pairs).reshape(pairs, 2).T
+        radius = np.sqrt(-2.0 * np.log1p(-radius))
+        angle = 2.0 * np.pi * angle
+        drawn = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+        normals = np.concatenate([np.array(spare), drawn.ravel()])
+        self._spare_normal = float(normals[count]) if len(normals) > count else None
+        return normals[:count].astype(np.float32)
+
+    def _uniform_float32(self, count: int) -> NDArray[np.float32]:
+        """Values in [0, 1) from the low 24 bits of one output each."""
+        low = self.random_uint32(count) & np.uint32((1 << 24) - 1)
+        return low.astype(np.float32) * np.float32(2.0**-24)
+
+    def _uniform_float64(self, count: int) -> NDArray[np.float64]:
+        """Values in [0, 1) from the low 53 bits of two outputs each, the high word first."""
+        words = self.random_uint32(2 * count).astype(np.uint64).reshape(count, 2)
+        joined = words[:, 0] << np.uint64(32) | words[:, 1]
+        return (joined & np.uint64((1 << 53) - 1)).astype(np.float64) * 2.0**-53
+
+
+def _box_muller(uniforms: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turn blocks of 16 uniforms into normals: 8 radii, then 8 angles; 8 cosines, then 8 sines."""
+    blocks = uniforms.reshape(-1, 2, _BLOCK // 2)
+    radius = np.sqrt(-2 * np.log(1 - blocks[:, 0]))
+    # The product is rounded to float32 before the cosine, as in torch's vectorised kernel.
+    angle = np.float32(2 * np.pi) * blocks[:, 1]
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).ravel()
+
+
+class SeededNoise:
+    """The noise of a batch: one generator per image, so that a picture is the same in any batch.
+
+    The first draw is for the initial latents; samplers that add noise go on with the same
+    generators, one draw per step and image, as A1111 does (modules/rng.py, ImageRNG).
+
+    For DPM++ 2M SDE A1111 and k-diffusion sample a Brownian path with torchsde's tree instead. The
+    noise here has the same distribution for any schedule, but is not that tree's: such a picture is
+    reproducible and good, and differs from A1111's at the same seed.
+    """
+
+    def __init__(self, seeds: Sequence[int], shape: tuple[int, int, int]) -> None:
+        """Seed one generator per image; `shape` is (channels, height / 8, width / 8)."""
+        self._generators = [TorchCpuGenerator(seed) for seed in seeds]
+        self._shape = shape
+
+    def draw(self) -> Latent:
+        """The next standard normal values: float32 [len(seeds), *shape]."""
+        return np.stack([generator.randn(self._shape) for generator in self._generators])
+
+    def __call__(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
+        """The next draw, whatever the interval."""
+        return self.draw()

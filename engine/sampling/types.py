@@ -1,0 +1,67 @@
+"""The vocabulary of samplers: latents, noise levels, what they call and the steps they yield.
+
+Latents are kept in k-diffusion's variance-exploding form, x = picture + sigma * noise, whatever
+the network was trained on: `engine.sampling.denoiser` converts. All arithmetic is float32, like
+that of the tools whose pictures we reproduce.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+# float32 [batch, channels, height / 8, width / 8]. The type does not say 32 because NumPy's own
+# annotations widen products of arrays and scalars that stay float32 when run; the tests do.
+Latent = NDArray[np.floating[Any]]
+# float32 [steps + 1]: falling noise levels, the last usually 0. A sampler takes one step per pair.
+Sigmas = NDArray[np.float32]
+# The picture that is most likely under x at noise level sigma; the same shape as x.
+Denoise = Callable[[Latent, np.float32], Latent]
+
+
+class NoiseSource(Protocol):
+    """Fresh noise for samplers that add some at each step.
+
+    The interval is part of the call because Brownian sources (torchsde's tree) answer by it.
+    """
+
+    def __call__(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
+        """Standard normal values in the shape of the latents, for the step sigma -> sigma_next."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The state after one step of a sampler.
+
+    `sigma` is the noise level the step began at, `x` the latents it arrived at, and `denoised` the
+    network's picture at its beginning, which is what a preview shows.
+    """
+
+    index: int
+    sigma: np.float32
+    x: Latent
+    denoised: Latent
+
+
+class Sampler(Protocol):
+    """Integrates from x at sigmas[0] down to sigmas[-1], yielding after each step."""
+
+    def __call__(
+        self, denoise: Denoise, x: Latent, sigmas: Sigmas, noise: NoiseSource
+    ) -> Iterator[Step]:
+        """Yield len(sigmas) - 1 steps; the last one's x is the result. `x` is not written to."""
+        ...
+
+
+def intervals(sigmas: Sigmas) -> Iterator[tuple[int, np.float32, np.float32]]:
+    """Yield (index, sigma, next sigma) for each step of a schedule."""
+    for index in range(len(sigmas) - 1):
+        yield index, sigmas[index], sigmas[index + 1]
+
+
+def derivative(x: Latent, sigma: np.float32, denoised: Latent) -> Latent:
+    """Return dx/dsigma of the probability-flow equation (Karras et al. 2022, equation 3)."""
+    return (x - denoised) / sigma

@@ -1,0 +1,102 @@
+"""Schedules against frozen values and by their properties."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api.values import ErrorCode, ScheduleName
+from engine.errors import EngineError
+from engine.sampling.beta_distribution import beta_quantile
+from engine.sampling.schedules import SCHEDULES, NoiseSchedule, img2img_sigmas, sigmas_for
+
+FROZEN = np.load(Path(__file__).parent / "frozen" / "schedules.npz")
+TRAINING = NoiseSchedule.scaled_linear()
+
+
+def test_training_sigmas():
+    assert TRAINING.sigmas.dtype == np.float32
+    np.testing.assert_allclose(TRAINING.sigmas, FROZEN["training"], rtol=2e-7)
+    assert TRAINING.sigma_min == pytest.approx(0.0291675, rel=2e-6)
+    assert TRAINING.sigma_max == pytest.approx(14.614642, rel=1e-7)
+
+
+@pytest.mark.parametrize("key", [key for key in FROZEN.files if "/" in key])
+def test_schedules_are_the_references(key: str):
+    name, steps = key.split("/")
+    sigmas = sigmas_for(ScheduleName(name), int(steps), TRAINING)
+    np.testing.assert_allclose(sigmas, FROZEN[key], rtol=2e-6)
+
+
+@pytest.mark.parametrize("name", ScheduleName)
+@pytest.mark.parametrize("steps", [1, 2, 3, 20, 33, 150, 999, 1000])
+def test_schedules_fall_strictly_from_the_highest_level_to_zero(name: ScheduleName, steps: int):
+    sigmas = sigmas_for(name, steps, TRAINING)
+    assert sigmas.dtype == np.float32
+    assert sigmas.shape == (steps + 1,)
+    assert sigmas[0] == pytest.approx(TRAINING.sigma_max, rel=1e-6)
+    assert sigmas[-1] == 0
+    assert (np.diff(sigmas) < 0).all()
+
+
+@pytest.mark.parametrize("name", [ScheduleName.NORMAL, ScheduleName.KARRAS, ScheduleName.BETA])
+def test_these_schedules_visit_the_lowest_level(name: ScheduleName):
+    assert sigmas_for(name, 20, TRAINING)[-2] == pytest.approx(TRAINING.sigma_min, rel=1e-5)
+
+
+def test_every_name_has_a_schedule():
+    assert set(SCHEDULES) == set(ScheduleName)
+
+
+@pytest.mark.parametrize("steps", [-1, 0, 1001])
+def test_impossible_step_counts_are_refused(steps: int):
+    with pytest.raises(EngineError, match="between 1 and 1000") as caught:
+        sigmas_for(ScheduleName.NORMAL, steps, TRAINING)
+    assert caught.value.code is ErrorCode.REQUEST_INVALID
+
+
+@given(st.floats(0, 999, width=32))
+def test_timesteps_survive_the_way_to_sigmas_and_back(timestep: float):
+    sigma = TRAINING.timestep_to_sigma(np.array([timestep], np.float32))[0]
+    assert TRAINING.sigma_to_timestep(sigma) == pytest.approx(timestep, abs=2e-4)
+
+
+def test_timesteps_are_exact_at_training_levels_and_held_at_the_ends():
+    for timestep in (0, 1, 500, 998, 999):
+        assert TRAINING.sigma_to_timestep(TRAINING.sigmas[timestep]) == timestep
+    assert TRAINING.sigma_to_timestep(np.float32(1e-3)) == 0
+    assert TRAINING.sigma_to_timestep(np.float32(100)) == 999
+
+
+@pytest.mark.parametrize(
+    ("strength", "taken"), [(0.0, 1), (0.04, 1), (0.05, 2), (0.5, 11), (0.75, 16), (1.0, 20)]
+)
+def test_strength_takes_the_end_of_the_schedule_as_in_a1111(strength: float, taken: int):
+    sigmas = sigmas_for(ScheduleName.KARRAS, 20, TRAINING)
+    np.testing.assert_array_equal(img2img_sigmas(sigmas, strength), sigmas[-taken - 1 :])
+
+
+@pytest.mark.parametrize("steps", [1, 2, 1000])
+def test_full_strength_takes_the_whole_schedule(steps: int):
+    sigmas = sigmas_for(ScheduleName.NORMAL, steps, TRAINING)
+    np.testing.assert_array_equal(img2img_sigmas(sigmas, 1.0), sigmas)
+
+
+@pytest.mark.parametrize("strength", [-0.1, 1.5, float("nan")])
+def test_impossible_strengths_are_refused(strength: float):
+    with pytest.raises(EngineError, match="strength must be between 0 and 1"):
+        img2img_sigmas(sigmas_for(ScheduleName.NORMAL, 4, TRAINING), strength)
+
+
+def test_beta_quantiles_of_known_distributions():
+    """Beta(1, 1) is uniform, Beta(1/2, 1/2) the arcsine, Beta(1, b) and Beta(a, 1) are powers."""
+    p = np.linspace(0, 1, 101)
+    for a, b, expected in (
+        (1.0, 1.0, p),
+        (0.5, 0.5, np.sin(np.pi * p / 2) ** 2),
+        (1.0, 0.3, 1 - (1 - p) ** (1 / 0.3)),
+        (1.7, 1.0, p ** (1 / 1.7)),
+    ):
+        np.testing.assert_allclose(beta_quantile(p, a, b), expected, rtol=0, atol=1e-14)
