@@ -1,0 +1,1 @@
+"""The application without pixels: the command line, folders and, later, observable state."""

@@ -1,0 +1,49 @@
+"""The command line: generate, inspect, devices, models, bench, doctor.
+
+Exit status 0; 1 for a failure, with one line and a hint on stderr; 2 for wrong usage. With `--json`
+stdout holds one JSON object and nothing else.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from app.cli import bench, devices, doctor, generate, inspect, models
+from app.cli.terminal import Usage, print_error
+from engine.errors import EngineError
+
+# The module of each command: HELP, add_arguments(parser) and run(options) -> exit status.
+_COMMANDS = {
+    "generate": generate,
+    "inspect": inspect,
+    "devices": devices,
+    "models": models,
+    "bench": bench,
+    "doctor": doctor,
+}
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit status."""
+    parser = argparse.ArgumentParser(
+        prog="safelight", description="Develops latent images on your own computer."
+    )
+    parser.add_argument("--version", action="version", version=f"safelight {version('safelight')}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, command in _COMMANDS.items():
+        command_parser = commands.add_parser(name, help=command.HELP, description=command.__doc__)
+        command.add_arguments(command_parser)
+        command_parser.set_defaults(run=command.run)
+    options = parser.parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except Usage as error:
+        parser.error(str(error))
+    except EngineError as error:
+        print_error(error.info)
+        return 1
+    except BrokenPipeError:
+        # The reader of stdout is gone, as in `safelight models | head`; nothing is left to say.
+        sys.stderr.close()
+        return 1

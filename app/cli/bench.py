@@ -1,0 +1,116 @@
+"""`safelight bench`: how fast this machine is, component by component."""
+
+import argparse
+
+import msgspec
+
+from app.checkpoints import find_checkpoint
+from app.cli.generate import parse_size
+from app.cli.terminal import print_json, print_table
+from app.paths import find_paths, starter_checkpoint
+from engine.api.values import PrecisionName
+from engine.compile.compiler import Compiler
+from engine.families.identify import identify, require_complete
+from engine.jobs.benchmark import ComponentTiming, time_components
+from engine.jobs.cancel import CancelToken
+from engine.jobs.devices import candidates
+from engine.memory.working_copy import WorkingCopies
+from engine.pipeline.resolve import precisions
+
+_BATCHES = (1, 4)
+
+HELP = "time each network on this machine"
+
+
+class TimingOutput(msgspec.Struct, frozen=True):
+    """One row in the JSON output; seconds."""
+
+    component: str
+    batch: int
+    prepare_s: float
+    first_s: float
+    second_s: float
+
+
+class BenchOutput(msgspec.Struct, frozen=True):
+    """The JSON output of `safelight bench --json`."""
+
+    checkpoint: str
+    backend: str
+    device: str
+    precision: str
+    width: int
+    height: int
+    steps: int
+    timings: tuple[TimingOutput, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--model", metavar="M", help="a file, a folder or a name; default: starter")
+    parser.add_argument("--size", type=parse_size, metavar="WxH", help="in pixels, as 512x768")
+    parser.add_argument("--steps", type=int, default=20, metavar="N", help="of a whole picture")
+    parser.add_argument("--backend", default="auto", metavar="B")
+    parser.add_argument(
+        "--precision", type=PrecisionName, choices=list(PrecisionName), default=PrecisionName.AUTO
+    )
+    parser.add_argument("--json", action="store_true")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Time text encoder, denoiser step and VAE decoder in batches of 1 and 4."""
+    paths = find_paths()
+    checkpoint = identify(find_checkpoint(options.model, paths.models, starter_checkpoint()))
+    require_complete(checkpoint)
+    backend, device = candidates(options.backend)[0]
+    precision = precisions(options.precision, device)[0]
+    width, height = options.size or (checkpoint.default_size, checkpoint.default_size)
+    timings = time_components(
+        checkpoint,
+        Compiler(backend, device, WorkingCopies(paths.cache / "weights")),
+        precision,
+        width=width,
+        height=height,
+        batches=_BATCHES,
+        cancel=CancelToken(),
+    )
+    output = BenchOutput(
+        checkpoint=str(checkpoint.path),
+        backend=device.backend,
+        device=device.name,
+        precision=precision.value,
+        width=width,
+        height=height,
+        steps=options.steps,
+        timings=tuple(_row(timing) for timing in timings),
+    )
+    if options.json:
+        print_json(output)
+    else:
+        _print(output)
+    return 0
+
+
+def _row(timing: ComponentTiming) -> TimingOutput:
+    return TimingOutput(
+        timing.component, timing.batch, timing.prepare_s, timing.first_s, timing.second_s
+    )
+
+
+def _print(output: BenchOutput) -> None:
+    print(f"{output.checkpoint}, {output.width}x{output.height}, guided")
+    print(f"{output.backend} in {output.precision} on {output.device}; seconds\n")
+    rows: list[tuple[str, ...]] = []
+    for batch in sorted({timing.batch for timing in output.timings}):
+        timings = [timing for timing in output.timings if timing.batch == batch]
+        whole = [0.0, 0.0, 0.0]
+        for timing in timings:
+            times = output.steps if timing.component == "denoiser step" else 1
+            name = f"denoiser x {times}" if times > 1 else timing.component
+            # The first of the steps carries what the first run costs.
+            first = timing.first_s + (times - 1) * timing.second_s
+            seconds = (timing.prepare_s, first, times * timing.second_s)
+            whole = [total + part for total, part in zip(whole, seconds, strict=True)]
+            rows.append((name, str(batch), *(f"{value:.2f}" for value in seconds)))
+        rows.append(("whole", str(batch), *(f"{value:.2f}" for value in whole)))
+    print_table(("COMPONENT", "BATCH", "PREPARE", "FIRST RUN", "SECOND RUN"), rows)

@@ -1,0 +1,78 @@
+"""`safelight devices`: each backend and device, usable or why not."""
+
+import argparse
+
+import msgspec
+
+from app.cli.terminal import print_json, print_table
+from backends.registry import BACKENDS
+
+HELP = "list backends and devices"
+
+
+class DeviceOutput(msgspec.Struct, frozen=True):
+    """A device in the JSON output; `reason` says why it cannot be used."""
+
+    backend: str
+    device: str
+    usable: bool
+    precisions: tuple[str, ...]
+    automatic: bool
+    runtime: str
+    memory_total_bytes: int
+    memory_free_bytes: int
+    reason: str = ""
+
+
+class DevicesOutput(msgspec.Struct, frozen=True):
+    """The JSON output of `safelight devices --json`, in order of preference."""
+
+    devices: tuple[DeviceOutput, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--json", action="store_true")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Probe every backend."""
+    found = list_devices()
+    if options.json:
+        print_json(DevicesOutput(tuple(found)))
+        return 0
+    rows = [
+        (device.backend, device.device, ", ".join(device.precisions) or "-", _verdict(device))
+        for device in found
+    ]
+    print_table(("BACKEND", "DEVICE", "PRECISION", "VERDICT"), rows)
+    return 0
+
+
+def list_devices() -> list[DeviceOutput]:
+    """What every backend sees, in order of preference."""
+    found: list[DeviceOutput] = []
+    for reference in BACKENDS:
+        backend = reference.create()
+        for device in backend.probe():
+            memory = backend.memory(device)
+            found.append(
+                DeviceOutput(
+                    backend=device.backend,
+                    device=device.name,
+                    usable=device.usable,
+                    precisions=tuple(precision.value for precision in device.precisions),
+                    automatic=reference.automatic,
+                    runtime=backend.fingerprint(device) if device.usable else "",
+                    memory_total_bytes=memory.total,
+                    memory_free_bytes=memory.free,
+                    reason=device.unusable or "",
+                )
+            )
+    return found
+
+
+def _verdict(device: DeviceOutput) -> str:
+    if not device.usable:
+        return f"not usable: {device.reason}"
+    return "usable" if device.automatic else "usable on request"

@@ -1,0 +1,158 @@
+"""`safelight doctor`: is everything in place, and does every backend make the right picture?"""
+
+import argparse
+import platform
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from PIL import Image
+
+from app.cli.devices import DeviceOutput, list_devices
+from app.cli.terminal import print_json, print_table
+from app.paths import Paths, find_paths, starter_checkpoint
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorInfo, Phase
+from engine.errors import EngineError
+from engine.families.identify import identify, require_complete
+from engine.jobs.cancel import CancelToken
+from engine.jobs.runner import JobRunner
+from engine.jobs.saving import PictureSaver, SavedImage
+
+_PACKAGES = ("safelight", "numpy", "onnx", "onnxruntime", "openvino", "PySide6-Essentials")
+# Peak signal-to-noise ratio below which two backends do not make the same picture.
+_SAME_PICTURE_DB = 25.0
+
+HELP = "check that everything works here"
+
+
+class CheckOutput(msgspec.Struct, frozen=True):
+    """One check in the JSON output."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+class DoctorOutput(msgspec.Struct, frozen=True):
+    """The JSON output of `safelight doctor --json`."""
+
+    ok: bool
+    checks: tuple[CheckOutput, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Silent:
+    """A reporter that says nothing."""
+
+    def phase(self, phase: Phase) -> None:
+        pass
+
+    def progress(self, done: int, total: int) -> None:
+        pass
+
+    def image_saved(self, image: SavedImage) -> None:
+        pass
+
+    def warning(self, warning: ErrorInfo) -> None:
+        pass
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("--json", action="store_true")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run every check; the exit status is 1 if one fails."""
+    checks = tuple(_checks(find_paths()))
+    ok = all(check.ok for check in checks)
+    if options.json:
+        print_json(DoctorOutput(ok, checks))
+    else:
+        rows = [("ok" if check.ok else "FAILED", check.name, check.detail) for check in checks]
+        print_table(("", "CHECK", "DETAIL"), rows)
+    return 0 if ok else 1
+
+
+def _checks(paths: Paths) -> Iterator[CheckOutput]:
+    system = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    yield CheckOutput("system", True, f"{system}, Python {platform.python_version()}")
+    yield CheckOutput("packages", True, ", ".join(_versions()))
+    for name, folder in (("output folder", paths.output), ("cache folder", paths.cache)):
+        yield _writable(name, folder)
+    yield _starter()
+    yield from _pictures(list_devices())
+
+
+def _versions() -> Iterator[str]:
+    for package in _PACKAGES:
+        try:
+            yield f"{package} {version(package)}"
+        except ModuleNotFoundError:  # importlib.metadata.PackageNotFoundError is one
+            yield f"{package} not installed"
+
+
+def _writable(name: str, folder: Path) -> CheckOutput:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return CheckOutput(name, True, str(folder))
+    except OSError as error:
+        return CheckOutput(name, False, f"{folder}: {error.strerror}")
+
+
+def _starter() -> CheckOutput:
+    try:
+        checkpoint = identify(starter_checkpoint())
+        require_complete(checkpoint)
+    except EngineError as error:
+        return CheckOutput("starter model", False, error.message)
+    return CheckOutput("starter model", True, f"{checkpoint.family}, {checkpoint.path}")
+
+
+def _pictures(devices: list[DeviceOutput]) -> Iterator[CheckOutput]:
+    """A short picture on each backend, compared with the CPU's."""
+    with tempfile.TemporaryDirectory() as folder:
+        reference: np.ndarray | None = None
+        for device in sorted(devices, key=lambda device: device.backend != "cpu"):
+            if not device.automatic:
+                continue
+            name = f"picture on {device.backend}"
+            if not device.usable:
+                yield CheckOutput(name, True, f"not usable: {device.reason}")
+                continue
+            try:
+                pixels, seconds = _picture(device.backend, Path(folder))
+            except EngineError as error:
+                yield CheckOutput(name, False, f"{error.message} {error.detail}")
+                continue
+            reference = pixels if reference is None else reference
+            likeness = _psnr(pixels, reference)
+            detail = f"{seconds:.1f} s"
+            if pixels is not reference:
+                detail += f", {likeness:.0f} dB from the cpu backend's"
+            yield CheckOutput(name, likeness >= _SAME_PICTURE_DB, detail)
+
+
+def _picture(backend: str, folder: Path) -> tuple[np.ndarray, float]:
+    request = GenerateRequest(
+        prompt="a red house by the sea at night",
+        checkpoint=str(starter_checkpoint()),
+        steps=8,
+        seed=1,
+        backend=backend,
+    )
+    saver = PictureSaver(str(folder / f"{backend}.png"), 1)
+    result = JobRunner(folder / "cache").run(request, saver, _Silent(), CancelToken())
+    with Image.open(result.images[0].path) as image:
+        return np.asarray(image, np.float32), result.timings.total_s
+
+
+def _psnr(image: np.ndarray, reference: np.ndarray) -> float:
+    error = float(np.mean((image - reference) ** 2))
+    return 99.0 if error == 0 else float(10 * np.log10(255**2 / error))

@@ -1,0 +1,236 @@
+"""`safelight generate`: a prompt becomes pictures."""
+
+import argparse
+import re
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TypeVar
+
+import msgspec
+
+from app.checkpoints import find_checkpoint
+from app.cli.terminal import TerminalReporter, Usage, print_error, print_json
+from app.paths import find_paths, starter_checkpoint
+from backends.hardware import private_bytes
+from engine.api.record import Timings
+from engine.api.request import ComponentFiles, GenerateRequest, InputImage
+from engine.api.values import (
+    ConventionName,
+    ErrorCode,
+    ErrorInfo,
+    InputRole,
+    PrecisionName,
+    SamplerName,
+    ScheduleName,
+)
+from engine.jobs.cancel import CancelToken
+from engine.jobs.runner import JobResult, JobRunner
+from engine.jobs.saving import PictureSaver
+from engine.memory.peak import PeakMemory
+from engine.metadata.readers import read_request
+
+Name = TypeVar("Name", SamplerName, ScheduleName)
+_SIZE = re.compile(r"(\d{1,9})x(\d{1,9})")
+_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+HELP = "make pictures from a prompt"
+
+
+class ImageOutput(msgspec.Struct, frozen=True):
+    """A saved picture in the JSON output."""
+
+    path: str
+    seed: int
+    width: int
+    height: int
+
+
+class MemoryOutput(msgspec.Struct, frozen=True):
+    """Memory in the JSON output; megabytes of 10^6 bytes, null where the system does not tell."""
+
+    peak_private_mb: float | None
+
+
+class GenerateOutput(msgspec.Struct, frozen=True):
+    """The JSON output of `safelight generate --json`."""
+
+    images: tuple[ImageOutput, ...]
+    family: str
+    backend: str
+    device: str
+    timings: Timings
+    memory: MemoryOutput
+    warnings: tuple[ErrorInfo, ...]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's options."""
+    parser.add_argument("prompt", nargs="?", help="what to draw")
+    parser.add_argument("--negative", metavar="TEXT", help="what to keep out")
+    parser.add_argument("--model", metavar="M", help="a file, a folder or a name; default: starter")
+    parser.add_argument("--steps", type=int, metavar="N")
+    parser.add_argument("--cfg", type=float, metavar="X", help="guidance: how strictly to follow")
+    parser.add_argument("--sampler", type=_sampler, metavar="S", help=_names(SamplerName))
+    parser.add_argument("--schedule", type=_schedule, metavar="S", help=_names(ScheduleName))
+    parser.add_argument("--seed", type=int, metavar="N", help="-1 chooses one")
+    parser.add_argument("--size", type=parse_size, metavar="WxH", help="in pixels, as 512x768")
+    parser.add_argument("--count", type=int, metavar="N", help="pictures, with seeds N, N + 1, ...")
+    parser.add_argument("--clip-skip", type=int, metavar="N", help="1 runs the whole text encoder")
+    parser.add_argument("--init", type=Path, metavar="FILE", help="a picture to start from")
+    parser.add_argument("--strength", type=float, metavar="X", help="0 keeps --init, 1 ignores it")
+    parser.add_argument("--from", type=Path, dest="source", metavar="PNG", help="make it again")
+    parser.add_argument("--backend", metavar="B", help="a name `safelight devices` lists, or auto")
+    parser.add_argument("--precision", type=PrecisionName, choices=list(PrecisionName))
+    parser.add_argument("--convention", type=ConventionName, choices=list(ConventionName))
+    parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="as 4G")
+    for part in ("denoiser", "text-encoder", "vae"):
+        parser.add_argument(f"--{part}", metavar="FILE", help=f"take the {part} from another file")
+    parser.add_argument("--out", metavar="FILE_OR_FOLDER", help="default: your pictures folder")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Make the pictures; a first Ctrl-C cancels, a second one kills."""
+    request = _request(options)
+    reporter = TerminalReporter(announce=not options.json)
+    paths = find_paths()
+    saver = PictureSaver(options.out or str(paths.output / ""), request.count)
+    token = CancelToken()
+    with _interruptible(token), PeakMemory(private_bytes) as memory:
+        try:
+            result = JobRunner(paths.cache).run(request, saver, reporter, token)
+        finally:
+            reporter.clear()
+    if options.json:
+        print_json(_output(result, memory.peak))
+    return 0
+
+
+def _request(options: argparse.Namespace) -> GenerateRequest:
+    """The request of the picture given with --from, or an empty one, with what else was given."""
+    base = _source_request(options.source) if options.source else None
+    if base is None and options.prompt is None:
+        raise Usage("give a prompt, or a picture with --from")
+    if options.strength is not None and options.init is None and not (base and base.inputs):
+        raise Usage("--strength needs a picture to start from: --init FILE")
+    given = {
+        "prompt": options.prompt,
+        "negative_prompt": options.negative,
+        "steps": options.steps,
+        "guidance": options.cfg,
+        "sampler": options.sampler,
+        "schedule": options.schedule,
+        "count": options.count,
+        "clip_skip": options.clip_skip,
+        "strength": options.strength,
+        "backend": options.backend,
+        "precision": options.precision,
+        "convention": options.convention,
+        "memory_limit_bytes": options.memory_limit,
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    if options.seed is not None:
+        changes["seed"] = None if options.seed == -1 else options.seed
+    if options.size:
+        changes["width"], changes["height"] = options.size
+    if options.init:
+        path = str(options.init.expanduser().absolute())
+        changes["inputs"] = (InputImage(role=InputRole.INIT, path=path),)
+    request = msgspec.structs.replace(base or GenerateRequest(prompt=""), **changes)
+    return msgspec.structs.replace(
+        request,
+        checkpoint=_checkpoint(options.model, request.checkpoint),
+        components=_components(options, request.components),
+    )
+
+
+def _source_request(source: Path) -> GenerateRequest:
+    imported = read_request(source)
+    for warning in imported.warnings:
+        print_error(ErrorInfo(ErrorCode.METADATA_MISSING, warning))
+    return imported.request
+
+
+def _checkpoint(wanted: str | None, recorded: str | None) -> str:
+    paths = find_paths()
+    return str(find_checkpoint(wanted or recorded, paths.models, starter_checkpoint()))
+
+
+def _components(options: argparse.Namespace, recorded: ComponentFiles) -> ComponentFiles:
+    def path(value: str | None, before: str | None) -> str | None:
+        return str(Path(value).expanduser().absolute()) if value else before
+
+    return ComponentFiles(
+        denoiser=path(options.denoiser, recorded.denoiser),
+        text_encoder=path(options.text_encoder, recorded.text_encoder),
+        vae=path(options.vae, recorded.vae),
+    )
+
+
+def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:
+    return GenerateOutput(
+        images=tuple(
+            ImageOutput(str(image.path), image.seed, image.width, image.height)
+            for image in result.images
+        ),
+        family=result.family,
+        backend=result.device.backend,
+        device=result.device.name,
+        timings=result.timings,
+        memory=MemoryOutput(None if peak_bytes is None else round(peak_bytes / 1e6, 1)),
+        warnings=result.warnings,
+    )
+
+
+@contextmanager
+def _interruptible(token: CancelToken) -> Generator[None]:
+    """Ctrl-C cancels the job cleanly; a second one is Python's own."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        token.cancel()
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _names(values: type[SamplerName] | type[ScheduleName]) -> str:
+    return ", ".join(value.value for value in values)
+
+
+def _sampler(text: str) -> SamplerName:
+    return _named(text, SamplerName)
+
+
+def _schedule(text: str) -> ScheduleName:
+    return _named(text, ScheduleName)
+
+
+def _named(text: str, kind: type[Name]) -> Name:
+    """A value by its identifier or by the label other tools show."""
+    for value in kind:
+        if text.casefold() in (value.value, value.label.casefold()):
+            return value
+    raise argparse.ArgumentTypeError(f"{text!r} is none of {_names(kind)}")
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Width and height in pixels from "512x768"."""
+    match = _SIZE.fullmatch(text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write it as 512x768")
+    return int(match[1]), int(match[2])
+
+
+def _bytes(text: str) -> int:
+    match = _BYTES.fullmatch(text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r} is no amount of memory; write it as 4G")
+    return int(float(match[1]) * 2 ** _UNITS[match[2].upper()])

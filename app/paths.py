@@ -1,0 +1,43 @@
+"""The folders Safelight uses, per operating system; environment variables can move them."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+import platformdirs
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Where things are. None of these folders need exist."""
+
+    # Pictures, always where the user looks for pictures.
+    output: Path
+    # What can be made again: working copies of weights.
+    cache: Path
+    # Checkpoints the user put aside for Safelight.
+    models: Path
+
+
+def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
+    """The system's own folders, or SAFELIGHT_OUTPUT, SAFELIGHT_CACHE and SAFELIGHT_MODELS."""
+
+    def folder(variable: str, default: Path) -> Path:
+        value = environment.get(variable)
+        return Path(value).expanduser() if value else default
+
+    return Paths(
+        output=folder("SAFELIGHT_OUTPUT", platformdirs.user_pictures_path() / "Safelight"),
+        cache=folder("SAFELIGHT_CACHE", platformdirs.user_cache_path("safelight", appauthor=False)),
+        models=folder(
+            "SAFELIGHT_MODELS",
+            platformdirs.user_data_path("safelight", appauthor=False) / "models",
+        ),
+    )
+
+
+def starter_checkpoint() -> Path:
+    """The model that ships with Safelight."""
+    return Path(str(resources.files("starter") / "model"))

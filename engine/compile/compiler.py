@@ -1,0 +1,127 @@
+"""From a component to a session: emit its graph for the device, bind its weights, load it."""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from backends.base import (
+    Backend,
+    BackendError,
+    Cancellation,
+    Device,
+    DType,
+    FileSlice,
+    Precision,
+    RunCancelled,
+    Session,
+    WeightRef,
+)
+from engine.api.values import ErrorCode
+from engine.errors import Cancelled, EngineError
+from engine.graphs.operators import GraphBuilder
+from engine.graphs.weights import Report, bind, element_type
+from engine.memory.plan import WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A network to prepare: its name, how to emit it, and the weights it may use.
+
+    `digest` identifies the weights' content, so that a working copy is never another file's.
+    """
+
+    name: str
+    emit: Callable[[GraphBuilder], None]
+    weights: Mapping[str, FileSlice]
+    digest: str
+
+
+class Compiler:
+    """Prepares networks for one device."""
+
+    def __init__(self, backend: Backend, device: Device, working_copies: WorkingCopies) -> None:
+        self.backend = backend
+        self.device = device
+        self._working_copies = working_copies
+
+    def load(
+        self,
+        network: Network,
+        precision: Precision,
+        placement: WeightPlacement,
+        report: Report,
+        cancel: Cancellation,
+    ) -> Session:
+        """A session that runs `network` in `precision`.
+
+        `report(done, total)` counts bytes of weights converted. Raises EngineError (backend failed,
+        out of memory, checkpoint mismatch, disk full) or Cancelled.
+        """
+
+        def report_unless_cancelled(done: int, total: int) -> None:
+            if cancel.is_set():
+                raise Cancelled
+            report(done, total)
+
+        operators = self.backend.operators(self.device)
+        element = element_type(network.weights.values(), operators, precision)
+        g = GraphBuilder(network.name, network.weights, operators, element, precision)
+        network.emit(g)
+        bound = self._bind(network, g.used, element, placement, report_unless_cancelled)
+        with translated_errors(self.device):
+            return self.backend.load(g.build(bound), None, self.device, _no_progress, cancel)
+
+    def converted_bytes(self, weights: Mapping[str, FileSlice], precision: Precision) -> int:
+        """Bytes that binding `weights` in memory would hold converted; 0 where none is."""
+        operators = self.backend.operators(self.device)
+        element = element_type(weights.values(), operators, precision)
+        return sum(
+            ref.nbytes // ref.dtype.itemsize * element.itemsize
+            for ref in weights.values()
+            if ref.dtype is not element
+        )
+
+    def _bind(
+        self,
+        network: Network,
+        weights: Mapping[str, FileSlice],
+        element: DType,
+        placement: WeightPlacement,
+        report: Report,
+    ) -> Mapping[str, WeightRef]:
+        if all(ref.dtype is element for ref in weights.values()):
+            return weights
+        # A copy that exists is the fastest way, whatever the plan.
+        key = f"{network.digest[:24]}-{network.name}-{element.value.lower()}"
+        copy = self._working_copies.find(key, weights)
+        if copy is None and placement is WeightPlacement.WORKING_COPY:
+            copy = self._working_copies.make(key, weights, element, report)
+        return copy if copy is not None else bind(weights, element, report)
+
+
+@contextmanager
+def translated_errors(device: Device) -> Generator[None]:
+    """A backend's failures as errors a person can act on."""
+    try:
+        yield
+    except RunCancelled as error:
+        raise Cancelled from error
+    except BackendError as error:
+        if error.out_of_memory:
+            raise EngineError(
+                ErrorCode.OUT_OF_MEMORY,
+                f"There is not enough memory on {device.name}.",
+                "Make the picture smaller, or close other programs.",
+                str(error),
+            ) from error
+        raise EngineError(
+            ErrorCode.BACKEND_FAILED,
+            f"{device.backend} failed on {device.name}.",
+            "Try another backend with --backend; `safelight devices` lists them.",
+            str(error),
+        ) from error
+
+
+def _no_progress(_: float | None) -> None:
+    """For backends that prepare in about a second."""

@@ -1,0 +1,102 @@
+"""Times each network of a checkpoint on a device, the way the field publishes it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from backends.base import Array, Cancellation, Precision
+from engine.compile.compiler import Compiler, Network, translated_errors
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.graphs.clip_text import ClipTextConfig
+from engine.graphs.unet import UNetConfig
+from engine.memory.plan import WeightPlacement
+from engine.pipeline import networks
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentTiming:
+    """Seconds to prepare a network and to run it, the first time and the second."""
+
+    component: str
+    batch: int
+    prepare_s: float
+    first_s: float
+    second_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    component: str
+    network: Network
+    # Inputs for a batch of pictures.
+    feeds: Callable[[int], Mapping[str, Array]]
+
+
+def time_components(
+    checkpoint: IdentifiedCheckpoint,
+    compiler: Compiler,
+    precision: Precision,
+    *,
+    width: int,
+    height: int,
+    batches: tuple[int, ...],
+    cancel: Cancellation,
+) -> Iterator[ComponentTiming]:
+    """Yield the timing of text encoder, one guided denoiser step and VAE decoder per batch size.
+
+    `width` and `height` in pixels. Inputs are seeded noise: no network's time depends on values.
+    """
+    for case in _cases(checkpoint, width, height):
+        start = perf_counter()
+        session = compiler.load(
+            case.network, precision, WeightPlacement.MEMORY, lambda _done, _total: None, cancel
+        )
+        prepared = perf_counter() - start
+        for batch in batches:
+            feeds = case.feeds(batch)
+            seconds: list[float] = []
+            with translated_errors(compiler.device), cancel.calling(session.cancel):
+                for _ in range(2):
+                    start = perf_counter()
+                    session.run(feeds)
+                    seconds.append(perf_counter() - start)
+            yield ComponentTiming(case.component, batch, prepared, seconds[0], seconds[1])
+        session.close()
+
+
+def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_Case, ...]:
+    text = checkpoint.components[Component.TEXT_ENCODER].config
+    unet = checkpoint.components[Component.DENOISER].config
+    assert isinstance(text, ClipTextConfig)
+    assert isinstance(unet, UNetConfig)
+    form = checkpoint.latent
+    latent = (height // form.downscale, width // form.downscale)
+    noise = np.random.default_rng(0)
+
+    def normal(*shape: int) -> Array:
+        return noise.standard_normal(shape, np.float32)
+
+    def step(batch: int) -> dict[str, Array]:
+        # Both halves of guidance in one batch.
+        return {
+            "sample": normal(2 * batch, unet.in_channels, *latent),
+            "timestep": np.array([500], np.float32),
+            "context": normal(2 * batch, text.positions, unet.context_width),
+        }
+
+    return (
+        _Case(
+            "text encoder",
+            networks.text_encoder(checkpoint, 1),
+            # The prompt, the negative prompt and the empty one of each picture.
+            lambda batch: {"tokens": np.zeros((3 * batch, text.positions), np.int64)},
+        ),
+        _Case("denoiser step", networks.denoiser(checkpoint), step),
+        _Case(
+            "VAE decoder",
+            networks.decoder(checkpoint),
+            lambda batch: {"latent": normal(batch, form.channels, *latent)},
+        ),
+    )

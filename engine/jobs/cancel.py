@@ -1,0 +1,42 @@
+"""The token that carries a wish to stop from any thread into whatever is running."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from threading import Event, Lock
+
+
+class CancelToken:
+    """Set once, by any thread; satisfies `backends.base.Cancellation`."""
+
+    def __init__(self) -> None:
+        self._event = Event()
+        self._lock = Lock()
+        self._stops: list[Callable[[], None]] = []
+
+    def is_set(self) -> bool:
+        """True once `cancel` was called."""
+        return self._event.is_set()
+
+    def cancel(self) -> None:
+        """Ask to stop: what is running now is told at once, what comes later sees the token."""
+        with self._lock:
+            self._event.set()
+            stops, self._stops = self._stops, []
+        for stop in stops:
+            stop()
+
+    @contextmanager
+    def calling(self, stop: Callable[[], None]) -> Generator[None]:
+        """Within the block, `cancel` calls `stop`; at once if it was called before."""
+        with self._lock:
+            already = self._event.is_set()
+            if not already:
+                self._stops.append(stop)
+        if already:
+            stop()
+        try:
+            yield
+        finally:
+            with self._lock:
+                if stop in self._stops:
+                    self._stops.remove(stop)

@@ -1,0 +1,82 @@
+"""Puts finished pictures on disk, elsewhere if need be: a picture is never thrown away."""
+
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.api.record import GenerationRecord
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.metadata.record import record_chunks
+from engine.output import Destination, destination, write_picture
+from engine.pipeline.generate import Picture
+
+_WRITE_ERRORS = frozenset({ErrorCode.DISK_FULL, ErrorCode.OUTPUT_NOT_WRITABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class SavedImage:
+    """A picture that is durably on disk."""
+
+    path: Path
+    seed: int
+    width: int
+    height: int
+    record: GenerationRecord
+
+
+class PictureSaver:
+    """Saves the pictures of one job to a file or folder."""
+
+    def __init__(self, out: str, count: int) -> None:
+        """`out` is what `--out` takes. Raises EngineError(REQUEST_INVALID) for another format."""
+        self._target = destination(out, count)
+
+    def require_writable(self) -> None:
+        """Raise EngineError(OUTPUT_NOT_WRITABLE) now rather than after minutes of work."""
+        folder = self._target.folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                pass
+        except OSError as error:
+            raise EngineError(
+                ErrorCode.OUTPUT_NOT_WRITABLE,
+                f"Nothing can be written to {folder}: {error.strerror}.",
+                "Choose another folder with --out.",
+            ) from error
+
+    def save(self, picture: Picture, record: GenerationRecord) -> SavedImage:
+        """Write the picture with its record.
+
+        Where the target fails, the picture goes to the temporary folder, and the error that is
+        raised (DISK_FULL or OUTPUT_NOT_WRITABLE) says where it is.
+        """
+        try:
+            path = self._write(picture, record, self._target)
+        except EngineError as error:
+            if error.code not in _WRITE_ERRORS:
+                raise
+            raise self._rescued(picture, record, error) from error
+        height, width = picture.pixels.shape[:2]
+        return SavedImage(path, picture.seed, width, height, record)
+
+    def _rescued(
+        self, picture: Picture, record: GenerationRecord, error: EngineError
+    ) -> EngineError:
+        refuge = Destination(Path(tempfile.gettempdir()) / "safelight-rescued")
+        with suppress(EngineError):
+            path = self._write(picture, record, refuge)
+            hint = f"The picture was kept as {path}."
+            return EngineError(error.code, error.message, hint, error.detail)
+        return error
+
+    def _write(self, picture: Picture, record: GenerationRecord, target: Destination) -> Path:
+        return write_picture(
+            picture.pixels,
+            target,
+            seed=picture.seed,
+            prompt=record.request.prompt,
+            chunks=record_chunks(record),
+        )

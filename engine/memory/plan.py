@@ -1,0 +1,69 @@
+"""The memory plan: decided before the first step from sizes and from what is free now."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+# What a working set needs beside weights: measured peaks of SD 1.5 at 512x512, per latent cell.
+_DENOISER_BYTES_PER_CELL = 130_000
+_VAE_BYTES_PER_CELL = 260_000
+# Interpreter, runtime and libraries.
+_BASE_BYTES = 350 << 20
+# What the rest of the machine keeps.
+_SHARE_OF_FREE = 0.8
+
+
+class WeightPlacement(StrEnum):
+    """Where weights live that must be converted."""
+
+    MEMORY = "memory"
+    WORKING_COPY = "working_copy"
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentBytes:
+    """A component's weights as the runtime packs them, and those it would hold converted."""
+
+    packed: int
+    converted: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """What is in memory when; `peak_bytes` is the estimate it was chosen by."""
+
+    placement: WeightPlacement
+    # Denoiser and VAE stay loaded between pictures, instead of taking turns.
+    together: bool
+    peak_bytes: int
+    budget_bytes: int
+
+
+def plan_memory(
+    denoiser: ComponentBytes,
+    vae: ComponentBytes,
+    *,
+    cells: int,
+    pictures: int,
+    free_bytes: int,
+    limit_bytes: int | None,
+) -> MemoryPlan:
+    """Choose the fastest way that fits: converted in memory, or a mapped working copy.
+
+    `cells` is latent height times width. Components take turns unless several pictures are made
+    and both fit at once, because reloading costs seconds and one picture needs each only once.
+    """
+    budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
+    denoiser_run = denoiser.packed + cells * _DENOISER_BYTES_PER_CELL
+    vae_run = vae.packed + cells * _VAE_BYTES_PER_CELL
+
+    def peak(placement: WeightPlacement, together: bool) -> int:
+        held = placement is WeightPlacement.MEMORY
+        first = denoiser_run + denoiser.converted * held
+        second = vae_run + vae.converted * held
+        return _BASE_BYTES + (first + second if together else max(first, second))
+
+    choices = [
+        (p, t) for p in WeightPlacement for t in ((True, False) if pictures > 1 else (False,))
+    ]
+    best = next((c for c in choices if peak(*c) <= budget), choices[-1])
+    return MemoryPlan(best[0], best[1], peak(*best), budget)

@@ -1,0 +1,127 @@
+"""Working copies: a component's weights, converted once and kept in the cache as a mapped file.
+
+A runtime that must convert weights keeps the converted arrays for as long as it lives, in private
+memory. Mapped from a file they are page cache instead, and the next start converts nothing. The
+copies are safetensors files, named by content, written beside and renamed into place; the least
+recently used go first when the cache outgrows its cap.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from pathlib import Path
+
+from backends.base import Array, DType, FileSlice
+from engine.api.values import ErrorCode
+from engine.checkpoints.safetensors import read_index
+from engine.errors import EngineError
+from engine.graphs.weights import Report, converted_weight
+
+CAP_BYTES = 24 << 30
+_SUFFIX = ".safetensors"
+
+
+class WorkingCopies:
+    """The folder of working copies."""
+
+    def __init__(self, folder: Path, cap_bytes: int = CAP_BYTES) -> None:
+        self.folder = folder
+        self.cap_bytes = cap_bytes
+
+    def find(self, key: str, weights: Mapping[str, FileSlice]) -> dict[str, FileSlice] | None:
+        """The copy kept under `key`, if it is whole and holds all of `weights`."""
+        path = self._path(key)
+        try:
+            index = read_index(path)
+        except EngineError:
+            return None
+        found = {name: index.tensors[name] for name in weights if name in index.tensors}
+        if any(name not in found or found[name].shape != weights[name].shape for name in weights):
+            return None
+        with contextlib.suppress(OSError):
+            os.utime(path)  # recently used
+        return found
+
+    def make(
+        self, key: str, weights: Mapping[str, FileSlice], element: DType, report: Report
+    ) -> dict[str, FileSlice]:
+        """Write the copy and return its slices. Raises EngineError(DISK_FULL)."""
+        path, header = self._path(key), _header(weights, element)
+        size = len(header) + sum(_converted_bytes(ref, element) for ref in weights.values())
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._evict(size)
+            self._write(path, header, _converted(weights, element, report))
+        except OSError as error:
+            raise EngineError(
+                ErrorCode.DISK_FULL,
+                f"The working copy of the weights ({size / 1e9:.1f} GB) cannot be written to "
+                f"{self.folder}: {error.strerror}.",
+                "Free some disk space, or raise the memory limit.",
+            ) from error
+        index = read_index(path)
+        return {name: index.tensors[name] for name in weights}
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}{_SUFFIX}"
+
+    def _write(self, path: Path, header: bytes, arrays: Iterator[Array]) -> None:
+        file = tempfile.NamedTemporaryFile(dir=self.folder, suffix=".part", delete=False)  # noqa: SIM115 (renamed, not deleted)
+        try:
+            with file:
+                file.write(header)
+                for array in arrays:
+                    file.write(array.tobytes())
+                file.flush()
+                os.fsync(file.fileno())
+            Path(file.name).replace(path)
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+
+    def _evict(self, needed: int) -> None:
+        """Delete the least recently used copies until `needed` more bytes stay under the cap."""
+        copies = sorted(self.folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime)
+        total = sum(path.stat().st_size for path in copies)
+        for path in copies:
+            if total + needed <= self.cap_bytes:
+                return
+            total -= path.stat().st_size
+            path.unlink(missing_ok=True)
+
+
+def _converted_bytes(ref: FileSlice, element: DType) -> int:
+    return ref.nbytes // ref.dtype.itemsize * element.itemsize
+
+
+def _header(weights: Mapping[str, FileSlice], element: DType) -> bytes:
+    """A safetensors header: its length in eight bytes, then JSON padded to a multiple of eight."""
+    entries: dict[str, object] = {}
+    offset = 0
+    for name, ref in weights.items():
+        end = offset + _converted_bytes(ref, element)
+        entries[name] = {
+            "dtype": element.value,
+            "shape": list(ref.shape),
+            "data_offsets": [offset, end],
+        }
+        offset = end
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text
+
+
+def _converted(weights: Mapping[str, FileSlice], element: DType, report: Report) -> Iterator[Array]:
+    """The weights in `element` type, in order, a few ahead of the writer."""
+    total, done = sum(ref.nbytes for ref in weights.values()), 0
+    refs = list(weights.values())
+    with ThreadPoolExecutor() as pool:
+        for start in range(0, len(refs), 8):
+            batch = refs[start : start + 8]
+            yield from pool.map(converted_weight, batch, repeat(element))
+            done += sum(ref.nbytes for ref in batch)
+            report(done, total)

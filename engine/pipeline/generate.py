@@ -1,0 +1,165 @@
+"""One screen from a resolved job to its pictures: encode, denoise, decode, check."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backends.base import Array, Session
+from engine.api.record import ResolvedRequest
+from engine.api.values import InputRole, Phase
+from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline import checks, conditioning, networks
+from engine.pipeline.conditioning import Conditioning
+from engine.pipeline.conventions import CONVENTIONS
+from engine.pipeline.inputs import read_image
+from engine.pipeline.stages import Reporter, Stages, as_pixels
+from engine.sampling.denoiser import Denoiser, initial_latents, noised
+from engine.sampling.noise import SeededNoise
+from engine.sampling.samplers import SAMPLERS
+from engine.sampling.schedules import NoiseSchedule, img2img_sigmas, sigmas_for
+from engine.sampling.types import Latent, Sigmas
+from engine.text.tokenizers import ClipTokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A request without gaps, and the checkpoint it runs on."""
+
+    request: ResolvedRequest
+    checkpoint: IdentifiedCheckpoint
+    tokenizer: ClipTokenizer
+    # Pictures with seeds request.seed, + 1, ...
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A finished picture: uint8 [height, width, 3]."""
+
+    seed: int
+    pixels: NDArray[np.uint8]
+
+
+class Generation:
+    """The run of one job through its stages."""
+
+    def __init__(self, job: Job, stages: Stages, reporter: Reporter) -> None:
+        self.job, self.stages, self.reporter = job, stages, reporter
+        self.request, self.checkpoint = job.request, job.checkpoint
+        self.convention = CONVENTIONS[job.request.convention]
+        self.init = self._read_init()
+
+    def pictures(self) -> Iterator[Picture]:
+        """Yield each picture as soon as it is decoded and checked."""
+        prompt = self._encode_prompts()
+        init = self._encode_init()
+        for seed in range(self.request.seed, self.request.seed + self.job.count):
+            latent = self._denoise(prompt, init, seed)
+            image = self._decode(latent)
+            pixels = as_pixels(image, rounds=self.convention.rounds_pixels)[0]
+            yield Picture(seed, pixels)
+
+    def _read_init(self) -> Array | None:
+        paths = [i.path for i in self.request.inputs if i.role is InputRole.INIT]
+        if not paths:
+            return None
+        return read_image(Path(paths[0]), self.request.width, self.request.height)
+
+    def _encode_prompts(self) -> Conditioning:
+        """Both prompts, through the text encoder."""
+        request, tokenizer = self.request, self.job.tokenizer
+        positive, negative = conditioning.tokenize(
+            request.prompt, request.negative_prompt, tokenizer, self.convention
+        )
+
+        def work(session: Session) -> Conditioning:
+            def encode_tokens(ids: NDArray[np.int64]) -> Array:
+                return self.stages.call(session, {"tokens": ids})["last_hidden_state"]
+
+            return conditioning.encode(
+                positive, negative, tokenizer, self.convention, encode_tokens
+            )
+
+        network = networks.text_encoder(self.checkpoint, request.clip_skip)
+        return self.stages.run(Phase.ENCODE, network, work, _embedding_problem)
+
+    def _encode_init(self) -> Latent | None:
+        """The init picture's latent, scaled for the denoiser: the mean of its distribution."""
+        image, latent = self.init, self.checkpoint.latent
+        if image is None:
+            return None
+
+        def work(session: Session) -> Latent:
+            moments = self.stages.call(session, {"image": image})["moments"]
+            return (moments[:, : latent.channels] - latent.shift) * np.float32(latent.scale)
+
+        network = networks.encoder(self.checkpoint)
+        return self.stages.run(Phase.ENCODE, network, work, checks.numbers)
+
+    def _denoise(self, prompt: Conditioning, init: Latent | None, seed: int) -> Latent:
+        """From seeded noise, over the init picture if there is one, to a clean latent."""
+        request = self.request
+        schedule = NoiseSchedule.scaled_linear()
+        sigmas = sigmas_for(request.schedule, request.steps, schedule)
+        if init is not None:
+            sigmas = img2img_sigmas(sigmas, request.strength)
+
+        def work(session: Session) -> Latent:
+            def predict(x: Latent, timestep: np.float32) -> Latent:
+                feeds = {"sample": x, "timestep": np.array([timestep], np.float32)}
+                return self.stages.call(session, feeds)["prediction"]
+
+            denoise = Denoiser(predict, schedule, self.checkpoint.prediction, request.guidance)
+            session.pin("context", _context(prompt, guided=denoise.guided))
+            noise = SeededNoise([seed], self._latent_shape())
+            x = self._start(noise.draw(), init, sigmas)
+            total = len(sigmas) - 1
+            self.reporter.progress(0, total)
+            for step in SAMPLERS[request.sampler].function(denoise, x, sigmas, noise):
+                x = step.x
+                self.reporter.progress(step.index + 1, total)
+                if checks.numbers(x):
+                    break  # further steps would only cost time
+            return x
+
+        network = networks.denoiser(self.checkpoint)
+        return self.stages.run(Phase.DENOISE, network, work, checks.numbers, keep=True)
+
+    def _decode(self, latent: Latent) -> Array:
+        """Pixels in [-1, 1], float32 [1, 3, height, width]."""
+        form = self.checkpoint.latent
+        unscaled = (latent / np.float32(form.scale) + np.float32(form.shift)).astype(np.float32)
+
+        def work(session: Session) -> Array:
+            return self.stages.call(session, {"latent": unscaled})["image"]
+
+        # A blank page, redrawn a little, may come out blank.
+        blank = self.init is not None and checks.is_flat(self.init)
+        problem = checks.numbers if blank else checks.picture
+        network = networks.decoder(self.checkpoint)
+        return self.stages.run(Phase.DECODE, network, work, problem, keep=True)
+
+    def _latent_shape(self) -> tuple[int, int, int]:
+        form = self.checkpoint.latent
+        return (
+            form.channels,
+            self.request.height // form.downscale,
+            self.request.width // form.downscale,
+        )
+
+    def _start(self, noise: Latent, init: Latent | None, sigmas: Sigmas) -> Latent:
+        if init is None:
+            return initial_latents(noise, sigmas[0], self.request.convention)
+        return noised(init, noise, sigmas[0])
+
+
+def _context(prompt: Conditioning, *, guided: bool) -> Array:
+    """What the denoiser attends to: the prompt, and under guidance then the negative prompt."""
+    return np.concatenate([prompt.positive, prompt.negative]) if guided else prompt.positive
+
+
+def _embedding_problem(prompt: Conditioning) -> str | None:
+    return checks.numbers(prompt.positive) or checks.numbers(prompt.negative)

@@ -1,0 +1,46 @@
+"""The networks of an SD-class checkpoint, ready to compile."""
+
+from typing import cast
+
+from engine.compile.compiler import Network
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.graphs.clip_text import ClipTextConfig, clip_text
+from engine.graphs.unet import UNetConfig, unet
+from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
+
+
+def text_encoder(checkpoint: IdentifiedCheckpoint, clip_skip: int) -> Network:
+    """Tokens to embeddings, stopping `clip_skip` - 1 layers early."""
+    source = checkpoint.components[Component.TEXT_ENCODER]
+    config = cast("ClipTextConfig", source.config)
+    return Network(
+        "text_encoder",
+        lambda g: clip_text(g, config, clip_skip),
+        source.weights,
+        checkpoint.digest,
+    )
+
+
+def denoiser(checkpoint: IdentifiedCheckpoint) -> Network:
+    """One step's prediction."""
+    source = checkpoint.components[Component.DENOISER]
+    config = cast("UNetConfig", source.config)
+    return Network("denoiser", lambda g: unet(g, config), source.weights, checkpoint.digest)
+
+
+def decoder(checkpoint: IdentifiedCheckpoint) -> Network:
+    """Latents to pixels."""
+    source = checkpoint.components[Component.VAE]
+    config = cast("VaeConfig", source.config)
+    return Network(
+        "vae_decoder", lambda g: vae_decoder(g, config), source.weights, checkpoint.digest
+    )
+
+
+def encoder(checkpoint: IdentifiedCheckpoint) -> Network:
+    """Pixels to latents."""
+    source = checkpoint.components[Component.VAE]
+    config = cast("VaeConfig", source.config)
+    return Network(
+        "vae_encoder", lambda g: vae_encoder(g, config), source.weights, checkpoint.digest
+    )

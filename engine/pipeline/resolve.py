@@ -1,0 +1,125 @@
+"""Fills a request's gaps and refuses what cannot be made, before anything heavy starts."""
+
+import math
+import secrets
+from pathlib import Path
+
+from backends.base import Device, Precision
+from engine.api.record import ResolvedRequest
+from engine.api.request import GenerateRequest
+from engine.api.values import (
+    ErrorCode,
+    InputRole,
+    PrecisionName,
+    SamplerName,
+)
+from engine.errors import EngineError
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.graphs.clip_text import ClipTextConfig
+from engine.sampling.samplers import SAMPLERS
+
+MAX_SIDE = 8192
+MIN_SIDE = 64
+MAX_STEPS = 1000
+MAX_GUIDANCE = 100.0
+MAX_COUNT = 10_000
+MAX_PROMPT = 1_000_000
+MAX_SEED = 2**64 - 1
+_RANDOM_SEEDS = 2**32
+_DEFAULT_SAMPLER = SamplerName.DPMPP_2M
+_DEFAULT_STRENGTH = 0.75
+
+
+def resolve(
+    request: GenerateRequest, checkpoint: IdentifiedCheckpoint, device: Device
+) -> ResolvedRequest:
+    """The request without gaps. Raises EngineError(REQUEST_INVALID) naming what is wrong."""
+    sampler = request.sampler or _DEFAULT_SAMPLER
+    defaults = SAMPLERS[sampler].defaults
+    resolved = ResolvedRequest(
+        prompt=request.prompt,
+        negative_prompt=request.negative_prompt,
+        checkpoint=str(checkpoint.path),
+        components=request.components,
+        width=checkpoint.default_size if request.width is None else request.width,
+        height=checkpoint.default_size if request.height is None else request.height,
+        steps=defaults.steps if request.steps is None else request.steps,
+        guidance=defaults.guidance if request.guidance is None else request.guidance,
+        sampler=sampler,
+        schedule=request.schedule or defaults.schedule,
+        seed=secrets.randbelow(_RANDOM_SEEDS) if request.seed is None else request.seed,
+        clip_skip=1 if request.clip_skip is None else request.clip_skip,
+        inputs=request.inputs,
+        strength=_DEFAULT_STRENGTH if request.strength is None else request.strength,
+        convention=request.convention,
+        backend=device.backend,
+        precision=PrecisionName(precisions(request.precision, device)[0].value),
+    )
+    _check(resolved, request.count, checkpoint)
+    return resolved
+
+
+def precisions(wanted: PrecisionName, device: Device) -> tuple[Precision, ...]:
+    """What to compute in: the wanted precision, or the device's choice, and then safer ones.
+
+    Raises EngineError(REQUEST_INVALID) where the device has not got it.
+    """
+    available = device.precisions
+    first = available[0] if wanted is PrecisionName.AUTO else Precision(wanted.value)
+    if first not in available:
+        offered = ", ".join(precision.value for precision in available)
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            f"{device.backend} cannot compute in {first.value} on {device.name}.",
+            f"It offers {offered}.",
+        )
+    safer = Precision.F32 in available and first is not Precision.F32
+    return (first, Precision.F32) if safer else (first,)
+
+
+def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoint) -> None:
+    _check_size(request, checkpoint)
+    _check_range("number of steps", request.steps, 1, MAX_STEPS)
+    _check_range("guidance", request.guidance, 0, MAX_GUIDANCE)
+    _check_range("strength", request.strength, 0, 1)
+    _check_range("seed", request.seed, 0, MAX_SEED - count + 1)
+    _check_range("count", count, 1, MAX_COUNT)
+    _check_range("clip skip", request.clip_skip, 1, _text_layers(checkpoint))
+    for name, text in (("prompt", request.prompt), ("negative prompt", request.negative_prompt)):
+        if len(text) > MAX_PROMPT:
+            raise _invalid(
+                f"The {name} has {len(text):,} characters; at most {MAX_PROMPT:,} are accepted."
+            )
+    for image in request.inputs:
+        if image.role is not InputRole.INIT:
+            raise _invalid(f"A {image.role.value} picture cannot be used yet.")
+        if not Path(image.path).is_file():
+            raise EngineError(
+                ErrorCode.INPUT_IMAGE_UNREADABLE, f"There is no picture {image.path}."
+            )
+
+
+def _check_size(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> None:
+    multiple = checkpoint.latent.downscale
+    for name, value in (("width", request.width), ("height", request.height)):
+        _check_range(name, value, MIN_SIDE, MAX_SIDE)
+        if value % multiple:
+            below = value - value % multiple
+            raise _invalid(
+                f"The {name} {value} is no multiple of {multiple}.",
+                f"{max(below, MIN_SIDE)} and {below + multiple} are the nearest.",
+            )
+
+
+def _check_range(name: str, value: float, low: float, high: float) -> None:
+    if not (math.isfinite(value) and low <= value <= high):
+        raise _invalid(f"The {name} is {value:,}; it must be from {low:,} to {high:,}.")
+
+
+def _text_layers(checkpoint: IdentifiedCheckpoint) -> int:
+    source = checkpoint.components.get(Component.TEXT_ENCODER)
+    return source.config.layers if source and isinstance(source.config, ClipTextConfig) else 1
+
+
+def _invalid(message: str, hint: str = "") -> EngineError:
+    return EngineError(ErrorCode.REQUEST_INVALID, message, hint)

@@ -1,0 +1,169 @@
+"""Runs each network where the plan says, and does a stage again if its result is broken."""
+
+from collections.abc import Callable, Generator, Mapping
+from contextlib import ExitStack, contextmanager
+from time import perf_counter
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from backends.base import Array, Cancellation, Precision, Session
+from engine.api.record import Retry, Timings
+from engine.api.values import ErrorCode, Phase, PrecisionName
+from engine.compile.compiler import Compiler, Network, translated_errors
+from engine.errors import Cancelled, EngineError
+from engine.memory.plan import MemoryPlan
+
+T = TypeVar("T")
+
+
+class Reporter(Protocol):
+    """Told how a job goes, on the thread that runs it."""
+
+    def phase(self, phase: Phase) -> None:
+        """A phase begins."""
+        ...
+
+    def progress(self, done: int, total: int) -> None:
+        """How far the current phase is."""
+        ...
+
+
+class Stopwatch:
+    """Wall-clock seconds spent in each phase."""
+
+    def __init__(self) -> None:
+        self.started = perf_counter()
+        self._spent = dict.fromkeys(Phase, 0.0)
+
+    @contextmanager
+    def measuring(self, phase: Phase) -> Generator[None]:
+        """Add the block's duration to a phase."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self._spent[phase] += perf_counter() - start
+
+    def timings(self) -> Timings:
+        """What was spent so far; the total counts from the watch's creation."""
+        spent = {f"{phase.value}_s": round(seconds, 4) for phase, seconds in self._spent.items()}
+        return Timings(**spent, total_s=round(perf_counter() - self.started, 4))
+
+
+class Stages:
+    """Loads networks as the plan says, runs them, and retries broken results more safely.
+
+    `precisions` are those to try, each safer than the one before. A network that once needed a
+    safer one keeps it for the rest of the job.
+    """
+
+    def __init__(
+        self,
+        compiler: Compiler,
+        plan: MemoryPlan,
+        precisions: tuple[Precision, ...],
+        reporter: Reporter,
+        cancel: Cancellation,
+        stopwatch: Stopwatch,
+    ) -> None:
+        self.retries: list[Retry] = []
+        self._compiler = compiler
+        self._plan = plan
+        self._precisions = precisions
+        self._reporter = reporter
+        self._cancel = cancel
+        self._stopwatch = stopwatch
+        self._kept: dict[tuple[str, Precision], Session] = {}
+        self._safest_needed: dict[str, int] = {}
+
+    def run(
+        self,
+        phase: Phase,
+        network: Network,
+        work: Callable[[Session], T],
+        problem: Callable[[T], str | None],
+        *,
+        keep: bool = False,
+    ) -> T:
+        """Do `work` with the loaded network until `problem` finds none in its result.
+
+        `keep` asks for the network to stay loaded for the next picture, if the plan has room.
+        Raises EngineError(NUMERIC_FAILURE) when the safest precision fails too.
+        """
+        first = self._safest_needed.get(network.name, 0)
+        reason = ""
+        for position in range(first, len(self._precisions)):
+            precision = self._precisions[position]
+            if reason:
+                self._record_retry(phase, reason, self._precisions[position - 1], precision)
+            self._safest_needed[network.name] = position
+            with self._loaded(network, precision, keep=keep) as session:
+                self._reporter.phase(phase)
+                with self._stopwatch.measuring(phase):
+                    result = work(session)
+            reason = problem(result) or ""
+            if not reason:
+                return result
+        raise _numeric_failure(phase, reason)
+
+    def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Run a session once; a wish to stop reaches into it."""
+        if self._cancel.is_set():
+            raise Cancelled
+        with translated_errors(self._compiler.device), self._cancel.calling(session.cancel):
+            return session.run(feeds)
+
+    def close(self) -> None:
+        """Free every network that was kept."""
+        with ExitStack() as stack:
+            for session in self._kept.values():
+                stack.callback(session.close)
+            self._kept.clear()
+
+    @contextmanager
+    def _loaded(self, network: Network, precision: Precision, *, keep: bool) -> Generator[Session]:
+        key = (network.name, precision)
+        session = self._kept.get(key)
+        if session is None:
+            self._reporter.phase(Phase.COMPILE)
+            with self._stopwatch.measuring(Phase.COMPILE):
+                session = self._compiler.load(
+                    network,
+                    precision,
+                    self._plan.placement,
+                    self._reporter.progress,
+                    self._cancel,
+                )
+        if keep and self._plan.together:
+            self._kept[key] = session
+        try:
+            yield session
+        finally:
+            if key not in self._kept:
+                session.close()
+
+    def _record_retry(self, phase: Phase, reason: str, old: Precision, new: Precision) -> None:
+        self.retries.append(
+            Retry(
+                phase=phase,
+                reason=reason,
+                from_precision=PrecisionName(old.value),
+                to_precision=PrecisionName(new.value),
+            )
+        )
+
+
+def _numeric_failure(phase: Phase, reason: str) -> EngineError:
+    return EngineError(
+        ErrorCode.NUMERIC_FAILURE,
+        f"The result of the {phase.value} phase is {reason}, at the safest precision too.",
+        "The checkpoint is probably damaged: download it again, or try another VAE.",
+    )
+
+
+def as_pixels(image: Array, *, rounds: bool) -> Array:
+    """Decoded images, float [batch, 3, height, width], as uint8 [batch, height, width, 3]."""
+    levels = np.clip((image + 1) * 127.5, 0, 255)
+    levels = np.rint(levels) if rounds else levels
+    return np.ascontiguousarray(levels.astype(np.uint8).transpose(0, 2, 3, 1))
