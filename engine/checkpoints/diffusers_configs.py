@@ -1,0 +1,153 @@
+"""The configuration files of a diffusers folder, typed, with the defaults its classes have.
+
+Only what decides a network's shape or meaning is here. The `…Constants` are fields whose other
+values change what a network computes and which no graph of ours emits: whoever reads a file asks
+`unusual` and refuses them, for a setting ignored is a wrong picture without a word.
+"""
+
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import msgspec
+
+from engine.api.values import ErrorCode
+from engine.checkpoints.faults import not_found, unreadable
+from engine.errors import EngineError
+
+MAX_CONFIG_BYTES = 1024 * 1024
+
+Count = Annotated[int, msgspec.Meta(ge=1, le=2**24)]
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class PipelineFile(msgspec.Struct, frozen=True):
+    """`model_index.json`: which pipeline the folder is for."""
+
+    class_name: str = msgspec.field(name="_class_name", default="")
+
+
+class UNetConstants(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of a UNet2DConditionModel for which our graphs emit the default and nothing else."""
+
+    act_fn: str = "silu"
+    mid_block_type: str | None = "UNetMidBlock2DCrossAttn"
+    time_embedding_type: str = "positional"
+    time_embedding_act_fn: str | None = None
+    timestep_post_act: str | None = None
+    resnet_time_scale_shift: str = "default"
+    resnet_out_scale_factor: float = 1.0
+    resnet_skip_time_act: bool = False
+    mid_block_scale_factor: float = 1.0
+    downsample_padding: int = 1
+    center_input_sample: bool = False
+    flip_sin_to_cos: bool = True
+    freq_shift: float = 0
+    only_cross_attention: bool | tuple[bool, ...] = False
+    dual_cross_attention: bool = False
+    cross_attention_norm: str | None = None
+    class_embed_type: str | None = None
+    addition_embed_type: str | None = None
+    encoder_hid_dim_type: str | None = None
+    attention_type: str = "default"
+
+
+class UNetFile(UNetConstants, frozen=True, kw_only=True):
+    """`unet/config.json` of a UNet2DConditionModel."""
+
+    block_out_channels: tuple[Count, ...]
+    in_channels: Count = 4
+    out_channels: Count = 4
+    sample_size: Count | tuple[Count, ...] | None = None
+    layers_per_block: Count | tuple[Count, ...] = 2
+    cross_attention_dim: Count | tuple[Count, ...] = 1280
+    norm_num_groups: Count = 32
+    norm_eps: Positive = 1e-5
+    # By a mistake of old that thousands of files rely on, this is the number of heads.
+    attention_head_dim: Count | tuple[Count, ...] = 8
+    num_attention_heads: Count | tuple[Count, ...] | None = None
+
+
+class VaeConstants(msgspec.Struct, frozen=True, kw_only=True):
+    """Fields of an AutoencoderKL for which our graphs emit the default and nothing else."""
+
+    act_fn: str = "silu"
+    latents_mean: tuple[float, ...] | None = None
+    latents_std: tuple[float, ...] | None = None
+
+
+class VaeFile(VaeConstants, frozen=True, kw_only=True):
+    """`vae/config.json` of an AutoencoderKL."""
+
+    block_out_channels: tuple[Count, ...]
+    latent_channels: Count = 4
+    layers_per_block: Count = 1
+    norm_num_groups: Count = 32
+    scaling_factor: Positive = 0.18215
+    shift_factor: float | None = None
+
+
+class ClipTextFile(msgspec.Struct, frozen=True, kw_only=True):
+    """`text_encoder/config.json` of a CLIPTextModel."""
+
+    vocab_size: Count = 49408
+    hidden_size: Count = 512
+    intermediate_size: Count = 2048
+    num_hidden_layers: Count = 12
+    num_attention_heads: Count = 8
+    max_position_embeddings: Count = 77
+    hidden_act: str = "quick_gelu"
+    layer_norm_eps: Positive = 1e-5
+
+
+class NoiseConstants(msgspec.Struct, frozen=True, kw_only=True):
+    """The noise levels Stable Diffusion was trained with; no others are sampled."""
+
+    beta_start: float = 0.00085
+    beta_end: float = 0.012
+    beta_schedule: str = "scaled_linear"
+    num_train_timesteps: int = 1000
+    trained_betas: tuple[float, ...] | None = None
+
+
+class SchedulerFile(NoiseConstants, frozen=True, kw_only=True):
+    """`scheduler/scheduler_config.json`: how the denoiser was trained."""
+
+    prediction_type: str = "epsilon"
+    rescale_betas_zero_snr: bool = False
+
+
+ConfigT = TypeVar("ConfigT", bound=msgspec.Struct)
+
+
+def unusual(config: msgspec.Struct, constants: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of `config` that differ from the defaults of its base `constants`."""
+    return tuple(
+        f"{field.name} = {getattr(config, field.name)!r}"
+        for field in msgspec.structs.fields(constants)
+        if getattr(config, field.name) != field.default
+    )
+
+
+def read_config(path: Path, kind: type[ConfigT]) -> ConfigT:
+    """A JSON file as `kind`; fields it does not know are ignored."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_CONFIG_BYTES + 1)
+    except FileNotFoundError:
+        raise not_found(path) from None
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(raw) > MAX_CONFIG_BYTES:
+        raise _damaged(path, "it is longer than 1 MB")
+    try:
+        return msgspec.json.decode(raw, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _damaged(path, str(error)) from error
+
+
+def _damaged(path: Path, what: str) -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_CORRUPT,
+        f"{path.parent.name}/{path.name} is damaged: {what}.",
+        "Download the folder again.",
+    )

@@ -1,0 +1,38 @@
+"""The errors that every reader of files raises."""
+
+from pathlib import Path
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+
+DOWNLOAD_AGAIN = "Download it again."
+
+
+def not_found(path: Path) -> EngineError:
+    """Nothing is at a path."""
+    return EngineError(
+        ErrorCode.CHECKPOINT_NOT_FOUND,
+        f"There is no file {str(path)!r}.",
+        "It may have been moved or renamed; choose it again.",
+    )
+
+
+def unreadable(path: Path, error: OSError) -> EngineError:
+    """The system does not let us read a file."""
+    return EngineError(
+        ErrorCode.CHECKPOINT_UNREADABLE,
+        f"{path.name} cannot be read: {error.strerror or error}.",
+        "Check that the disk is connected and that you may read the file.",
+    )
+
+
+def corrupt(path: Path, what: str, detail: str = "") -> EngineError:
+    """A file's own claims contradict each other or the file."""
+    return EngineError(
+        ErrorCode.CHECKPOINT_CORRUPT, f"{path.name} is damaged: {what}.", DOWNLOAD_AGAIN, detail
+    )
+
+
+def quoted(text: str) -> str:
+    """A name out of a file, safe to print and of bounded length."""
+    return ascii(text if len(text) <= 80 else text[:77] + "...")

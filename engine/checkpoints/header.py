@@ -1,0 +1,171 @@
+"""The JSON header of a safetensors file, read with suspicion: every claim is checked before use.
+
+A file comes from strangers, so the rules are those of the reference reader, and stricter ones where
+that reader has been lax: the tensors must tile the data exactly, without holes or overlaps, and
+nothing may be said twice.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from backends.base import DType, FileSlice
+from engine.api.values import ErrorCode
+from engine.checkpoints.faults import corrupt, quoted
+from engine.errors import EngineError
+
+LENGTH_BYTES = 8
+MAX_TENSORS = 50_000
+# Commas and opening brackets bound what the JSON parser can allocate before anything is checked.
+MAX_JSON_MARKS = 500_000
+MAX_RANK = 8
+MAX_DIMENSION = 2**48
+MAX_NAME_CHARS = 512
+MAX_METADATA_ENTRIES = 1000
+MAX_METADATA_CHARS = 32_768
+
+_METADATA = "__metadata__"
+_FORMATS = {dtype.value: (dtype, dtype.itemsize) for dtype in DType}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A checked header: tensors with offsets from the file's start, and where the last one ends."""
+
+    tensors: Mapping[str, FileSlice]
+    metadata: Mapping[str, str]
+    end: int
+
+
+_Dimension = Annotated[int, msgspec.Meta(ge=0, lt=MAX_DIMENSION)]
+_Offset = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
+
+
+class _Entry(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """What a header says of one tensor; offsets count from the end of the header."""
+
+    dtype: str
+    shape: Annotated[tuple[_Dimension, ...], msgspec.Meta(max_length=MAX_RANK)]
+    data_offsets: tuple[_Offset, _Offset]
+
+
+_ENTRIES = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_ENTRY = msgspec.json.Decoder(_Entry)
+_TEXTS = msgspec.json.Decoder(dict[str, str])
+
+
+def parse_header(raw: bytes, path: Path) -> Header:
+    """Check the JSON of a header and place its tensors; `path` is only noted, not opened."""
+    entries = _decode(raw, path)
+    metadata = _metadata(entries.pop(_METADATA, None), path)
+    if len(entries) > MAX_TENSORS:
+        raise corrupt(path, f"it lists {len(entries)} tensors, over the limit of {MAX_TENSORS}")
+    data_start = LENGTH_BYTES + len(raw)
+    spans: list[tuple[int, int, str]] = []
+    tensors: dict[str, FileSlice] = {}
+    for name, fields in entries.items():
+        entry, dtype = _checked_entry(name, fields, path)
+        begin, end = entry.data_offsets
+        spans.append((begin, end, name))
+        tensors[name] = FileSlice(path, data_start + begin, dtype, entry.shape)
+    _refuse_duplicates(raw, len(tensors), metadata, path)
+    cursor = 0
+    for begin, end, name in sorted(spans):
+        if begin != cursor:
+            fault = "overlaps another" if begin < cursor else "leaves a gap before it"
+            raise corrupt(path, f"tensor {quoted(name)} {fault}")
+        cursor = end
+    return Header(tensors, _shown(metadata), data_start + cursor)
+
+
+def _decode(raw: bytes, path: Path) -> dict[str, msgspec.Raw]:
+    marks = raw.count(b",") + raw.count(b"{") + raw.count(b"[")
+    if marks > MAX_JSON_MARKS:
+        raise corrupt(path, "its header has far more entries than any checkpoint")
+    try:
+        raw.decode("utf-8")  # the parser does not look at text that it only passes on
+        return _ENTRIES.decode(raw)
+    except RecursionError:
+        raise corrupt(path, "its header is nested too deeply") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise corrupt(path, "its header is not valid JSON", str(error)) from error
+
+
+def _checked_entry(name: str, fields: msgspec.Raw, path: Path) -> tuple[_Entry, DType]:
+    if len(name) > MAX_NAME_CHARS or not name.isprintable():
+        raise corrupt(path, f"tensor name {quoted(name)} is too long or not plain text")
+    try:
+        entry = _ENTRY.decode(fields)
+    except (msgspec.DecodeError, RecursionError) as error:
+        what = f"the entry of tensor {quoted(name)} in its header is wrong"
+        raise corrupt(path, what, str(error)) from error
+    dtype, itemsize = _FORMATS.get(entry.dtype, (None, 0))
+    if dtype is None:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNREADABLE,
+            f"{path.name} stores {quoted(name)} in the number format {quoted(entry.dtype)}, "
+            "which this version does not know.",
+            "Get the fp16 or fp32 version of the checkpoint.",
+        )
+    begin, end = entry.data_offsets
+    # Python integers do not overflow, so a product of large dimensions cannot pass for a small one.
+    if end - begin != prod(entry.shape) * itemsize:
+        raise corrupt(path, f"tensor {quoted(name)} has a size that does not fit its shape")
+    return entry, dtype
+
+
+def _metadata(fields: msgspec.Raw | None, path: Path) -> dict[str, str] | None:
+    if fields is None:
+        return None
+    try:
+        metadata = _TEXTS.decode(fields)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise corrupt(path, "its metadata is not a list of texts", str(error)) from error
+    if len(metadata) > MAX_METADATA_ENTRIES:
+        raise corrupt(path, f"it has {len(metadata)} metadata entries")
+    return metadata
+
+
+def _shown(metadata: dict[str, str] | None) -> dict[str, str]:
+    """Free text by the file's author, cut to a length that can be shown."""
+    return {
+        name[:MAX_NAME_CHARS]: text[:MAX_METADATA_CHARS] for name, text in (metadata or {}).items()
+    }
+
+
+def _refuse_duplicates(
+    raw: bytes, tensors: int, metadata: Mapping[str, str] | None, path: Path
+) -> None:
+    """Readers disagree about which of two equal keys counts, and the parser takes the last.
+
+    Without a backslash every quotation mark opens or closes a string, and what the parser kept says
+    how many strings there should be: a tensor's name, its dtype and its three keys, the metadata's
+    name, keys and values. With backslashes a second, slower parser that sees every pair decides.
+    """
+    strings = 5 * tensors + (0 if metadata is None else 1 + 2 * len(metadata))
+    if b"\\" not in raw and raw.count(b'"') == 2 * strings:
+        return
+    try:
+        json.loads(raw, object_pairs_hook=_unique)
+    except _DuplicateKeyError as error:
+        raise corrupt(path, f"its header lists {error} twice") from None
+    except ValueError as error:  # the second parser is the stricter one
+        raise corrupt(path, "its header is not valid JSON", str(error)) from error
+
+
+class _DuplicateKeyError(Exception):
+    """A JSON object says the same key twice."""
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))
+        raise _DuplicateKeyError(quoted(twice))
+    return fields

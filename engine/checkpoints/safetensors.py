@@ -1,0 +1,147 @@
+"""Safetensors files: an 8-byte length, a JSON header, and the tensors' bytes.
+
+Here are the rules about the file; those about the header's JSON are in `header`. What is not such a
+file is named for what it is: a web page, a pickle, half a download.
+"""
+
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from engine.api.values import ErrorCode
+from engine.checkpoints.faults import DOWNLOAD_AGAIN, corrupt, not_found, unreadable
+from engine.checkpoints.header import LENGTH_BYTES, parse_header
+from engine.checkpoints.index import TensorIndex, sampled_digest
+from engine.errors import EngineError
+
+MAX_HEADER_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Magic:
+    """How another kind of file begins, and what to tell the person who picked it."""
+
+    start: bytes
+    what: str
+    hint: str
+
+
+_WEB_PAGE_HINT = "The download needs a login or an API key; get the file through the browser."
+_CONVERT_HINT = (
+    "Get the .safetensors version; files of this kind can run code when they are opened."
+)
+_OTHER_FILES = (
+    _Magic(b"<!doctype", "a web page saved under this name", _WEB_PAGE_HINT),
+    _Magic(b"<html", "a web page saved under this name", _WEB_PAGE_HINT),
+    _Magic(b"<?xml", "an XML reply from a server saved under this name", _WEB_PAGE_HINT),
+    _Magic(
+        b"version https://git-lfs", "a Git LFS pointer, not the file itself", "Run git lfs pull."
+    ),
+    _Magic(b"pk\x03\x04", "a PyTorch (.ckpt, .pt, .bin) or zip file", _CONVERT_HINT),
+    _Magic(b"\x80\x02", "an old PyTorch pickle (.ckpt, .pt, .bin)", _CONVERT_HINT),
+    _Magic(b"gguf", "a GGUF file", "Get the .safetensors version."),
+    _Magic(b"\x89png", "a picture", "Choose a checkpoint."),
+    _Magic(b"\xff\xd8\xff", "a picture", "Choose a checkpoint."),
+    _Magic(b"{", "a JSON file", "Choose the checkpoint itself, or the folder that holds it."),
+)
+
+
+def read_index(path: Path) -> TensorIndex:
+    """The tensors of a safetensors file. Raises EngineError for anything unsound."""
+    if "\0" in str(path):  # the one character no file name has, and `stat` answers with ValueError
+        raise not_found(path)
+    try:
+        before = path.stat()
+        if not stat.S_ISREG(before.st_mode):
+            raise EngineError(
+                ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
+                f"{path.name} is not a file.",
+                "Choose a file.",
+            )
+        with path.open("rb") as file:
+            raw = _header_bytes(file, path, before.st_size)
+            header = parse_header(raw, path)
+            _check_size(path, before.st_size, header.end)
+            digest = sampled_digest(file, raw, before.st_size)
+        after = path.stat()
+    except FileNotFoundError:
+        raise not_found(path) from None
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNREADABLE,
+            f"{path.name} changed while it was read.",
+            "If it is still downloading, wait until that has finished.",
+        )
+    return TensorIndex(path, header.tensors, header.metadata, digest)
+
+
+def _header_bytes(file: BinaryIO, path: Path, size: int) -> bytes:
+    start = file.read(64)
+    if not start:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_NOT_SAFETENSORS, f"{path.name} is empty.", DOWNLOAD_AGAIN
+        )
+    length = int.from_bytes(start[:LENGTH_BYTES], "little")
+    begins_like_one = start[LENGTH_BYTES : LENGTH_BYTES + 1] == b"{"
+    if not begins_like_one or length < 2:
+        raise _not_safetensors(path, start)
+    if length > MAX_HEADER_BYTES:
+        raise corrupt(path, f"its header claims {length} bytes, over the limit of 16 MB")
+    if length > size - LENGTH_BYTES:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_TRUNCATED,
+            f"{path.name} ends within its header, after {_amount(size)}.",
+            DOWNLOAD_AGAIN,
+        )
+    file.seek(LENGTH_BYTES)
+    raw = file.read(length)
+    if len(raw) != length:
+        raise corrupt(path, "it became shorter while it was read")
+    return raw
+
+
+def _check_size(path: Path, size: int, end: int) -> None:
+    if size < end:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_TRUNCATED,
+            f"{path.name} is incomplete: the file is {_of(size, end)}.",
+            DOWNLOAD_AGAIN,
+        )
+    if size > end:
+        raise corrupt(path, f"{_amount(size - end)} follow its last tensor")
+
+
+def _not_safetensors(path: Path, start: bytes) -> EngineError:
+    beginning = start.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    for magic in _OTHER_FILES:
+        if beginning.startswith(magic.start):
+            return EngineError(
+                ErrorCode.CHECKPOINT_NOT_SAFETENSORS, f"{path.name} is {magic.what}.", magic.hint
+            )
+    return EngineError(
+        ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
+        f"{path.name} is not a safetensors file.",
+        "Choose a checkpoint that ends in .safetensors, or download it again.",
+    )
+
+
+_UNITS = (("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
+
+
+def _amount(size: int) -> str:
+    for unit, factor in _UNITS:
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def _of(part: int, whole: int) -> str:
+    """ "3.1 of 6.9 GB", in the largest unit that tells the two apart."""
+    for unit, factor in _UNITS:
+        have, want = f"{part / factor:.1f}", f"{whole / factor:.1f}"
+        if whole >= factor and have != want:
+            return f"{have} of {want} {unit}"
+    return f"{part} of {whole} bytes"

@@ -1,0 +1,122 @@
+"""What a family says of a checkpoint: its parts, their sizes, where each weight is."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from backends.base import FileSlice
+from engine.api.values import PredictionType
+from engine.checkpoints.diffusers_folder import DiffusersFolder
+from engine.checkpoints.index import TensorIndex
+from engine.graphs.clip_text import ClipTextConfig
+from engine.graphs.unet import UNetConfig
+from engine.graphs.vae import VaeConfig
+
+
+class Component(StrEnum):
+    """The parts a checkpoint is made of."""
+
+    TEXT_ENCODER = "text_encoder"
+    DENOISER = "denoiser"
+    VAE = "vae"
+
+    @property
+    def label(self) -> str:
+        """The component's name in a sentence."""
+        return _LABELS[self]
+
+    @property
+    def option(self) -> str:
+        """How a person supplies it on the command line."""
+        return f"--{self.value.replace('_', '-')} FILE"
+
+
+_LABELS = {
+    Component.TEXT_ENCODER: "text encoder",
+    Component.DENOISER: "denoiser (UNet)",
+    Component.VAE: "VAE",
+}
+
+
+ComponentConfig = ClipTextConfig | UNetConfig | VaeConfig
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentSource:
+    """One component of a checkpoint: its sizes, and where each of its weights is.
+
+    `weights` is keyed by canonical names: diffusers' for denoiser and VAE, Hugging Face's
+    (`text_model.…`) for the text encoder. Shapes are those the graph expects.
+    """
+
+    component: Component
+    config: ComponentConfig
+    weights: Mapping[str, FileSlice]
+
+
+@dataclass(frozen=True, slots=True)
+class LatentFormat:
+    """How latents relate to the numbers the denoiser sees: scale * (latent - shift)."""
+
+    channels: int
+    downscale: int
+    scale: float
+    shift: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The components that one file or folder holds, and what it says about each."""
+
+    sources: Mapping[Component, ComponentSource]
+    digest: str
+    evidence: tuple[str, ...]
+    ignored_keys: int = 0
+    # Of the denoiser.
+    prediction: PredictionType = PredictionType.EPSILON
+    # Of the denoiser, in latent cells; None for the family's.
+    sample_size: int | None = None
+    # Of the VAE; None for the family's.
+    latent_scale: float | None = None
+    latent_shift: float | None = None
+    # Of the text encoder; None for CLIP's.
+    tokenizer: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IdentifiedCheckpoint:
+    """A checkpoint whose family, parts and gaps are known; no weight has been read."""
+
+    path: Path
+    family: str
+    variant: str
+    prediction: PredictionType
+    latent: LatentFormat
+    default_size: int
+    components: Mapping[Component, ComponentSource]
+    missing: tuple[Component, ...]
+    # Why this family and variant, in words for a person.
+    evidence: tuple[str, ...]
+    # Keys that belong to no component, such as EMA copies and optimiser state.
+    ignored_keys: int
+    # A folder with vocab.json and merges.txt where the checkpoint brings its own; None for CLIP's.
+    tokenizer: Path | None
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """An architecture, as functions over what the readers found."""
+
+    name: str
+    title: str
+    # Diffusers' pipelines for it: what tells the family of a folder without a denoiser.
+    pipelines: tuple[str, ...]
+    # Whether a listing (`engine.families.recognition.listing`) is of this family.
+    recognises: Callable[[str], bool]
+    # Those of the given components that a single file has.
+    read_file: Callable[[TensorIndex, frozenset[Component]], Parts]
+    read_folder: Callable[[DiffusersFolder], Parts]
+    # Parts as a checkpoint, once they fit together.
+    assemble: Callable[[Path, Parts], IdentifiedCheckpoint]

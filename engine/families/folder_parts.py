@@ -1,0 +1,126 @@
+"""Components of a diffusers folder: canonical weights, and sizes that two sources agree on.
+
+`config.json` alone knows heads, groups and epsilons. What the shapes know too is compared, because
+folders assembled by hand do mix the configuration of one checkpoint with the weights of another.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.api.values import ErrorCode
+from engine.checkpoints.diffusers_configs import (
+    ClipTextFile,
+    UNetConstants,
+    UNetFile,
+    VaeConstants,
+    VaeFile,
+    unusual,
+)
+from engine.checkpoints.diffusers_folder import FolderPart
+from engine.errors import EngineError
+from engine.families.base import Component, ComponentSource
+from engine.families.naming import canonical_weights
+from engine.families.sizes import (
+    ClipTextFacts,
+    UNetFacts,
+    check_claims,
+    clip_text_config,
+    unet_config,
+    vae_config,
+)
+from engine.graphs.clip_text import Activation
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """A component, and how many tensors of its file were leftovers."""
+
+    source: ComponentSource
+    ignored: int
+
+
+def unet_source(part: FolderPart[UNetFile]) -> FolderSource:
+    """The UNet of a folder."""
+    path, stated = part.index.path, part.config
+    file = path.parent / "config.json"
+    _refuse(file, unusual(stated, UNetConstants))
+    named = canonical_weights(Component.DENOISER, part.index.tensors, path)
+    heads = stated.num_attention_heads or stated.attention_head_dim
+    facts = UNetFacts(heads, stated.norm_num_groups, stated.norm_eps)
+    config = unet_config(named.weights, facts, path)
+    layers = tuple(len(block.depths) for block in config.down)
+    check_claims(
+        file,
+        (
+            ("block_out_channels", stated.block_out_channels, tuple(b.width for b in config.down)),
+            ("layers_per_block", _per_level(stated.layers_per_block, len(layers)), layers),
+            ("in_channels", stated.in_channels, config.in_channels),
+            ("out_channels", stated.out_channels, config.out_channels),
+            (
+                "cross_attention_dim",
+                _per_level(stated.cross_attention_dim, len(layers)),
+                (config.context_width,) * len(layers),
+            ),
+        ),
+    )
+    source = ComponentSource(Component.DENOISER, config, named.weights)
+    return FolderSource(source, named.ignored)
+
+
+def vae_source(part: FolderPart[VaeFile]) -> FolderSource:
+    """The autoencoder of a folder."""
+    path, stated = part.index.path, part.config
+    file = path.parent / "config.json"
+    _refuse(file, unusual(stated, VaeConstants))
+    named = canonical_weights(Component.VAE, part.index.tensors, path)
+    config = vae_config(named.weights, stated.norm_num_groups, path)
+    check_claims(
+        file,
+        (
+            ("block_out_channels", stated.block_out_channels, config.widths),
+            ("layers_per_block", stated.layers_per_block, config.layers),
+            ("latent_channels", stated.latent_channels, config.latent_channels),
+        ),
+    )
+    return FolderSource(ComponentSource(Component.VAE, config, named.weights), named.ignored)
+
+
+def clip_text_source(part: FolderPart[ClipTextFile]) -> FolderSource:
+    """The CLIP text encoder of a folder."""
+    path, stated = part.index.path, part.config
+    file = path.parent / "config.json"
+    if stated.hidden_act not in set(Activation):
+        _refuse(file, (f"hidden_act = {stated.hidden_act!r}",))
+    named = canonical_weights(Component.TEXT_ENCODER, part.index.tensors, path)
+    facts = ClipTextFacts(
+        stated.num_attention_heads, Activation(stated.hidden_act), stated.layer_norm_eps
+    )
+    config = clip_text_config(named.weights, facts, path)
+    check_claims(
+        file,
+        (
+            ("vocab_size", stated.vocab_size, config.vocabulary),
+            ("hidden_size", stated.hidden_size, config.width),
+            ("intermediate_size", stated.intermediate_size, config.mlp_width),
+            ("num_hidden_layers", stated.num_hidden_layers, config.layers),
+            ("max_position_embeddings", stated.max_position_embeddings, config.positions),
+        ),
+    )
+    return FolderSource(
+        ComponentSource(Component.TEXT_ENCODER, config, named.weights), named.ignored
+    )
+
+
+def _per_level(value: int | tuple[int, ...], levels: int) -> tuple[int, ...]:
+    return value if isinstance(value, tuple) else (value,) * levels
+
+
+def _refuse(file: Path, settings: Sequence[str]) -> None:
+    if settings:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+            f"{file.parent.name}/{file.name} asks for what this version does not run: "
+            f"{', '.join(settings)}.",
+            "Choose a checkpoint with Stable Diffusion's usual network.",
+        )

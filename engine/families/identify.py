@@ -1,0 +1,239 @@
+"""From a path to a checkpoint whose family, parts and gaps are known; no weight is read.
+
+`identify` reads one file or folder, `supply` puts in parts from others, `require_complete` is asked
+before anything runs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from backends.base import FileSlice
+from engine.api.request import ComponentFiles
+from engine.api.values import ErrorCode
+from engine.checkpoints.diffusers_folder import (
+    DiffusersFolder,
+    find_tokenizer,
+    is_checkpoint_folder,
+    read_folder,
+    read_scheduler,
+    read_text_encoder,
+    read_unet,
+    read_vae,
+)
+from engine.checkpoints.index import combined_digest
+from engine.checkpoints.safetensors import read_index
+from engine.errors import EngineError
+from engine.families import sd1
+from engine.families.base import Component, Family, IdentifiedCheckpoint, Parts
+from engine.families.recognition import Kind, listing, recognise
+from engine.graphs.clip_text import ClipTextConfig
+
+FAMILIES: tuple[Family, ...] = (sd1.FAMILY,)
+
+# The words CLIP's own tokenizer, which the app brings, can say.
+CLIP_VOCABULARY = 49408
+
+
+def identify(path: Path) -> IdentifiedCheckpoint:
+    """What the checkpoint at `path` is. Raises EngineError for what is none, or not one we run."""
+    path = path.absolute()  # weights stay where they are, wherever the process goes
+    if path.is_dir():
+        folder = read_folder(path)
+        family = _family_of_folder(folder)
+        return family.assemble(path, family.read_folder(folder))
+    index = read_index(path)
+    family = _family(index.tensors, path)
+    return family.assemble(path, family.read_file(index, frozenset(Component)))
+
+
+def supply(checkpoint: IdentifiedCheckpoint, files: ComponentFiles) -> IdentifiedCheckpoint:
+    """The checkpoint with parts from other files: a part alone, or one of a whole checkpoint."""
+    family = next(family for family in FAMILIES if family.name == checkpoint.family)
+    parts = _parts_of(checkpoint)
+    for component, name in (
+        (Component.TEXT_ENCODER, files.text_encoder),
+        (Component.DENOISER, files.denoiser),
+        (Component.VAE, files.vae),
+    ):
+        if name is not None:
+            path = Path(name).absolute()
+            parts = _with_part(parts, component, _read_part(family, component, path), path)
+    return family.assemble(checkpoint.path, parts)
+
+
+def require_complete(checkpoint: IdentifiedCheckpoint) -> None:
+    """Raise EngineError naming what is missing and how to supply it, if anything is."""
+    if checkpoint.missing:
+        names = " and no ".join(component.label for component in checkpoint.missing)
+        options = " ".join(component.option for component in checkpoint.missing)
+        raise EngineError(
+            ErrorCode.CHECKPOINT_INCOMPLETE,
+            f"{checkpoint.path.name} has no {names}.",
+            f"Supply it with {options}: such a file alone, or a checkpoint to take it from.",
+        )
+    text = checkpoint.components[Component.TEXT_ENCODER].config
+    if (
+        isinstance(text, ClipTextConfig)
+        and text.vocabulary < CLIP_VOCABULARY
+        and checkpoint.tokenizer is None
+    ):
+        raise EngineError(
+            ErrorCode.CHECKPOINT_INCOMPLETE,
+            f"The text encoder of {checkpoint.path.name} knows {text.vocabulary} words of its own, "
+            "and its tokenizer is missing.",
+            "Use the diffusers folder it came from, with its tokenizer.",
+        )
+
+
+# --- recognising ---
+
+
+def _family(tensors: Mapping[str, FileSlice], path: Path) -> Family:
+    text = listing(tensors)
+    kind = recognise(text)
+    if kind is not None:
+        raise _not_ours(path, kind)
+    family = next((family for family in FAMILIES if family.recognises(text)), None)
+    if family is None:
+        raise _unknown(path, tensors)
+    return family
+
+
+def _family_of_folder(folder: DiffusersFolder) -> Family:
+    parts = (folder.unet, folder.text_encoder, folder.vae)
+    tensors = {key: tensor for part in parts if part for key, tensor in part.index.tensors.items()}
+    if folder.unet is not None:
+        return _family(tensors, folder.path)
+    family = next((family for family in FAMILIES if folder.pipeline in family.pipelines), None)
+    if family is not None and tensors:
+        return family
+    raise EngineError(
+        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+        f"The folder {folder.path.name} is for {folder.pipeline or 'no pipeline'} and has no UNet; "
+        f"this version runs {_titles()}.",
+        f"Choose an {_titles()} checkpoint.",
+    )
+
+
+def _not_ours(path: Path, kind: Kind) -> EngineError:
+    if kind.is_checkpoint:
+        return EngineError(
+            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+            f"{path.name} is {kind.title}; this version runs {_titles()}.",
+            f"Choose an {_titles()} checkpoint.",
+        )
+    hint = f"Choose an {_titles()} checkpoint"
+    if kind.supplies is not None:
+        hint += f" and give this file beside it with {kind.supplies.option}"
+    return EngineError(
+        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+        f"{path.name} is {kind.title}, not a checkpoint.",
+        f"{hint}.",
+    )
+
+
+def _unknown(path: Path, tensors: Mapping[str, FileSlice]) -> EngineError:
+    first = ", ".join(repr(name) for name in sorted(tensors)[:3])
+    return EngineError(
+        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+        f"{path.name} is not a checkpoint this version knows.",
+        f"Choose an {_titles()} checkpoint.",
+        detail=f"{len(tensors)} tensors: {first}" if tensors else "no tensors",
+    )
+
+
+def _titles() -> str:
+    return ", ".join(family.title for family in FAMILIES)
+
+
+# --- parts from elsewhere ---
+
+
+def _read_part(family: Family, component: Component, path: Path) -> Parts:
+    parts = _read_folder_part(family, component, path) if path.is_dir() else None
+    if parts is None:
+        index = read_index(path)
+        kind = recognise(listing(index.tensors))
+        if kind is not None and kind.supplies is not component:
+            raise _cannot_supply(component, path, f"it is {kind.title}")
+        parts = family.read_file(index, frozenset({component}))
+    if component not in parts.sources:
+        raise _cannot_supply(component, path, "it has none")
+    return parts
+
+
+def _read_folder_part(family: Family, component: Component, path: Path) -> Parts:
+    """A component of a diffusers folder, or of the subfolder that holds nothing else."""
+    if is_checkpoint_folder(path):
+        folder = read_folder(path)
+        _family_of_folder(folder)
+    else:
+        folder = DiffusersFolder(
+            path=path,
+            pipeline="",
+            unet=read_unet(path) if component is Component.DENOISER else None,
+            vae=read_vae(path) if component is Component.VAE else None,
+            text_encoder=read_text_encoder(path) if component is Component.TEXT_ENCODER else None,
+            scheduler=read_scheduler(path.parent / "scheduler"),
+            tokenizer=find_tokenizer(path) or find_tokenizer(path.parent / "tokenizer"),
+        )
+    return family.read_folder(
+        replace(
+            folder,
+            unet=folder.unet if component is Component.DENOISER else None,
+            vae=folder.vae if component is Component.VAE else None,
+            text_encoder=folder.text_encoder if component is Component.TEXT_ENCODER else None,
+        )
+    )
+
+
+def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
+    """`parts` with a component of `other`, and with what is said about that component there."""
+    whole = replace(
+        parts,
+        sources={**parts.sources, component: other.sources[component]},
+        digest=combined_digest(parts.digest, component, other.digest),
+        evidence=(
+            *parts.evidence,
+            f"{component.label} from {path.name}: {'; '.join(other.evidence)}",
+        ),
+    )
+    match component:
+        case Component.DENOISER:
+            return replace(whole, prediction=other.prediction, sample_size=other.sample_size)
+        case Component.VAE:
+            return replace(whole, latent_scale=other.latent_scale, latent_shift=other.latent_shift)
+        case Component.TEXT_ENCODER:
+            same_words = _vocabulary(parts) in {None, _vocabulary(other)}
+            kept = parts.tokenizer if same_words else None
+            return replace(whole, tokenizer=other.tokenizer or kept)
+
+
+def _vocabulary(parts: Parts) -> int | None:
+    source = parts.sources.get(Component.TEXT_ENCODER)
+    return (
+        source.config.vocabulary if source and isinstance(source.config, ClipTextConfig) else None
+    )
+
+
+def _parts_of(checkpoint: IdentifiedCheckpoint) -> Parts:
+    return Parts(
+        sources=checkpoint.components,
+        digest=checkpoint.digest,
+        evidence=checkpoint.evidence,
+        ignored_keys=checkpoint.ignored_keys,
+        prediction=checkpoint.prediction,
+        sample_size=checkpoint.default_size // checkpoint.latent.downscale,
+        latent_scale=checkpoint.latent.scale,
+        latent_shift=checkpoint.latent.shift,
+        tokenizer=checkpoint.tokenizer,
+    )
+
+
+def _cannot_supply(component: Component, path: Path, why: str) -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_MISMATCH,
+        f"{path.name} cannot supply the {component.label}: {why}.",
+        f"Give a file that holds one with {component.option}.",
+    )

@@ -1,0 +1,38 @@
+"""Counting numbered blocks in dotted names, and saying which one is missing."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+
+_NUMBER = re.compile(r"\.([0-9]+)(?=\.)")
+
+
+class Numbering:
+    """How many numbered children each dotted prefix has: blocks, layers, residual blocks."""
+
+    def __init__(self, names: Iterable[str], path: Path) -> None:
+        self._path = path
+        self._children: dict[str, set[int]] = {}
+        for name in names:
+            for number in _NUMBER.finditer(name):
+                self._children.setdefault(name[: number.start()], set()).add(int(number[1]))
+
+    def count(self, prefix: str) -> int:
+        """Children of `prefix`, which must be numbered from 0 without a gap."""
+        found = self._children.get(prefix, set())
+        for number in range(len(found)):
+            if number not in found:
+                raise damaged(self._path, f"it lacks {prefix + f'.{number}'!r}")
+        return len(found)
+
+
+def damaged(path: Path, what: str) -> EngineError:
+    """The error for a file whose header is sound and whose contents are not."""
+    return EngineError(
+        ErrorCode.CHECKPOINT_CORRUPT,
+        f"{path.name} is damaged: {what}.",
+        "Download it again, or get another copy: it may have been cut or merged wrongly.",
+    )

@@ -1,0 +1,101 @@
+"""What a denoiser was trained to predict, as far as files say it.
+
+Shapes do not tell, so this is a list of places to look, in order: what the user put beside the file
+comes before what is inside it. First answer wins; without one, it predicts noise.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.api.values import ErrorCode, PredictionType
+from engine.checkpoints.diffusers_configs import NoiseConstants, SchedulerFile, unusual
+from engine.checkpoints.faults import unreadable
+from engine.checkpoints.index import TensorIndex
+from engine.errors import EngineError
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """An answer, and where it was found."""
+
+    prediction: PredictionType
+    evidence: str
+
+
+_PREDICTIONS = {
+    "v": PredictionType.V,
+    "v_prediction": PredictionType.V,
+    "eps": PredictionType.EPSILON,
+    "epsilon": PredictionType.EPSILON,
+}
+_PARAMETERIZATION = re.compile(r"^\s*parameterization:\s*[\"']?(v|eps)\b", re.MULTILINE)
+_SIDECAR_BYTES = 64 * 1024
+
+
+def training_of_file(index: TensorIndex) -> Training:
+    """What a single file says, or a sidecar file with its name."""
+    answers = (rule(index) for rule in _RULES)
+    usual = Training(PredictionType.EPSILON, "predicts noise: nothing says otherwise")
+    return next((answer for answer in answers if answer), usual)
+
+
+def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Training:
+    """What a diffusers folder's scheduler says."""
+    if scheduler is None:
+        return Training(PredictionType.EPSILON, "predicts noise: the folder has no scheduler")
+    where = "scheduler/scheduler_config.json"
+    prediction = _PREDICTIONS.get(scheduler.prediction_type)
+    odd = unusual(scheduler, NoiseConstants)
+    if prediction is None or odd:
+        what = ", ".join(odd) or f"prediction_type = {scheduler.prediction_type!r}"
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+            f"{folder.name} was trained in a way this version does not run: {where} says {what}.",
+            "Choose a checkpoint trained with Stable Diffusion's own noise schedule.",
+        )
+    ending = ", rescale_betas_zero_snr" if scheduler.rescale_betas_zero_snr else ""
+    return Training(prediction, f"{where}: prediction_type {scheduler.prediction_type}{ending}")
+
+
+def _from_sidecar(index: TensorIndex) -> Training | None:
+    sidecar = index.path.with_suffix(".yaml")
+    if not sidecar.is_file():
+        return None
+    try:
+        with sidecar.open("rb") as file:
+            text = file.read(_SIDECAR_BYTES).decode("utf-8", "replace")
+    except OSError as error:
+        raise unreadable(sidecar, error) from error
+    found = _PARAMETERIZATION.search(text)
+    if not found:
+        return None
+    return Training(_PREDICTIONS[found[1]], f"{sidecar.name}: parameterization {found[1]}")
+
+
+def _from_modelspec(index: TensorIndex) -> Training | None:
+    stated = index.metadata.get("modelspec.prediction_type", "").lower()
+    prediction = _PREDICTIONS.get(stated)
+    if prediction is None:
+        return None
+    return Training(prediction, f"metadata: modelspec.prediction_type {stated}")
+
+
+def _from_key(index: TensorIndex) -> Training | None:
+    return Training(PredictionType.V, "key v_pred") if "v_pred" in index.tensors else None
+
+
+def _from_kohya(index: TensorIndex) -> Training | None:
+    stated = index.metadata.get("ss_v_parameterization", "").lower()
+    return (
+        Training(PredictionType.V, "metadata: ss_v_parameterization") if stated == "true" else None
+    )
+
+
+_RULES: tuple[Callable[[TensorIndex], Training | None], ...] = (
+    _from_sidecar,
+    _from_modelspec,
+    _from_key,
+    _from_kohya,
+)

@@ -1,0 +1,23 @@
+"""Writing safetensors files for tests with numbers in them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from backends.base import Array, DType, FileSlice
+from engine.checkpoints.safetensors import read_index
+from tests.checkpoints.files import header
+
+
+def write_arrays(
+    path: Path, arrays: Mapping[str, Array], dtype: DType = DType.F32, *, odd: bool = False
+) -> dict[str, FileSlice]:
+    """Write `arrays` as `dtype` and return where each one is; `odd` puts all at odd offsets."""
+    raw, _ = header({name: array.shape for name, array in arrays.items()}, dtype)
+    raw += b" " * odd
+    with path.open("wb") as file:
+        file.write(len(raw).to_bytes(8, "little") + raw)
+        for array in arrays.values():
+            file.write(array.astype(dtype.numpy).tobytes())
+    slices = dict(read_index(path).tensors)
+    assert not odd or all(ref.offset % 2 for ref in slices.values())
+    return slices

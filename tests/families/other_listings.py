@@ -1,0 +1,178 @@
+"""Listings of what SD 1.x must not be mistaken for, as far as that can be told from SD 1.x."""
+
+from tests.families.listings import (
+    UNET,
+    VAE,
+    Listing,
+    UNetSizes,
+    VaeSizes,
+    affine,
+    clip_text,
+    ldm_unet,
+    ldm_vae,
+    prefixed,
+)
+
+
+def sd2() -> Listing:
+    """SD 2.1: open_clip ViT-H, linear projections."""
+    unet = UNetSizes(context=1024, linear=True)
+    return (
+        prefixed(UNET, ldm_unet(unet))
+        | prefixed(VAE, ldm_vae())
+        | prefixed("cond_stage_model.model.", _open_clip(1024, 23))
+    )
+
+
+def sdxl() -> Listing:
+    """SDXL base: two text encoders, ten transformer blocks at the lowest level."""
+    unet = UNetSizes(
+        multipliers=(1, 2, 4),
+        depths=(0, 2, 10),
+        middle_depth=10,
+        context=2048,
+        linear=True,
+        added=2816,
+    )
+    return (
+        prefixed(UNET, ldm_unet(unet))
+        | prefixed(VAE, ldm_vae())
+        | prefixed("conditioner.embedders.0.transformer.", clip_text())
+        | prefixed("conditioner.embedders.1.model.", _open_clip(1280, 32))
+    )
+
+
+def sdxl_refiner() -> Listing:
+    """SDXL refiner: one text encoder, 384 wide."""
+    unet = UNetSizes(
+        width=384,
+        depths=(0, 4, 4, 0),
+        middle_depth=4,
+        context=1280,
+        linear=True,
+        added=2560,
+    )
+    return (
+        prefixed(UNET, ldm_unet(unet))
+        | prefixed(VAE, ldm_vae())
+        | prefixed("conditioner.embedders.0.model.", _open_clip(1280, 32))
+    )
+
+
+def _open_clip(width: int, layers: int) -> Listing:
+    names: Listing = {
+        "token_embedding.weight": (49408, width),
+        "positional_embedding": (77, width),
+        "text_projection": (width, width),
+        "logit_scale": (),
+    }
+    for layer in range(layers):
+        place = f"transformer.resblocks.{layer}"
+        names[f"{place}.attn.in_proj_weight"] = (3 * width, width)
+        names[f"{place}.attn.in_proj_bias"] = (3 * width,)
+        names |= affine(f"{place}.attn.out_proj", width, width)
+        names |= affine(f"{place}.ln_1", width) | affine(f"{place}.ln_2", width)
+        names |= affine(f"{place}.mlp.c_fc", 4 * width, width)
+        names |= affine(f"{place}.mlp.c_proj", width, 4 * width)
+    return names | affine("ln_final", width)
+
+
+def sd3() -> Listing:
+    """SD 3 medium with its CLIP encoders."""
+    names: Listing = {"pos_embed": (1, 36864, 1536)}
+    names |= affine("x_embedder.proj", 1536, 16, 2, 2)
+    for block in range(24):
+        for stream in ("x_block", "context_block"):
+            place = f"joint_blocks.{block}.{stream}"
+            names |= affine(f"{place}.attn.qkv", 4608, 1536)
+            names |= affine(f"{place}.adaLN_modulation.1", 9216, 1536)
+    return (
+        prefixed(UNET, names)
+        | prefixed(VAE, ldm_vae(VaeSizes(latent=16)))
+        | prefixed("text_encoders.clip_l.transformer.", clip_text())
+    )
+
+
+def flux(prefix: str = "") -> Listing:
+    """Flux.1 dev."""
+    names: Listing = {}
+    names |= affine("img_in", 3072, 64) | affine("txt_in", 3072, 4096)
+    names |= affine("guidance_in.in_layer", 3072, 256)
+    names |= affine("vector_in.in_layer", 3072, 768)
+    for block in range(19):
+        for stream in ("img", "txt"):
+            names |= affine(f"double_blocks.{block}.{stream}_attn.qkv", 9216, 3072)
+            names |= affine(f"double_blocks.{block}.{stream}_attn.proj", 3072, 3072)
+            names[f"double_blocks.{block}.{stream}_attn.norm.key_norm.scale"] = (128,)
+    for block in range(38):
+        names |= affine(f"single_blocks.{block}.linear1", 21504, 3072)
+    return prefixed(prefix, names)
+
+
+def flux2() -> Listing:
+    """Flux.2: modulation shared by all blocks."""
+    return {
+        **flux(),
+        "double_stream_modulation_img.lin.weight": (36864, 6144),
+        "txt_in.weight": (6144, 15360),
+    }
+
+
+def chroma() -> Listing:
+    """Chroma: Flux without guidance and pooled text, its modulation distilled."""
+    names = {name: shape for name, shape in flux().items() if "_in.in_layer" not in name}
+    names |= affine("distilled_guidance_layer.layers.0.in_layer", 5120, 5120)
+    return names | {"distilled_guidance_layer.norms.0.scale": (5120,)}
+
+
+def kohya_lora() -> Listing:
+    """An SD 1.x LoRA by kohya's scripts."""
+    names: Listing = {}
+    for target, width in (("attn1_to_q", 320), ("attn2_to_k", 768)):
+        name = f"lora_unet_down_blocks_0_attentions_0_transformer_blocks_0_{target}"
+        names[f"{name}.lora_down.weight"] = (8, width)
+        names[f"{name}.lora_up.weight"] = (320, 8)
+        names[f"{name}.alpha"] = ()
+    return names
+
+
+def peft_flux_lora() -> Listing:
+    """A Flux LoRA under PEFT's names."""
+    name = "transformer.single_transformer_blocks.0.attn.to_q"
+    return {f"{name}.lora_A.weight": (16, 3072), f"{name}.lora_B.weight": (3072, 16)}
+
+
+def controlnet() -> Listing:
+    """An SD 1.x ControlNet in the original layout: half a UNet and a hint encoder."""
+    half = {
+        name: shape
+        for name, shape in ldm_unet().items()
+        if not name.startswith(("output_blocks", "out."))
+    }
+    names = half | affine("input_hint_block.0", 16, 3, 3, 3)
+    names |= affine("zero_convs.0.0", 320, 320, 1, 1)
+    return prefixed("control_model.", names)
+
+
+def embedding() -> Listing:
+    """A textual inversion embedding of 8 vectors."""
+    return {"emb_params": (8, 768)}
+
+
+def sdxl_embedding() -> Listing:
+    """A textual inversion embedding for SDXL's two encoders."""
+    return {"clip_l": (4, 768), "clip_g": (4, 1280)}
+
+
+def ip_adapter() -> Listing:
+    """An IP-Adapter for SD 1.x."""
+    names = affine("image_proj.proj", 3072, 1024)
+    return names | {f"ip_adapter.{n}.to_k_ip.weight": (320, 768) for n in (1, 3, 5)}
+
+
+def t5() -> Listing:
+    """The encoder of T5 XXL."""
+    return {
+        "shared.weight": (32128, 4096),
+        **{f"encoder.block.{n}.layer.0.SelfAttention.q.weight": (4096, 4096) for n in range(24)},
+    }

@@ -1,0 +1,62 @@
+"""What families name is what graphs ask for: every weight of every layout is used, none is left."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from backends.base import DType, OperatorSet, Precision
+from engine.families import Component, ComponentSource, IdentifiedCheckpoint, identify
+from engine.graphs.clip_text import ClipTextConfig, clip_text
+from engine.graphs.operators import GraphBuilder
+from engine.graphs.unet import UNetConfig, unet
+from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
+from tests.checkpoints.files import write_sparse
+from tests.families import listings
+from tests.families.folders import write_folder
+from tests.families.listings import UNetSizes
+from tests.families.test_recognition import SD1_FILES
+
+ODD = UNetSizes(width=32, multipliers=(1, 1, 2), blocks=3, depths=(1, 0, 2), context=64)
+
+
+def used(source: ComponentSource) -> set[str]:
+    """The weights that the component's graphs take; absent or misshapen ones raise."""
+    names: set[str] = set()
+
+    def emit(network: Callable[[GraphBuilder], None]) -> None:
+        operators = OperatorSet(opset=17)
+        g = GraphBuilder("test", source.weights, operators, DType.F32, Precision.F32)
+        network(g)
+        names.update(g.used)
+
+    match source.config:
+        case UNetConfig() as config:
+            emit(lambda g: unet(g, config))
+        case VaeConfig() as config:
+            emit(lambda g: vae_encoder(g, config))
+            emit(lambda g: vae_decoder(g, config))
+        case ClipTextConfig() as config:
+            emit(lambda g: clip_text(g, config))
+    return names
+
+
+def assert_all_used(checkpoint: IdentifiedCheckpoint) -> None:
+    for source in checkpoint.components.values():
+        assert used(source) == set(source.weights)
+
+
+@pytest.mark.parametrize("layout", SD1_FILES)
+def test_a_single_file_binds_whole(tmp_path: Path, layout: str) -> None:
+    assert_all_used(identify(write_sparse(tmp_path / "x.safetensors", SD1_FILES[layout])))
+
+
+def test_an_unusual_unet_binds_whole(tmp_path: Path) -> None:
+    names = listings.original(ODD, listings.SMALL_VAE, listings.SMALL_CLIP)
+    assert_all_used(identify(write_sparse(tmp_path / "x.safetensors", names)))
+
+
+def test_a_folder_binds_whole(tmp_path: Path) -> None:
+    checkpoint = identify(write_folder(tmp_path / "small"))
+    assert checkpoint.components.keys() == set(Component)
+    assert_all_used(checkpoint)

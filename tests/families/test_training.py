@@ -1,0 +1,63 @@
+"""Where the prediction type is looked for, and in which order."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.api.values import PredictionType
+from engine.families import identify
+from tests.checkpoints.files import write_sparse
+from tests.families.test_identify import SMALL
+
+KEYED = {**SMALL, "v_pred": (0,)}
+
+
+@pytest.mark.parametrize(
+    ("names", "metadata", "says"),
+    [
+        (SMALL, {"modelspec.prediction_type": "v"}, "modelspec.prediction_type v"),
+        (SMALL, {"modelspec.prediction_type": "v_prediction"}, "modelspec"),
+        (SMALL, {"ss_v_parameterization": "True"}, "ss_v_parameterization"),
+        (KEYED, {}, "key v_pred"),
+    ],
+)
+def test_v_prediction_in_the_file(
+    tmp_path: Path, names: dict[str, tuple[int, ...]], metadata: dict[str, str], says: str
+) -> None:
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names, metadata=metadata))
+    assert checkpoint.prediction is PredictionType.V
+    assert says in checkpoint.evidence[-1]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [{"ss_v_parameterization": "False"}, {"modelspec.prediction_type": "unheard of"}, {"v": "v"}],
+)
+def test_noise_prediction_otherwise(tmp_path: Path, metadata: dict[str, str]) -> None:
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", SMALL, metadata=metadata))
+    assert checkpoint.prediction is PredictionType.EPSILON
+    assert checkpoint.evidence[-1] == "predicts noise: nothing says otherwise"
+
+
+@pytest.mark.parametrize(
+    ("line", "prediction"),
+    [
+        ('    parameterization: "v"', PredictionType.V),
+        ("    parameterization: v", PredictionType.V),
+        ("    parameterization: eps", PredictionType.EPSILON),
+        ("    # parameterization: v", PredictionType.EPSILON),
+        ("    parameterization: vague", PredictionType.EPSILON),
+    ],
+)
+def test_a_sidecar(tmp_path: Path, line: str, prediction: PredictionType) -> None:
+    path = write_sparse(tmp_path / "x.safetensors", SMALL)
+    (tmp_path / "x.yaml").write_text(f"model:\n  params:\n{line}\n    scale_factor: 0.18215\n")
+    assert identify(path).prediction is prediction
+
+
+def test_the_users_sidecar_comes_before_the_file(tmp_path: Path) -> None:
+    path = write_sparse(tmp_path / "x.safetensors", KEYED)
+    (tmp_path / "x.yaml").write_text("parameterization: eps\n")
+    checkpoint = identify(path)
+    assert checkpoint.prediction is PredictionType.EPSILON
+    assert "x.yaml" in checkpoint.evidence[-1]
