@@ -1,0 +1,42 @@
+"""The layout's promises: import contracts hold, modules and functions stay small."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from importlinter import cli
+
+ROOT = Path(__file__).parent.parent
+SOURCES = ("app", "backends", "engine", "starter", "benchmarks")
+MODULE_LINES = 400
+FUNCTION_LINES = 40
+
+
+def source_files() -> Iterator[Path]:
+    for folder in SOURCES:
+        yield from (ROOT / folder).rglob("*.py")
+
+
+def test_import_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert cli.lint_imports(config_filename="pyproject.toml", no_cache=True) == 0
+
+
+def test_modules_stay_small() -> None:
+    sizes = {str(path.relative_to(ROOT)): _lines(path) for path in source_files()}
+    assert {name: size for name, size in sizes.items() if size > MODULE_LINES} == {}
+
+
+def test_functions_stay_small() -> None:
+    sizes = {
+        f"{path.relative_to(ROOT)}:{node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for path in source_files()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert {name: size for name, size in sizes.items() if size > FUNCTION_LINES} == {}
+
+
+def _lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
