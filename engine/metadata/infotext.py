@@ -1,0 +1,130 @@
+"""AUTOMATIC1111's "parameters" text: prompt, negative prompt, one line of `key: value` pairs.
+
+Grammar: reference/formats.md 4.1, after `modules/infotext_utils.py`. The text cannot express every
+prompt (a line that begins with "Negative prompt:", white space at the ends of lines); the record
+beside it can.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_NEGATIVE = "Negative prompt:"
+# A last line of fewer pairs is part of the prompt, which may well have a colon.
+_MIN_PAIRS = 3
+# `\w[\w \-/]+` in the original. Possessive, as a value may be long and hostile.
+_VALUE = re.compile(r'\s*("(?:\\.|[^\\"]++)++"|[^,]*)(?:,|$)')
+_SIZE = re.compile(r"(\d{1,9})x(\d{1,9})", re.ASCII)
+# stable-diffusion.cpp ends the line in JSON without quotes around it.
+_SDCPP = ", SDCPP: {"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One pair. Keys are two or more letters, digits, spaces, `_`, `-` or `/`; values any text."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Infotext:
+    """What the text says, unknown pairs included, in the order they are written."""
+
+    prompt: str
+    negative_prompt: str = ""
+    parameters: tuple[Parameter, ...] = ()
+
+    def get(self, key: str) -> str | None:
+        """The value of a key, the last one where it is repeated."""
+        values = (pair.value for pair in reversed(self.parameters) if pair.key == key)
+        return next(values, None)
+
+    def size(self, key: str) -> tuple[int, int] | None:
+        """Width and height of a value such as `512x768`."""
+        match = _SIZE.fullmatch(self.get(key) or "")
+        return (int(match[1]), int(match[2])) if match else None
+
+
+def format_infotext(info: Infotext) -> str:
+    """Write the text as AUTOMATIC1111 does; values with punctuation are quoted as JSON."""
+    lines = [info.prompt]
+    if info.negative_prompt:
+        lines.append(f"{_NEGATIVE} {info.negative_prompt}")
+    if info.parameters:
+        lines.append(", ".join(f"{pair.key}: {_quote(pair.value)}" for pair in info.parameters))
+    return "\n".join(lines).strip()
+
+
+def parse_infotext(text: str) -> Infotext:
+    """Read any text, in time linear in its length; without a line of parameters it is a prompt."""
+    *lines, last = text.strip().split("\n")
+    parameters = tuple(_pairs(last))
+    if len(parameters) < _MIN_PAIRS:
+        lines.append(last)
+        parameters = ()
+    prompt: list[str] = []
+    negative: list[str] = []
+    current = prompt
+    for line in lines:
+        stripped = line.strip()
+        if stripped.startswith(_NEGATIVE):
+            current = negative
+            stripped = stripped.removeprefix(_NEGATIVE).strip()
+        current.append(stripped)
+    return Infotext(_join(prompt), _join(negative), parameters)
+
+
+def _join(lines: list[str]) -> str:
+    return "\n".join(lines).lstrip("\n")
+
+
+def _pairs(line: str) -> Iterator[Parameter]:
+    line, marker, rest = line.partition(_SDCPP)
+    position = 0
+    while (found := _next_key(line, position)) is not None:
+        key, after = found
+        match = _VALUE.match(line, after)
+        assert match is not None, "a value may be empty and ends at a comma or the end"
+        yield Parameter(key, _unquote(match[1]))
+        position = match.end()
+    if marker:
+        yield Parameter("SDCPP", "{" + rest)
+
+
+def _next_key(line: str, position: int) -> tuple[str, int] | None:
+    """Find the next key and where its value starts.
+
+    By hand: the original's regular expression takes quadratic time on a long word without a colon.
+    """
+    while (colon := line.find(":", position)) >= 0:
+        start = colon
+        while start > position and _in_key(line[start - 1]):
+            start -= 1
+        key = line[start:colon].lstrip(" -/")
+        if len(key) > 1:
+            return key, colon + 1
+        position = colon + 1
+    return None
+
+
+def _in_key(character: str) -> bool:
+    return character.isalnum() or character in "_ -/"
+
+
+def _quote(value: str) -> str:
+    """Quote what the reader would otherwise cut, strip, unquote or drop."""
+    plain = value and value == value.strip() and value[0] != '"'
+    if plain and not any(character in value for character in ",:\n"):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _unquote(value: str) -> str:
+    if not (value.startswith('"') and value.endswith('"')):
+        return value
+    try:
+        return str(json.loads(value))
+    except ValueError:
+        return value

@@ -1,0 +1,155 @@
+"""Text chunks of PNG files: read from hostile files within bounds, and written.
+
+Format: PNG specification, third edition, 11.3.3 (tEXt, zTXt, iTXt). Pixels are never decoded.
+"""
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from engine.api import ErrorCode
+from engine.errors import EngineError
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+# A file may hold this many text chunks, and this many bytes of text in all once unpacked: two
+# prompts of a million characters each, in both of our notations, and no more.
+MAX_TEXT_CHUNKS = 64
+MAX_TEXT_BYTES = 32 << 20
+# Chunks of any kind. Large pictures hold tens of thousands of IDAT chunks of 8 KiB.
+_MAX_CHUNKS = 200_000
+# Signature, then IHDR: length, kind, 13 bytes and the checksum.
+_HEADER_END = len(SIGNATURE) + 25
+_KEYWORD_BYTES = 79
+
+
+@dataclass(frozen=True, slots=True)
+class TextChunk:
+    """A keyword (1 to 79 Latin-1 characters) and any text; newlines are kept as they are."""
+
+    keyword: str
+    text: str
+
+
+def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
+    """Return the intact text chunks of a PNG file, in order.
+
+    Chunks that are damaged, malformed or beyond the bounds are left out, and a truncated file gives
+    those before its end. Raises INPUT_IMAGE_UNREADABLE if the file cannot be read or is no PNG.
+    """
+    try:
+        if not path.is_file():
+            raise _unreadable(path, "there is no such file")
+        with path.open("rb") as file:
+            if file.read(len(SIGNATURE)) != SIGNATURE:
+                raise _unreadable(path, "it is no PNG file")
+            return tuple(_text_chunks(file))
+    # A path with a null character is a ValueError.
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, "it cannot be opened", str(error)) from error
+
+
+def _text_chunks(file: BinaryIO) -> Iterator[TextChunk]:
+    size = os.fstat(file.fileno()).st_size
+    offset = len(SIGNATURE)
+    budget = MAX_TEXT_BYTES
+    seen = 0
+    for _ in range(_MAX_CHUNKS):
+        file.seek(offset)
+        header = file.read(8)
+        if len(header) < 8 or seen == MAX_TEXT_CHUNKS:
+            return
+        length, kind = struct.unpack(">I4s", header)
+        offset += 12 + length
+        if offset > size or kind == b"IEND":
+            return
+        if kind not in _TEXT:
+            continue
+        seen += 1
+        if length > budget:
+            continue
+        body = file.read(length)
+        if file.read(4) != _checksum(kind, body):
+            continue
+        keyword, separator, rest = body.partition(b"\0")
+        text = _TEXT[kind](rest, budget) if separator else None
+        if text is None or not 1 <= len(keyword) <= _KEYWORD_BYTES:
+            # Unpacking it may have cost as much as a good one; many of them stay affordable.
+            budget //= 2
+            continue
+        budget -= len(text)
+        try:
+            decoded = text.decode("utf-8" if kind == b"iTXt" else "latin-1")
+        except UnicodeDecodeError:
+            continue
+        yield TextChunk(keyword.decode("latin-1"), decoded)
+
+
+def _plain_text(rest: bytes, limit: int) -> bytes | None:
+    """What follows the keyword of tEXt: the text."""
+    return rest if len(rest) <= limit else None
+
+
+def _compressed_text(rest: bytes, limit: int) -> bytes | None:
+    """What follows the keyword of zTXt: method, text."""
+    return _inflate(rest[1:], limit) if rest[:1] == b"\0" else None
+
+
+def _international_text(rest: bytes, limit: int) -> bytes | None:
+    """What follows the keyword of iTXt: flag, method, language, translated keyword, text."""
+    fields = rest[2:].split(b"\0", 2)
+    if len(fields) < 3:
+        return None
+    if rest[:1] == b"\0":
+        return fields[2]
+    return _inflate(fields[2], limit) if rest[:2] == b"\1\0" else None
+
+
+def _inflate(data: bytes, limit: int) -> bytes | None:
+    """Unpack a complete zlib stream of at most `limit` bytes, without ever holding more."""
+    unpacker = zlib.decompressobj()
+    try:
+        text = unpacker.decompress(data, limit + 1)
+    except zlib.error:
+        return None
+    return text if unpacker.eof and len(text) <= limit else None
+
+
+_TEXT = {b"tEXt": _plain_text, b"zTXt": _compressed_text, b"iTXt": _international_text}
+
+
+def insert_text_chunks(png: bytes, chunks: Sequence[TextChunk]) -> bytes:
+    """Return an encoded PNG with the chunks added before its pixels.
+
+    tEXt where the text is Latin-1, else iTXt; lone surrogates, which UTF-8 has not, become "?".
+    """
+    if not png.startswith(SIGNATURE) or png[12:16] != b"IHDR":
+        raise EngineError(ErrorCode.INTERNAL, "Text cannot be added: this is no PNG.")
+    encoded = (_encode(chunk) for chunk in chunks)
+    return b"".join([png[:_HEADER_END], *encoded, png[_HEADER_END:]])
+
+
+def _encode(chunk: TextChunk) -> bytes:
+    keyword = chunk.keyword.encode("latin-1") + b"\0"
+    try:
+        kind, body = b"tEXt", keyword + chunk.text.encode("latin-1")
+    except UnicodeEncodeError:
+        # Uncompressed, without a language or a translated keyword.
+        kind, body = b"iTXt", keyword + b"\0\0\0\0" + chunk.text.encode("utf-8", "replace")
+    return struct.pack(">I4s", len(body), kind) + body + _checksum(kind, body)
+
+
+def _checksum(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", zlib.crc32(body, zlib.crc32(kind)))
+
+
+def _unreadable(path: Path, reason: str, detail: str = "") -> EngineError:
+    return EngineError(
+        ErrorCode.INPUT_IMAGE_UNREADABLE,
+        f"The picture {path} cannot be read: {reason}.",
+        "Choose a PNG file.",
+        detail,
+    )

@@ -1,0 +1,217 @@
+"""Writes pictures so that a file under a final name is whole and none is overwritten.
+
+The order is the promise (reference/desktop.md 4.2): a temporary file in the same folder, all bytes,
+fsync, the final name only if it is free, fsync of the folder, and only then the caller is told.
+"""
+
+import errno
+import io
+import os
+import re
+import secrets
+import sys
+import time
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from engine.api import ErrorCode
+from engine.errors import EngineError
+from engine.metadata.png import TextChunk, insert_text_chunks
+from engine.output.names import Destination, counted_name, counter_of, sibling_names
+
+# A counter that is being written, or for a name of the user's "x" and random digits.
+_TEMPORARY = re.compile(r"\.safelight-(?:(\d{5,12})|x[0-9a-f]{16})\.tmp", re.ASCII)
+_STALE_SECONDS = 24 * 3600
+# Measured on a smooth 512x512 picture: 35 ms and 246 KB; level 6 takes 126 ms for 225 KB.
+_COMPRESSION = 4
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+# What link() answers where a file system has no hard links: FAT, exFAT, some network shares.
+_NO_LINKS = frozenset(
+    {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL}
+)
+
+
+def write_picture(
+    pixels: NDArray[np.uint8],
+    target: Destination,
+    *,
+    seed: int,
+    prompt: str,
+    chunks: Sequence[TextChunk] = (),
+) -> Path:
+    """Encode RGB pixels, uint8 [height, width, 3], as PNG with text chunks; return the final path.
+
+    The folder is made if need be; an existing file is never overwritten. Raises DISK_FULL and
+    OUTPUT_NOT_WRITABLE; then no file is left behind and the caller still has the picture.
+    """
+    content = insert_text_chunks(_encode(pixels), chunks)
+    with _named_errors(target.folder, len(content)):
+        _make_folder(target.folder)
+        _sweep(target.folder)
+        if target.name is None:
+            file, counter = _reserve_counter(target.folder)
+            names = sibling_names(counted_name(counter, seed, prompt), numbered=False)
+        else:
+            file = _temporary(target.folder, "x" + secrets.token_hex(8)).open("xb")
+            names = sibling_names(target.name, numbered=target.numbered)
+        temporary = Path(file.name)
+        try:
+            with file:
+                file.write(content)
+                file.flush()
+                _sync(file.fileno())
+            final = _publish(temporary, names)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        _sync_folder(target.folder)
+    return final
+
+
+def _encode(pixels: NDArray[np.uint8]) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG", compress_level=_COMPRESSION)
+    return buffer.getvalue()
+
+
+@contextmanager
+def _named_errors(folder: Path, size: int) -> Generator[None]:
+    """Turn the system's errors into ours, naming the folder and the bytes needed."""
+    try:
+        yield
+    # A path with a null or otherwise unspeakable character is a ValueError.
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in _FULL:
+            raise EngineError(
+                ErrorCode.DISK_FULL,
+                f"There is no room for the picture in {folder}: {size:,} bytes are needed.",
+                "Free some space or choose another folder.",
+                str(error),
+            ) from error
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise EngineError(
+            ErrorCode.OUTPUT_NOT_WRITABLE,
+            f"The picture cannot be written to {folder}: {reason}.",
+            "Choose another folder.",
+            str(error),
+        ) from error
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder and those above it, and see to it that they survive a power cut."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in missing:
+        _sync_folder(path.parent)
+
+
+def _temporary(folder: Path, token: str) -> Path:
+    return folder / f".safelight-{token}.tmp"
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what writers left behind that were killed more than a day ago."""
+    oldest = time.time() - _STALE_SECONDS
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name):
+                # Another process may sweep at the same time.
+                with suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_mtime < oldest:
+                        Path(entry.path).unlink()
+
+
+def _reserve_counter(folder: Path) -> tuple[BinaryIO, int]:
+    """Open a temporary file whose name holds a counter that no other picture has or will get.
+
+    Whoever publishes a counter holds its temporary file until then. So once we hold it, either a
+    picture with that counter is in the folder, or there never will be one but ours.
+    """
+    while True:
+        counter = _highest_counter(folder, temporaries=True) + 1
+        path = _temporary(folder, f"{counter:05d}")
+        try:
+            file = path.open("xb")
+        except FileExistsError:
+            continue
+        if _highest_counter(folder, temporaries=False) < counter:
+            return file, counter
+        file.close()
+        path.unlink()
+
+
+def _highest_counter(folder: Path, *, temporaries: bool) -> int:
+    highest = 0
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            match = _TEMPORARY.fullmatch(entry.name)
+            if match is None:
+                highest = max(highest, counter_of(entry.name))
+            elif temporaries and match[1]:
+                highest = max(highest, int(match[1]))
+    return highest
+
+
+def _publish(temporary: Path, names: Iterable[str]) -> Path:
+    """Give the file the first of the names that is free."""
+    for name in names:
+        final = temporary.with_name(name)
+        try:
+            _rename_without_overwrite(temporary, final)
+        except FileExistsError:
+            continue
+        return final
+    raise AssertionError("the names have no end")
+
+
+def _rename_without_overwrite(temporary: Path, final: Path) -> None:
+    """Rename in one step; raises FileExistsError if the name is taken."""
+    if sys.platform == "win32":
+        temporary.rename(final)  # refuses an existing name there
+        return
+    try:
+        os.link(temporary, final)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        # Our own writers hold different counters; only another program could slip in between.
+        if os.path.lexists(final):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(final)) from error
+        temporary.rename(final)
+    else:
+        # The picture is safe under its name; a later sweep takes what cannot be removed now.
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def _sync(descriptor: int) -> None:
+    """Wait until the bytes are on the disk itself."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        # fsync stops at the drive's cache on macOS; some file systems have only that.
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name durable; on Windows NTFS's journal does."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        _sync(descriptor)
+    except OSError as error:
+        # Some network file systems cannot sync folders.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,232 @@
+"""CLIP's byte-level BPE: text to token ids, the same ids as transformers' `CLIPTokenizer`.
+
+The packaged vocabulary is OpenAI CLIP's, which every Stable Diffusion 1 checkpoint uses; see
+assets/README.md. A diffusers folder may bring its own.
+"""
+
+import gzip
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+import msgspec
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers
+
+from engine.api import ErrorCode
+from engine.errors import EngineError
+
+START_TOKEN = "<|startoftext|>"
+END_TOKEN = "<|endoftext|>"
+
+_END_OF_WORD = "</w>"
+# CLIP's own split (Radford et al. 2021, `simple_tokenizer.py`), without its fix-ups of broken
+# Unicode.
+_WORDS = (
+    r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+)
+
+Merge = tuple[str, str]
+
+
+class ClipTokenizer:
+    """Turns text into token ids.
+
+    `start_id` and `end_id` frame each chunk, `pad_id` fills it, `comma_id` is the comma at the end
+    of a word (None if the vocabulary has none); `vocabulary_size` is one more than the largest id.
+    """
+
+    def __init__(
+        self,
+        vocabulary: dict[str, int],
+        merges: list[Merge],
+        start: str = START_TOKEN,
+        end: str = END_TOKEN,
+        pad: str = END_TOKEN,
+    ) -> None:
+        """`vocabulary` must hold the named tokens, and the parts and the result of each merge."""
+        self.start_id = vocabulary[start]
+        self.end_id = vocabulary[end]
+        self.pad_id = vocabulary[pad]
+        self.comma_id = vocabulary.get("," + _END_OF_WORD)
+        self.vocabulary_size = max(vocabulary.values()) + 1
+        self._bpe = Tokenizer(
+            models.BPE(
+                vocab=vocabulary,
+                merges=merges,
+                continuing_subword_prefix="",
+                end_of_word_suffix=_END_OF_WORD,
+                unk_token=end,
+            )
+        )
+        self._bpe.normalizer = normalizers.Sequence(
+            [
+                normalizers.NFC(),
+                normalizers.Replace(Regex(r"\s+"), " "),
+                normalizers.Lowercase(),
+            ]
+        )
+        self._bpe.pre_tokenizer = pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.Split(Regex(_WORDS), behavior="removed", invert=True),
+                pre_tokenizers.ByteLevel(add_prefix_space=False),
+            ]
+        )
+        # A prompt may name them, as in other tools; the comparison comes before lower-casing.
+        special = [AddedToken(token, normalized=False, special=True) for token in (start, end, pad)]
+        # The library's stub leaves the element type of the list open.
+        self._bpe.add_special_tokens(special)  # pyright: ignore[reportUnknownMemberType]
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of any text, without start and end; lone surrogates read as U+FFFD."""
+        return self._bpe.encode(_well_formed(text), add_special_tokens=False).ids
+
+
+def _well_formed(text: str) -> str:
+    # A command line that is not UTF-8 reaches Python as lone surrogates, which the tokenizer
+    # refuses.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+@cache
+def load_clip_tokenizer() -> ClipTokenizer:
+    """Return the tokenizer of OpenAI's CLIP, 49,408 tokens, padding with the end token."""
+    asset = resources.files("engine.text") / "assets" / "clip" / "merges.txt.gz"
+    merges = _parse_merges(gzip.decompress(asset.read_bytes()).decode("utf-8"))
+    # The order that gives CLIP its ids: bytes, bytes that end a word, merges, special tokens.
+    letters = _byte_letters()
+    tokens = [
+        *letters,
+        *(letter + _END_OF_WORD for letter in letters),
+        *(first + second for first, second in merges),
+        START_TOKEN,
+        END_TOKEN,
+    ]
+    return ClipTokenizer({token: index for index, token in enumerate(tokens)}, merges)
+
+
+def _byte_letters() -> list[str]:
+    """The letter for each byte: itself where it prints, else one from U+0100 on (GPT-2)."""
+    printing = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = 256 - len(printing)
+    return [chr(point) for point in (*printing, *range(0x100, 0x100 + others))]
+
+
+def _parse_merges(text: str) -> list[Merge]:
+    """One merge a line, most frequent first; a line of another form is malformed."""
+    merges: list[Merge] = []
+    for line in text.split("\n"):
+        if not line or line.startswith("#version"):
+            continue
+        parts = line.rstrip("\r").split(" ")
+        if len(parts) != 2:
+            raise ValueError(line)
+        merges.append((parts[0], parts[1]))
+    return merges
+
+
+# CLIP's files are below 2 MB; a hostile one is not read into memory.
+_MAX_FILE_BYTES = 64 << 20
+_MAX_ID = 1 << 24
+
+
+class _NamedToken(msgspec.Struct):
+    content: str
+
+
+class _SpecialTokens(msgspec.Struct):
+    """The keys of special_tokens_map.json and tokenizer_config.json that concern us."""
+
+    bos_token: str | _NamedToken | None = None
+    eos_token: str | _NamedToken | None = None
+    pad_token: str | _NamedToken | None = None
+
+
+class _FastModel(msgspec.Struct):
+    vocab: dict[str, int]
+    merges: list[str | Merge]
+
+
+class _FastTokenizer(msgspec.Struct):
+    """The part of tokenizer.json that transformers 5 saves instead of vocab.json and merges.txt."""
+
+    model: _FastModel
+
+
+def load_tokenizer(folder: Path) -> ClipTokenizer:
+    """Load the tokenizer of a diffusers folder: vocab.json and merges.txt, or tokenizer.json.
+
+    special_tokens_map.json, then tokenizer_config.json, name the special tokens; CLIP's are the
+    default. Raises CHECKPOINT_INCOMPLETE for a missing file and CHECKPOINT_CORRUPT for one that
+    contradicts itself.
+    """
+    try:
+        vocabulary, merges = _read_vocabulary(folder)
+        named = [
+            msgspec.json.decode(_read(folder / name), type=_SpecialTokens)
+            for name in ("special_tokens_map.json", "tokenizer_config.json")
+            if (folder / name).is_file()
+        ]
+    # UnicodeDecodeError and a malformed merge are ValueErrors.
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise _corrupt(folder, "its files are not those of a CLIP tokenizer", str(error)) from error
+    start = _first_named([tokens.bos_token for tokens in named], START_TOKEN)
+    end = _first_named([tokens.eos_token for tokens in named], END_TOKEN)
+    pad = _first_named([tokens.pad_token for tokens in named], end)
+    _check_vocabulary(folder, vocabulary, merges, (start, end, pad))
+    return ClipTokenizer(vocabulary, merges, start, end, pad)
+
+
+def _read_vocabulary(folder: Path) -> tuple[dict[str, int], list[Merge]]:
+    if not (folder / "vocab.json").is_file() and (folder / "tokenizer.json").is_file():
+        fast = msgspec.json.decode(_read(folder / "tokenizer.json"), type=_FastTokenizer).model
+        lines = (merge if isinstance(merge, str) else " ".join(merge) for merge in fast.merges)
+        return fast.vocab, _parse_merges("\n".join(lines))
+    vocabulary = msgspec.json.decode(_read(folder / "vocab.json"), type=dict[str, int])
+    return vocabulary, _parse_merges(_read(folder / "merges.txt").decode("utf-8"))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_INCOMPLETE,
+            f"The tokenizer file {path} cannot be read.",
+            "Download the checkpoint again.",
+            str(error),
+        ) from error
+    if len(content) > _MAX_FILE_BYTES:
+        raise _corrupt(path.parent, f"{path.name} is larger than {_MAX_FILE_BYTES >> 20} MiB")
+    return content
+
+
+def _first_named(tokens: list[str | _NamedToken | None], default: str) -> str:
+    for token in tokens:
+        if token is not None:
+            return token if isinstance(token, str) else token.content
+    return default
+
+
+def _check_vocabulary(
+    folder: Path, vocabulary: dict[str, int], merges: list[Merge], special: tuple[str, str, str]
+) -> None:
+    """Refuse what the tokenizers library would answer with an untyped exception or wrong ids."""
+    for token in special:
+        if token not in vocabulary:
+            raise _corrupt(folder, f"the special token {token!r} is not in the vocabulary")
+    ids = vocabulary.values()
+    if len(set(ids)) != len(ids) or min(ids) < 0 or max(ids) >= _MAX_ID:
+        raise _corrupt(folder, "its token ids repeat or are out of range")
+    for first, second in merges:
+        if not {first, second, first + second} <= vocabulary.keys():
+            raise _corrupt(folder, f"the merge {first!r} {second!r} is not in the vocabulary")
+
+
+def _corrupt(folder: Path, reason: str, detail: str = "") -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_CORRUPT,
+        f"The tokenizer in {folder} is damaged: {reason}.",
+        "Download the checkpoint again.",
+        detail,
+    )

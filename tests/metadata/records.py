@@ -1,0 +1,131 @@
+"""Records and PNG bytes to test with."""
+
+import struct
+import zlib
+
+from hypothesis import strategies as st
+
+from engine.api import (
+    ComponentFiles,
+    ConventionName,
+    ErrorCode,
+    ErrorInfo,
+    GenerationRecord,
+    InputImage,
+    InputRole,
+    Phase,
+    PrecisionName,
+    PredictionType,
+    ResolvedRequest,
+    Retry,
+    SamplerName,
+    ScheduleName,
+)
+
+PLAIN_REQUEST = ResolvedRequest(
+    prompt="a cat, (masterpiece:1.2)",
+    negative_prompt="blurry",
+    checkpoint="/models/dream v1.5.safetensors",
+    components=ComponentFiles(),
+    width=512,
+    height=768,
+    steps=20,
+    guidance=7.0,
+    sampler=SamplerName.DPMPP_2M,
+    schedule=ScheduleName.KARRAS,
+    seed=965400086,
+    clip_skip=1,
+    inputs=(),
+    strength=0.75,
+    convention=ConventionName.A1111,
+    backend="cpu",
+    precision=PrecisionName.F32,
+)
+
+PLAIN = GenerationRecord(
+    safelight="0.1.0",
+    request=PLAIN_REQUEST,
+    family="sd1",
+    prediction=PredictionType.EPSILON,
+    device="cpu:0",
+    checkpoint_digest="ab" * 32,
+)
+
+# Any code point, lone surrogates included.
+ANY_TEXT = st.text(st.characters(), max_size=30)
+FRACTIONS = st.floats(0, 1)
+PATHS = st.one_of(st.none(), ANY_TEXT)
+ERRORS = st.builds(ErrorInfo, st.sampled_from(ErrorCode), ANY_TEXT, ANY_TEXT, ANY_TEXT)
+
+REQUESTS = st.builds(
+    ResolvedRequest,
+    prompt=ANY_TEXT,
+    negative_prompt=ANY_TEXT,
+    checkpoint=ANY_TEXT,
+    components=st.builds(ComponentFiles, denoiser=PATHS, text_encoder=PATHS, vae=PATHS),
+    width=st.integers(64, 8192),
+    height=st.integers(64, 8192),
+    steps=st.integers(1, 1000),
+    guidance=st.floats(0, 100),
+    sampler=st.sampled_from(SamplerName),
+    schedule=st.sampled_from(ScheduleName),
+    seed=st.integers(0, 2**64 - 1),
+    clip_skip=st.integers(1, 12),
+    inputs=st.lists(
+        st.builds(
+            InputImage,
+            role=st.sampled_from(InputRole),
+            path=ANY_TEXT,
+            weight=st.floats(allow_nan=False, allow_infinity=False),
+            range=st.tuples(FRACTIONS, FRACTIONS),
+        ),
+        max_size=2,
+    ).map(tuple),
+    strength=FRACTIONS,
+    convention=st.sampled_from(ConventionName),
+    backend=st.sampled_from(["cpu", "intel_openvino", "null"]),
+    precision=st.sampled_from(PrecisionName),
+)
+
+RECORDS = st.builds(
+    GenerationRecord,
+    safelight=st.just("0.1.0"),
+    request=REQUESTS,
+    family=ANY_TEXT,
+    prediction=st.sampled_from(PredictionType),
+    device=ANY_TEXT,
+    checkpoint_digest=ANY_TEXT,
+    retries=st.lists(
+        st.builds(
+            Retry,
+            phase=st.sampled_from(Phase),
+            reason=ANY_TEXT,
+            from_precision=st.sampled_from(PrecisionName),
+            to_precision=st.sampled_from(PrecisionName),
+        ),
+        max_size=1,
+    ).map(tuple),
+    warnings=st.lists(ERRORS, max_size=1).map(tuple),
+)
+
+
+def chunk(kind: bytes, body: bytes) -> bytes:
+    """A PNG chunk with its length and checksum."""
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+HEADER = SIGNATURE + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
+PIXELS = chunk(b"IDAT", zlib.compress(b"\0\1\2\3"))
+END = chunk(b"IEND", b"")
+PNG = HEADER + PIXELS + END
+
+
+def png_with(*chunks: bytes) -> bytes:
+    """A picture of one pixel with the chunks before its pixels."""
+    return HEADER + b"".join(chunks) + PIXELS + END
+
+
+def text(keyword: str, value: str) -> bytes:
+    """A tEXt chunk."""
+    return chunk(b"tEXt", keyword.encode("latin-1") + b"\0" + value.encode("latin-1"))

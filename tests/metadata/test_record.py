@@ -1,0 +1,146 @@
+"""Our record: exact in its JSON, readable by others in the common text."""
+
+import json
+import math
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.api import ComponentFiles, GenerationRecord, InputImage, InputRole
+from engine.metadata.infotext import format_infotext
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.record import (
+    decode_record,
+    encode_record,
+    read_record,
+    record_chunks,
+    record_infotext,
+)
+from tests.metadata.records import PLAIN, PLAIN_REQUEST, PNG, RECORDS, png_with, text
+
+
+@given(record=RECORDS)
+def test_the_record_comes_back_exactly(record: GenerationRecord) -> None:
+    written = encode_record(record)
+    assert written.isascii()
+    assert decode_record(written) == record
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(record=RECORDS)
+def test_through_a_picture(tmp_path: Path, record: GenerationRecord) -> None:
+    path = tmp_path / "picture.png"
+    path.write_bytes(insert_text_chunks(PNG, record_chunks(record)))
+    assert read_record(path) == record
+
+
+def test_a_prompt_of_a_million_characters_comes_back(tmp_path: Path) -> None:
+    request = msgspec.structs.replace(PLAIN_REQUEST, prompt="😀" * 1_000_000)
+    record = msgspec.structs.replace(PLAIN, request=request)
+    path = tmp_path / "picture.png"
+    path.write_bytes(insert_text_chunks(PNG, record_chunks(record)))
+    assert read_record(path) == record
+
+
+def test_no_record(tmp_path: Path) -> None:
+    path = tmp_path / "picture.png"
+    path.write_bytes(PNG)
+    assert read_record(path) is None
+
+
+def test_the_first_valid_record_counts(tmp_path: Path) -> None:
+    path = tmp_path / "picture.png"
+    records = [msgspec.structs.replace(PLAIN, device=name) for name in ("first", "second")]
+    chunks = [text("safelight", value) for value in ("{}", *map(encode_record, records))]
+    path.write_bytes(png_with(*chunks))
+    assert read_record(path) == records[0]
+
+
+def test_the_common_text() -> None:
+    assert format_infotext(record_infotext(PLAIN)) == (
+        "a cat, (masterpiece:1.2)\n"
+        "Negative prompt: blurry\n"
+        "Steps: 20, Sampler: DPM++ 2M, Schedule type: Karras, CFG scale: 7, Seed: 965400086, "
+        "Size: 512x768, Model: dream v1.5, RNG: CPU, Version: Safelight 0.1.0"
+    )
+
+
+def test_the_common_text_of_all_that_may_be_said() -> None:
+    request = msgspec.structs.replace(
+        PLAIN_REQUEST,
+        negative_prompt="",
+        guidance=6.5,
+        clip_skip=2,
+        inputs=(InputImage(role=InputRole.INIT, path="in.png"),),
+        strength=0.4,
+        components=ComponentFiles(vae="C:\\vae\\soft, new.safetensors"),
+        checkpoint="/models/a folder v2.1",
+    )
+    record = msgspec.structs.replace(PLAIN, request=request)
+    assert format_infotext(record_infotext(record)) == (
+        "a cat, (masterpiece:1.2)\n"
+        "Steps: 20, Sampler: DPM++ 2M, Schedule type: Karras, CFG scale: 6.5, Seed: 965400086, "
+        'Size: 512x768, Model: a folder v2.1, VAE: "soft, new.safetensors", '
+        "Denoising strength: 0.4, Clip skip: 2, RNG: CPU, Version: Safelight 0.1.0"
+    )
+
+
+VALID = json.loads(encode_record(PLAIN))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"width": 63},
+        {"width": 8193},
+        {"height": -512},
+        {"height": 10**30},
+        {"steps": 0},
+        {"steps": 1001},
+        {"steps": 2.5},
+        {"guidance": math.nan},
+        {"guidance": math.inf},
+        {"guidance": -1},
+        {"seed": -1},
+        {"seed": 2**64},
+        {"seed": "1"},
+        {"clip_skip": 0},
+        {"strength": 1.5},
+        {"sampler": "unheard of"},
+        {"prompt": None},
+        {"backend": "\x1b[31m"},
+        {"inputs": [{"role": "init", "path": "a", "range": [0, 2]}]},
+        {"inputs": [{"role": "init", "path": "a", "weight": math.inf}]},
+        {"inputs": [{"role": "init", "path": "a"}] * 1000},
+        {"components": []},
+    ],
+)
+def test_impossible_requests_are_no_record(change: dict[str, object]) -> None:
+    assert decode_record(json.dumps(VALID)) == PLAIN
+    assert decode_record(json.dumps(VALID | {"request": VALID["request"] | change})) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        "null",
+        "[]",
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        "1" * 10_000,
+        json.dumps(VALID)[:-1],
+        json.dumps(VALID | {"version": 2}),
+        json.dumps(VALID | {"request": {}}),
+    ],
+)
+def test_damaged_records_are_none(value: str) -> None:
+    assert decode_record(value) is None
+
+
+@given(value=st.text(max_size=100))
+def test_garbage_is_none(value: str) -> None:
+    assert decode_record(value) is None

@@ -1,0 +1,102 @@
+"""Where `--out` points, and file names that every system accepts."""
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.api import ErrorCode
+from engine.errors import EngineError
+from engine.output.names import (
+    Destination,
+    counted_name,
+    counter_of,
+    destination,
+    sibling_names,
+)
+
+RESERVED = {
+    "con",
+    "prn",
+    "aux",
+    "nul",
+    *(f"{port}{n}" for port in ("com", "lpt") for n in range(10)),
+}
+
+
+@pytest.mark.parametrize("out", ["pictures", "pictures/", "new.png/", "v1.5", "a/b c", ".", ""])
+def test_folders(out: str) -> None:
+    assert destination(out) == Destination(Path(out))
+
+
+@pytest.mark.parametrize(
+    ("out", "folder", "name"),
+    [("cat.png", ".", "cat.png"), ("a/b/Cat.PNG", "a/b", "Cat.PNG"), ("./x.y.png", ".", "x.y.png")],
+)
+def test_files(out: str, folder: str, name: str) -> None:
+    assert destination(out) == Destination(Path(folder), name)
+    assert destination(out, count=2) == Destination(Path(folder), name, numbered=True)
+
+
+def test_an_existing_folder_may_be_called_anything(tmp_path: Path) -> None:
+    folder = tmp_path / "odd.png"
+    folder.mkdir()
+    assert destination(str(folder), count=3) == Destination(folder)
+
+
+@pytest.mark.parametrize("out", ["cat.jpg", "a/cat.WebP", "cat.jpeg"])
+def test_other_formats_are_refused_with_the_right_name(out: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        destination(out)
+    assert caught.value.code is ErrorCode.REQUEST_INVALID
+    assert "cat.png" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("counter", "prompt", "name"),
+    [
+        (1, "A red house, at night!", "00001-7-a-red-house-at-night.png"),
+        (12345678, "", "12345678-7.png"),
+        (2, "../../etc/passwd", "00002-7-etc-passwd.png"),
+        (3, "猫と犬, \uff26\uff35\uff2c\uff2c", "00003-7-猫と犬-full.png"),
+        (4, "\0\u202e<b>|*?", "00004-7-b.png"),
+        (5, "x" * 61 + " y", "00005-7.png"),
+        (6, "word " * 1000, "00006-7-" + "-".join(["word"] * 12) + ".png"),
+        (7, "con. nul ", "00007-7-con-nul.png"),
+    ],
+)
+def test_names_in_a_folder(counter: int, prompt: str, name: str) -> None:
+    assert counted_name(counter, 7, prompt) == name
+    assert counter_of(name) == counter
+
+
+@given(
+    counter=st.integers(1, 10**9), seed=st.integers(0, 2**64 - 1), prompt=st.text(st.characters())
+)
+def test_names_suit_every_system(counter: int, seed: int, prompt: str) -> None:
+    name = counted_name(counter, seed, prompt)
+    assert len(name.encode()) < 120
+    assert not set(name) & set('<>:"/\\|?*\0')
+    assert name.isprintable()
+    assert name.partition(".")[0].casefold() not in RESERVED
+    assert name.endswith(".png")
+    assert name[0].isdigit()
+    assert counter_of(name) == counter
+
+
+@pytest.mark.parametrize(
+    "name", ["cat.png", "1234-x.png", "00001.png", "\u0660" * 5 + "-1.png", "-00001-"]
+)
+def test_other_names_have_no_counter(name: str) -> None:
+    assert counter_of(name) == 0
+
+
+def test_siblings() -> None:
+    assert list(islice(sibling_names("a.b.png", numbered=False), 3)) == [
+        "a.b.png",
+        "a.b-1.png",
+        "a.b-2.png",
+    ]
+    assert next(sibling_names("a.png", numbered=True)) == "a-1.png"
