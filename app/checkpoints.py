@@ -25,13 +25,14 @@ def list_checkpoints(models: Path, starter: Path) -> list[ListedCheckpoint]:
 
 
 def find_checkpoint(wanted: str | None, models: Path, starter: Path) -> Path:
-    """The path for `--model`: a path as it is, a listed name, or the starter where none is."""
+    """The path for `--model`: of a listed name, else the path itself; the starter without one.
+
+    Where a file is called like a listed checkpoint, `./name` is the file.
+    """
     if wanted is None:
         return starter
-    path = Path(wanted).expanduser()
-    if path.exists():
-        return path.absolute()
     listed = list_checkpoints(models, starter)
+    path = Path(wanted).expanduser().absolute()
     return next((entry.path for entry in listed if entry.name == wanted), path)
 
 

@@ -12,25 +12,25 @@ from typing import TypeVar
 import msgspec
 
 from app.checkpoints import find_checkpoint
-from app.cli.terminal import TerminalReporter, Usage, print_error, print_json
+from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.paths import find_paths, starter_checkpoint
 from backends.hardware import private_bytes
 from engine.api.record import Timings
 from engine.api.request import ComponentFiles, GenerateRequest, InputImage
 from engine.api.values import (
     ConventionName,
-    ErrorCode,
     ErrorInfo,
     InputRole,
     PrecisionName,
     SamplerName,
     ScheduleName,
 )
+from engine.families.identify import identify
 from engine.jobs.cancel import CancelToken
 from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.memory.peak import PeakMemory
-from engine.metadata.readers import read_request
+from engine.metadata.readers import ImportedRequest, read_request
 
 Name = TypeVar("Name", SamplerName, ScheduleName)
 _SIZE = re.compile(r"(\d{1,9})x(\d{1,9})")
@@ -50,9 +50,15 @@ class ImageOutput(msgspec.Struct, frozen=True):
 
 
 class MemoryOutput(msgspec.Struct, frozen=True):
-    """Memory in the JSON output; megabytes of 10^6 bytes, null where the system does not tell."""
+    """Memory in the JSON output, in megabytes of 10^6 bytes.
+
+    `peak_private_mb` is sampled, null where the system does not tell; `planned_peak_mb` is the
+    estimate by which `weights` (converted in memory, or a mapped working copy) was chosen.
+    """
 
     peak_private_mb: float | None
+    planned_peak_mb: float
+    weights: str
 
 
 class GenerateOutput(msgspec.Struct, frozen=True):
@@ -95,7 +101,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make the pictures; a first Ctrl-C cancels, a second one kills."""
-    request = _request(options)
+    source = read_request(options.source) if options.source else None
+    request = _request(options, source)
     reporter = TerminalReporter(announce=not options.json)
     paths = find_paths()
     saver = PictureSaver(options.out or str(paths.output / ""), request.count)
@@ -107,12 +114,14 @@ def run(options: argparse.Namespace) -> int:
             reporter.clear()
     if options.json:
         print_json(_output(result, memory.peak))
+    if source:
+        _note_differences(source, request, result)
     return 0
 
 
-def _request(options: argparse.Namespace) -> GenerateRequest:
+def _request(options: argparse.Namespace, source: ImportedRequest | None) -> GenerateRequest:
     """The request of the picture given with --from, or an empty one, with what else was given."""
-    base = _source_request(options.source) if options.source else None
+    base = source and source.request
     if base is None and options.prompt is None:
         raise Usage("give a prompt, or a picture with --from")
     if options.strength is not None and options.init is None and not (base and base.inputs):
@@ -143,21 +152,31 @@ def _request(options: argparse.Namespace) -> GenerateRequest:
     request = msgspec.structs.replace(base or GenerateRequest(prompt=""), **changes)
     return msgspec.structs.replace(
         request,
-        checkpoint=_checkpoint(options.model, request.checkpoint),
+        checkpoint=_checkpoint(options.model, source),
         components=_components(options, request.components),
     )
 
 
-def _source_request(source: Path) -> GenerateRequest:
-    imported = read_request(source)
-    for warning in imported.warnings:
-        print_error(ErrorInfo(ErrorCode.METADATA_MISSING, warning))
-    return imported.request
+def _checkpoint(wanted: str | None, source: ImportedRequest | None) -> str:
+    """The path of the wanted checkpoint, else of the picture's, else of the starter."""
+    starter = starter_checkpoint()
+    recorded = source.request.checkpoint if source else None
+    if wanted is None and recorded is not None and not Path(recorded).exists():
+        # The starter is elsewhere in every installation; its content tells.
+        record = source and source.record
+        if record and identify(starter).digest == record.checkpoint_digest:
+            return str(starter)
+    return str(find_checkpoint(wanted or recorded, find_paths().models, starter))
 
 
-def _checkpoint(wanted: str | None, recorded: str | None) -> str:
-    paths = find_paths()
-    return str(find_checkpoint(wanted or recorded, paths.models, starter_checkpoint()))
+def _note_differences(source: ImportedRequest, request: GenerateRequest, result: JobResult) -> None:
+    """Say why the picture may differ from the one it was to repeat."""
+    for warning in source.warnings:
+        print_note(warning)
+    before, now = source.record, result.images[0].record
+    same_file = source.request.checkpoint == request.checkpoint
+    if before and same_file and before.checkpoint_digest != now.checkpoint_digest:
+        print_note("The checkpoint has changed since that picture was made.")
 
 
 def _components(options: argparse.Namespace, recorded: ComponentFiles) -> ComponentFiles:
@@ -181,7 +200,11 @@ def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:
         backend=result.device.backend,
         device=result.device.name,
         timings=result.timings,
-        memory=MemoryOutput(None if peak_bytes is None else round(peak_bytes / 1e6, 1)),
+        memory=MemoryOutput(
+            None if peak_bytes is None else round(peak_bytes / 1e6, 1),
+            round(result.plan.peak_bytes / 1e6, 1),
+            result.plan.placement.value,
+        ),
         warnings=result.warnings,
     )
 

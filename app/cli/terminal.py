@@ -33,6 +33,11 @@ def print_error(error: ErrorInfo) -> None:
         print(error.detail, file=sys.stderr)
 
 
+def print_note(sentence: str) -> None:
+    """Something worth knowing that is no failure."""
+    print(f"safelight: {sentence}", file=sys.stderr)
+
+
 def print_json(value: object) -> None:
     """One JSON object on stdout."""
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")

@@ -11,6 +11,7 @@ from backends.base import (
     Device,
     DType,
     FileSlice,
+    MemoryInfo,
     Precision,
     RunCancelled,
     Session,
@@ -44,6 +45,10 @@ class Compiler:
         self.backend = backend
         self.device = device
         self._working_copies = working_copies
+
+    def memory(self) -> MemoryInfo:
+        """Memory of the device, now."""
+        return self.backend.memory(self.device)
 
     def load(
         self,

@@ -23,7 +23,7 @@ def candidates(wanted: str) -> list[tuple[Backend, Device]]:
         raise EngineError(
             ErrorCode.BACKEND_UNAVAILABLE,
             f"No device can be used ({reasons}).",
-            "`safelight doctor` says what is missing.",
+            "Try --backend auto; `safelight doctor` says what is missing.",
         )
     return usable
 

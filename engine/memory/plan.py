@@ -37,6 +37,11 @@ class MemoryPlan:
     peak_bytes: int
     budget_bytes: int
 
+    @property
+    def fits(self) -> bool:
+        """Whether the estimate is within the budget."""
+        return self.peak_bytes <= self.budget_bytes
+
 
 def plan_memory(
     denoiser: ComponentBytes,

@@ -17,16 +17,19 @@ from engine.api import (
     SamplerName,
     ScheduleName,
 )
+from engine.api.limits import (
+    MAX_CLIP_SKIP,
+    MAX_GUIDANCE,
+    MAX_SEED,
+    MAX_SIDE,
+    MAX_STEPS,
+    MIN_SIDE,
+)
 from engine.errors import EngineError
 from engine.metadata.infotext import Infotext, parse_infotext
 from engine.metadata.png import read_text_chunks
 from engine.metadata.record import (
-    MAX_CLIP_SKIP,
-    MAX_GUIDANCE,
-    MAX_SEED,
-    MAX_STEPS,
     PARAMETERS_KEYWORD,
-    SIDES,
     find_record,
     has_init,
 )
@@ -183,7 +186,7 @@ class _Reader:
     def size(self) -> tuple[int | None, int | None]:
         """Width and height, both or neither."""
         size = self.info.size("Size")
-        if size is not None and all(SIDES[0] <= side <= SIDES[1] for side in size):
+        if size is not None and all(MIN_SIDE <= side <= MAX_SIDE for side in size):
             return size
         if self.info.get("Size") is not None:
             self.refuse("Size")

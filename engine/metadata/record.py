@@ -8,6 +8,14 @@ from pathlib import Path, PureWindowsPath
 import msgspec
 
 from engine.api import GenerationRecord, InputRole, ResolvedRequest
+from engine.api.limits import (
+    MAX_CLIP_SKIP,
+    MAX_GUIDANCE,
+    MAX_SEED,
+    MAX_SIDE,
+    MAX_STEPS,
+    MIN_SIDE,
+)
 from engine.api.record import RECORD_VERSION
 from engine.metadata.infotext import Infotext, Parameter, format_infotext
 from engine.metadata.png import TextChunk, read_text_chunks
@@ -15,13 +23,6 @@ from engine.metadata.png import TextChunk, read_text_chunks
 RECORD_KEYWORD = "safelight"
 PARAMETERS_KEYWORD = "parameters"
 
-# What a file may ask for. Looser than what `engine.pipeline.resolve` accepts of any one checkpoint,
-# tight enough that no number from a file is a surprise in a form.
-MAX_STEPS = 1000
-MAX_GUIDANCE = 100.0
-MAX_SEED = 2**64 - 1
-MAX_CLIP_SKIP = 64
-SIDES = (64, 8192)
 _MAX_INPUTS = 64
 _BACKEND = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
@@ -110,7 +111,7 @@ def _checkpoint_name(checkpoint: str) -> str:
 def _is_possible(request: ResolvedRequest) -> bool:
     fractions = [request.strength, *(end for image in request.inputs for end in image.range)]
     return (
-        all(SIDES[0] <= side <= SIDES[1] for side in (request.width, request.height))
+        all(MIN_SIDE <= side <= MAX_SIDE for side in (request.width, request.height))
         and 1 <= request.steps <= MAX_STEPS
         and 0 <= request.guidance <= MAX_GUIDANCE
         and 0 <= request.seed <= MAX_SEED

@@ -55,9 +55,10 @@ class Generation:
     def pictures(self) -> Iterator[Picture]:
         """Yield each picture as soon as it is decoded and checked."""
         prompt = self._encode_prompts()
-        init = self._encode_init()
+        init = None if self.init is None else self._encode_image(self.init)
+        beside = self._channels_beside()
         for seed in range(self.request.seed, self.request.seed + self.job.count):
-            latent = self._denoise(prompt, init, seed)
+            latent = self._denoise(prompt, init, beside, seed)
             image = self._decode(latent)
             pixels = as_pixels(image, rounds=self.convention.rounds_pixels)[0]
             yield Picture(seed, pixels)
@@ -86,11 +87,9 @@ class Generation:
         network = networks.text_encoder(self.checkpoint, request.clip_skip)
         return self.stages.run(Phase.ENCODE, network, work, _embedding_problem)
 
-    def _encode_init(self) -> Latent | None:
-        """The init picture's latent, scaled for the denoiser: the mean of its distribution."""
-        image, latent = self.init, self.checkpoint.latent
-        if image is None:
-            return None
+    def _encode_image(self, image: Array) -> Latent:
+        """A picture's latent, scaled for the denoiser: the mean of its distribution."""
+        latent = self.checkpoint.latent
 
         def work(session: Session) -> Latent:
             moments = self.stages.call(session, {"image": image})["moments"]
@@ -99,7 +98,21 @@ class Generation:
         network = networks.encoder(self.checkpoint)
         return self.stages.run(Phase.ENCODE, network, work, checks.numbers)
 
-    def _denoise(self, prompt: Conditioning, init: Latent | None, seed: int) -> Latent:
+    def _channels_beside(self) -> Latent | None:
+        """What an inpainting denoiser sees beside the latent: the mask and the masked picture.
+
+        Without a mask everything is to be painted: the mask is all ones and hides a grey picture
+        (A1111 `txt2img_image_conditioning`). None for denoisers that see the latent alone.
+        """
+        if networks.denoiser_channels(self.checkpoint) == self.checkpoint.latent.channels:
+            return None
+        grey = np.zeros((1, 3, self.request.height, self.request.width), np.float32)
+        hidden = self._encode_image(grey)
+        return np.concatenate([np.ones_like(hidden[:, :1]), hidden], axis=1)
+
+    def _denoise(
+        self, prompt: Conditioning, init: Latent | None, beside: Latent | None, seed: int
+    ) -> Latent:
         """From seeded noise, over the init picture if there is one, to a clean latent."""
         request = self.request
         schedule = NoiseSchedule.scaled_linear()
@@ -109,7 +122,8 @@ class Generation:
 
         def work(session: Session) -> Latent:
             def predict(x: Latent, timestep: np.float32) -> Latent:
-                feeds = {"sample": x, "timestep": np.array([timestep], np.float32)}
+                sample = x if beside is None else _beside(x, beside)
+                feeds = {"sample": sample, "timestep": np.array([timestep], np.float32)}
                 return self.stages.call(session, feeds)["prediction"]
 
             denoise = Denoiser(predict, schedule, self.checkpoint.prediction, request.guidance)
@@ -159,6 +173,11 @@ class Generation:
 def _context(prompt: Conditioning, *, guided: bool) -> Array:
     """What the denoiser attends to: the prompt, and under guidance then the negative prompt."""
     return np.concatenate([prompt.positive, prompt.negative]) if guided else prompt.positive
+
+
+def _beside(x: Latent, channels: Latent) -> Latent:
+    """Latents [batch, C, H, W] with the same further channels [1, D, H, W] for each."""
+    return np.concatenate([x, np.repeat(channels, len(x), axis=0)], axis=1)
 
 
 def _embedding_problem(prompt: Conditioning) -> str | None:

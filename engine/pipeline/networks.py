@@ -28,6 +28,12 @@ def denoiser(checkpoint: IdentifiedCheckpoint) -> Network:
     return Network("denoiser", lambda g: unet(g, config), source.weights, checkpoint.digest)
 
 
+def denoiser_channels(checkpoint: IdentifiedCheckpoint) -> int:
+    """How many channels the denoiser takes: those of the latent, or more."""
+    config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+    return config.in_channels
+
+
 def decoder(checkpoint: IdentifiedCheckpoint) -> Network:
     """Latents to pixels."""
     source = checkpoint.components[Component.VAE]

@@ -5,6 +5,15 @@ import secrets
 from pathlib import Path
 
 from backends.base import Device, Precision
+from engine.api.limits import (
+    MAX_COUNT,
+    MAX_GUIDANCE,
+    MAX_PROMPT_CHARACTERS,
+    MAX_SEED,
+    MAX_SIDE,
+    MAX_STEPS,
+    MIN_SIDE,
+)
 from engine.api.record import ResolvedRequest
 from engine.api.request import GenerateRequest
 from engine.api.values import (
@@ -16,15 +25,9 @@ from engine.api.values import (
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig
+from engine.pipeline.networks import denoiser_channels
 from engine.sampling.samplers import SAMPLERS
 
-MAX_SIDE = 8192
-MIN_SIDE = 64
-MAX_STEPS = 1000
-MAX_GUIDANCE = 100.0
-MAX_COUNT = 10_000
-MAX_PROMPT = 1_000_000
-MAX_SEED = 2**64 - 1
 _RANDOM_SEEDS = 2**32
 _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
 _DEFAULT_STRENGTH = 0.75
@@ -56,6 +59,7 @@ def resolve(
         precision=PrecisionName(precisions(request.precision, device)[0].value),
     )
     _check(resolved, request.count, checkpoint)
+    _check_denoiser(checkpoint)
     return resolved
 
 
@@ -86,10 +90,9 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
     _check_range("count", count, 1, MAX_COUNT)
     _check_range("clip skip", request.clip_skip, 1, _text_layers(checkpoint))
     for name, text in (("prompt", request.prompt), ("negative prompt", request.negative_prompt)):
-        if len(text) > MAX_PROMPT:
-            raise _invalid(
-                f"The {name} has {len(text):,} characters; at most {MAX_PROMPT:,} are accepted."
-            )
+        if len(text) > MAX_PROMPT_CHARACTERS:
+            most = f"at most {MAX_PROMPT_CHARACTERS:,} are accepted"
+            raise _invalid(f"The {name} has {len(text):,} characters; {most}.")
     for image in request.inputs:
         if image.role is not InputRole.INIT:
             raise _invalid(f"A {image.role.value} picture cannot be used yet.")
@@ -97,6 +100,19 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
             raise EngineError(
                 ErrorCode.INPUT_IMAGE_UNREADABLE, f"There is no picture {image.path}."
             )
+
+
+def _check_denoiser(checkpoint: IdentifiedCheckpoint) -> None:
+    """Refuse a denoiser that wants inputs we cannot give."""
+    latent, taken = checkpoint.latent.channels, denoiser_channels(checkpoint)
+    # The latent alone, or with a mask and a masked picture beside it.
+    if taken not in (latent, 2 * latent + 1):
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+            f"{checkpoint.path.name} edits pictures by instruction ({taken} channels); "
+            "that cannot be run yet.",
+            "Choose a text-to-image or an inpainting checkpoint.",
+        )
 
 
 def _check_size(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> None:

@@ -1,0 +1,10 @@
+"""What a request may ask for. Outside these ranges nothing a person means makes a picture."""
+
+MIN_SIDE, MAX_SIDE = 64, 8192
+MAX_STEPS = 1000
+MAX_GUIDANCE = 100.0
+MAX_COUNT = 10_000
+MAX_SEED = 2**64 - 1
+# A checkpoint's text encoder may have fewer layers to skip.
+MAX_CLIP_SKIP = 64
+MAX_PROMPT_CHARACTERS = 1_000_000

@@ -1,0 +1,113 @@
+"""A job on one device: plan its memory, make its pictures, save each at once."""
+
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from importlib.metadata import version
+
+import msgspec
+
+from backends.base import Cancellation, Precision
+from engine.api.record import GenerationRecord, Retry
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorCode, ErrorInfo, Phase
+from engine.compile.compiler import Compiler
+from engine.errors import EngineError
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.jobs.saving import PictureSaver, SavedImage
+from engine.memory.plan import ComponentBytes, MemoryPlan, plan_memory
+from engine.pipeline.generate import Generation, Job
+from engine.pipeline.resolve import precisions, resolve
+from engine.pipeline.stages import Reporter, Stages, Stopwatch
+from engine.text.tokenizers import load_clip_tokenizer, load_tokenizer
+
+
+class DeviceRun:
+    """What is left of a job, on one device."""
+
+    def __init__(
+        self,
+        request: GenerateRequest,
+        checkpoint: IdentifiedCheckpoint,
+        compiler: Compiler,
+        stopwatch: Stopwatch,
+    ) -> None:
+        """Resolve and plan. Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY beforehand."""
+        self.count = request.count
+        self.resolved = resolve(request, checkpoint, compiler.device)
+        self.precisions = precisions(request.precision, compiler.device)
+        self.checkpoint, self.compiler, self.stopwatch = checkpoint, compiler, stopwatch
+        self.plan = self._plan(request.memory_limit_bytes)
+        self._require_room(request.memory_limit_bytes)
+
+    def saved_pictures(
+        self,
+        saver: PictureSaver,
+        reporter: Reporter,
+        cancel: Cancellation,
+        warnings: Sequence[ErrorInfo],
+    ) -> Iterator[SavedImage]:
+        """Yield each picture once it is durably on disk; its record repeats the `warnings`."""
+        compiler, stopwatch = self.compiler, self.stopwatch
+        stages = Stages(compiler, self.plan, self.precisions, reporter, cancel, stopwatch)
+        own = self.checkpoint.tokenizer
+        tokenizer = load_tokenizer(own) if own else load_clip_tokenizer()
+        job = Job(self.resolved, self.checkpoint, tokenizer, self.count)
+        with closing(stages):
+            for picture in Generation(job, stages, reporter).pictures():
+                reporter.phase(Phase.SAVE)
+                with stopwatch.measuring(Phase.SAVE):
+                    record = self._record(picture.seed, stages.retries, warnings)
+                    saved = saver.save(picture, record)
+                yield saved
+
+    def _plan(self, limit: int | None) -> MemoryPlan:
+        latent, precision = self.checkpoint.latent.downscale, self.precisions[0]
+        return plan_memory(
+            self._bytes(Component.DENOISER, precision),
+            self._bytes(Component.VAE, precision),
+            cells=(self.resolved.width // latent) * (self.resolved.height // latent),
+            pictures=self.count,
+            free_bytes=self.compiler.memory().free,
+            limit_bytes=limit,
+        )
+
+    def _require_room(self, limit: int | None) -> None:
+        """Refuse what cannot fit, before minutes of work end in a crash.
+
+        Without a limit only what exceeds the whole machine is refused: the estimate is generous,
+        and what is free now may grow.
+        """
+        plan = self.plan
+        most = self.compiler.memory().total if limit is None else limit
+        if plan.fits or plan.peak_bytes <= most:
+            return
+        width, height = self.resolved.width, self.resolved.height
+        raise EngineError(
+            ErrorCode.OUT_OF_MEMORY,
+            f"A picture of {width}x{height} needs about {plan.peak_bytes / 1e9:.1f} GB of memory; "
+            f"{most / 1e9:.1f} GB may be used.",
+            "Make it smaller" + (", or raise --memory-limit." if limit else "."),
+        )
+
+    def _bytes(self, component: Component, precision: Precision) -> ComponentBytes:
+        weights = self.checkpoint.components[component].weights
+        parameters = sum(math.prod(ref.shape) for ref in weights.values())
+        return ComponentBytes(
+            packed=parameters * precision.dtype.itemsize,
+            converted=self.compiler.converted_bytes(weights, precision),
+        )
+
+    def _record(
+        self, seed: int, retries: Sequence[Retry], warnings: Sequence[ErrorInfo]
+    ) -> GenerationRecord:
+        return GenerationRecord(
+            safelight=version("safelight"),
+            request=msgspec.structs.replace(self.resolved, seed=seed),
+            family=self.checkpoint.family,
+            prediction=self.checkpoint.prediction,
+            device=self.compiler.device.name,
+            checkpoint_digest=self.checkpoint.digest,
+            retries=tuple(retries),
+            warnings=tuple(warnings),
+        )

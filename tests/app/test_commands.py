@@ -1,0 +1,137 @@
+"""The commands beside `generate`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.checkpoints import find_checkpoint, list_checkpoints
+from app.cli import run
+from app.paths import find_paths, starter_checkpoint
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    for name in ("OUTPUT", "CACHE", "MODELS"):
+        monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
+
+
+def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    assert run([*arguments, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return json.loads(captured.out)
+
+
+def test_devices_lists_every_backend_with_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
+    devices = json_of(capsys, "devices")["devices"]
+    assert {device["backend"] for device in devices} == {"intel_openvino", "cpu", "null"}
+    assert all(device["usable"] or device["reason"] for device in devices)
+    assert run(["devices"]) == 0
+    assert "usable on request" in capsys.readouterr().out
+
+
+def test_a_missing_runtime_is_a_reason_not_a_crash(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backends.intel_openvino.find_spec", lambda _name: None)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    devices = json_of(capsys, "devices")["devices"]
+    openvino = next(device for device in devices if device["backend"] == "intel_openvino")
+    assert not openvino["usable"]
+    assert openvino["reason"] == "openvino is not installed"
+    arguments = ["generate", "a house", "--backend", "intel_openvino"]
+    assert run(arguments) == 1
+    assert "openvino is not installed" in capsys.readouterr().err
+
+
+def test_inspect_says_what_the_starter_is(capsys: pytest.CaptureFixture[str]) -> None:
+    result = json_of(capsys, "inspect", "starter")
+    assert (result["family"], result["missing"]) == ("sd1", [])
+    assert [part["name"] for part in result["components"]] == ["text_encoder", "denoiser", "vae"]
+    assert all(part["precisions"] == ["f16"] for part in result["components"])
+    assert run(["inspect", "starter"]) == 0
+    assert "sd1" in capsys.readouterr().out
+
+
+def test_inspect_refuses_html_saved_as_safetensors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "model.safetensors"
+    page.write_text("<!DOCTYPE html><html><body>Log in to download</body></html>")
+    assert run(["inspect", str(page)]) == 1
+    error = capsys.readouterr().err
+    assert "model.safetensors" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_models_lists_what_is_in_the_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = find_paths().models
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub" / "broken.safetensors").write_bytes(b"\0" * 7)
+    (folder / "mine").symlink_to(starter_checkpoint())
+    models = {model["name"]: model for model in json_of(capsys, "models")["models"]}
+    assert set(models) == {"starter", "sub/broken", "mine"}
+    assert models["mine"]["family"] == "sd1"
+    assert models["sub/broken"]["problem"]
+    assert run(["models"]) == 0
+    assert "sub/broken" in capsys.readouterr().out
+
+
+def test_a_checkpoint_is_found_by_path_and_by_name(tmp_path: Path) -> None:
+    starter = starter_checkpoint()
+    (tmp_path / "a.safetensors").touch()
+    assert [entry.name for entry in list_checkpoints(tmp_path, starter)] == ["starter", "a"]
+    assert find_checkpoint(None, tmp_path, starter) == starter
+    assert find_checkpoint("a", tmp_path, starter) == tmp_path / "a.safetensors"
+    assert find_checkpoint("starter", tmp_path, starter) == starter
+    assert find_checkpoint("./starter", tmp_path, starter) == Path("starter").absolute()
+    assert find_checkpoint(str(tmp_path), tmp_path, starter) == tmp_path
+
+
+def test_doctor_makes_a_picture_on_every_backend(capsys: pytest.CaptureFixture[str]) -> None:
+    result = json_of(capsys, "doctor")
+    checks = {check["name"]: check for check in result["checks"]}
+    assert result["ok"]
+    assert "dB from the cpu backend's" in checks["picture on intel_openvino"]["detail"]
+
+
+def test_doctor_reports_a_folder_that_cannot_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SAFELIGHT_OUTPUT", str(tmp_path / "file" / "sub"))
+    monkeypatch.setattr("app.cli.doctor.list_devices", list)
+    assert run(["doctor"]) == 1
+    assert "FAILED  output folder" in capsys.readouterr().out
+
+
+def test_bench_times_every_component(capsys: pytest.CaptureFixture[str]) -> None:
+    result = json_of(capsys, "bench", "--size", "64x64")
+    assert [(row["component"], row["batch"]) for row in result["timings"]] == [
+        (component, batch)
+        for component in ("text encoder", "denoiser step", "VAE decoder")
+        for batch in (1, 4)
+    ]
+    assert all(row["first_s"] > 0 and row["second_s"] > 0 for row in result["timings"])
+
+
+def test_no_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        run([])
+    assert stop.value.code == 2
+    assert "COMMAND" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "app", "models"]
+    result = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert "Traceback" not in result.stderr

@@ -1,0 +1,297 @@
+"""`safelight generate` as a user runs it, on the starter model."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from app.cli import run
+from app.paths import starter_checkpoint
+from engine.metadata.record import read_record
+
+SMALL = ("--steps", "2", "--size", "64x64", "--seed", "7")
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    for name in ("OUTPUT", "CACHE", "MODELS"):
+        monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
+
+
+def generate(out: Path, *arguments: str) -> int:
+    return run(["generate", "a red house", "--out", str(out), *SMALL, *arguments])
+
+
+def result_of(capsys: pytest.CaptureFixture[str]) -> Any:
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return json.loads(captured.out)
+
+
+def pixels(path: Path | str) -> np.ndarray:
+    with Image.open(path) as image:
+        return np.asarray(image)
+
+
+def test_prints_the_path_and_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert generate(tmp_path / "new folder" / "ä picture.png") == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines() == [str(tmp_path / "new folder" / "ä picture.png")]
+    assert captured.err == ""
+    assert pixels(captured.out.strip()).shape == (64, 64, 3)
+
+
+def test_json_has_the_promised_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert generate(tmp_path, "--json", "--count", "2", "--size", "96x64") == 0
+    result = result_of(capsys)
+    assert [(i["seed"], i["width"], i["height"]) for i in result["images"]] == [
+        (7, 96, 64),
+        (8, 96, 64),
+    ]
+    assert all(Path(image["path"]).is_file() for image in result["images"])
+    assert result["family"] == "sd1"
+    assert set(result["timings"]) == {
+        *("load_s", "compile_s", "encode_s", "denoise_s", "decode_s", "save_s", "total_s")
+    }
+    parts = [value for name, value in result["timings"].items() if name != "total_s"]
+    assert 0 < sum(parts) <= result["timings"]["total_s"]
+    if sys.platform == "linux":
+        assert result["memory"]["peak_private_mb"] > 10
+
+
+def test_default_folder_is_the_output_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["generate", "a red house", *SMALL]) == 0
+    assert Path(capsys.readouterr().out.strip()).parent == tmp_path / "output"
+
+
+def test_the_same_seed_makes_the_same_picture_and_another_another(tmp_path: Path) -> None:
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        assert generate(tmp_path / f"{name}.png", "--seed", seed) == 0
+    first, again, other = (pixels(tmp_path / f"{name}.png") for name in "abc")
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "intel_openvino"])
+def test_from_a_picture_makes_the_same_pixels(tmp_path: Path, backend: str) -> None:
+    """Every option that shapes the picture must travel through its record."""
+    first, again = tmp_path / "first.png", tmp_path / "again.png"
+    shaping = (
+        "--sampler",
+        "DPM++ 2M SDE",
+        "--schedule",
+        "beta",
+        "--cfg",
+        "3.5",
+        "--clip-skip",
+        "2",
+    )
+    assert generate(first, "--negative", "blue (sky:1.4)", "--backend", backend, *shaping) == 0
+    assert run(["generate", "--from", str(first), "--out", str(again)]) == 0
+    assert np.array_equal(pixels(first), pixels(again))
+
+
+def test_from_finds_the_starter_wherever_it_is_installed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    moved, first, again = tmp_path / "moved", tmp_path / "first.png", tmp_path / "again.png"
+    shutil.copytree(starter_checkpoint(), moved)
+    assert generate(first, "--model", str(moved)) == 0
+    shutil.rmtree(moved)
+    assert run(["generate", "--from", str(first), "--out", str(again)]) == 0
+    assert np.array_equal(pixels(first), pixels(again))
+    assert capsys.readouterr().err == ""
+
+
+def test_from_says_when_the_checkpoint_has_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy, first = tmp_path / "copy", tmp_path / "first.png"
+    shutil.copytree(starter_checkpoint(), copy)
+    assert generate(first, "--model", str(copy)) == 0
+    weights = copy / "unet" / "diffusion_pytorch_model.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-4096:] = bytes(4096)
+    weights.write_bytes(content)
+    assert run(["generate", "--from", str(first), "--out", str(tmp_path / "again.png")]) == 0
+    assert "checkpoint has changed" in capsys.readouterr().err
+
+
+def test_options_change_what_from_takes(tmp_path: Path) -> None:
+    first, again = tmp_path / "first.png", tmp_path / "again.png"
+    assert generate(first) == 0
+    assert run(["generate", "--from", str(first), "--seed", "8", "--out", str(again)]) == 0
+    assert not np.array_equal(pixels(first), pixels(again))
+    record = read_record(again)
+    assert record is not None
+    assert record.request.seed == 8
+    assert record.request.prompt == "a red house"
+
+
+def test_strength_says_how_much_of_the_init_picture_stays(tmp_path: Path) -> None:
+    source = tmp_path / "source.png"
+    ramp = np.linspace(0, 255, 64, dtype=np.uint8)
+    Image.fromarray(np.stack([np.tile(ramp, (64, 1))] * 3, axis=-1)).save(source)
+    distances: list[float] = []
+    for strength in ("0.1", "0.9"):
+        out = tmp_path / f"{strength}.png"
+        arguments = ("--init", str(source), "--strength", strength, "--steps", "10")
+        assert generate(out, *arguments) == 0
+        change = pixels(out).astype(float) - pixels(source)
+        distances.append(float(np.abs(change).mean()))
+    assert distances[0] < distances[1]
+
+
+def test_a_memory_limit_makes_a_working_copy_and_the_same_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copies = tmp_path / "cache" / "weights"
+    assert generate(tmp_path / "plain.png", "--json") == 0
+    memory = result_of(capsys)["memory"]
+    assert memory["weights"] == "memory"
+    assert not copies.exists()
+    limit = f"{memory['planned_peak_mb'] * 1e6 / 2**20 - 4}M"
+    assert generate(tmp_path / "limited.png", "--json", "--memory-limit", limit) == 0
+    assert result_of(capsys)["memory"]["weights"] == "working_copy"
+    assert list(copies.glob("*.safetensors"))
+    assert np.array_equal(pixels(tmp_path / "plain.png"), pixels(tmp_path / "limited.png"))
+
+
+def test_what_cannot_fit_is_refused_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert generate(tmp_path, "--size", "8192x8192", "--memory-limit", "2G") == 1
+    error = capsys.readouterr().err
+    assert "8192x8192" in error
+    assert "--memory-limit" in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--size", "0x64"], "width is 0"),
+        (["--size", "100000x64"], "width is 100,000"),
+        (["--size", "65x64"], "64 and 72 are the nearest"),
+        (["--steps", "0"], "number of steps"),
+        (["--cfg", "nan"], "guidance"),
+        (["--seed", "-5"], "seed"),
+        (["--count", "0"], "count"),
+        (["--clip-skip", "99"], "clip skip"),
+        (["--precision", "f16"], "cannot compute in f16"),
+        (["--backend", "quantum"], "no backend quantum"),
+        (["--model", "no/such/file.safetensors"], "no/such/file.safetensors"),
+        (["--init", "no/such/picture.png"], "no/such/picture.png"),
+        (["--vae", "no/such/vae.safetensors"], "vae.safetensors"),
+        (["--out", "picture.jpg"], "PNG"),
+    ],
+)
+def test_mistakes_get_one_clear_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: Sequence[str], words: str
+) -> None:
+    assert generate(tmp_path / "out.png", *arguments) == 1
+    error = capsys.readouterr().err
+    assert words in error
+    assert len(error.splitlines()) == 1
+    assert not (tmp_path / "out.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--strength", "0.5"], "--init"),
+        (["--size", "huge"], "512x768"),
+        (["--sampler", "guess"], "guess"),
+        (["--memory-limit", "much"], "4G"),
+    ],
+)
+def test_wrong_usage_has_status_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: Sequence[str], words: str
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        generate(tmp_path / "out.png", *arguments)
+    assert stop.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("prompt", ["", "\0", "(((((", "🏠" * 500, "a BREAK b AND [c", "x " * 3000])
+def test_odd_prompts_make_a_picture(tmp_path: Path, prompt: str) -> None:
+    out = tmp_path / "out.png"
+    assert run(["generate", prompt, "--out", str(out), *SMALL]) == 0
+    record = read_record(out)
+    assert record is not None
+    assert record.request.prompt == prompt
+
+
+def test_a_prompt_of_100_kb_is_refused_with_a_hint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["generate", "house, " * 15000, "--out", str(tmp_path), *SMALL]) == 1
+    assert "tokens" in capsys.readouterr().err
+
+
+def test_an_unwritable_folder_is_found_before_the_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert generate(tmp_path / "file" / "sub" / "out.png") == 1
+    assert "--out" in capsys.readouterr().err
+
+
+def start(out: Path, *arguments: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "app", "generate", "a red house", "--out", str(out)]
+    return subprocess.Popen(
+        [*command, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="a console's Ctrl-C cannot be sent to one child"
+)
+def test_ctrl_c_cancels_cleanly(tmp_path: Path) -> None:
+    process = start(tmp_path, "--steps", "1000", "--count", "50")
+    assert process.stdout is not None
+    # The first picture is long in coming, so wait for signs of life instead: the folder is made
+    # before the networks are loaded.
+    while not tmp_path.exists():
+        assert process.poll() is None
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(3)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert out == ""
+    assert error == "safelight: Cancelled.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_a_killed_run_leaves_only_whole_pictures(tmp_path: Path) -> None:
+    process = start(tmp_path, *SMALL, "--count", "500")
+    assert process.stdout is not None
+    for _ in range(3):
+        process.stdout.readline()
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    pictures = list(tmp_path.glob("*.png"))
+    assert len(pictures) >= 3
+    for picture in pictures:
+        assert pixels(picture).shape == (64, 64, 3)
+        assert read_record(picture) is not None
+
+
+def test_the_starter_ships() -> None:
+    files = [path for path in starter_checkpoint().rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= 32_000_000
