@@ -257,7 +257,7 @@ class Session(Protocol):
     outputs: tuple[TensorSpec, ...]
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        """Run once. Raises BackendError, or RunCancelled after `cancel`."""
+        """Run once, with every input fed or pinned. Raises BackendError, or RunCancelled."""
         ...
 
     def pin(self, name: str, array: Array) -> None:
@@ -265,12 +265,23 @@ class Session(Protocol):
         ...
 
     def cancel(self) -> None:
-        """Make the run in progress, if any, end soon with RunCancelled."""
+        """Make the run in progress, and every later one, end soon with RunCancelled."""
         ...
 
     def close(self) -> None:
         """Free what the session holds."""
         ...
+
+
+def all_feeds(
+    inputs: tuple[TensorSpec, ...], pinned: Mapping[str, Array], feeds: Mapping[str, Array]
+) -> dict[str, Array]:
+    """What a run is given, pinned inputs among it. Raises BackendError where an input has none."""
+    given = {**pinned, **feeds}
+    missing = [spec.name for spec in inputs if spec.name not in given]
+    if missing:
+        raise BackendError(f"nothing is given for {', '.join(missing)}")
+    return given
 
 
 class Backend(Protocol):

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +42,7 @@ from backends.base import (
     ShapeProfile,
     TensorSpec,
     WeightRef,
+    all_feeds,
 )
 
 if TYPE_CHECKING:
@@ -106,7 +108,9 @@ class OpenVinoBackend:
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Make a graph ready to run. Raises BackendError."""
+        """Make a graph ready to run. Raises BackendError, or RunCancelled if asked before."""
+        if cancel.is_set():
+            raise RunCancelled
         return OpenVinoSession(graph)
 
 
@@ -117,17 +121,21 @@ class OpenVinoSession:
         self.inputs: tuple[TensorSpec, ...] = graph.inputs
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
         self._pinned: dict[str, Array] = {}
-        # The compiled model goes back to the arrays it shared, so they live as long as it does.
-        self._weights = _weight_arrays(graph.weights)
+        self._cancelled = Event()
         options = {"INFERENCE_PRECISION_HINT": graph.precision.value}
         with _translated_errors():
+            # The compiled model goes back to the arrays it shared: they live as long as it does.
+            self._weights = _weight_arrays(graph.weights)
             model = _read_with_weights(graph, self._weights)
             self._request = _core().compile_model(model, "CPU", options).create_infer_request()
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Run once. Raises BackendError, or RunCancelled after `cancel`."""
+        given = all_feeds(self.inputs, self._pinned, feeds)
         with _translated_errors():
-            self._request.start_async({**self._pinned, **feeds}, share_inputs=True)
+            self._request.start_async(given, share_inputs=True)
+            if self._cancelled.is_set():  # asked before there was a run to stop
+                self._request.cancel()
             self._request.wait()
             return {
                 spec.name: self._request.get_tensor(spec.name).data.copy() for spec in self.outputs
@@ -138,7 +146,8 @@ class OpenVinoSession:
         self._pinned[name] = array
 
     def cancel(self) -> None:
-        """Make the run in progress end with RunCancelled."""
+        """Make the run in progress, and every later one, end with RunCancelled."""
+        self._cancelled.set()
         self._request.cancel()
 
     def close(self) -> None:
@@ -213,7 +222,7 @@ def _translated_errors() -> Generator[None]:
     """OpenVINO's exceptions as ours."""
     try:
         yield
-    except RuntimeError as error:
+    except (RuntimeError, OSError, ValueError) as error:  # also weights files gone or cut short
         message = str(error)
         if "was canceled" in message:
             raise RunCancelled from error

@@ -27,6 +27,7 @@ from backends.base import (
     Session,
     ShapeProfile,
     TensorSpec,
+    all_feeds,
 )
 
 
@@ -39,6 +40,8 @@ class Script:
     # Added to every output: nan and inf stand for numeric failure.
     offset: float = 0.0
     run_seconds: float = 0.0
+    # The precisions it misbehaves in; None for all.
+    precisions: frozenset[Precision] | None = None
 
 
 class NullBackend:
@@ -87,6 +90,8 @@ class NullBackend:
     ) -> Session:
         """Ready at once, unless the script says otherwise."""
         script = self._scripts.get(graph.name, Script())
+        if script.precisions is not None and graph.precision not in script.precisions:
+            script = Script()
         if cancel.is_set():
             raise RunCancelled
         if script.load_error:
@@ -111,7 +116,7 @@ class NullSession:
             raise RunCancelled
         if self._script.run_error:
             raise self._script.run_error
-        sizes = self._sizes({**self._pinned, **feeds})
+        sizes = self._sizes(all_feeds(self.inputs, self._pinned, feeds))
         return {spec.name: self._numbers(spec, sizes) for spec in self.outputs}
 
     def pin(self, name: str, array: Array) -> None:
@@ -130,7 +135,7 @@ class NullSession:
         """The value of each named dimension. Raises BackendError where shapes do not fit."""
         sizes: dict[str, int] = {}
         for spec in self.inputs:
-            shape = feeds[spec.name].shape if spec.name in feeds else ()
+            shape = feeds[spec.name].shape
             if len(shape) != len(spec.shape):
                 raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
             for expected, actual in zip(spec.shape, shape, strict=True):

@@ -30,6 +30,7 @@ from backends.base import (
     Graph,
     RunCancelled,
     TensorSpec,
+    all_feeds,
 )
 
 Buffer = mmap.mmap | memoryview
@@ -49,7 +50,7 @@ class WeightBuffers:
 
     def _bind(self, tensor: TensorProto, graph: Graph) -> None:
         ref = graph.weights[tensor.name]
-        key, offset = tensor.name, 0
+        key, offset = f"array_{tensor.name}", 0
         if isinstance(ref, FileSlice):
             key, offset = self._file(ref.path), ref.offset
         else:
@@ -81,8 +82,9 @@ class OnnxRuntimeSession:
         self.inputs: tuple[TensorSpec, ...] = graph.inputs
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
         self._pinned: dict[str, Array] = {}
-        # The session reads weights from these buffers for as long as it lives.
-        self._weights = WeightBuffers(graph)
+        with _translated_errors():
+            # The session reads weights from these buffers for as long as it lives.
+            self._weights = WeightBuffers(graph)
         buffers = self._weights.buffers
         options.add_session_config_entry(
             "session.use_external_initializer_file_buffers_directly", "1"
@@ -97,8 +99,9 @@ class OnnxRuntimeSession:
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
         """Run once. Raises BackendError, or RunCancelled after `cancel`."""
         names = [spec.name for spec in self.outputs]
+        given = all_feeds(self.inputs, self._pinned, feeds)
         with _translated_errors():
-            results = self._session.run(names, {**self._pinned, **feeds}, self._run_options)
+            results = self._session.run(names, given, self._run_options)
         return dict(zip(names, cast("list[Array]", results), strict=True))
 
     def pin(self, name: str, array: Array) -> None:
@@ -123,6 +126,8 @@ _RUNTIME_ERRORS = (
     runtime.InvalidGraph,
     runtime.RuntimeException,
     RuntimeError,
+    OSError,  # a weights file that is no longer there
+    ValueError,  # or is empty now
 )
 
 

@@ -59,7 +59,7 @@ class TerminalReporter:
         """`announce` prints the path of each picture on stdout."""
         self._announce = announce
         self._shows_bar = sys.stderr.isatty()
-        self._label = ""
+        self._label = self._shown = ""
         self._phase_started = perf_counter()
 
     def phase(self, phase: Phase) -> None:
@@ -96,6 +96,7 @@ class TerminalReporter:
         self._draw("")
 
     def _draw(self, text: str) -> None:
-        if self._shows_bar:
+        if self._shows_bar and text != self._shown:
+            self._shown = text
             columns = shutil.get_terminal_size().columns
             print(f"\r\x1b[2K{text[: columns - 1]}", end="", file=sys.stderr, flush=True)

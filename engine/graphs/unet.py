@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from backends.base import DType
+from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
 
@@ -43,28 +43,35 @@ class UNetConfig:
 def unet(g: GraphBuilder, config: UNetConfig) -> None:
     """Emit the network: one evaluation of the denoiser.
 
-    Inputs: sample float32 [batch, in_channels, height, width]; timestep float32 [1], in [0, 999];
-    context float32 [batch, tokens, context_width]. Output: prediction float32
-    [batch, out_channels, height, width].
+    Inputs: sample float32 [batch, in_channels, height, width]; time_waves float32 [1, width of the
+    first level], see `time_waves`; context float32 [batch, tokens, context_width]. Output:
+    prediction float32 [batch, out_channels, height, width].
     """
     image = ("batch", config.in_channels, "height", "width")
     sample = g.input("sample", DType.F32, image)
-    timestep = g.input("timestep", DType.F32, (1,))
+    waves = g.input("time_waves", DType.F32, (1, config.down[0].width))
     tokens = g.input("context", DType.F32, ("batch", "tokens", config.context_width))
-    network = _UNet(g, config, _time_embedding(g, config, timestep), g.cast_to_element(tokens))
+    network = _UNet(g, config, _time_embedding(g, config, waves), g.cast_to_element(tokens))
     x = network.run(g.cast_to_element(sample))
     g.output(x, "prediction", DType.F32, ("batch", config.out_channels, "height", "width"))
 
 
-def _time_embedding(g: GraphBuilder, config: UNetConfig, timestep: Value) -> Value:
-    """Sinusoids (Vaswani et al. 2017, 3.5; cosines first, as in DDPM) through a two-layer MLP."""
+def time_waves(config: UNetConfig, timestep: float) -> Array:
+    """A timestep in [0, 999] as the network wants it: float32 [1, width of the first level].
+
+    Sinusoids (Vaswani et al. 2017, 3.5; cosines first, as in DDPM), in float32 as diffusers has
+    them. Outside the graph, because a runtime told to compute in bfloat16 does so from the inputs
+    on, float32 or not, and bfloat16 cannot tell timestep 997 from 1000.
+    """
+    half = config.down[0].width // 2
+    frequencies = np.exp(-math.log(10000) * np.arange(half) / half).astype(np.float32)
+    angles = np.float32(timestep) * frequencies
+    return np.concatenate([np.cos(angles), np.sin(angles)])[np.newaxis]
+
+
+def _time_embedding(g: GraphBuilder, config: UNetConfig, waves: Value) -> Value:
+    """The sinusoids of the time through a two-layer MLP."""
     base = config.down[0].width
-    frequencies = np.exp(-math.log(10000) * np.arange(base // 2) / (base // 2))
-    # float32 whatever the network computes in: bfloat16 cannot tell timestep 999 from 1000.
-    angles = g.op(
-        "Mul", g.op("Reshape", timestep, g.integers([-1, 1])), g.constant(frequencies, DType.F32)
-    )
-    waves = g.op("Concat", g.op("Cos", angles), g.op("Sin", angles), axis=-1)
     h = g.linear(g.cast_to_element(waves), "time_embedding.linear_1", (base, 4 * base))
     h = g.linear(g.silu(h), "time_embedding.linear_2", (4 * base, 4 * base))
     # Every residual block applies SiLU to it first: once is enough.

@@ -58,11 +58,15 @@ def bind(
     # NumPy releases the interpreter lock while it converts.
     with ThreadPoolExecutor() as pool:
         converted = pool.map(converted_weight, pending.values(), repeat(element))
-        for (name, ref), array in zip(pending.items(), converted, strict=True):
-            bound[name] = ComputedArray(array, element)
-            done += ref.nbytes
-            if report:
-                report(done, total)
+        try:
+            for (name, ref), array in zip(pending.items(), converted, strict=True):
+                bound[name] = ComputedArray(array, element)
+                done += ref.nbytes
+                if report:
+                    report(done, total)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)  # else it converts to the end first
+            raise
     return bound
 
 

@@ -82,7 +82,7 @@ def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_
         # Both halves of guidance in one batch.
         return {
             "sample": normal(2 * batch, unet.in_channels, *latent),
-            "timestep": np.array([500], np.float32),
+            "time_waves": networks.time_waves(checkpoint, 500),
             "context": normal(2 * batch, text.positions, unet.context_width),
         }
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from threading import Event, Lock
+from threading import Event, RLock
 
 
 class CancelToken:
@@ -10,7 +10,7 @@ class CancelToken:
 
     def __init__(self) -> None:
         self._event = Event()
-        self._lock = Lock()
+        self._lock = RLock()
         self._stops: list[Callable[[], None]] = []
 
     def is_set(self) -> bool:
@@ -19,11 +19,12 @@ class CancelToken:
 
     def cancel(self) -> None:
         """Ask to stop: what is running now is told at once, what comes later sees the token."""
+        # Under the lock, so that no block is left, and nothing closed, while its stop is called.
         with self._lock:
             self._event.set()
             stops, self._stops = self._stops, []
-        for stop in stops:
-            stop()
+            for stop in stops:
+                stop()
 
     @contextmanager
     def calling(self, stop: Callable[[], None]) -> Generator[None]:

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
@@ -23,6 +24,9 @@ from engine.graphs.weights import Report, converted_weight
 
 CAP_BYTES = 24 << 30
 _SUFFIX = ".safetensors"
+_UNFINISHED = ".part"
+# An unfinished copy this old belongs to no process that still writes it.
+_ABANDONED_S = 24 * 3600
 
 
 class WorkingCopies:
@@ -54,6 +58,7 @@ class WorkingCopies:
         size = len(header) + sum(_converted_bytes(ref, element) for ref in weights.values())
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            self._sweep()
             self._evict(size)
             self._write(path, header, _converted(weights, element, report))
         except OSError as error:
@@ -70,7 +75,7 @@ class WorkingCopies:
         return self.folder / f"{key}{_SUFFIX}"
 
     def _write(self, path: Path, header: bytes, arrays: Iterator[Array]) -> None:
-        file = tempfile.NamedTemporaryFile(dir=self.folder, suffix=".part", delete=False)  # noqa: SIM115 (renamed, not deleted)
+        file = tempfile.NamedTemporaryFile(dir=self.folder, suffix=_UNFINISHED, delete=False)  # noqa: SIM115 (renamed, not deleted)
         try:
             with file:
                 file.write(header)
@@ -82,6 +87,13 @@ class WorkingCopies:
         except BaseException:
             Path(file.name).unlink(missing_ok=True)
             raise
+
+    def _sweep(self) -> None:
+        """Delete what processes that were killed left unfinished."""
+        for path in self.folder.glob(f"*{_UNFINISHED}"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _ABANDONED_S:
+                    path.unlink()
 
     def _evict(self, needed: int) -> None:
         """Delete the least recently used copies until `needed` more bytes stay under the cap."""

@@ -123,7 +123,8 @@ class Generation:
         def work(session: Session) -> Latent:
             def predict(x: Latent, timestep: np.float32) -> Latent:
                 sample = x if beside is None else _beside(x, beside)
-                feeds = {"sample": sample, "timestep": np.array([timestep], np.float32)}
+                waves = networks.time_waves(self.checkpoint, float(timestep))
+                feeds = {"sample": sample, "time_waves": waves}
                 return self.stages.call(session, feeds)["prediction"]
 
             denoise = Denoiser(predict, schedule, self.checkpoint.prediction, request.guidance)

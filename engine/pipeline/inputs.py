@@ -19,7 +19,8 @@ def read_image(path: Path, width: int, height: int) -> NDArray[np.float32]:
     """
     try:
         with warnings.catch_warnings():
-            # A header that claims more than 180 megapixels is refused, not warned of.
+            warnings.simplefilter("ignore")  # damaged metadata is no reason to refuse a picture
+            # A header that claims more than 89 megapixels is.
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path, formats=("PNG", "JPEG", "WEBP")) as opened:
                 image = _on_white(ImageOps.exif_transpose(opened))
@@ -43,6 +44,9 @@ def read_image(path: Path, width: int, height: int) -> NDArray[np.float32]:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
+    if image.mode.startswith("I"):
+        # 16 bits of grey, which Pillow would clip to 8 instead of scaling them.
+        image = Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
     if not image.has_transparency_data:
         return image.convert("RGB")
     layer = image.convert("RGBA")

@@ -2,10 +2,12 @@
 
 from typing import cast
 
+from backends.base import Array
 from engine.compile.compiler import Network
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig, clip_text
 from engine.graphs.unet import UNetConfig, unet
+from engine.graphs.unet import time_waves as unet_time_waves
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 
 
@@ -26,6 +28,12 @@ def denoiser(checkpoint: IdentifiedCheckpoint) -> Network:
     source = checkpoint.components[Component.DENOISER]
     config = cast("UNetConfig", source.config)
     return Network("denoiser", lambda g: unet(g, config), source.weights, checkpoint.digest)
+
+
+def time_waves(checkpoint: IdentifiedCheckpoint, timestep: float) -> Array:
+    """A timestep as the denoiser's input."""
+    config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+    return unet_time_waves(config, timestep)
 
 
 def denoiser_channels(checkpoint: IdentifiedCheckpoint) -> int:

@@ -1,6 +1,5 @@
 """Fills a request's gaps and refuses what cannot be made, before anything heavy starts."""
 
-import math
 import secrets
 from pathlib import Path
 
@@ -86,16 +85,21 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
     _check_range("number of steps", request.steps, 1, MAX_STEPS)
     _check_range("guidance", request.guidance, 0, MAX_GUIDANCE)
     _check_range("strength", request.strength, 0, 1)
-    _check_range("seed", request.seed, 0, MAX_SEED - count + 1)
     _check_range("count", count, 1, MAX_COUNT)
+    _check_range("seed", request.seed, 0, MAX_SEED - count + 1)
     _check_range("clip skip", request.clip_skip, 1, _text_layers(checkpoint))
     for name, text in (("prompt", request.prompt), ("negative prompt", request.negative_prompt)):
         if len(text) > MAX_PROMPT_CHARACTERS:
             most = f"at most {MAX_PROMPT_CHARACTERS:,} are accepted"
             raise _invalid(f"The {name} has {len(text):,} characters; {most}.")
+    if len(request.inputs) > 1:
+        raise _invalid("Only one picture can be redrawn at a time.")
     for image in request.inputs:
         if image.role is not InputRole.INIT:
             raise _invalid(f"A {image.role.value} picture cannot be used yet.")
+        if image.weight != 1 or image.range != (0, 1):
+            hint = "Use the strength to say how much of it is redrawn."
+            raise _invalid("A picture to be redrawn has no weight or range.", hint)
         if not Path(image.path).is_file():
             raise EngineError(
                 ErrorCode.INPUT_IMAGE_UNREADABLE, f"There is no picture {image.path}."
@@ -128,7 +132,7 @@ def _check_size(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> N
 
 
 def _check_range(name: str, value: float, low: float, high: float) -> None:
-    if not (math.isfinite(value) and low <= value <= high):
+    if not low <= value <= high:  # which is true of what is not a number, too
         raise _invalid(f"The {name} is {value:,}; it must be from {low:,} to {high:,}.")
 
 

@@ -105,6 +105,7 @@ class Stages:
             reason = problem(result) or ""
             if not reason:
                 return result
+            self._drop(network, precision)
         raise _numeric_failure(phase, reason)
 
     def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
@@ -142,6 +143,12 @@ class Stages:
         finally:
             if key not in self._kept:
                 session.close()
+
+    def _drop(self, network: Network, precision: Precision) -> None:
+        """Free a network that was kept and whose results are broken."""
+        session = self._kept.pop((network.name, precision), None)
+        if session is not None:
+            session.close()
 
     def _record_retry(self, phase: Phase, reason: str, old: Precision, new: Precision) -> None:
         self.retries.append(

@@ -242,6 +242,21 @@ def test_a_prompt_of_100_kb_is_refused_with_a_hint(
     assert "tokens" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("component", ["text_encoder/model", "unet/diffusion_pytorch_model"])
+def test_nan_weights_are_never_called_a_picture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], component: str
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(starter_checkpoint(), copy)
+    weights = copy / f"{component}.safetensors"
+    content = bytearray(weights.read_bytes())
+    content[-(1 << 20) :] = b"\xff" * (1 << 20)  # float16 not-a-numbers
+    weights.write_bytes(content)
+    assert generate(tmp_path / "out.png", "--model", str(copy)) == 1
+    assert "not a number" in capsys.readouterr().err
+    assert not (tmp_path / "out.png").exists()
+
+
 def test_an_unwritable_folder_is_found_before_the_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

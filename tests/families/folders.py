@@ -7,7 +7,7 @@ from pathlib import Path
 from engine.families import Component, identify
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
-from tests.families.listings import Listing
+from tests.families.listings import Listing, UNetSizes
 
 UNET = {
     "_class_name": "UNet2DConditionModel",
@@ -44,9 +44,9 @@ SCHEDULER = {
 }
 
 
-def canonical(folder: Path) -> Mapping[Component, Listing]:
+def canonical(folder: Path, unet: UNetSizes = listings.SMALL_UNET) -> Mapping[Component, Listing]:
     """The small checkpoint's shapes under diffusers' names, which the oracle tests prove."""
-    names = listings.original(listings.SMALL_UNET, listings.SMALL_VAE, listings.SMALL_CLIP)
+    names = listings.original(unet, listings.SMALL_VAE, listings.SMALL_CLIP)
     components = identify(write_sparse(folder / "original.safetensors", names)).components
     return {
         component: {name: tensor.shape for name, tensor in source.weights.items()}

@@ -1,0 +1,77 @@
+"""`python -m benchmarks [SECTION ...]`: measure, print tables, judge.
+
+Sections: step, picture, start, memory, starter, parity, components; all of them by default, about
+three quarters of an hour on two quiet cores. Full-size checkpoints of random weights (10 GB) are
+made on first use.
+"""
+
+import argparse
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+
+import platformdirs
+
+from benchmarks.child import ROOT, PeerError
+from benchmarks.command import CommandError
+from benchmarks.machine import describe
+from benchmarks.report import Findings, Target, markdown, targets_table, write_json
+from benchmarks.sections import SECTIONS
+from benchmarks.sections.setting import Setting
+
+
+def main() -> int:
+    """Run the chosen sections; the exit status is 1 if one could not be run."""
+    options = _parse()
+    setting = Setting(
+        folder=options.folder.absolute(),
+        python=options.python,
+        quick=options.quick,
+        starter=options.starter,
+        say=lambda text: print(text, file=sys.stderr, flush=True),
+    )
+    machine = {**describe(), "started": datetime.now(UTC).isoformat(timespec="seconds")}
+    print("\n".join(f"{key}: {value}" for key, value in machine.items()) + "\n", flush=True)
+    found: dict[str, Findings] = {}
+    failed = False
+    for name in options.sections or SECTIONS:
+        start = perf_counter()
+        setting.say(f"{name}:")
+        try:
+            found[name] = SECTIONS[name](setting)
+        except (PeerError, CommandError) as error:
+            failed = True
+            reason = "failed"
+            setting.say(f"{name} could not be measured: {error}")
+            found[name] = Findings((), (Target(name, None, 0.0, "", reason=reason),))
+        for table in found[name].tables:
+            print(markdown(table), flush=True)
+        setting.say(f"{name}: {perf_counter() - start:.0f} s")
+        if options.json:
+            write_json(options.json, machine, found)
+    targets = [target for findings in found.values() for target in findings.targets]
+    print(markdown(targets_table(targets)))
+    return int(failed)
+
+
+def _parse() -> argparse.Namespace:
+    cache = platformdirs.user_cache_path("safelight-benchmarks", appauthor=False)
+    base = ROOT / ".venv" / "bin" / "python"
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("sections", nargs="*", choices=[*SECTIONS, []], metavar="SECTION")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything found")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats, four-step pictures")
+    parser.add_argument("--folder", type=Path, default=cache, help=f"checkpoints; default: {cache}")
+    parser.add_argument(
+        "--python",
+        type=Path,
+        default=base if base.exists() else Path(sys.executable),
+        help="interpreter of the app's own environment, without torch; default: .venv's",
+    )
+    parser.add_argument("--starter", type=Path, help="another model for the starter section")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

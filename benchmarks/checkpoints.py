@@ -1,0 +1,62 @@
+"""Where the full-size checkpoints are, and their making when they are not there yet."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.child import ROOT
+
+# Another number makes the files anew.
+_FORM = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoints:
+    """The files in a folder."""
+
+    folder: Path
+
+    @property
+    def configuration(self) -> Path:
+        """A diffusers folder: configurations, tokenizer, and the UNet's weights in float32."""
+        return self.folder / "diffusers"
+
+    @property
+    def unet_file(self) -> Path:
+        """The UNet's weights alone, under diffusers' names, in float32."""
+        return self.configuration / "unet" / "diffusion_pytorch_model.safetensors"
+
+    @property
+    def f32(self) -> Path:
+        """The whole checkpoint in float32, 4.3 GB."""
+        return self.folder / "sd15-f32.safetensors"
+
+    @property
+    def f16(self) -> Path:
+        """The whole checkpoint in float16, 2.1 GB."""
+        return self.folder / "sd15-f16.safetensors"
+
+
+def prepare(folder: Path, say: Callable[[str], None]) -> Checkpoints:
+    """The checkpoints in `folder`, made if they are not there yet: 10 GB, about a minute.
+
+    Made in a process of its own, so that torch and its memory are gone afterwards.
+    """
+    mark = folder / "complete.json"
+    if not mark.exists() or json.loads(mark.read_text())["form"] != _FORM:
+        say(f"Making checkpoints in {folder} (10 GB, once)")
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "benchmarks.make_checkpoints", str(folder)]
+        subprocess.run(command, cwd=ROOT, check=True)
+        mark.write_text(json.dumps({"form": _FORM}) + "\n")
+    return Checkpoints(folder)
+
+
+def warm(path: Path) -> None:
+    """Read a file once, so that it is in the page cache."""
+    with path.open("rb", buffering=0) as file:
+        while file.read(1 << 24):
+            pass

@@ -1,0 +1,36 @@
+"""The machine and the versions that measurements belong to."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from backends import hardware
+
+_PACKAGES = (
+    "safelight",
+    "onnxruntime",
+    "openvino",
+    "torch",
+    "diffusers",
+    "stable-diffusion-cpp-python",
+)
+
+
+def describe() -> dict[str, object]:
+    """Processor, cores, memory, system and packages."""
+    found = ((package, _version(package)) for package in _PACKAGES)
+    return {
+        "processor": hardware.cpu_name(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory": f"{hardware.host_memory().total / 1e9:.0f} GB",
+        "system": f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
+        "load": " ".join(f"{load:.1f}" for load in os.getloadavg()),
+        "packages": ", ".join(f"{package} {number}" for package, number in found if number),
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -1,0 +1,97 @@
+"""How things are measured: in turns, by medians, and memory from outside."""
+
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
+from types import TracebackType
+from typing import Self
+
+SAMPLING_INTERVAL_S = 0.02
+
+
+@dataclass(slots=True)
+class Series:
+    """Repeated measurements of one thing, in order."""
+
+    values: list[float] = field(default_factory=list[float])
+
+    @property
+    def median(self) -> float:
+        """The middle value. Raises StatisticsError where there is none."""
+        return statistics.median(self.values)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The least and the greatest value."""
+        return min(self.values), max(self.values)
+
+    def ratio_to(self, other: "Series") -> float:
+        """The median, over rounds, of this one's value divided by the other's.
+
+        Both of a pair were measured within seconds of each other, so what slows the machine for a
+        while cancels out, as it does not in a ratio of medians.
+        """
+        pairs = zip(self.values, other.values, strict=True)
+        return statistics.median(mine / theirs for mine, theirs in pairs)
+
+
+def interleave(
+    contestants: Mapping[str, Callable[[], float]],
+    rounds: int,
+    report: Callable[[str, float], None] | None = None,
+) -> dict[str, Series]:
+    """Measure each contestant once a round, in order: A B A B, never A A B B.
+
+    `report` is told each name and value as it is measured.
+    """
+    series = {name: Series() for name in contestants}
+    for _ in range(rounds):
+        for name, measure in contestants.items():
+            value = measure()
+            series[name].values.append(value)
+            if report:
+                report(name, value)
+    return series
+
+
+def private_bytes(pid: int) -> int | None:
+    """Anonymous resident memory of a process: what no file backs. None once it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return None
+    # A zombie has a status without memory.
+    lines = (line.split() for line in status.splitlines() if line.startswith("RssAnon:"))
+    return next((int(fields[1]) * 1024 for fields in lines), None)
+
+
+class PrivateMemoryPeak:
+    """Samples another process's private memory every 20 ms while the block runs."""
+
+    def __init__(self, pid: int, interval_s: float = SAMPLING_INTERVAL_S) -> None:
+        self.pid = pid
+        self.peak_bytes = 0
+        self._interval_s = interval_s
+        self._stop = Event()
+        self._thread = Thread(target=self._sample, name="private-memory", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while (held := private_bytes(self.pid)) is not None:
+            self.peak_bytes = max(self.peak_bytes, held)
+            if self._stop.wait(self._interval_s):
+                return

@@ -1,0 +1,36 @@
+"""The contestants. Each is loaded in a child process (`benchmarks.child`) by its name here."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import cast
+
+from benchmarks.child import Peer
+
+
+@dataclass(frozen=True, slots=True)
+class PeerReference:
+    """Where a peer is defined, and the package it needs."""
+
+    module: str
+    type_name: str
+    package: str
+
+    @property
+    def installed(self) -> bool:
+        """Whether its package is there."""
+        return find_spec(self.package) is not None
+
+    def load(self, options: Mapping[str, object]) -> Peer:
+        """Import the peer and make it."""
+        make = cast("Callable[..., Peer]", getattr(import_module(self.module), self.type_name))
+        return make(**options)
+
+
+PEERS: Mapping[str, PeerReference] = {
+    "safelight": PeerReference("benchmarks.peers.safelight", "Safelight", "numpy"),
+    "spike": PeerReference("benchmarks.peers.spike_unet", "Spike", "openvino"),
+    "diffusers": PeerReference("benchmarks.peers.diffusers_torch", "Diffusers", "diffusers"),
+    "sdcpp": PeerReference("benchmarks.peers.sdcpp", "StableDiffusionCpp", "stable_diffusion_cpp"),
+}

@@ -1,0 +1,82 @@
+"""Safelight's own networks, prepared by the engine's compiler as a job prepares them."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from backends import registry
+from backends.base import Precision, Session
+from benchmarks.child import Answer
+from benchmarks.workload import DECODER, DENOISER, TEXT, feeds
+from engine.compile.compiler import Compiler, Network
+from engine.families import identify
+from engine.jobs.cancel import CancelToken
+from engine.memory.plan import WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+from engine.pipeline import networks
+
+
+class Safelight:
+    """One checkpoint on one backend. Networks take turns, as in a job of one picture."""
+
+    def __init__(self, checkpoint: str, backend: str, precision: str) -> None:
+        reference = registry.find(backend)
+        if reference is None:
+            raise ValueError(f"no backend {backend}")
+        made = reference.create()
+        self._checkpoint = identify(Path(checkpoint))
+        self._precision = Precision(precision)
+        # Weights are converted in memory: an empty folder has no working copy.
+        self._folder = tempfile.TemporaryDirectory()
+        copies = WorkingCopies(Path(self._folder.name))
+        self._compiler = Compiler(made, made.probe()[0], copies)
+        self._session: Session | None = None
+        self._loaded = ""
+
+    def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
+        """Run a component once on `pictures` pictures' worth of input.
+
+        It is prepared first if it is not there, or if `fresh` is asked for. `save` names a file for
+        its output.
+        """
+        prepare_s = self._prepare(task, fresh=options.get("fresh", False))
+        assert self._session
+        given = dict(feeds(task, options.get("pictures", 1)))
+        if task == DENOISER:
+            timestep = float(given.pop("timestep")[0])
+            given["time_waves"] = networks.time_waves(self._checkpoint, timestep)
+        start = perf_counter()
+        (output,) = self._session.run(given).values()
+        seconds = perf_counter() - start
+        if "save" in options:
+            np.save(options["save"], output)
+        return {"seconds": seconds, "prepare_s": prepare_s}
+
+    def _prepare(self, component: str, *, fresh: bool) -> float:
+        """Make `_session` the component's; how long that took."""
+        if self._loaded == component and not fresh:
+            return 0.0
+        start = perf_counter()
+        if self._session:
+            self._session.close()
+        self._session = self._compiler.load(
+            self._network(component),
+            self._precision,
+            WeightPlacement.MEMORY,
+            lambda done, total: None,
+            CancelToken(),
+        )
+        self._loaded = component
+        return perf_counter() - start
+
+    def _network(self, component: str) -> Network:
+        if component == TEXT:
+            return networks.text_encoder(self._checkpoint, clip_skip=1)
+        if component == DENOISER:
+            return networks.denoiser(self._checkpoint)
+        assert component == DECODER
+        return networks.decoder(self._checkpoint)

@@ -1,0 +1,23 @@
+"""What is measured. A section is a function from a `Setting` to `Findings`."""
+
+from collections.abc import Callable, Mapping
+
+from benchmarks.report import Findings
+from benchmarks.sections.components import components
+from benchmarks.sections.memory import memory
+from benchmarks.sections.parity import parity
+from benchmarks.sections.picture import picture
+from benchmarks.sections.setting import Setting
+from benchmarks.sections.start import start
+from benchmarks.sections.starter import starter
+from benchmarks.sections.step import step
+
+SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
+    "step": step,
+    "picture": picture,
+    "start": start,
+    "memory": memory,
+    "starter": starter,
+    "parity": parity,
+    "components": components,
+}

@@ -1,0 +1,87 @@
+"""What every section is given, and what several of them do."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from benchmarks import checkpoints, command
+from benchmarks.checkpoints import Checkpoints
+from benchmarks.command import CommandRun
+from benchmarks.measure import Series
+from benchmarks.report import Cell
+from benchmarks.workload import GUIDANCE, NEGATIVE, PROMPT, SEED, SIZE, STEPS
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where files are, how often to repeat, and whom to tell about progress."""
+
+    folder: Path
+    # The interpreter of the environment that the app runs in.
+    python: Path
+    quick: bool
+    # Instead of the model that ships, None for that one.
+    starter: Path | None
+    say: Callable[[str], None]
+
+    @cached_property
+    def files(self) -> Checkpoints:
+        """The full-size checkpoints, made when first asked for."""
+        return checkpoints.prepare(self.folder, self.say)
+
+    @property
+    def steps(self) -> int:
+        """Steps of a whole picture."""
+        return 4 if self.quick else STEPS
+
+    def rounds(self, usual: int) -> int:
+        """How often to repeat what is usually repeated so often."""
+        return min(2, usual) if self.quick else usual
+
+    def report(self, name: str, value: float) -> None:
+        """Tell one measurement, in seconds."""
+        self.say(f"  {name}: {value:.2f} s")
+
+    @contextmanager
+    def empty_cache(self) -> Generator[Path]:
+        """A cache folder without working copies, on the disk that holds the checkpoints."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        cache = Path(tempfile.mkdtemp(prefix="cache-", dir=self.folder))
+        try:
+            yield cache
+        finally:
+            shutil.rmtree(cache, ignore_errors=True)
+
+    def generate(self, cache: Path, model: Path, *arguments: str, steps: int) -> CommandRun:
+        """Run the app's own command on the common work, in a new process."""
+        with tempfile.TemporaryDirectory() as out:
+            return command.generate(
+                self.python,
+                cache,
+                *(PROMPT, "--negative", NEGATIVE, "--model", str(model), "--steps", str(steps)),
+                *("--size", f"{SIZE}x{SIZE}", "--seed", str(SEED), "--cfg", str(GUIDANCE)),
+                *("--sampler", "euler", "--schedule", "normal", "--convention", "diffusers"),
+                *("--out", out),
+                *arguments,
+            )
+
+
+def timing_row(name: str, first_s: float, series: Series, ratio: float | None) -> tuple[Cell, ...]:
+    """A table row: the first run, the median and spread of later ones, and a ratio."""
+    least, most = series.spread
+    return (name, first_s, series.median, least, most, "-" if ratio is None else ratio)
+
+
+TIMING_COLUMNS: tuple[str, ...] = ("", "first s", "median s", "least s", "most s")
+
+
+def first_and_rest(
+    series: Mapping[str, Series],
+) -> tuple[dict[str, float], dict[str, Series]]:
+    """Split off each one's first value, which pays for warming up."""
+    firsts = {name: one.values[0] for name, one in series.items()}
+    return firsts, {name: Series(one.values[1:]) for name, one in series.items()}

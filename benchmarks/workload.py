@@ -1,0 +1,38 @@
+"""The work that everyone is given: SD 1.5, 512 x 512, guided, from seeded inputs."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+PROMPT = "a red house by the sea at night, oil painting"
+NEGATIVE = "blurry, low quality"
+STEPS = 20
+SIZE = 512
+GUIDANCE = 7.0
+SEED = 1
+
+TEXT, DENOISER, DECODER = "text encoder", "denoiser step", "VAE decoder"
+COMPONENTS = (TEXT, DENOISER, DECODER)
+
+_CELLS = SIZE // 8
+_TOKENS = 77
+_CONTEXT_WIDTH = 768
+_START_TOKEN, _END_TOKEN = 49406, 49407
+
+
+def feeds(component: str, pictures: int) -> Mapping[str, Array]:
+    """The same inputs for every peer: for `pictures` at once, guided, so text and steps double."""
+    random = np.random.default_rng(0)
+    if component == TEXT:
+        tokens = random.integers(0, _START_TOKEN, (2 * pictures, _TOKENS))
+        tokens[:, 0], tokens[:, 40:] = _START_TOKEN, _END_TOKEN
+        return {"tokens": tokens}
+    if component == DENOISER:
+        sample = random.standard_normal((2 * pictures, 4, _CELLS, _CELLS), np.float32)
+        context = random.standard_normal((2 * pictures, _TOKENS, _CONTEXT_WIDTH), np.float32)
+        return {"sample": sample, "timestep": np.array([500], np.float32), "context": context}
+    return {"latent": random.standard_normal((pictures, 4, _CELLS, _CELLS), np.float32)}

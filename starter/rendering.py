@@ -1,0 +1,79 @@
+"""Renders prompts with a checkpoint through Safelight's own engine, or with diffusers."""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+
+from PIL import Image
+
+from engine.api.request import GenerateRequest
+from engine.api.values import Phase, SamplerName, ScheduleName
+from engine.compile.compiler import Compiler
+from engine.families.identify import identify, require_complete
+from engine.jobs.cancel import CancelToken
+from engine.jobs.devices import candidates
+from engine.memory.plan import MemoryPlan, WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+from engine.pipeline.generate import Generation, Job
+from engine.pipeline.resolve import precisions, resolve
+from engine.pipeline.stages import Stages, Stopwatch
+from engine.text.tokenizers import load_tokenizer
+
+# Prompts and a seed for each to 256x256 pictures.
+Render = Callable[[Sequence[str], Sequence[int]], list[Image.Image]]
+
+
+class _Silent:
+    """A reporter that says nothing."""
+
+    def phase(self, phase: Phase) -> None:
+        pass
+
+    def progress(self, done: int, total: int) -> None:
+        pass
+
+
+@contextmanager
+def safelight_renderer(
+    folder: Path, steps: int, guidance: float, backend: str = "auto"
+) -> Generator[Render]:
+    """Render with the engine as the command line does, networks kept loaded between pictures."""
+    checkpoint = identify(folder)
+    require_complete(checkpoint)
+    assert checkpoint.tokenizer is not None
+    tokenizer = load_tokenizer(checkpoint.tokenizer)
+    chosen, device = candidates(backend)[0]
+    compiler = Compiler(chosen, device, WorkingCopies(folder / "none"))
+    plan = MemoryPlan(WeightPlacement.MEMORY, together=True, peak_bytes=0, budget_bytes=0)
+
+    def render_one(prompt: str, seed: int, stages: Stages) -> Image.Image:
+        request = GenerateRequest(
+            prompt=prompt,
+            seed=seed,
+            steps=steps,
+            guidance=guidance,
+            sampler=SamplerName.DPMPP_2M,
+            schedule=ScheduleName.KARRAS,
+        )
+        job = Job(resolve(request, checkpoint, device), checkpoint, tokenizer, 1)
+        picture = next(Generation(job, stages, _Silent()).pictures())
+        return Image.fromarray(picture.pixels)
+
+    with ExitStack() as stack:
+        wanted = precisions(GenerateRequest(prompt="").precision, device)
+        stages = Stages(compiler, plan, wanted, _Silent(), CancelToken(), Stopwatch())
+        stack.callback(stages.close)
+        yield lambda prompts, seeds: [
+            render_one(prompt, seed, stages) for prompt, seed in zip(prompts, seeds, strict=True)
+        ]
+
+
+def renderer(
+    name: str, folder: Path, steps: int, guidance: float
+) -> AbstractContextManager[Render]:
+    """The engine ("safelight"), or diffusers in float32 for a second opinion on it."""
+    if name == "diffusers":
+        from starter.training.rendering import diffusers_renderer
+
+        return diffusers_renderer(folder, steps, guidance)
+    return safelight_renderer(folder, steps, guidance)

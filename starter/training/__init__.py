@@ -1,0 +1,1 @@
+"""Training of the starter model; the only part of the project that needs PyTorch."""

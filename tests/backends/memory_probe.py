@@ -1,0 +1,61 @@
+"""Measures a backend's private memory in a process of its own; prints JSON.
+
+`python -m tests.backends.memory_probe BACKEND FOLDER {cycles|reference}`
+"""
+
+import gc
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from backends.hardware import private_bytes
+from backends.registry import find
+from tests.backends.samples import Target, matmul_graph
+
+SMALL_SIDE = 2288  # 20 MiB of float32
+LARGE_SIDE = 4096  # 64 MiB
+
+
+def held() -> int:
+    gc.collect()
+    return private_bytes() or 0
+
+
+def cycles(target: Target, folder: Path) -> list[int]:
+    """What is held after each of 20 rounds of load, run and close."""
+    graph = matmul_graph(target, folder, side=SMALL_SIDE)
+    after: list[int] = []
+    for _ in range(20):
+        session = target.load(graph)
+        session.run({"x": np.ones((2, SMALL_SIDE), np.float32)})
+        session.close()
+        after.append(held())
+    return after
+
+
+def reference(target: Target, folder: Path) -> list[int]:
+    """What is held before and after a network of 64 MiB of weights is loaded and has run."""
+    warm = matmul_graph(target, folder, side=16, name="warm")
+    session = target.load(warm)
+    session.run({"x": np.ones((1, 16), np.float32)})
+    session.close()
+    graph = matmul_graph(target, folder, side=LARGE_SIDE)
+    before = held()
+    session = target.load(graph)
+    session.run({"x": np.ones((1, LARGE_SIDE), np.float32)})
+    return [before, held()]
+
+
+def main(backend_name: str, folder: str, what: str) -> None:
+    found = find(backend_name)
+    assert found
+    backend = found.create()
+    target = Target(backend, backend.probe()[0])
+    measure = {"cycles": cycles, "reference": reference}[what]
+    sys.stdout.write(json.dumps(measure(target, Path(folder))))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

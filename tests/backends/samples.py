@@ -1,0 +1,142 @@
+"""Small networks for tests of backends, with what they compute done again in NumPy."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from backends.base import (
+    Array,
+    Backend,
+    Cancellation,
+    ComputedArray,
+    Device,
+    DType,
+    FileSlice,
+    Graph,
+    Precision,
+    Session,
+    WeightRef,
+)
+from engine.graphs.operators import GraphBuilder
+from tests.checkpoints.arrays import write_arrays
+
+CHANNELS, WIDTH = 4, 8
+
+
+class NeverCancelled:
+    """A `Cancellation` that nobody uses."""
+
+    def is_set(self) -> bool:
+        return False
+
+    @contextmanager
+    def calling(self, stop: Callable[[], None]) -> Generator[None]:
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A device of a backend, what to compute in, and the element type of the graph."""
+
+    backend: Backend
+    device: Device
+    precision: Precision = Precision.F32
+    element: DType = DType.F32
+
+    @property
+    def computes(self) -> bool:
+        """Whether the numbers mean anything."""
+        return self.backend.name != "null"
+
+    def builder(self, name: str, weights: dict[str, FileSlice]) -> GraphBuilder:
+        operators = self.backend.operators(self.device)
+        return GraphBuilder(name, weights, operators, self.element, self.precision)
+
+    def load(self, graph: Graph, cancel: Cancellation | None = None) -> Session:
+        return self.backend.load(graph, None, self.device, ignore, cancel or NeverCancelled())
+
+
+def ignore(_: float | None) -> None:
+    """A `Progress` that nobody reads."""
+
+
+def sample_weights(dtype: DType) -> dict[str, Array]:
+    """Random weights of the sample network, already rounded to `dtype`."""
+    random = np.random.default_rng(0)
+    shapes = {
+        "conv.weight": (WIDTH, CHANNELS, 3, 3),
+        "conv.bias": (WIDTH,),
+        "mix.weight": (WIDTH, WIDTH),
+        "mix.bias": (WIDTH,),
+    }
+    return {
+        name: random.uniform(-0.5, 0.5, shape).astype(dtype.numpy).astype(np.float32)
+        for name, shape in shapes.items()
+    }
+
+
+def sample_graph(target: Target, folder: Path) -> Graph:
+    """Convolution, shift, linear, doubling; weights in two files, at odd offsets, and in memory."""
+    element, arrays = target.element, sample_weights(target.element)
+    first = {name: array for name, array in arrays.items() if name.startswith("conv")}
+    second = {name: array for name, array in arrays.items() if name.startswith("mix")}
+    slices = write_arrays(folder / "Gewichte für 模型 1.safetensors", first, element, odd=True)
+    slices |= write_arrays(folder / "weights 2.safetensors", second, element, odd=True)
+    g = target.builder("sample", slices)
+    image = g.input("image", DType.F32, ("batch", CHANNELS, "height", "width"))
+    shift = g.input("shift", DType.F32, (WIDTH, 1, 1))
+    x = g.conv(g.cast_to_element(image), "conv", (CHANNELS, WIDTH))
+    x = g.silu(g.op("Add", x, g.cast_to_element(shift)))
+    x = g.to_image(g.linear(g.to_tokens(x, WIDTH), "mix", (WIDTH, WIDTH)), x)
+    size = ("batch", WIDTH, "2*height", "2*width")
+    g.output(g.double(x), "doubled", DType.F32, size)
+    bound: dict[str, WeightRef] = dict(slices)
+    bound["mix.bias"] = ComputedArray(arrays["mix.bias"].astype(element.numpy), element)
+    return g.build(bound)
+
+
+def sample_feeds(
+    batch: int = 2, height: int = 7, width: int = 5, seed: int = 1
+) -> dict[str, Array]:
+    """Feeds of the sample network."""
+    random = np.random.default_rng(seed)
+    image = random.standard_normal((batch, CHANNELS, height, width), np.float32)
+    return {"image": image, "shift": random.standard_normal((WIDTH, 1, 1), np.float32)}
+
+
+def sample_result(feeds: dict[str, Array], dtype: DType) -> Array:
+    """What the sample network computes."""
+    weights = sample_weights(dtype)
+    padded = np.pad(feeds["image"], ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = sliding_window_view(padded, (3, 3), (2, 3))
+    x = np.einsum("bchwij,ocij->bohw", windows, weights["conv.weight"])
+    x = x + weights["conv.bias"][:, None, None] + feeds["shift"]
+    x = x / (1 + np.exp(-x))
+    x = np.einsum("bchw,oc->bohw", x, weights["mix.weight"]) + weights["mix.bias"][:, None, None]
+    return x.repeat(2, axis=2).repeat(2, axis=3)
+
+
+def matmul_graph(
+    target: Target, folder: Path, *, side: int, layers: int = 1, name: str = "matmul"
+) -> Graph:
+    """The same square linear layer `layers` times, tanh between; `side` squared float32 weights."""
+    random = np.random.default_rng(0)
+    array = random.standard_normal((side, side), np.float32) / np.sqrt(side)
+    path = folder / f"{name}.safetensors"
+    slices = write_arrays(path, {"layer.weight": array})
+    g = target.builder(name, slices)
+    x = g.input("x", DType.F32, ("batch", side))
+    for _ in range(layers):
+        x = g.op("Tanh", g.linear(x, "layer", (side, side), bias=False))
+    g.output(x, "y", DType.F32, ("batch", side))
+    return g.build(dict(slices))
+
+
+def relative_error(actual: Array, expected: Array) -> float:
+    """The L2 norm of the difference relative to that of `expected`."""
+    difference = actual.astype(np.float64) - expected
+    return float(np.linalg.norm(difference) / np.linalg.norm(expected))

@@ -1,0 +1,356 @@
+"""What every backend promises (`backends.base`), asked of each on a small real network."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+
+from backends.base import Backend, BackendError, DType, Precision, RunCancelled, ShapeProfile
+from backends.null import NullBackend, Script
+from backends.registry import BACKENDS, BackendReference
+from engine.jobs.cancel import CancelToken
+from tests.backends.memory_probe import LARGE_SIDE, SMALL_SIDE
+from tests.backends.samples import (
+    NeverCancelled,
+    Target,
+    ignore,
+    matmul_graph,
+    relative_error,
+    sample_feeds,
+    sample_graph,
+    sample_result,
+)
+
+TOLERANCES = {Precision.F32: 1e-5, Precision.BF16: 3e-2, Precision.F16: 1e-2}
+RUNTIMES = {"cpu": "onnxruntime", "intel_openvino": "openvino"}
+ROOT = Path(__file__).parents[2]
+
+
+def create(reference: BackendReference) -> Backend:
+    """The backend; where nothing is computed, the network called "long" still takes its time."""
+    if reference.name == "null":
+        return NullBackend({"long": Script(run_seconds=120)})
+    return reference.create()
+
+
+def targets() -> Iterator[Target]:
+    """Every precision of every usable device, with every element type its graphs can have."""
+    for reference in BACKENDS:
+        backend = create(reference)
+        for device in backend.probe():
+            elements = backend.operators(device).elements
+            for precision in device.precisions:
+                for element in elements:
+                    if element.itemsize >= precision.dtype.itemsize:
+                        yield Target(backend, device, precision, element)
+
+
+def label(target: Target) -> str:
+    return f"{target.backend.name}-{target.precision}-{target.element}"
+
+
+ALL = list(targets())
+FIRST = [next(t for t in ALL if t.backend is b) for b in dict.fromkeys(t.backend for t in ALL)]
+every_target = pytest.mark.parametrize("target", ALL, ids=label)
+every_backend = pytest.mark.parametrize("target", FIRST, ids=label)
+every_runtime = pytest.mark.parametrize("target", [t for t in FIRST if t.computes], ids=label)
+every_reference = pytest.mark.parametrize("reference", BACKENDS, ids=lambda r: r.name)
+
+
+def test_every_backend_of_a_full_install_is_usable_here() -> None:
+    expected = {name for name, module in RUNTIMES.items() if find_spec(module)} | {"null"}
+    assert {target.backend.name for target in FIRST} == expected
+    assert "cpu" in expected
+
+
+# --- what a backend says of itself ---
+
+
+@every_reference
+def test_probe_names_devices_that_are_usable_or_says_why_not(reference: BackendReference) -> None:
+    devices = reference.create().probe()
+    assert devices
+    for device in devices:
+        assert device.backend == reference.name
+        assert device.id
+        assert device.name
+        assert device.usable == (device.unusable is None)
+        assert device.precisions if device.usable else device.unusable
+
+
+@pytest.mark.parametrize("name", RUNTIMES)
+def test_without_its_runtime_a_device_is_unusable(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    def nothing(name: str) -> None:
+        return None
+
+    reference = next(r for r in BACKENDS if r.name == name)
+    monkeypatch.setattr(f"{reference.module}.find_spec", nothing)
+    (device,) = reference.create().probe()
+    assert not device.usable
+    assert RUNTIMES[name] in (device.unusable or "")
+
+
+@pytest.mark.parametrize("error", [ImportError("no plug-in"), RuntimeError("no plug-in")])
+def test_a_runtime_that_does_not_start_is_a_reason(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def broken() -> None:
+        raise error
+
+    def found(name: str) -> str:
+        return name
+
+    monkeypatch.setattr("backends.intel_openvino.find_spec", found)
+    monkeypatch.setattr("backends.intel_openvino._core", broken)
+    reference = next(r for r in BACKENDS if r.name == "intel_openvino")
+    (device,) = reference.create().probe()
+    assert not device.usable
+    assert "no plug-in" in (device.unusable or "")
+
+
+_WITHOUT_RUNTIMES = """
+import sys
+from importlib.machinery import PathFinder
+
+class Hiding:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] in {"onnxruntime", "openvino"}:
+            return None
+        return PathFinder.find_spec(name, path, target)
+
+sys.meta_path = [Hiding if finder is PathFinder else finder for finder in sys.meta_path]
+from backends.registry import devices
+assert not {"onnxruntime", "openvino"} & set(sys.modules)
+print(*(f"{device.backend}={device.usable}" for device in devices()))
+"""
+
+
+def test_no_module_imports_a_runtime_before_it_is_asked() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_RUNTIMES], capture_output=True, text=True, cwd=ROOT
+    )
+    assert run.stdout.split() == ["intel_openvino=False", "cpu=False", "null=True"], run.stderr
+
+
+@every_reference
+def test_the_fingerprint_is_the_same_each_time(reference: BackendReference) -> None:
+    seen = {b.fingerprint(d) for b in (create(reference), create(reference)) for d in b.probe()}
+    assert len(seen) == 1
+    assert all(seen)
+
+
+@every_backend
+def test_memory_is_within_reason(target: Target) -> None:
+    memory = target.backend.memory(target.device)
+    assert 0 < memory.free <= memory.total
+
+
+# --- what a session computes ---
+
+
+@every_target
+@pytest.mark.parametrize("size", [(1, 1, 1), (2, 7, 5), (4, 16, 9)], ids=str)
+def test_numbers_are_those_of_numpy_at_any_size(
+    target: Target, tmp_path: Path, size: tuple[int, int, int]
+) -> None:
+    graph = sample_graph(target, tmp_path)
+    session = target.load(graph)
+    assert (session.inputs, session.outputs) == (graph.inputs, graph.outputs)
+    feeds = sample_feeds(*size)
+    result = session.run(feeds)
+    session.close()
+    assert result.keys() == {"doubled"}
+    assert result["doubled"].dtype == np.float32
+    expected = sample_result(feeds, target.element)
+    assert result["doubled"].shape == expected.shape
+    if target.computes:
+        assert relative_error(result["doubled"], expected) < TOLERANCES[target.precision]
+
+
+@every_target
+def test_one_session_takes_every_size_in_turn(target: Target, tmp_path: Path) -> None:
+    session = target.load(sample_graph(target, tmp_path))
+    for size in ((1, 3, 4), (4, 9, 2), (1, 3, 4)):
+        feeds = sample_feeds(*size)
+        result = session.run(feeds)["doubled"]
+        expected = sample_result(feeds, target.element)
+        assert result.shape == expected.shape
+        if target.computes:
+            assert relative_error(result, expected) < TOLERANCES[target.precision]
+
+
+@every_target
+def test_the_same_feeds_give_the_same_numbers(target: Target, tmp_path: Path) -> None:
+    session, feeds = target.load(sample_graph(target, tmp_path)), sample_feeds()
+    first = session.run(feeds)["doubled"]
+    kept = first.copy()
+    session.run(sample_feeds(seed=9))
+    np.testing.assert_array_equal(first, kept)  # a result is not a view of what the next run fills
+    np.testing.assert_array_equal(session.run(feeds)["doubled"], first)
+
+
+@every_target
+def test_a_pinned_input_may_be_omitted(target: Target, tmp_path: Path) -> None:
+    session, feeds = target.load(sample_graph(target, tmp_path)), sample_feeds()
+    expected = session.run(feeds)["doubled"]
+    session.pin("shift", feeds.pop("shift"))
+    for _ in range(2):
+        np.testing.assert_array_equal(session.run(feeds)["doubled"], expected)
+    # Pinned again it is another number, and so is the result.
+    other = sample_feeds(seed=5)["shift"]
+    session.pin("shift", other)
+    result = session.run(feeds)["doubled"]
+    if target.computes:
+        fed = sample_result(feeds | {"shift": other}, target.element)
+        assert relative_error(result, fed) < TOLERANCES[target.precision]
+
+
+@every_backend
+def test_views_are_as_good_as_arrays_of_their_own(target: Target, tmp_path: Path) -> None:
+    session, feeds = target.load(sample_graph(target, tmp_path)), sample_feeds()
+    expected = session.run(feeds)["doubled"]
+    turned = np.ascontiguousarray(feeds["image"].transpose(0, 1, 3, 2)).transpose(0, 1, 3, 2)
+    assert not turned.flags.c_contiguous
+    np.testing.assert_array_equal(session.run(feeds | {"image": turned})["doubled"], expected)
+
+
+@every_backend
+def test_a_missing_feed_is_an_error_even_after_a_run_that_had_it(
+    target: Target, tmp_path: Path
+) -> None:
+    session, feeds = target.load(sample_graph(target, tmp_path)), sample_feeds()
+    session.run(feeds)
+    with pytest.raises(BackendError, match="shift"):
+        session.run({"image": feeds["image"]})
+
+
+@every_backend
+@pytest.mark.parametrize("shape", [(2, 5, 7, 5), (2, 4, 7), (2, 4, 7, 5, 1)], ids=str)
+def test_a_feed_of_the_wrong_shape_is_an_error(
+    target: Target, tmp_path: Path, shape: tuple[int, ...]
+) -> None:
+    session, feeds = target.load(sample_graph(target, tmp_path)), sample_feeds()
+    with pytest.raises(BackendError) as caught:
+        session.run(feeds | {"image": np.zeros(shape, np.float32)})
+    assert not caught.value.out_of_memory
+    session.run(feeds)  # and the session is none the worse for it
+
+
+@every_backend
+def test_what_compile_gives_can_be_loaded(target: Target, tmp_path: Path) -> None:
+    graph, backend, device = sample_graph(target, tmp_path), target.backend, target.device
+    profile, never = ShapeProfile({"batch": 2, "height": 7, "width": 5}), NeverCancelled()
+    artifact = backend.compile(graph, device, profile, tmp_path / "artifact", ignore, never)
+    session = backend.load(graph, artifact, device, ignore, never)
+    assert session.run(sample_feeds())["doubled"].shape == (2, 8, 14, 10)
+
+
+# --- stopping ---
+
+
+@every_backend
+def test_a_run_is_cancelled_from_another_thread(target: Target, tmp_path: Path) -> None:
+    graph = matmul_graph(target, tmp_path, side=1024, layers=60, name="long")
+    feeds = {"x": np.ones((1024, 1024), np.float32)}
+    session, ended = target.load(graph), Event()
+
+    def cancel_until_it_ends() -> None:
+        while not ended.wait(0.05):
+            session.cancel()
+
+    canceller = Thread(target=cancel_until_it_ends)
+    canceller.start()
+    try:
+        with pytest.raises(RunCancelled):
+            session.run(feeds)
+    finally:
+        ended.set()
+        canceller.join()
+    with pytest.raises(RunCancelled):
+        session.run(feeds)  # as is every later one
+    session.close()
+    fresh = target.load(replace(graph, name="short"))
+    assert fresh.run({"x": feeds["x"][:1]})["y"].shape == (1, 1024)
+
+
+@every_backend
+def test_a_load_is_cancelled_before_it_begins(target: Target, tmp_path: Path) -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(RunCancelled):
+        target.load(sample_graph(target, tmp_path), token)
+
+
+# --- weights ---
+
+
+@every_target
+def test_weights_are_neither_written_to_nor_held_after_close(
+    target: Target, tmp_path: Path
+) -> None:
+    graph = sample_graph(target, tmp_path)
+    files = sorted(tmp_path.glob("*.safetensors"))
+    before = [(file.read_bytes(), file.stat().st_mtime_ns) for file in files]
+    assert len(files) == 2
+    session = target.load(graph)
+    first = session.run(sample_feeds())["doubled"]
+    session.close()
+    assert [(file.read_bytes(), file.stat().st_mtime_ns) for file in files] == before
+    if sys.platform == "linux":
+        assert str(tmp_path) not in Path("/proc/self/maps").read_text()
+    for file, (content, _) in zip(files, before, strict=True):
+        file.unlink()
+        file.write_bytes(content)  # the same numbers in another file
+    np.testing.assert_array_equal(target.load(graph).run(sample_feeds())["doubled"], first)
+
+
+@every_runtime
+@pytest.mark.parametrize("damage", ["missing", "empty", "short"])
+def test_weights_that_are_gone_are_an_error(target: Target, tmp_path: Path, damage: str) -> None:
+    graph = sample_graph(target, tmp_path)
+    file = tmp_path / "weights 2.safetensors"
+    file.unlink()
+    if damage != "missing":
+        file.write_bytes(b"" if damage == "empty" else b"1234567")
+    with pytest.raises(BackendError):
+        target.load(graph)
+
+
+def measured(backend: str, folder: Path, what: str) -> list[int]:
+    """Bytes of private memory, measured by `memory_probe` in a process of its own."""
+    command = [sys.executable, "-m", "tests.backends.memory_probe", backend, str(folder), what]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="no way to tell private memory")
+
+
+@linux_only
+@every_runtime
+def test_a_closed_session_leaves_no_memory_behind(target: Target, tmp_path: Path) -> None:
+    """Twenty rounds of 20 MiB: what is held may differ by one, which the allocator keeps."""
+    after = measured(target.backend.name, tmp_path, "cycles")
+    assert len(after) == 20
+    assert after[-1] - after[4] < 1.5 * SMALL_SIDE**2 * DType.F32.itemsize
+
+
+@linux_only
+@every_runtime
+def test_weights_by_reference_cost_no_more_than_what_the_runtime_packs(
+    target: Target, tmp_path: Path
+) -> None:
+    """A float32 matrix in a file: one private copy, packed for its kernel, and no second one."""
+    before, after = measured(target.backend.name, tmp_path, "reference")
+    assert after - before < 1.25 * LARGE_SIDE**2 * DType.F32.itemsize

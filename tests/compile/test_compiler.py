@@ -1,0 +1,191 @@
+"""From a network to a session: where its weights end up, and what failures are called."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import (
+    BackendError,
+    ComputedArray,
+    Device,
+    DType,
+    FileSlice,
+    OperatorSet,
+    Precision,
+    RunCancelled,
+)
+from engine.api.values import ErrorCode
+from engine.compile.compiler import Compiler, Network, translated_errors
+from engine.errors import Cancelled, EngineError
+from engine.graphs.clip_text import clip_text
+from engine.jobs.cancel import CancelToken
+from engine.memory.plan import WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+from tests.checkpoints.arrays import write_arrays
+from tests.graphs.networks import SMALL_CLIP, random_weights
+from tests.pipeline.counting import CountingBackend
+
+MEMORY, WORKING_COPY = WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY
+BF16, F32 = Precision.BF16, Precision.F32
+
+
+class OpenVinoLike(CountingBackend):
+    """The null backend with OpenVINO's tastes."""
+
+    def operators(self, device: Device) -> OperatorSet:
+        return OperatorSet(opset=20, elements=(DType.F32, DType.BF16))
+
+
+def network(folder: Path, dtype: DType, *, seed: int = 0, skip: int = 1) -> Network:
+    """A small text encoder whose weights are stored as `dtype`."""
+    arrays = random_weights(lambda g: clip_text(g, SMALL_CLIP), seed)
+    weights = write_arrays(folder / f"{dtype}-{seed}.safetensors", arrays, dtype)
+    return Network(
+        "text_encoder", lambda g: clip_text(g, SMALL_CLIP, skip), weights, f"digest {seed}"
+    )
+
+
+class Loading:
+    """A compiler on `OpenVinoLike`, and the graphs it had loaded."""
+
+    def __init__(self, folder: Path) -> None:
+        self.backend = OpenVinoLike()
+        self.copies = WorkingCopies(folder / "cache")
+        self.compiler = Compiler(self.backend, self.backend.probe()[0], self.copies)
+        self.reports: list[tuple[int, int]] = []
+
+    def load(
+        self, network: Network, precision: Precision, placement: WeightPlacement
+    ) -> dict[str, FileSlice | ComputedArray]:
+        """Load a network; the weights that its graph was given."""
+
+        def report(done: int, total: int) -> None:
+            self.reports.append((done, total))
+
+        self.compiler.load(network, precision, placement, report, CancelToken()).close()
+        return dict(self.backend.graphs[-1].weights)
+
+    def cached(self) -> int:
+        folder = self.copies.folder
+        return len(list(folder.iterdir())) if folder.exists() else 0
+
+
+@pytest.fixture
+def loading(tmp_path: Path) -> Loading:
+    return Loading(tmp_path)
+
+
+@pytest.mark.parametrize("placement", WeightPlacement)
+@pytest.mark.parametrize(
+    ("stored", "precision"), [(DType.F32, F32), (DType.F32, BF16), (DType.BF16, BF16)]
+)
+def test_weights_that_fit_are_bound_where_they_are(
+    loading: Loading,
+    tmp_path: Path,
+    stored: DType,
+    precision: Precision,
+    placement: WeightPlacement,
+) -> None:
+    made = network(tmp_path, stored)
+    assert loading.load(made, precision, placement) == made.weights
+    assert loading.compiler.converted_bytes(made.weights, precision) == 0
+    assert loading.reports == []
+    assert loading.cached() == 0
+    assert loading.backend.graphs[-1].precision is precision
+
+
+@pytest.mark.parametrize(
+    ("precision", "element"), [(F32, DType.F32), (BF16, DType.BF16)], ids=["f32", "bf16"]
+)
+def test_others_are_converted_in_memory_or_in_a_copy(
+    loading: Loading, tmp_path: Path, precision: Precision, element: DType
+) -> None:
+    made = network(tmp_path, DType.F16)
+    held = loading.load(made, precision, MEMORY)
+    assert all(isinstance(ref, ComputedArray) for ref in held.values())
+    total = loading.compiler.converted_bytes(made.weights, precision)
+    assert sum(ref.nbytes for ref in held.values()) == total
+    assert loading.cached() == 0
+    stored = sum(ref.nbytes for ref in made.weights.values())
+    assert loading.reports[-1] == (stored, stored)
+
+    copied = loading.load(made, precision, WORKING_COPY)
+    assert loading.cached() == 1
+    for name, ref in copied.items():
+        assert isinstance(ref, FileSlice)
+        assert ref.path.parent == loading.copies.folder
+        assert ref.dtype is element is held[name].dtype
+        flat = np.memmap(ref.path, np.uint8, "r", ref.offset, (ref.nbytes,))
+        numbers = held[name]
+        assert isinstance(numbers, ComputedArray)
+        assert flat.tobytes() == numbers.array.tobytes()
+
+
+def test_a_copy_that_is_there_is_used_whatever_the_plan(loading: Loading, tmp_path: Path) -> None:
+    made = network(tmp_path, DType.F16)
+    copied = loading.load(made, BF16, WORKING_COPY)
+    loading.reports.clear()
+    assert loading.load(made, BF16, MEMORY) == copied
+    assert loading.reports == []
+
+
+def test_two_fine_tunes_never_share_a_copy(loading: Loading, tmp_path: Path) -> None:
+    """They have the same names, shapes and types."""
+    first, second = (network(tmp_path, DType.F16, seed=seed) for seed in (1, 2))
+    copies = [loading.load(made, BF16, WORKING_COPY) for made in (first, second)]
+    assert loading.cached() == 2
+    for name in copies[0]:
+        assert copies[0][name] != copies[1][name]
+    # And neither do two precisions of one, or two networks of one file.
+    loading.load(first, F32, WORKING_COPY)
+    loading.load(replace(first, name="text_encoder_2"), BF16, WORKING_COPY)
+    assert loading.cached() == 4
+
+
+def test_a_copy_of_fewer_layers_is_made_again_with_more(loading: Loading, tmp_path: Path) -> None:
+    shallow, deep = (network(tmp_path, DType.F16, skip=skip) for skip in (2, 1))
+    fewer = loading.load(shallow, BF16, WORKING_COPY)
+    assert fewer.keys() < loading.load(deep, BF16, WORKING_COPY).keys()
+    assert loading.load(shallow, BF16, WORKING_COPY).keys() == fewer.keys()
+    assert loading.cached() == 1
+
+
+def test_unused_weights_are_not_converted(loading: Loading, tmp_path: Path) -> None:
+    held = loading.load(network(tmp_path, DType.F16, skip=3), BF16, MEMORY)
+    assert not any(".layers.1." in name for name in held)
+
+
+@pytest.mark.parametrize("placement", WeightPlacement)
+def test_conversion_stops_when_asked(
+    loading: Loading, tmp_path: Path, placement: WeightPlacement
+) -> None:
+    token = CancelToken()
+
+    def report(done: int, total: int) -> None:
+        assert not token.is_set(), "went on"
+        token.cancel()
+
+    with pytest.raises(Cancelled):
+        loading.compiler.load(network(tmp_path, DType.F16), BF16, placement, report, token)
+    assert loading.backend.loads == []
+    assert loading.cached() == 0
+
+
+def test_failures_have_the_names_a_person_can_act_on() -> None:
+    device = Device("cpu", "cpu", "the processor")
+    for error, code in (
+        (BackendError("a"), ErrorCode.BACKEND_FAILED),
+        (BackendError("b", out_of_memory=True), ErrorCode.OUT_OF_MEMORY),
+    ):
+        with pytest.raises(EngineError) as caught, translated_errors(device):
+            raise error
+        assert caught.value.code is code
+        assert "the processor" in caught.value.message
+        assert caught.value.detail == str(error)
+        assert caught.value.hint
+    with pytest.raises(Cancelled), translated_errors(device):
+        raise RunCancelled
+    with pytest.raises(KeyError), translated_errors(device):
+        raise KeyError

@@ -1,0 +1,210 @@
+"""What a built graph is: complete, valid, the same every time, and without a weight in it."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto
+
+from backends.base import (
+    AttentionForm,
+    DType,
+    FileSlice,
+    GeluForm,
+    Graph,
+    GroupNormForm,
+    LinearForm,
+    OperatorSet,
+    Precision,
+    TensorSpec,
+)
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.families import Component, identify
+from engine.graphs.clip_text import clip_text
+from engine.graphs.operators import GraphBuilder
+from engine.graphs.unet import UNetConfig, unet
+from engine.graphs.vae import vae_decoder, vae_encoder
+from tests.checkpoints.files import write_sparse
+from tests.families import listings
+from tests.graphs.networks import PLAIN, SMALL_CLIP, SMALL_VAE, Emit, small_unet, wanted
+
+NETWORKS: dict[str, Emit] = {
+    "clip_text": lambda g: clip_text(g, SMALL_CLIP),
+    "unet": lambda g: unet(g, small_unet()),
+    "unet_linear": lambda g: unet(g, small_unet(linear=True, depth=2)),
+    "vae_decoder": lambda g: vae_decoder(g, SMALL_VAE),
+    "vae_encoder": lambda g: vae_encoder(g, SMALL_VAE),
+}
+every_network = pytest.mark.parametrize("emit", NETWORKS.values(), ids=NETWORKS)
+FORMS = [
+    OperatorSet(23, (DType.F32, DType.BF16), *forms)
+    for forms in product(AttentionForm, GroupNormForm, GeluForm, LinearForm)
+]
+
+
+def builder(
+    weights: dict[str, FileSlice], operators: OperatorSet = PLAIN, element: DType = DType.F32
+) -> GraphBuilder:
+    return GraphBuilder("denoiser", weights, operators, element, Precision.F32)
+
+
+def built(emit: Emit, operators: OperatorSet = PLAIN, element: DType = DType.F32) -> Graph:
+    weights = {name: replace(ref, dtype=element) for name, ref in wanted(emit).items()}
+    g = builder(weights, operators, element)
+    emit(g)
+    return g.build(dict(g.used))
+
+
+@every_network
+@pytest.mark.parametrize("element", [DType.F32, DType.BF16, DType.F16])
+def test_every_form_of_a_graph_is_valid_onnx(emit: Emit, element: DType) -> None:
+    for operators in FORMS[::5]:  # every form of every operator is among them
+        graph = built(emit, operators, element)
+        model = onnx.ModelProto.FromString(graph.model)
+        for tensor in model.graph.initializer:  # the checker wants to see the data
+            if tensor.data_location == TensorProto.EXTERNAL:
+                tensor.ClearField("external_data")
+                tensor.ClearField("data_location")
+                tensor.raw_data = bytes(graph.weights[tensor.name].nbytes)
+        onnx.checker.check_model(model, full_check=True)  # pyright: ignore[reportUnknownMemberType]
+
+
+@every_network
+def test_weights_are_external_and_say_their_own_name(emit: Emit) -> None:
+    graph = built(emit)
+    model = onnx.ModelProto.FromString(graph.model)
+    external = {
+        tensor.name: {entry.key: entry.value for entry in tensor.external_data}
+        for tensor in model.graph.initializer
+        if tensor.data_location == TensorProto.EXTERNAL
+    }
+    assert external == {name: {"location": name} for name in graph.weights}
+    assert graph.weights.keys() == wanted(emit).keys()
+
+
+@every_network
+def test_inputs_and_outputs_are_float32_whatever_is_inside(emit: Emit) -> None:
+    for element in (DType.F32, DType.BF16):
+        graph = built(emit, element=element)
+        specs = (*graph.inputs, *graph.outputs)
+        assert {spec.dtype for spec in specs} <= {DType.F32, DType.I64}
+        model = onnx.ModelProto.FromString(graph.model).graph
+        assert [i.name for i in model.input] == [spec.name for spec in graph.inputs]
+        assert [o.name for o in model.output] == [spec.name for spec in graph.outputs]
+        types = {o.type.tensor_type.elem_type for o in model.output}
+        assert types == {TensorProto.FLOAT}
+
+
+def test_the_specs_say_how_outputs_follow_from_inputs() -> None:
+    decoder, encoder = built(NETWORKS["vae_decoder"]), built(NETWORKS["vae_encoder"])
+    assert decoder.outputs == (TensorSpec("image", DType.F32, ("batch", 3, "4*height", "4*width")),)
+    assert encoder.outputs == (
+        TensorSpec("moments", DType.F32, ("batch", 8, "height/4", "width/4")),
+    )
+
+
+# --- the audit of weights ---
+
+
+@every_network
+def test_each_weight_is_needed(emit: Emit) -> None:
+    weights = wanted(emit)
+    for name in list(weights)[:: max(1, len(weights) // 20)]:
+        partial_weights = {key: ref for key, ref in weights.items() if key != name}
+        assert_mismatch(emit, partial_weights, name, "is missing")
+
+
+@every_network
+def test_each_shape_is_checked(emit: Emit) -> None:
+    weights = wanted(emit)
+    for name, ref in list(weights.items())[:: max(1, len(weights) // 20)]:
+        wrong = replace(ref, shape=(*ref.shape[:-1], ref.shape[-1] + 1))
+        assert_mismatch(emit, weights | {name: wrong}, name, str(list(wrong.shape)))
+
+
+def assert_mismatch(emit: Emit, weights: dict[str, FileSlice], *words: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        emit(builder(weights))
+    assert caught.value.code is ErrorCode.CHECKPOINT_MISMATCH
+    assert caught.value.hint
+    for word in words:
+        assert word in caught.value.message
+
+
+def test_leftovers_are_named() -> None:
+    emit = NETWORKS["clip_text"]
+    weights = wanted(emit)
+    extra = FileSlice(Path("nowhere"), 0, DType.F32, (7,))
+    g = builder(weights | {"text_model.extra": extra})
+    emit(g)
+    assert g.unused() == ("text_model.extra",)
+    assert g.used == weights
+
+
+def test_clip_skip_leaves_the_last_layers_unused() -> None:
+    weights = wanted(NETWORKS["clip_text"])
+    g = builder(weights)
+    clip_text(g, SMALL_CLIP, 2)
+    assert set(g.unused()) == {name for name in weights if ".layers.2." in name}
+
+
+# --- the same every time ---
+
+
+def digests() -> str:
+    """One line for all networks in two forms."""
+    parts = [built(emit, form).model for emit in NETWORKS.values() for form in (PLAIN, FORMS[-1])]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def test_the_bytes_are_the_same_in_every_process() -> None:
+    here = digests()
+    assert digests() == here
+    code = "from tests.graphs.test_builder import digests; print(digests())"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"PYTHONHASHSEED": "12345"},
+    )
+    assert run.stdout.strip() == here, run.stderr
+
+
+def test_the_element_type_and_the_form_are_in_the_bytes() -> None:
+    emit = NETWORKS["unet"]
+    seen = {built(emit, form, element).model for form in FORMS for element in form.elements}
+    assert len(seen) == 2 * len(FORMS)
+
+
+def test_the_whole_sd15_unet_is_emitted_from_names_and_shapes_alone(tmp_path: Path) -> None:
+    """The weights are a hole in a file that is gone by then: nothing can have been read."""
+    path = write_sparse(tmp_path / "sd15.safetensors", listings.original())
+    source = identify(path).components[Component.DENOISER]
+    path.unlink()
+    assert isinstance(source.config, UNetConfig)
+    g = builder(dict(source.weights))
+    unet(g, source.config)
+    assert g.unused() == ()
+    graph = g.build(dict(g.used))
+    assert sum(ref.nbytes for ref in graph.weights.values()) == 2 * 859_520_964
+    assert len(graph.model) < 1_000_000
+
+
+def test_a_constant_is_written_once() -> None:
+    g = builder({})
+    again: Callable[[], str] = partial(g.constant, [1.0, 2.0])
+    assert again() == again()
+    assert again() != g.constant([1.0, 2.5])
+    assert again() != g.constant([[1.0, 2.0]])
+    assert again() != g.constant([1.0, 2.0], DType.BF16)
+    assert g.integers([1]) != g.constant([1.0])

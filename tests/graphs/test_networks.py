@@ -1,0 +1,203 @@
+"""The networks' structure, on small random weights; the oracle tests see to their numbers."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from backends.base import Array, Backend, DType, Precision, Session
+from backends.cpu import CpuBackend
+from backends.intel_openvino import OpenVinoBackend
+from engine.graphs.clip_text import Activation, clip_text
+from engine.graphs.operators import GraphBuilder
+from engine.graphs.unet import UNetConfig, time_waves, unet
+from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
+from tests.backends.samples import NeverCancelled, ignore, relative_error
+from tests.graphs.networks import (
+    SMALL_CLIP,
+    SMALL_VAE,
+    Emit,
+    graph_in_memory,
+    random_weights,
+    small_unet,
+    wanted,
+)
+
+Network = Callable[[GraphBuilder, VaeConfig], None]
+RANDOM = np.random.default_rng(5)
+
+
+def load(
+    emit: Emit,
+    weights: dict[str, Array],
+    backend: Backend | None = None,
+    precision: Precision = Precision.F32,
+    element: DType = DType.F32,
+) -> Session:
+    backend = backend or CpuBackend()
+    device = backend.probe()[0]
+    graph = graph_in_memory(emit, weights, backend.operators(device), element, precision)
+    return backend.load(graph, None, device, ignore, NeverCancelled())
+
+
+def result_of(session: Session, feeds: dict[str, Array]) -> Array:
+    (result,) = session.run(feeds).values()
+    assert np.isfinite(result).all()
+    return result
+
+
+def run(emit: Emit, weights: dict[str, Array], feeds: dict[str, Array]) -> Array:
+    return result_of(load(emit, weights), feeds)
+
+
+def unet_feeds(
+    config: UNetConfig, height: int, width: int, batch: int = 2, timestep: float = 999.0
+) -> dict[str, Array]:
+    return {
+        "sample": RANDOM.standard_normal((batch, config.in_channels, height, width), np.float32),
+        "time_waves": time_waves(config, timestep),
+        "context": RANDOM.standard_normal((batch, 11, config.context_width), np.float32),
+    }
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        small_unet(),
+        small_unet(in_channels=9),
+        small_unet(linear=True),
+        small_unet(linear=True, depth=2),
+        small_unet(depth=3, layers=2),
+    ],
+    ids=["sd1", "nine_channels", "linear", "linear_deep", "convolution_deep_two_layers"],
+)
+def test_the_unet_gives_back_the_size_it_gets(config: UNetConfig) -> None:
+    def emit(g: GraphBuilder) -> None:
+        unet(g, config)
+
+    weights = random_weights(emit)
+    session = load(emit, weights)
+    for height, width in ((8, 8), (9, 13), (7, 4), (1, 1)):
+        result = result_of(session, unet_feeds(config, height, width))
+        assert result.shape == (2, 4, height, width)
+        assert result.std() > 0.01
+
+
+def test_pictures_of_a_batch_do_not_mix() -> None:
+    def emit(g: GraphBuilder) -> None:
+        unet(g, small_unet())
+
+    weights, feeds = random_weights(emit), unet_feeds(small_unet(), 9, 6, batch=3)
+    together = run(emit, weights, feeds)
+    for i in range(3):
+        alone = {key: value[i : i + 1] for key, value in feeds.items() if key != "time_waves"}
+        single = run(emit, weights, alone | {"time_waves": feeds["time_waves"]})
+        np.testing.assert_allclose(single, together[i : i + 1], rtol=0, atol=1e-5)
+
+
+def test_the_unet_listens_to_each_input() -> None:
+    def emit(g: GraphBuilder) -> None:
+        unet(g, small_unet())
+
+    weights, feeds = random_weights(emit), unet_feeds(small_unet(), 8, 8)
+    result = run(emit, weights, feeds)
+    for name, array in feeds.items():
+        other = run(emit, weights, feeds | {name: array * np.float32(0.5)})
+        assert relative_error(other, result) > 1e-3, name
+
+
+OPENVINO = OpenVinoBackend().probe()[0]
+
+
+@pytest.mark.skipif(
+    Precision.BF16 not in OPENVINO.precisions, reason="this processor does not compute in bfloat16"
+)
+@pytest.mark.parametrize("element", [DType.F32, DType.BF16])
+def test_bfloat16_tells_neighbouring_timesteps_apart(element: DType) -> None:
+    """As bfloat16 numbers, 997 to 999 and what is between them are all 1000."""
+
+    def emit(g: GraphBuilder) -> None:
+        unet(g, small_unet())
+
+    weights, feeds = random_weights(emit), unet_feeds(small_unet(), 8, 8)
+    feeds["sample"] *= 0  # only the time is heard: else rounding elsewhere drowns it
+    low = load(emit, weights, OpenVinoBackend(), Precision.BF16, element)
+    exact = load(emit, weights)
+
+    def change(session: Session, earlier: float) -> Array:
+        """How the result differs between two moments."""
+        first, second = (
+            result_of(session, feeds | {"time_waves": time_waves(small_unet(), timestep)})
+            for timestep in (999.0, earlier)
+        )
+        return first - second
+
+    assert np.abs(change(low, 998.5)).max() > 0
+    assert relative_error(change(low, 990.0), change(exact, 990.0)) < 0.5
+
+
+def test_the_vae_scales_any_size() -> None:
+    def decode(g: GraphBuilder) -> None:
+        vae_decoder(g, SMALL_VAE)
+
+    def encode(g: GraphBuilder) -> None:
+        vae_encoder(g, SMALL_VAE)
+
+    decoder = load(decode, random_weights(decode))
+    encoder = load(encode, random_weights(encode))
+    for height, width in ((8, 8), (5, 9), (1, 1)):
+        latent = RANDOM.standard_normal((2, 4, height, width), np.float32)
+        image = result_of(decoder, {"latent": latent})
+        assert image.shape == (2, 3, 4 * height, 4 * width)
+        moments = result_of(encoder, {"image": image})
+        assert moments.shape == (2, 8, height, width)
+
+
+@pytest.mark.parametrize("part", ["quant_convolutions", "mid_attention"])
+def test_vaes_without_a_part_do_not_ask_for_it(part: str) -> None:
+    config = replace(SMALL_VAE, **{part: False})
+    names = {"quant_convolutions": "quant_conv", "mid_attention": "attentions"}
+    for network in (vae_decoder, vae_encoder):
+
+        def whole(g: GraphBuilder, network: Network = network) -> None:
+            network(g, SMALL_VAE)
+
+        def emit(g: GraphBuilder, network: Network = network) -> None:
+            network(g, config)
+
+        gone = wanted(whole).keys() - wanted(emit).keys()
+        assert gone
+        assert all(names[part] in name for name in gone)
+        assert not any(names[part] in name for name in wanted(emit))
+
+
+def test_the_text_encoder_reads_what_came_before() -> None:
+    def emit(g: GraphBuilder) -> None:
+        clip_text(g, SMALL_CLIP)
+
+    weights = random_weights(emit)
+    tokens = RANDOM.integers(0, SMALL_CLIP.vocabulary, (2, 77))
+    result = run(emit, weights, {"tokens": tokens})
+    assert result.shape == (2, 77, SMALL_CLIP.width)
+    changed = tokens.copy()
+    changed[:, 40] = (tokens[:, 40] + 1) % SMALL_CLIP.vocabulary
+    other = run(emit, weights, {"tokens": changed})
+    np.testing.assert_array_equal(other[:, :40], result[:, :40])
+    assert np.abs(other[:, 40:] - result[:, 40:]).max(-1).min() > 1e-6
+
+
+def test_clip_skip_and_the_activation_change_the_embedding() -> None:
+    tokens = RANDOM.integers(0, SMALL_CLIP.vocabulary, (1, 77))
+    weights = random_weights(lambda g: clip_text(g, SMALL_CLIP))
+    used = {name: ref for name, ref in weights.items() if ".layers.2." not in name}
+    base = run(lambda g: clip_text(g, SMALL_CLIP), weights, {"tokens": tokens})
+    skipped = run(lambda g: clip_text(g, SMALL_CLIP, 2), used, {"tokens": tokens})
+    exact = replace(SMALL_CLIP, activation=Activation.GELU)
+    other = run(lambda g: clip_text(g, exact), weights, {"tokens": tokens})
+    assert relative_error(skipped, base) > 0.05
+    assert 1e-4 < relative_error(other, base) < 0.1
+    shallow = replace(SMALL_CLIP, layers=2)  # the final norm is applied all the same
+    np.testing.assert_array_equal(
+        run(lambda g: clip_text(g, shallow), used, {"tokens": tokens}), skipped
+    )

@@ -1,0 +1,204 @@
+"""Every form of an operator computes the same, which is what NumPy computes."""
+
+from collections.abc import Callable, Sequence
+from math import erf
+
+import numpy as np
+import pytest
+
+from backends.base import (
+    Array,
+    AttentionForm,
+    DType,
+    GeluForm,
+    GroupNormForm,
+    LinearForm,
+    OperatorSet,
+)
+from backends.cpu import CpuBackend
+from engine.graphs.builder import Value
+from engine.graphs.operators import GraphBuilder
+from tests.backends.samples import NeverCancelled, ignore
+from tests.graphs.networks import graph_in_memory
+
+RANDOM = np.random.default_rng(3)
+
+
+def drawn(*shape: int) -> Array:
+    return RANDOM.standard_normal(shape, np.float32)
+
+
+def run(
+    operators: OperatorSet,
+    feeds: dict[str, Array],
+    emit: Callable[[GraphBuilder, Sequence[Value]], Value],
+    weights: dict[str, Array] | None = None,
+) -> Array:
+    """Run a network of one output on ONNX Runtime; every axis of every input may vary."""
+
+    def network(g: GraphBuilder) -> None:
+        inputs = [
+            g.input(name, DType.F32, tuple(f"{name}{axis}" for axis in range(array.ndim)))
+            for name, array in feeds.items()
+        ]
+        y = emit(g, inputs)
+        g.output(y, "y", DType.F32, ("any",))
+
+    graph = graph_in_memory(network, weights or {}, operators)
+    backend = CpuBackend()
+    session = backend.load(graph, None, backend.probe()[0], ignore, NeverCancelled())
+    return session.run(feeds)["y"]
+
+
+def softmax(x: Array) -> Array:
+    powers = np.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+@pytest.mark.parametrize("form", AttentionForm)
+@pytest.mark.parametrize("keys", [9, 5])
+def test_attention(form: AttentionForm, keys: int) -> None:
+    """Three heads of four, in a batch of two, to as many keys as queries or fewer."""
+    q, k, v = drawn(2, 9, 12), drawn(2, keys, 12), drawn(2, keys, 12)
+    result = run(
+        OperatorSet(opset=23, attention=form),
+        {"q": q, "k": k, "v": v},
+        lambda g, qkv: g.attention(qkv[0], qkv[1], qkv[2], 3, 4),
+    )
+    expected = np.empty_like(q)
+    for head in range(3):
+        part = np.s_[:, :, 4 * head : 4 * head + 4]
+        scores = q[part] @ k[part].transpose(0, 2, 1) / 2
+        expected[part] = softmax(scores) @ v[part]
+    np.testing.assert_allclose(result, expected, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("form", AttentionForm)
+def test_causal_attention_sees_no_later_token(form: AttentionForm) -> None:
+    q, k, v = drawn(2, 9, 12), drawn(2, 9, 12), drawn(2, 9, 12)
+
+    def causal(keys: Array, values: Array) -> Array:
+        return run(
+            OperatorSet(opset=23, attention=form),
+            {"q": q, "k": keys, "v": values},
+            lambda g, qkv: g.attention(qkv[0], qkv[1], qkv[2], 3, 4, causal_over=9),
+        )
+
+    result = causal(k, v)
+    for token in range(9):
+        seen = np.s_[:, : token + 1]
+        scores = q[:, token, :4][:, None] @ k[seen][..., :4].transpose(0, 2, 1) / 2
+        expected = (softmax(scores) @ v[seen][..., :4])[:, 0]
+        np.testing.assert_allclose(result[:, token, :4], expected, rtol=0, atol=2e-6)
+    changed_k, changed_v = k.copy(), v.copy()
+    changed_k[:, 6:], changed_v[:, 6:] = 50, 50
+    np.testing.assert_array_equal(causal(changed_k, changed_v)[:, :6], result[:, :6])
+
+
+@pytest.mark.parametrize("form", GroupNormForm)
+def test_group_norm(form: GroupNormForm) -> None:
+    x = 3 * drawn(2, 12, 5, 7) + 2
+    weights = {"norm.weight": drawn(12), "norm.bias": drawn(12)}
+    operators = OperatorSet(opset=21, group_norm=form)
+    result = run(operators, {"x": x}, lambda g, x: g.group_norm(x[0], "norm", 12, 4, 0.1), weights)
+    groups = x.reshape(2, 4, -1)
+    centred = groups - groups.mean(-1, keepdims=True)
+    normal = centred / np.sqrt(groups.var(-1, keepdims=True) + 0.1)
+    scale, bias = (weights[name][:, None, None] for name in ("norm.weight", "norm.bias"))
+    expected = normal.reshape(x.shape) * scale + bias
+    np.testing.assert_allclose(result, expected, rtol=0, atol=5e-6)
+
+
+def test_layer_norm() -> None:
+    x = 3 * drawn(2, 5, 12) + 2
+    weights = {"norm.weight": drawn(12), "norm.bias": drawn(12)}
+    operators = OperatorSet(opset=20)
+    result = run(operators, {"x": x}, lambda g, x: g.layer_norm(x[0], "norm", 12, 0.1), weights)
+    normal = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 0.1)
+    expected = normal * weights["norm.weight"] + weights["norm.bias"]
+    np.testing.assert_allclose(result, expected, rtol=0, atol=5e-6)
+
+
+@pytest.mark.parametrize("form", GeluForm)
+def test_gelu_is_the_exact_one(form: GeluForm) -> None:
+    x = np.linspace(-6, 6, 101, dtype=np.float32)
+    result = run(OperatorSet(opset=20, gelu=form), {"x": x}, lambda g, x: g.gelu(x[0]))
+    expected = [value * 0.5 * (1 + erf(value / 2**0.5)) for value in x.astype(float)]
+    np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
+
+
+def test_the_other_nonlinearities() -> None:
+    x = np.linspace(-6, 6, 101, dtype=np.float32)
+    operators = OperatorSet(opset=20)
+    for slope, result in (
+        (1.0, run(operators, {"x": x}, lambda g, x: g.silu(x[0]))),
+        (1.702, run(operators, {"x": x}, lambda g, x: g.quick_gelu(x[0]))),
+    ):
+        np.testing.assert_allclose(result, x / (1 + np.exp(-slope * x)), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("form", LinearForm)
+@pytest.mark.parametrize("bias", [True, False])
+def test_linear(form: LinearForm, bias: bool) -> None:
+    weights = {"l.weight": drawn(5, 12)} | ({"l.bias": drawn(5)} if bias else {})
+    x = drawn(2, 3, 12)
+    result = run(
+        OperatorSet(opset=20, linear=form),
+        {"x": x},
+        lambda g, x: g.linear(x[0], "l", (12, 5), bias=bias),
+        weights,
+    )
+    expected = x @ weights["l.weight"].T + weights.get("l.bias", 0)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=5e-6)
+
+
+def test_convolution_pads_and_strides() -> None:
+    weights = {"c.weight": drawn(5, 3, 3, 3), "c.bias": drawn(5)}
+    x = drawn(1, 3, 6, 8)
+    result = run(
+        OperatorSet(opset=20),
+        {"x": x},
+        lambda g, x: g.conv(x[0], "c", (3, 5), stride=2, pads=(0, 0, 1, 1)),
+        weights,
+    )
+    padded = np.pad(x, ((0, 0), (0, 0), (0, 1), (0, 1)))
+    assert result.shape == (1, 5, 3, 4)
+    window = padded[0, :, 4:7, 6:9]  # the last one reaches into the padding
+    expected = (weights["c.weight"] * window).sum((1, 2, 3)) + weights["c.bias"]
+    np.testing.assert_allclose(result[0, :, 2, 3], expected, rtol=0, atol=5e-6)
+
+
+@pytest.mark.parametrize("size", [(3, 4), (5, 7), (6, 8), (9, 13), (1, 1)], ids=str)
+def test_resize_like_takes_the_nearest_as_torch_does(size: tuple[int, int]) -> None:
+    """Output i is input floor(i * in / out), whatever the ratio."""
+    x, like = drawn(2, 3, 3, 4), np.zeros((1, 9, *size), np.float32)
+    result = run(
+        OperatorSet(opset=20), {"x": x, "like": like}, lambda g, x: g.resize_like(x[0], x[1])
+    )
+    rows, columns = (np.arange(out) * given // out for out, given in zip(size, (3, 4), strict=True))
+    np.testing.assert_array_equal(result, x[:, :, rows][..., columns])
+
+
+def test_double() -> None:
+    x = drawn(2, 3, 3, 5)
+    result = run(OperatorSet(opset=20), {"x": x}, lambda g, x: g.double(x[0]))
+    np.testing.assert_array_equal(result, x.repeat(2, axis=2).repeat(2, axis=3))
+
+
+def test_tokens_and_back() -> None:
+    x = drawn(2, 3, 4, 5)
+    tokens = run(OperatorSet(opset=20), {"x": x}, lambda g, x: g.to_tokens(x[0], 3))
+    np.testing.assert_array_equal(tokens, x.reshape(2, 3, 20).transpose(0, 2, 1))
+    image = run(
+        OperatorSet(opset=20), {"x": x}, lambda g, x: g.to_image(g.to_tokens(x[0], 3), x[0])
+    )
+    np.testing.assert_array_equal(image, x)
+
+
+def test_halves() -> None:
+    x = drawn(2, 3, 10)
+    operators = OperatorSet(opset=20)
+    first = run(operators, {"x": x}, lambda g, x: g.halves(x[0], 5)[0])
+    second = run(operators, {"x": x}, lambda g, x: g.halves(x[0], 5)[1])
+    np.testing.assert_array_equal(first, x[..., :5])
+    np.testing.assert_array_equal(second, x[..., 5:])

@@ -1,0 +1,114 @@
+"""Which plan is chosen for which sizes and budgets."""
+
+import pytest
+
+from engine.memory.plan import ComponentBytes, MemoryPlan, WeightPlacement, plan_memory
+
+MB = 1_000_000
+CELLS = 64 * 64
+MEMORY, WORKING_COPY = WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY
+# SD 1.5 in bfloat16 from a float16 file.
+DENOISER = ComponentBytes(packed=1720 * MB, converted=1720 * MB)
+VAE = ComponentBytes(packed=168 * MB, converted=168 * MB)
+
+
+def plan(
+    *, pictures: int = 1, free: int = 10**12, limit: int | None = None, cells: int = CELLS
+) -> MemoryPlan:
+    return plan_memory(
+        DENOISER, VAE, cells=cells, pictures=pictures, free_bytes=free, limit_bytes=limit
+    )
+
+
+def peak(*, pictures: int, placement: WeightPlacement, together: bool) -> int:
+    """The estimate of a plan, found by the budgets it is chosen under."""
+    for budget in range(100 * MB, 9000 * MB, 25 * MB):
+        chosen = plan(pictures=pictures, limit=budget)
+        if (chosen.placement, chosen.together) == (placement, together):
+            return chosen.peak_bytes
+    raise AssertionError(placement, together)
+
+
+def test_with_room_for_everything_nothing_is_spared() -> None:
+    assert (plan().placement, plan().together) == (MEMORY, False)
+    batch = plan(pictures=4)
+    assert (batch.placement, batch.together) == (MEMORY, True)
+    assert batch.peak_bytes > plan().peak_bytes
+
+
+@pytest.mark.parametrize(
+    ("pictures", "room_mb", "expected"),
+    [
+        # Everything at once; then in turns; then without converted copies; at last, whatever.
+        (4, 6000, (MEMORY, True)),
+        (4, 4500, (MEMORY, False)),
+        (4, 2700, (WORKING_COPY, False)),
+        (4, 500, (WORKING_COPY, False)),
+        (1, 6000, (MEMORY, False)),
+        (1, 4500, (MEMORY, False)),
+        (1, 2700, (WORKING_COPY, False)),
+        (1, 500, (WORKING_COPY, False)),
+    ],
+)
+@pytest.mark.parametrize("is_limit", [True, False])
+def test_the_decision_table(
+    pictures: int,
+    room_mb: int,
+    expected: tuple[WeightPlacement, bool],
+    is_limit: bool,
+) -> None:
+    """The same whether the room is the user's limit or what the machine has free."""
+    room = room_mb * MB
+    chosen = (
+        plan(pictures=pictures, limit=room)
+        if is_limit
+        else plan(pictures=pictures, free=int(room / 0.8) + 1)
+    )
+    assert (chosen.placement, chosen.together) == expected
+    assert abs(chosen.budget_bytes - room) <= 1
+    assert (chosen.peak_bytes <= room) == (room_mb != 500)
+
+
+def test_a_copy_on_disk_may_let_both_stay() -> None:
+    """Where holding converted weights does not fit at all, but both packed ones do."""
+    small = ComponentBytes(packed=100 * MB, converted=5000 * MB)
+    chosen = plan_memory(small, small, cells=1, pictures=2, free_bytes=0, limit_bytes=1000 * MB)
+    assert (chosen.placement, chosen.together) == (WORKING_COPY, True)
+
+
+def test_each_plan_needs_less_than_the_one_before() -> None:
+    peaks = [
+        peak(pictures=2, placement=MEMORY, together=True),
+        peak(pictures=2, placement=MEMORY, together=False),
+        peak(pictures=2, placement=WORKING_COPY, together=False),
+    ]
+    assert peaks == sorted(peaks, reverse=True)
+    # In turns the larger counts: here the denoiser, whose conversion the copy saves.
+    assert peaks[1] - peaks[2] == DENOISER.converted
+    assert peaks[0] - peaks[1] >= VAE.packed + VAE.converted
+
+
+def test_the_limit_goes_before_what_is_free() -> None:
+    assert plan(free=0, limit=10**11).placement is MEMORY
+    assert plan(free=10**12, limit=100 * MB).placement is WORKING_COPY
+    assert plan(limit=0).budget_bytes == 0
+
+
+def test_weights_that_need_no_conversion_never_ask_for_a_copy() -> None:
+    plain = ComponentBytes(packed=1720 * MB, converted=0)
+    for budget in (10**10, 3200 * MB):
+        chosen = plan_memory(
+            plain, plain, cells=CELLS, pictures=1, free_bytes=0, limit_bytes=budget
+        )
+        assert chosen.placement is MEMORY
+
+
+def test_larger_pictures_need_more() -> None:
+    sizes = [plan(cells=side * side).peak_bytes for side in (32, 64, 128, 256)]
+    assert sizes == sorted(set(sizes))
+    # At last the VAE's activations outgrow the denoiser and its weights.
+    nothing = ComponentBytes(0, 0)
+    large = plan_memory(
+        nothing, nothing, cells=256**2, pictures=1, free_bytes=10**12, limit_bytes=None
+    )
+    assert sizes[-1] - large.peak_bytes == VAE.packed + VAE.converted

@@ -1,0 +1,220 @@
+"""Working copies: found again, never taken for another, gone when there is no room."""
+
+import errno
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from backends.base import Array, DType, FileSlice
+from engine.api.values import ErrorCode
+from engine.errors import Cancelled, EngineError
+from engine.graphs.weights import mapped
+from engine.memory.working_copy import WorkingCopies
+from tests.checkpoints.arrays import write_arrays
+
+RANDOM = np.random.default_rng(0)
+ARRAYS = {
+    "a.weight": RANDOM.standard_normal((3, 5, 1, 1)).astype(np.float16),
+    "b.weight": RANDOM.standard_normal(7).astype(np.float16),
+    "Größe": RANDOM.standard_normal((2, 3)).astype(np.float16),
+    **{f"many.{i}": np.full(i + 1, i, np.float16) for i in range(20)},
+}
+
+
+def ignore(done: int, total: int) -> None:
+    """A report that nobody reads."""
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> dict[str, FileSlice]:
+    return write_arrays(tmp_path / "half.safetensors", ARRAYS, DType.F16)
+
+
+@pytest.fixture
+def copies(tmp_path: Path) -> WorkingCopies:
+    return WorkingCopies(tmp_path / "cache" / "weights")
+
+
+def files(copies: WorkingCopies) -> set[str]:
+    return {path.name for path in copies.folder.iterdir()} if copies.folder.exists() else set()
+
+
+@pytest.mark.parametrize("element", [DType.BF16, DType.F32])
+def test_what_is_made_is_found_and_holds_the_converted_numbers(
+    copies: WorkingCopies, weights: dict[str, FileSlice], element: DType
+) -> None:
+    assert copies.find("key", weights) is None
+    made = copies.make("key", weights, element, ignore)
+    again = WorkingCopies(copies.folder)  # another day
+    assert again.find("key", weights) == made
+    assert made.keys() == weights.keys()
+    for name, array in ARRAYS.items():
+        assert made[name].dtype is element
+        assert made[name].path == copies.folder / "key.safetensors"
+        numbers: Array = mapped(made[name])
+        np.testing.assert_array_equal(
+            numbers.astype(np.float32), array.astype(element.numpy).astype(np.float32)
+        )
+    assert files(copies) == {"key.safetensors"}
+
+
+def test_the_source_may_go(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
+    made = copies.make("key", weights, DType.F32, ignore)
+    weights["Größe"].path.unlink()
+    assert copies.find("key", weights) == made
+
+
+def test_progress_rises_to_the_total(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
+    seen: list[tuple[int, int]] = []
+    copies.make("key", weights, DType.F32, lambda done, total: seen.append((done, total)))
+    total = sum(ref.nbytes for ref in weights.values())
+    assert len(seen) > 2
+    assert {entry[1] for entry in seen} == {total}
+    assert [entry[0] for entry in seen] == sorted({entry[0] for entry in seen})
+    assert seen[-1][0] == total
+
+
+def test_another_key_finds_nothing(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
+    copies.make("one fine-tune", weights, DType.F32, ignore)
+    assert copies.find("another", weights) is None
+
+
+def test_a_part_of_the_copy_is_found_and_more_than_it_is_not(
+    copies: WorkingCopies, weights: dict[str, FileSlice]
+) -> None:
+    made = copies.make("key", weights, DType.F32, ignore)
+    fewer = {name: weights[name] for name in ("b.weight", "Größe")}
+    assert copies.find("key", fewer) == {name: made[name] for name in fewer}
+    more = weights | {"c.weight": weights["b.weight"]}
+    assert copies.find("key", more) is None
+
+
+def test_other_shapes_are_not_taken(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
+    copies.make("key", weights, DType.F32, ignore)
+    turned = weights | {"Größe": replace(weights["Größe"], shape=(3, 2))}
+    assert copies.find("key", turned) is None
+
+
+def _truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _garble_header(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[:8] + b"#" + content[9:])
+
+
+@pytest.mark.parametrize("damage", [_truncate, _empty, _garble_header])
+def test_a_damaged_copy_is_not_found_and_is_made_again(
+    copies: WorkingCopies, weights: dict[str, FileSlice], damage: Callable[[Path], None]
+) -> None:
+    copies.make("key", weights, DType.F32, ignore)
+    whole = (copies.folder / "key.safetensors").read_bytes()
+    damage(copies.folder / "key.safetensors")
+    assert copies.find("key", weights) is None
+    copies.make("key", weights, DType.F32, ignore)
+    assert copies.find("key", weights) is not None
+    assert (copies.folder / "key.safetensors").read_bytes() == whole
+
+
+# --- room ---
+
+
+def test_the_least_recently_used_go_first(
+    copies: WorkingCopies, weights: dict[str, FileSlice]
+) -> None:
+    for name in ("first", "second", "third"):
+        copies.make(name, weights, DType.F32, ignore)
+    size = (copies.folder / "first.safetensors").stat().st_size
+    for age, name in enumerate(("third", "second", "first")):
+        os.utime(copies.folder / f"{name}.safetensors", (1e9 - age, 1e9 - age))
+    assert copies.find("first", weights)  # which makes it the last one used
+    tight = WorkingCopies(copies.folder, cap_bytes=3 * size)
+    tight.make("fourth", weights, DType.F32, ignore)
+    assert files(copies) == {f"{name}.safetensors" for name in ("first", "third", "fourth")}
+    tighter = WorkingCopies(copies.folder, cap_bytes=2 * size)
+    tighter.make("fifth", weights, DType.F32, ignore)
+    assert files(copies) == {f"{name}.safetensors" for name in ("fourth", "fifth")}
+
+
+def test_nothing_goes_while_there_is_room(
+    copies: WorkingCopies, weights: dict[str, FileSlice]
+) -> None:
+    for name in ("first", "second"):
+        copies.make(name, weights, DType.F32, ignore)
+    size = (copies.folder / "first.safetensors").stat().st_size
+    WorkingCopies(copies.folder, cap_bytes=3 * size).make("third", weights, DType.F32, ignore)
+    assert len(files(copies)) == 3
+
+
+def test_what_a_killed_process_left_is_swept(
+    copies: WorkingCopies, weights: dict[str, FileSlice]
+) -> None:
+    copies.folder.mkdir(parents=True)
+    for name, age in (("old.part", 1e9), ("new.part", None)):
+        (copies.folder / name).write_bytes(b"half")
+        if age:
+            os.utime(copies.folder / name, (age, age))
+    copies.make("key", weights, DType.F32, ignore)
+    # The new one may be another process at work.
+    assert files(copies) == {"key.safetensors", "new.part"}
+
+
+# --- failures ---
+
+
+def test_a_full_disk_leaves_nothing_behind(
+    copies: WorkingCopies, weights: dict[str, FileSlice], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(EngineError) as caught:
+        copies.make("key", weights, DType.F32, ignore)
+    assert caught.value.code is ErrorCode.DISK_FULL
+    assert "No space left on device" in caught.value.message
+    assert str(copies.folder) in caught.value.message
+    assert caught.value.hint
+    assert files(copies) == set()
+
+
+def test_a_stopped_copy_leaves_nothing_behind(
+    copies: WorkingCopies, weights: dict[str, FileSlice]
+) -> None:
+    def stop(done: int, total: int) -> None:
+        assert any(name.endswith(".part") for name in files(copies))
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        copies.make("key", weights, DType.F32, stop)
+    assert files(copies) == set()
+
+
+def test_a_failed_copy_leaves_the_one_before(
+    copies: WorkingCopies, weights: dict[str, FileSlice]
+) -> None:
+    def stop(done: int, total: int) -> None:
+        raise Cancelled
+
+    made = copies.make("key", weights, DType.F32, ignore)
+    with pytest.raises(Cancelled):
+        copies.make("key", weights, DType.F32, stop)
+    assert copies.find("key", weights) == made
+
+
+def test_a_folder_that_cannot_be(tmp_path: Path, weights: dict[str, FileSlice]) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    copies = WorkingCopies(tmp_path / "file" / "weights")
+    assert copies.find("key", weights) is None
+    with pytest.raises(EngineError) as caught:
+        copies.make("key", weights, DType.F32, ignore)
+    assert caught.value.code is ErrorCode.DISK_FULL

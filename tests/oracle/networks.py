@@ -1,0 +1,97 @@
+"""Our networks beside the ones of diffusers and transformers, on the same weights."""
+# pyright: basic, reportMissingImports=false
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from backends.base import Array, Precision
+from backends.registry import BACKENDS
+from engine.graphs.operators import GraphBuilder
+from tests.backends.samples import Target, relative_error
+from tests.graphs.networks import graph_in_memory, wanted
+
+LOG = logging.getLogger(__name__)
+# Relative L2 error allowed.
+TOLERANCES = {
+    ("cpu", Precision.F32): 1e-5,
+    ("intel_openvino", Precision.F32): 1e-4,
+    ("intel_openvino", Precision.BF16): 3e-2,
+}
+
+
+def targets() -> Iterator[Target]:
+    """Every backend that computes, in every precision and element type."""
+    for reference in BACKENDS:
+        backend = reference.create()
+        for device in backend.probe():
+            for precision in device.precisions:
+                for element in backend.operators(device).elements:
+                    computes = (reference.name, precision) in TOLERANCES
+                    if computes and element.itemsize >= precision.dtype.itemsize:
+                        yield Target(backend, device, precision, element)
+
+
+def label(target: Target) -> str:
+    return f"{target.backend.name}-{target.precision}-{target.element}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network in both forms: ours to emit and to feed, theirs to call on a module."""
+
+    emit: Callable[[GraphBuilder], None]
+    feeds: Mapping[str, Array]
+    module: torch.nn.Module
+    call: Callable[[Any], torch.Tensor]
+    prefix: str = ""
+
+    def weights(self) -> dict[str, Array]:
+        """Those the network uses, under our names."""
+        state = {
+            self.prefix + name.removeprefix(self.prefix): tensor.numpy()
+            for name, tensor in self.module.state_dict().items()
+            if "position_ids" not in name
+        }
+        return {name: state[name] for name in wanted(self.emit)}
+
+    def expected(self, dtype: torch.dtype = torch.float32) -> Array:
+        """What theirs computes."""
+        module = self.module.to(dtype)
+        with torch.no_grad():
+            result = self.call(module).float().numpy()
+        self.module.to(torch.float32)
+        return result
+
+    def ours(self, target: Target) -> Array:
+        """What ours computes."""
+        operators = target.backend.operators(target.device)
+        graph = graph_in_memory(
+            self.emit, self.weights(), operators, target.element, target.precision
+        )
+        session = target.load(graph)
+        (result,) = session.run(self.feeds).values()
+        session.close()
+        return result
+
+    def check(self, target: Target) -> None:
+        """Within the tolerance; in bfloat16 else not much worse than torch's own bfloat16."""
+        expected, allowed = self.expected(), TOLERANCES[target.backend.name, target.precision]
+        result = self.ours(target)
+        assert result.shape == expected.shape
+        error = relative_error(result, expected)
+        note = ""
+        if error > allowed and target.precision is Precision.BF16:
+            theirs = relative_error(self.expected(torch.bfloat16), expected)
+            allowed, note = 1.5 * theirs, f"; torch's own bfloat16 is off by {theirs:.1e}"
+        LOG.info("relative error %.1e of %.1e%s", error, allowed, note)
+        assert error <= allowed
+
+
+def normal(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape, np.float32)

@@ -1,0 +1,205 @@
+"""Each network beside diffusers' or transformers', on every backend, precision and element type."""
+# pyright: basic
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.oracle
+torch = pytest.importorskip("torch")
+diffusers = pytest.importorskip("diffusers")
+transformers = pytest.importorskip("transformers")
+
+from engine.graphs.clip_text import Activation, ClipTextConfig, clip_text  # noqa: E402
+from engine.graphs.unet import UNetBlock, UNetConfig, time_waves, unet  # noqa: E402
+from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder  # noqa: E402
+from tests.graphs.networks import small_unet  # noqa: E402
+from tests.oracle.networks import Case, label, normal, targets  # noqa: E402
+
+every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
+
+
+def clip_case(activation: Activation, clip_skip: int, config: ClipTextConfig) -> Case:
+    torch.manual_seed(0)
+    module = transformers.CLIPTextModel(
+        transformers.CLIPTextConfig(
+            vocab_size=config.vocabulary,
+            hidden_size=config.width,
+            intermediate_size=config.mlp_width,
+            num_hidden_layers=config.layers,
+            num_attention_heads=config.heads,
+            max_position_embeddings=config.positions,
+            hidden_act=activation.value,
+            # ids of this vocabulary; only the pooled output, unused here, looks for them
+            bos_token_id=None,
+            eos_token_id=config.vocabulary - 1,
+            pad_token_id=None,
+        )
+    ).eval()
+    # transformers starts with embeddings of 0.02, which no trained encoder has
+    for name, tensor in module.named_parameters():
+        if "embedding" in name:
+            tensor.data.normal_(0, 0.3)
+    tokens = np.random.default_rng(0).integers(0, config.vocabulary, (2, config.positions))
+
+    def call(module):
+        output = module(torch.from_numpy(tokens), output_hidden_states=True)
+        if clip_skip == 1:
+            return output.last_hidden_state
+        inner = getattr(module, "text_model", module)
+        return inner.final_layer_norm(output.hidden_states[-clip_skip])
+
+    return Case(
+        lambda g: clip_text(g, config, clip_skip), {"tokens": tokens}, module, call, "text_model."
+    )
+
+
+@every_target
+@pytest.mark.parametrize("clip_skip", [1, 2])
+@pytest.mark.parametrize("activation", Activation)
+def test_clip_text(target, activation: Activation, clip_skip: int) -> None:
+    config = ClipTextConfig(100, 48, 96, layers=3, heads=4, activation=activation)
+    clip_case(activation, clip_skip, config).check(target)
+
+
+def unet_case(
+    config: UNetConfig, size: tuple[int, int], timestep: float = 731.25, batch: int = 2
+) -> Case:
+    torch.manual_seed(0)
+    crossing = [any(block.depths) for block in config.down]
+    depth = config.mid.depths[0]
+    module = diffusers.UNet2DConditionModel(
+        in_channels=config.in_channels,
+        out_channels=config.out_channels,
+        cross_attention_dim=config.context_width,
+        block_out_channels=[block.width for block in config.down],
+        layers_per_block=len(config.down[0].depths),
+        attention_head_dim=[block.heads for block in config.down],
+        norm_num_groups=config.norm_groups,
+        use_linear_projection=config.linear_projection,
+        transformer_layers_per_block=depth,
+        down_block_types=["CrossAttnDownBlock2D" if c else "DownBlock2D" for c in crossing],
+        up_block_types=["CrossAttnUpBlock2D" if c else "UpBlock2D" for c in crossing[::-1]],
+    ).eval()
+    sample = normal(batch, config.in_channels, *size, seed=1)
+    context = normal(batch, 77, config.context_width, seed=2)
+
+    def call(module):
+        given = (torch.from_numpy(array).to(module.dtype) for array in (sample, context))
+        x, text = given
+        return module(x, torch.tensor([timestep]), text).sample
+
+    feeds = {"sample": sample, "time_waves": time_waves(config, timestep), "context": context}
+    return Case(lambda g: unet(g, config), feeds, module, call)
+
+
+@every_target
+@pytest.mark.parametrize(
+    "config",
+    [
+        small_unet(),
+        small_unet(in_channels=9),
+        small_unet(layers=2),
+        small_unet(linear=True, depth=2),
+    ],
+    ids=["sd1", "nine_channels", "two_layers", "linear_projection"],
+)
+@pytest.mark.parametrize("size", [(16, 16), (17, 23)], ids=str)
+def test_unet(target, config: UNetConfig, size: tuple[int, int]) -> None:
+    unet_case(config, size).check(target)
+
+
+@every_target
+@pytest.mark.parametrize("timestep", [999.0, 998.5, 20.3, 0.0])
+def test_unet_at_any_time(target, timestep: float) -> None:
+    unet_case(small_unet(), (8, 8), timestep).check(target)
+
+
+def vae_module(config: VaeConfig):
+    torch.manual_seed(0)
+    levels = len(config.widths)
+    return diffusers.AutoencoderKL(
+        block_out_channels=config.widths,
+        down_block_types=["DownEncoderBlock2D"] * levels,
+        up_block_types=["UpDecoderBlock2D"] * levels,
+        layers_per_block=config.layers,
+        latent_channels=config.latent_channels,
+        norm_num_groups=config.norm_groups,
+    ).eval()
+
+
+def decoder_case(config: VaeConfig, size: tuple[int, int]) -> Case:
+    latent = normal(1, config.latent_channels, *size)
+
+    def call(module):
+        return module.decode(torch.from_numpy(latent).to(module.dtype)).sample
+
+    return Case(lambda g: vae_decoder(g, config), {"latent": latent}, vae_module(config), call)
+
+
+def encoder_case(config: VaeConfig, size: tuple[int, int]) -> Case:
+    image = normal(1, 3, size[0] * config.downscale, size[1] * config.downscale)
+
+    def call(module):
+        image_ = torch.from_numpy(image).to(module.dtype)
+        return module.encode(image_).latent_dist.parameters
+
+    return Case(lambda g: vae_encoder(g, config), {"image": image}, vae_module(config), call)
+
+
+SMALL_VAES = [VaeConfig(4, (32, 64, 64, 64), 1, 16), VaeConfig(4, (16, 32), 2, 8)]
+
+
+@every_target
+@pytest.mark.parametrize("config", SMALL_VAES, ids=["four_levels", "two_layers"])
+@pytest.mark.parametrize("size", [(8, 8), (7, 9)], ids=str)
+@pytest.mark.parametrize("case", [decoder_case, encoder_case])
+def test_vae(target, case, config: VaeConfig, size: tuple[int, int]) -> None:
+    case(config, size).check(target)
+
+
+# --- full size ---
+
+
+def sd15_unet() -> UNetConfig:
+    def block(width: int, depth: int, layers: int, *, resample: bool) -> UNetBlock:
+        return UNetBlock(width, (depth,) * layers, 8, resample)
+
+    return UNetConfig(
+        in_channels=4,
+        out_channels=4,
+        context_width=768,
+        down=(
+            block(320, 1, 2, resample=True),
+            block(640, 1, 2, resample=True),
+            block(1280, 1, 2, resample=True),
+            block(1280, 0, 2, resample=False),
+        ),
+        mid=block(1280, 1, 1, resample=False),
+        up=(
+            block(1280, 0, 3, resample=True),
+            block(1280, 1, 3, resample=True),
+            block(640, 1, 3, resample=True),
+            block(320, 1, 3, resample=False),
+        ),
+    )
+
+
+@pytest.mark.slow
+@every_target
+def test_the_unet_of_sd15(target) -> None:
+    unet_case(sd15_unet(), (32, 32), batch=1).check(target)
+
+
+@pytest.mark.slow
+@every_target
+@pytest.mark.parametrize("case", [decoder_case, encoder_case])
+def test_the_vae_of_sd15(target, case) -> None:
+    case(VaeConfig(4, (128, 256, 512, 512), 2), (32, 32)).check(target)
+
+
+@pytest.mark.slow
+@every_target
+def test_the_text_encoder_of_sd15(target) -> None:
+    config = ClipTextConfig(49408, 768, 3072, layers=12, heads=12)
+    clip_case(Activation.QUICK_GELU, 1, config).check(target)

@@ -1,0 +1,62 @@
+"""The null backend, counting: what was loaded, and what is still open."""
+
+from collections.abc import Mapping
+
+from backends.base import (
+    Array,
+    Artifact,
+    Cancellation,
+    Device,
+    Graph,
+    Precision,
+    Progress,
+    Session,
+)
+from backends.null import NullBackend, Script
+
+
+class CountingBackend(NullBackend):
+    """`loads` lists every network loaded, `open_now` those not closed, `most_open` the worst."""
+
+    def __init__(self, scripts: Mapping[str, Script] | None = None) -> None:
+        super().__init__(scripts)
+        self.loads: list[tuple[str, Precision]] = []
+        self.open_now: list[str] = []
+        self.most_open = 0
+        self.graphs: list[Graph] = []
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        session = super().load(graph, artifact, device, progress, cancel)
+        self.graphs.append(graph)
+        self.loads.append((graph.name, graph.precision))
+        self.open_now.append(graph.name)
+        self.most_open = max(self.most_open, len(self.open_now))
+        return _CountedSession(session, graph.name, self.open_now)
+
+
+class _CountedSession:
+    def __init__(self, session: Session, name: str, open_now: list[str]) -> None:
+        self.inputs, self.outputs = session.inputs, session.outputs
+        self._session, self._name, self._open_now = session, name, open_now
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        assert self._name in self._open_now, "run after close"
+        return self._session.run(feeds)
+
+    def pin(self, name: str, array: Array) -> None:
+        self._session.pin(name, array)
+
+    def cancel(self) -> None:
+        assert self._name in self._open_now, "cancel after close"
+        self._session.cancel()
+
+    def close(self) -> None:
+        self._open_now.remove(self._name)  # fails if closed twice
+        self._session.close()

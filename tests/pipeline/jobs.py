@@ -1,0 +1,111 @@
+"""Running a job through the pipeline in tests, without the runner around it."""
+
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backends.base import Backend, Cancellation, Precision
+from engine.api.record import Retry
+from engine.api.request import GenerateRequest
+from engine.api.values import ConventionName, Phase
+from engine.compile.compiler import Compiler
+from engine.families import IdentifiedCheckpoint, identify
+from engine.jobs.cancel import CancelToken
+from engine.memory.plan import MemoryPlan, WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+from engine.pipeline.generate import Generation, Job
+from engine.pipeline.resolve import precisions, resolve
+from engine.pipeline.stages import Stages, Stopwatch
+from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_tokenizer
+from tests.tiny_checkpoint import SIDE
+
+
+@dataclass
+class Log:
+    """A `Reporter` that remembers."""
+
+    phases: list[Phase] = field(default_factory=list[Phase])
+    steps: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+
+    def phase(self, phase: Phase) -> None:
+        self.phases.append(phase)
+
+    def progress(self, done: int, total: int) -> None:
+        if self.phases[-1:] == [Phase.DENOISE]:
+            self.steps.append((done, total))
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a job made."""
+
+    pixels: list[NDArray[np.uint8]]
+    retries: tuple[Retry, ...]
+    log: Log
+
+
+def a_request(checkpoint: Path, **changes: object) -> GenerateRequest:
+    """A small request; `changes` are fields of it."""
+    fields: dict[str, object] = {
+        "prompt": "a red horse, blue house",
+        "negative_prompt": "blur",
+        "checkpoint": str(checkpoint),
+        "width": SIDE,
+        "height": SIDE,
+        "steps": 3,
+        "seed": 7,
+        "convention": ConventionName.DIFFUSERS,
+    }
+    return GenerateRequest(**(fields | changes))  # pyright: ignore[reportArgumentType]
+
+
+def make_stages(
+    backend: Backend,
+    folder: Path,
+    tried: tuple[Precision, ...],
+    *,
+    together: bool = False,
+    log: Log | None = None,
+    cancel: Cancellation | None = None,
+) -> Stages:
+    """Stages on a backend's first device; `folder` is for working copies."""
+    compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder))
+    plan = MemoryPlan(WeightPlacement.MEMORY, together, 0, 0)
+    return Stages(compiler, plan, tried, log or Log(), cancel or CancelToken(), Stopwatch())
+
+
+def run(
+    request: GenerateRequest,
+    backend: Backend,
+    tried: tuple[Precision, ...] | None = None,
+    *,
+    together: bool = False,
+    log: Log | None = None,
+    cancel: Cancellation | None = None,
+) -> Result:
+    """Make the pictures of a request; `tried` replaces the precisions it asks for."""
+    device, log = backend.probe()[0], log or Log()
+    checkpoint = identify(Path(request.checkpoint or ""))
+    resolved = resolve(request, checkpoint, device)
+    tried = tried or precisions(request.precision, device)
+    folder = checkpoint.path.parent / "cache"
+    stages = make_stages(backend, folder, tried, together=together, log=log, cancel=cancel)
+    job = Job(resolved, checkpoint, tokenizer_of(checkpoint), request.count)
+    with closing(stages):
+        pictures = list(Generation(job, stages, log).pictures())
+    assert [p.seed for p in pictures] == [resolved.seed + i for i in range(request.count)]
+    return Result([picture.pixels for picture in pictures], tuple(stages.retries), log)
+
+
+def tokenizer_of(checkpoint: IdentifiedCheckpoint) -> ClipTokenizer:
+    own = checkpoint.tokenizer
+    return load_tokenizer(own) if own else load_clip_tokenizer()
+
+
+def psnr(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> float:
+    """Peak signal to noise ratio in dB; 99 where they are equal."""
+    error = np.mean((first.astype(np.float64) - second) ** 2)
+    return 99.0 if error == 0 else float(10 * np.log10(255**2 / error))

@@ -1,0 +1,207 @@
+"""Gaps are filled from the checkpoint and the sampler; what cannot be made is refused."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from backends.base import Device, Precision
+from engine.api.limits import MAX_COUNT, MAX_SEED, MAX_SIDE, MIN_SIDE
+from engine.api.record import ResolvedRequest
+from engine.api.request import GenerateRequest, InputImage
+from engine.api.values import (
+    ErrorCode,
+    InputRole,
+    PrecisionName,
+    SamplerName,
+    ScheduleName,
+)
+from engine.errors import EngineError
+from engine.families import IdentifiedCheckpoint, identify
+from engine.pipeline.resolve import precisions, resolve
+from tests.checkpoints.files import write_sparse
+from tests.families import listings
+from tests.families.listings import UNetSizes
+
+DEVICE = Device("intel_openvino", "cpu", "a processor", (Precision.BF16, Precision.F32))
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> IdentifiedCheckpoint:
+    folder = tmp_path_factory.mktemp("resolve")
+    return identify(write_sparse(folder / "sd15.safetensors", listings.original()))
+
+
+def filled(checkpoint: IdentifiedCheckpoint, **fields: object) -> ResolvedRequest:
+    request = msgspec.structs.replace(GenerateRequest(prompt="a house"), **fields)
+    return resolve(request, checkpoint, DEVICE)
+
+
+def refused(checkpoint: IdentifiedCheckpoint, **fields: object) -> EngineError:
+    with pytest.raises(EngineError) as caught:
+        filled(checkpoint, **fields)
+    return caught.value
+
+
+def test_gaps_are_filled(checkpoint: IdentifiedCheckpoint) -> None:
+    resolved = filled(checkpoint)
+    assert (resolved.width, resolved.height) == (512, 512)
+    assert resolved.sampler is SamplerName.DPMPP_2M
+    assert resolved.schedule is ScheduleName.KARRAS
+    assert (resolved.steps, resolved.guidance, resolved.clip_skip) == (20, 7.0, 1)
+    assert resolved.strength == 0.75
+    assert resolved.checkpoint == str(checkpoint.path)
+    assert resolved.backend == "intel_openvino"
+    assert resolved.precision is PrecisionName.BF16
+
+
+def test_what_is_asked_for_is_kept(checkpoint: IdentifiedCheckpoint) -> None:
+    wishes: dict[str, object] = {
+        "negative_prompt": "blur",
+        "width": 768,
+        "height": 64,
+        "steps": 1,
+        "guidance": 0.0,
+        "sampler": SamplerName.EULER,
+        "schedule": ScheduleName.BETA,
+        "seed": 0,
+        "clip_skip": 12,
+        "strength": 0.0,
+        "precision": PrecisionName.F32,
+    }
+    resolved = filled(checkpoint, **wishes)
+    assert {name: getattr(resolved, name) for name in wishes} == wishes
+
+
+def test_defaults_are_the_samplers(checkpoint: IdentifiedCheckpoint) -> None:
+    resolved = filled(checkpoint, sampler=SamplerName.LCM)
+    assert (resolved.steps, resolved.guidance) == (6, 1.5)
+    assert resolved.schedule is ScheduleName.SGM_UNIFORM
+
+
+def test_a_seed_is_drawn_each_time(checkpoint: IdentifiedCheckpoint) -> None:
+    seeds = {filled(checkpoint).seed for _ in range(8)}
+    assert len(seeds) > 1
+    assert all(0 <= seed < 2**32 for seed in seeds)
+
+
+def test_the_largest_values_are_taken(checkpoint: IdentifiedCheckpoint) -> None:
+    filled(checkpoint, width=MAX_SIDE, height=MIN_SIDE, steps=1000, guidance=100.0, seed=MAX_SEED)
+    filled(checkpoint, count=10, seed=MAX_SEED - 9, strength=1.0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"width": 0}, ("width", "0", "64", "8,192")),
+        ({"height": 0}, ("height",)),
+        ({"width": -512}, ("width", "-512")),
+        ({"width": 100_000}, ("width", "100,000", "8,192")),
+        ({"height": 100_000}, ("height", "100,000")),
+        ({"width": 8}, ("width", "8")),
+        ({"height": 10**400}, ("height",)),
+        ({"steps": 0}, ("steps", "0", "1,000")),
+        ({"steps": -1}, ("steps", "-1")),
+        ({"steps": 1001}, ("steps", "1,001")),
+        ({"guidance": NAN}, ("guidance", "nan")),
+        ({"guidance": INF}, ("guidance", "inf")),
+        ({"guidance": -1.0}, ("guidance", "-1")),
+        ({"guidance": 101.0}, ("guidance", "101")),
+        ({"seed": -1}, ("seed", "-1")),
+        ({"seed": 2**64}, ("seed", "18,446,744,073,709,551,616")),
+        ({"seed": 10**400}, ("seed",)),
+        ({"seed": MAX_SEED, "count": 2}, ("seed",)),
+        ({"count": 0}, ("count", "0")),
+        ({"count": MAX_COUNT + 1}, ("count", "10,001")),
+        ({"count": 2**70}, ("count",)),
+        ({"clip_skip": 0}, ("clip skip", "0")),
+        ({"clip_skip": 13}, ("clip skip", "13", "12")),
+        ({"strength": NAN}, ("strength", "nan")),
+        ({"strength": 1.01}, ("strength", "1.01")),
+        ({"strength": -0.01}, ("strength",)),
+        ({"prompt": "x" * 1_000_001}, ("prompt", "1,000,001", "1,000,000")),
+        ({"negative_prompt": "x" * 1_000_001}, ("negative prompt", "1,000,001")),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_cannot_be_made_is_refused_by_name(
+    checkpoint: IdentifiedCheckpoint, fields: dict[str, object], words: tuple[str, ...]
+) -> None:
+    error = refused(checkpoint, **fields)
+    assert error.code is ErrorCode.REQUEST_INVALID
+    for word in words:
+        assert word in error.message
+
+
+@pytest.mark.parametrize(
+    ("size", "nearest"), [(513, ("512", "520")), (519, ("512", "520")), (8191, ("8184", "8192"))]
+)
+def test_a_size_that_does_not_divide_is_told_the_nearest(
+    checkpoint: IdentifiedCheckpoint, size: int, nearest: tuple[str, str]
+) -> None:
+    for name in ("width", "height"):
+        error = refused(checkpoint, **{name: size})
+        assert error.code is ErrorCode.REQUEST_INVALID
+        assert name in error.message
+        assert "multiple of 8" in error.message
+        assert all(value in error.hint for value in nearest)
+
+
+def test_a_precision_that_the_device_has_not_got(checkpoint: IdentifiedCheckpoint) -> None:
+    error = refused(checkpoint, precision=PrecisionName.F16)
+    assert error.code is ErrorCode.REQUEST_INVALID
+    assert "f16" in error.message
+    assert "bf16, f32" in error.hint
+
+
+def test_precisions_end_with_the_safest() -> None:
+    bf16, f32 = Precision.BF16, Precision.F32
+    plain = Device("cpu", "cpu", "a processor", (f32,))
+    assert precisions(PrecisionName.AUTO, DEVICE) == (bf16, f32)
+    assert precisions(PrecisionName.BF16, DEVICE) == (bf16, f32)
+    assert precisions(PrecisionName.F32, DEVICE) == (f32,)
+    assert precisions(PrecisionName.AUTO, plain) == (f32,)
+    only = Device("x", "x", "x", (Precision.F16,))
+    assert precisions(PrecisionName.AUTO, only) == (Precision.F16,)
+
+
+def test_pictures_that_cannot_be_used(checkpoint: IdentifiedCheckpoint, tmp_path: Path) -> None:
+    there = tmp_path / "a.png"
+    there.write_bytes(b"")
+    init = InputImage(role=InputRole.INIT, path=str(there))
+    assert filled(checkpoint, inputs=(init,)).inputs == (init,)
+    missing = InputImage(role=InputRole.INIT, path=str(tmp_path / "nowhere.png"))
+    error = refused(checkpoint, inputs=(missing,))
+    assert error.code is ErrorCode.INPUT_IMAGE_UNREADABLE
+    assert "nowhere.png" in error.message
+    for role in set(InputRole) - {InputRole.INIT}:
+        other = InputImage(role=role, path=str(there))
+        error = refused(checkpoint, inputs=(other,))
+        assert error.code is ErrorCode.REQUEST_INVALID
+        assert role.value in error.message
+
+
+@pytest.mark.parametrize(
+    "changes", [{"weight": 0.5}, {"range": (0.0, 0.5)}, {"range": (0.2, 1.0)}], ids=str
+)
+def test_no_setting_of_a_picture_is_ignored(
+    checkpoint: IdentifiedCheckpoint, tmp_path: Path, changes: dict[str, object]
+) -> None:
+    there = tmp_path / "a.png"
+    there.write_bytes(b"")
+    init = InputImage(role=InputRole.INIT, path=str(there))
+    twice = refused(checkpoint, inputs=(init, init))
+    assert twice.code is ErrorCode.REQUEST_INVALID
+    error = refused(checkpoint, inputs=(msgspec.structs.replace(init, **changes),))
+    assert error.code is ErrorCode.REQUEST_INVALID
+    assert "strength" in error.hint
+
+
+def test_an_unet_that_edits_by_instruction_is_refused(tmp_path: Path) -> None:
+    unet = UNetSizes(in_channels=8)
+    path = write_sparse(tmp_path / "pix2pix.safetensors", listings.original(unet))
+    assert refused(identify(path)).code is ErrorCode.CHECKPOINT_UNKNOWN_FAMILY
+    inpainting = UNetSizes(in_channels=9)
+    path = write_sparse(tmp_path / "inpainting.safetensors", listings.original(inpainting))
+    assert filled(identify(path)).width == 512

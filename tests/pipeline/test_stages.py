@@ -1,0 +1,260 @@
+"""Networks are loaded as planned, broken results retried more safely, everything closed."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from threading import Timer
+
+import numpy as np
+import pytest
+
+from backends.base import Array, BackendError, Precision, Session
+from backends.null import Script
+from engine.api.record import Retry
+from engine.api.values import ErrorCode, Phase, PrecisionName
+from engine.compile.compiler import Network
+from engine.errors import Cancelled, EngineError
+from engine.families import identify
+from engine.jobs.cancel import CancelToken
+from engine.pipeline import checks, networks
+from engine.pipeline.stages import Stages, as_pixels
+from tests.pipeline.counting import CountingBackend
+from tests.pipeline.jobs import Log, a_request, make_stages, run
+
+NAN, INF = float("nan"), float("inf")
+BF16, F32 = Precision.BF16, Precision.F32
+ONLY_BF16 = frozenset({BF16})
+LATENT = np.zeros((1, 4, 6, 5), np.float32)
+NAMES = ("text_encoder", "denoiser", "vae_decoder")
+
+
+@pytest.fixture
+def decoder(tiny: Path) -> Network:
+    return networks.decoder(identify(tiny))
+
+
+def decode(stages: Stages, decoder: Network, *, keep: bool = False) -> Array:
+    def work(session: Session) -> Array:
+        return stages.call(session, {"latent": LATENT})["image"]
+
+    return stages.run(Phase.DECODE, decoder, work, checks.picture, keep=keep)
+
+
+def a_retry(phase: Phase, reason: str) -> Retry:
+    return Retry(
+        phase=phase,
+        reason=reason,
+        from_precision=PrecisionName.BF16,
+        to_precision=PrecisionName.F32,
+    )
+
+
+# --- retries ---
+
+
+@pytest.mark.parametrize(("offset", "reason"), [(NAN, "not a number"), (INF, "infinite")])
+def test_a_broken_result_is_done_again_more_safely_and_recorded(
+    tmp_path: Path, decoder: Network, offset: float, reason: str
+) -> None:
+    backend = CountingBackend({"vae_decoder": Script(offset=offset, precisions=ONLY_BF16)})
+    stages = make_stages(backend, tmp_path, (BF16, F32))
+    assert np.isfinite(decode(stages, decoder)).all()
+    assert stages.retries == [a_retry(Phase.DECODE, reason)]
+    assert backend.loads == [("vae_decoder", BF16), ("vae_decoder", F32)]
+    # The next one knows.
+    decode(stages, decoder)
+    assert len(stages.retries) == 1
+    assert backend.loads[2:] == [("vae_decoder", F32)]
+    assert backend.open_now == []
+    assert backend.most_open == 1
+
+
+def test_a_single_colour_is_a_broken_result_too(tmp_path: Path, decoder: Network) -> None:
+    white = Script(offset=5.0, precisions=ONLY_BF16)
+    stages = make_stages(CountingBackend({"vae_decoder": white}), tmp_path, (BF16, F32))
+    assert not checks.is_flat(decode(stages, decoder))
+    assert stages.retries == [a_retry(Phase.DECODE, "a single colour")]
+
+
+def test_what_is_well_is_not_done_twice(tmp_path: Path, decoder: Network) -> None:
+    backend = CountingBackend()
+    stages = make_stages(backend, tmp_path, (BF16, F32))
+    decode(stages, decoder)
+    assert stages.retries == []
+    assert backend.loads == [("vae_decoder", BF16)]
+
+
+def test_when_the_safest_fails_too_it_is_said(tmp_path: Path, decoder: Network) -> None:
+    backend = CountingBackend({"vae_decoder": Script(offset=NAN)})
+    stages = make_stages(backend, tmp_path, (BF16, F32))
+    with pytest.raises(EngineError) as caught:
+        decode(stages, decoder)
+    assert caught.value.code is ErrorCode.NUMERIC_FAILURE
+    assert "decode" in caught.value.message
+    assert "not a number" in caught.value.message
+    assert caught.value.hint
+    assert len(stages.retries) == 1
+    assert backend.open_now == []
+
+
+def test_each_network_has_its_own_precision(tmp_path: Path, tiny: Path) -> None:
+    backend = CountingBackend({"vae_decoder": Script(offset=NAN, precisions=ONLY_BF16)})
+    result = run(a_request(tiny, count=2), backend, (BF16, F32))
+    assert result.retries == (a_retry(Phase.DECODE, "not a number"),)
+    assert [p for name, p in backend.loads if name != "vae_decoder"] == [BF16] * 3
+    assert [p for name, p in backend.loads if name == "vae_decoder"] == [BF16, F32, F32]
+
+
+@pytest.mark.parametrize(
+    ("name", "phase"),
+    [("text_encoder", Phase.ENCODE), ("denoiser", Phase.DENOISE), ("vae_decoder", Phase.DECODE)],
+)
+def test_every_phase_is_checked(tiny: Path, name: str, phase: Phase) -> None:
+    backend = CountingBackend({name: Script(offset=NAN, precisions=ONLY_BF16)})
+    result = run(a_request(tiny), backend, (BF16, F32))
+    assert result.retries == (a_retry(phase, "not a number"),)
+    healthy = run(a_request(tiny), CountingBackend(), (BF16, F32))
+    np.testing.assert_array_equal(result.pixels, healthy.pixels)
+
+
+def test_a_broken_denoiser_is_not_run_to_the_end(tiny: Path) -> None:
+    backend = CountingBackend({"denoiser": Script(offset=NAN, precisions=ONLY_BF16)})
+    result = run(a_request(tiny, steps=10), backend, (BF16, F32))
+    assert result.log.steps == [(0, 10), (1, 10), *((i, 10) for i in range(11))]
+
+
+# --- what is in memory when ---
+
+
+def test_networks_take_turns(tiny: Path) -> None:
+    backend = CountingBackend()
+    run(a_request(tiny, count=3), backend)
+    assert backend.most_open == 1
+    turns = ["text_encoder", *("denoiser", "vae_decoder") * 3]
+    assert [name for name, _ in backend.loads] == turns
+    assert backend.open_now == []
+
+
+def test_with_room_denoiser_and_decoder_stay(tiny: Path) -> None:
+    backend = CountingBackend()
+    together = run(a_request(tiny, count=3), backend, together=True)
+    assert [name for name, _ in backend.loads] == list(NAMES)
+    assert backend.most_open == 2  # and not the text encoder beside them
+    assert backend.open_now == []
+    in_turns = run(a_request(tiny, count=3), CountingBackend())
+    np.testing.assert_array_equal(together.pixels, in_turns.pixels)
+
+
+def test_what_failed_does_not_stay(tmp_path: Path, decoder: Network) -> None:
+    backend = CountingBackend({"vae_decoder": Script(offset=NAN, precisions=ONLY_BF16)})
+    stages = make_stages(backend, tmp_path, (BF16, F32), together=True)
+    for _ in range(2):
+        decode(stages, decoder, keep=True)
+    assert backend.loads == [("vae_decoder", BF16), ("vae_decoder", F32)]
+    assert backend.most_open == 1
+    stages.close()
+    assert backend.open_now == []
+
+
+# --- failures and stopping ---
+
+Failing = Callable[[BackendError], Script]
+
+
+def _fails_to_load(error: BackendError) -> Script:
+    return Script(load_error=error)
+
+
+def _fails_to_run(error: BackendError) -> Script:
+    return Script(run_error=error)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "failing",
+    [_fails_to_load, _fails_to_run],
+)
+@pytest.mark.parametrize(
+    ("out_of_memory", "code"),
+    [(False, ErrorCode.BACKEND_FAILED), (True, ErrorCode.OUT_OF_MEMORY)],
+)
+def test_a_backend_that_fails(
+    tiny: Path, name: str, failing: Failing, out_of_memory: bool, code: ErrorCode
+) -> None:
+    error = BackendError("kernel 7 is on fire", out_of_memory=out_of_memory)
+    backend = CountingBackend({name: failing(error)})
+    with pytest.raises(EngineError) as caught:
+        run(a_request(tiny), backend, together=True)
+    assert caught.value.code is code
+    assert caught.value.detail == "kernel 7 is on fire"
+    assert caught.value.hint
+    assert backend.open_now == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_wish_to_stop_reaches_into_the_run(tiny: Path, name: str) -> None:
+    backend, token = CountingBackend({name: Script(run_seconds=120)}), CancelToken()
+    timer = Timer(0.1, token.cancel)
+    timer.start()
+    with pytest.raises(Cancelled):
+        run(a_request(tiny), backend, cancel=token)
+    timer.join()
+    assert backend.open_now == []
+
+
+def test_a_wish_from_before_loads_nothing(tiny: Path) -> None:
+    backend, token = CountingBackend(), CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        run(a_request(tiny), backend, cancel=token)
+    assert backend.loads == []
+
+
+def test_a_wish_between_runs_starts_no_further_one(tiny: Path) -> None:
+    class Stopping(Log):
+        def progress(self, done: int, total: int) -> None:
+            super().progress(done, total)
+            if self.steps[-1:] == [(2, 10)]:
+                token.cancel()
+
+    token, log = CancelToken(), Stopping()
+    with pytest.raises(Cancelled):
+        run(a_request(tiny, steps=10), CountingBackend(), cancel=token, log=log)
+    assert log.steps == [(0, 10), (1, 10), (2, 10)]
+
+
+# --- what is told ---
+
+
+def test_phases_and_steps_are_reported_in_order(tiny: Path) -> None:
+    log = run(a_request(tiny, steps=4), CountingBackend()).log
+    assert log.phases == [
+        *(Phase.COMPILE, Phase.ENCODE),
+        *(Phase.COMPILE, Phase.DENOISE),
+        *(Phase.COMPILE, Phase.DECODE),
+    ]
+    assert log.steps == [(i, 4) for i in range(5)]
+
+
+def test_pixels() -> None:
+    values = np.array([-9, -1, 0, 0.999, 1, 9, 3.2 / 127.5 - 1, 3.7 / 127.5 - 1], np.float32)
+    image = np.zeros((1, 3, 2, 8), np.float32)
+    image[0, 1, 1] = values
+    for rounds, expected in (
+        (True, [0, 0, 128, 255, 255, 255, 3, 4]),
+        (False, [0, 0, 127, 254, 255, 255, 3, 3]),
+    ):
+        pixels = as_pixels(image, rounds=rounds)
+        assert pixels.dtype == np.uint8
+        assert pixels.shape == (1, 2, 8, 3)
+        assert pixels[0, 1, :, 1].tolist() == expected
+
+
+def test_stages_close_what_they_keep_even_when_one_refuses(
+    tmp_path: Path, decoder: Network
+) -> None:
+    backend = CountingBackend()
+    with closing(make_stages(backend, tmp_path, (F32,), together=True)) as stages:
+        decode(stages, decoder, keep=True)
+        assert backend.open_now == ["vae_decoder"]
+    assert backend.open_now == []
