@@ -1,8 +1,8 @@
 """Looks at a postcard and says what it shows, by hand-written image analysis.
 
-The judge knows nothing of the generating networks nor of the drawing code's palette: it has its own
-thresholds, set by eye on drawn pictures. `starter/evaluate.py` first shows how far it can be
-trusted, on pictures whose contents are known.
+The judge shares no code with the generating networks or the drawing program: it has its own
+thresholds, and reference colours of each landscape as drawn. `starter/evaluate.py` first shows how
+far it can be trusted, on pictures whose contents are known.
 """
 
 from dataclasses import dataclass

@@ -53,7 +53,7 @@ def safelight_renderer(
             steps=steps,
             guidance=guidance,
             sampler=SamplerName.DPMPP_2M,
-            schedule=ScheduleName.KARRAS,
+            schedule=ScheduleName.SGM_UNIFORM,
         )
         job = Job(resolve(request, checkpoint, device), checkpoint, tokenizer, 1)
         picture = next(Generation(job, stages, _Silent()).pictures())

@@ -9,6 +9,7 @@ from backends.base import FileSlice
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import TensorIndex
+from engine.families.hints import NO_HINTS, SamplingHints
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
@@ -103,6 +104,7 @@ class IdentifiedCheckpoint:
     # A folder with vocab.json and merges.txt where the checkpoint brings its own; None for CLIP's.
     tokenizer: Path | None
     digest: str
+    hints: SamplingHints = NO_HINTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import sd1
 from engine.families.base import Component, Family, IdentifiedCheckpoint, Parts
+from engine.families.hints import read_hints
 from engine.families.recognition import Kind, listing, recognise
 from engine.graphs.clip_text import ClipTextConfig
 
@@ -41,7 +42,8 @@ def identify(path: Path) -> IdentifiedCheckpoint:
     if path.is_dir():
         folder = read_folder(path)
         family = _family_of_folder(folder)
-        return family.assemble(path, family.read_folder(folder))
+        checkpoint = family.assemble(path, family.read_folder(folder))
+        return replace(checkpoint, hints=read_hints(path))
     index = read_index(path)
     family = _family(index.tensors, path)
     return family.assemble(path, family.read_file(index, frozenset(Component)))
@@ -59,7 +61,7 @@ def supply(checkpoint: IdentifiedCheckpoint, files: ComponentFiles) -> Identifie
         if name is not None:
             path = Path(name).absolute()
             parts = _with_part(parts, component, _read_part(family, component, path), path)
-    return family.assemble(checkpoint.path, parts)
+    return replace(family.assemble(checkpoint.path, parts), hints=checkpoint.hints)
 
 
 def require_complete(checkpoint: IdentifiedCheckpoint) -> None:

@@ -25,7 +25,7 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig
 from engine.pipeline.networks import denoiser_channels
-from engine.sampling.samplers import SAMPLERS
+from engine.sampling.samplers import SAMPLERS, SamplerDefaults
 
 _RANDOM_SEEDS = 2**32
 _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
@@ -36,8 +36,8 @@ def resolve(
     request: GenerateRequest, checkpoint: IdentifiedCheckpoint, device: Device
 ) -> ResolvedRequest:
     """The request without gaps. Raises EngineError(REQUEST_INVALID) naming what is wrong."""
-    sampler = request.sampler or _DEFAULT_SAMPLER
-    defaults = SAMPLERS[sampler].defaults
+    sampler = request.sampler or checkpoint.hints.sampler or _DEFAULT_SAMPLER
+    defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
     resolved = ResolvedRequest(
         prompt=request.prompt,
         negative_prompt=request.negative_prompt,
@@ -60,6 +60,23 @@ def resolve(
     _check(resolved, request.count, checkpoint)
     _check_denoiser(checkpoint)
     return resolved
+
+
+def _defaults(
+    checkpoint: IdentifiedCheckpoint, sampler: SamplerName, *, chosen: bool
+) -> SamplerDefaults:
+    """What open choices become: as the checkpoint likes it, else as the sampler does.
+
+    A checkpoint's hints were given with its own sampler in mind: one that a person chose instead
+    keeps its schedule and steps.
+    """
+    defaults, hints = SAMPLERS[sampler].defaults, checkpoint.hints
+    keeps = chosen and sampler is not (hints.sampler or _DEFAULT_SAMPLER)
+    return SamplerDefaults(
+        schedule=defaults.schedule if keeps else hints.schedule or defaults.schedule,
+        steps=defaults.steps if keeps else hints.steps or defaults.steps,
+        guidance=defaults.guidance if hints.guidance is None else hints.guidance,
+    )
 
 
 def precisions(wanted: PrecisionName, device: Device) -> tuple[Precision, ...]:

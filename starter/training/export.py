@@ -28,6 +28,9 @@ INDEX = {
     "vae": ["diffusers", "AutoencoderKL"],
 }
 
+# What Safelight does with this model where a person leaves it open; see README.md.
+HINTS = {"sampler": "dpmpp_2m", "schedule": "sgm_uniform", "steps": 20, "guidance": 2.5}
+
 
 def export(folder: Path = MODEL) -> None:
     """Writes the whole folder anew; nothing of an earlier export is kept."""
@@ -49,6 +52,7 @@ def export(folder: Path = MODEL) -> None:
         steps_offset=1,
     ).save_pretrained(folder / "scheduler")
     (folder / "model_index.json").write_text(json.dumps(INDEX, indent=2) + "\n")
+    (folder / "safelight.json").write_text(json.dumps(HINTS) + "\n")
     _tidy(folder)
 
 

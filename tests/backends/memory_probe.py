@@ -1,6 +1,6 @@
 """Measures a backend's private memory in a process of its own; prints JSON.
 
-`python -m tests.backends.memory_probe BACKEND FOLDER {cycles|reference}`
+`python -m tests.backends.memory_probe BACKEND FOLDER {cycles|products|lookup}`
 """
 
 import gc
@@ -12,7 +12,7 @@ import numpy as np
 
 from backends.hardware import private_bytes
 from backends.registry import find
-from tests.backends.samples import Target, matmul_graph
+from tests.backends.samples import Target, lookup_graph, matmul_graph
 
 SMALL_SIDE = 2288  # 20 MiB of float32
 LARGE_SIDE = 4096  # 64 MiB
@@ -35,12 +35,9 @@ def cycles(target: Target, folder: Path) -> list[int]:
     return after
 
 
-def reference(target: Target, folder: Path) -> list[int]:
-    """What is held before and after a network of 64 MiB of weights is loaded and has run."""
-    warm = matmul_graph(target, folder, side=16, name="warm")
-    session = target.load(warm)
-    session.run({"x": np.ones((1, 16), np.float32)})
-    session.close()
+def products(target: Target, folder: Path) -> list[int]:
+    """What is held before and after a matrix of 64 MiB is loaded and multiplied with."""
+    warm_up(target, folder)
     graph = matmul_graph(target, folder, side=LARGE_SIDE)
     before = held()
     session = target.load(graph)
@@ -48,12 +45,29 @@ def reference(target: Target, folder: Path) -> list[int]:
     return [before, held()]
 
 
+def lookup(target: Target, folder: Path) -> list[int]:
+    """What is held before and after a table of 64 MiB is loaded and a row of it looked up."""
+    warm_up(target, folder)
+    graph = lookup_graph(target, folder, side=LARGE_SIDE)
+    before = held()
+    session = target.load(graph)
+    session.run({"row": np.zeros(1, np.int64)})
+    return [before, held()]
+
+
+def warm_up(target: Target, folder: Path) -> None:
+    """Load and run something small, so that the runtime itself is not counted."""
+    session = target.load(matmul_graph(target, folder, side=16, name="warm"))
+    session.run({"x": np.ones((1, 16), np.float32)})
+    session.close()
+
+
 def main(backend_name: str, folder: str, what: str) -> None:
     found = find(backend_name)
     assert found
     backend = found.create()
     target = Target(backend, backend.probe()[0])
-    measure = {"cycles": cycles, "reference": reference}[what]
+    measure = {"cycles": cycles, "products": products, "lookup": lookup}[what]
     sys.stdout.write(json.dumps(measure(target, Path(folder))))
 
 

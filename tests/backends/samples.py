@@ -136,6 +136,16 @@ def matmul_graph(
     return g.build(dict(slices))
 
 
+def lookup_graph(target: Target, folder: Path, *, side: int) -> Graph:
+    """One row of a square float32 table."""
+    slices = write_arrays(folder / "table.safetensors", {"table": np.ones((side, side))})
+    g = target.builder("lookup", slices)
+    row = g.input("row", DType.I64, ("rows",))
+    y = g.op("Gather", g.weight("table", (side, side)), row)
+    g.output(y, "y", DType.F32, ("rows", side))
+    return g.build(dict(slices))
+
+
 def relative_error(actual: Array, expected: Array) -> float:
     """The L2 norm of the difference relative to that of `expected`."""
     difference = actual.astype(np.float64) - expected

@@ -1,4 +1,4 @@
-"""The starter model through the real engine on each backend: the prompt's words are in the picture."""
+"""The starter model on each backend: the prompt's words are in the picture."""
 
 import numpy as np
 import pytest

@@ -140,6 +140,13 @@ def test_a_bomb_is_refused_by_its_header(tmp_path: Path) -> None:
         assert_unreadable(save(tmp_path / f"{side}.png", content))
 
 
+def test_a_whole_picture_of_more_than_89_megapixels_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    Image.new("1", (10_000, 9_000)).save(path)
+    assert path.stat().st_size < 100_000
+    assert_unreadable(path)
+
+
 @pytest.mark.parametrize(
     "content",
     [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF\x10\0\0\0WEBPVP8 ", b"<svg/>", bytes(999)],

@@ -1,0 +1,53 @@
+"""How a checkpoint likes to be sampled, where its folder says so in `safelight.json`."""
+
+from pathlib import Path
+
+import msgspec
+
+from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
+from engine.api.values import ErrorCode, SamplerName, ScheduleName
+from engine.errors import EngineError
+
+FILE_NAME = "safelight.json"
+_MAX_BYTES = 64 << 10
+
+
+class SamplingHints(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request that leaves a choice open gets with this checkpoint; None has no say."""
+
+    sampler: SamplerName | None = None
+    schedule: ScheduleName | None = None
+    steps: int | None = None
+    guidance: float | None = None
+
+
+NO_HINTS = SamplingHints()
+
+
+def read_hints(folder: Path) -> SamplingHints:
+    """The hints of a checkpoint folder, empty without the file.
+
+    Raises EngineError(CHECKPOINT_CORRUPT) where the file is there and makes no sense.
+    """
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return NO_HINTS
+    try:
+        with path.open("rb") as file:
+            hints = msgspec.json.decode(file.read(_MAX_BYTES), type=SamplingHints)
+    except (OSError, msgspec.MsgspecError) as error:
+        raise _corrupt(path, str(error)) from error
+    steps_fit = hints.steps is None or 1 <= hints.steps <= MAX_STEPS
+    guidance_fits = hints.guidance is None or 0 <= hints.guidance <= MAX_GUIDANCE
+    if not (steps_fit and guidance_fits):
+        raise _corrupt(path, "steps or guidance is out of range")
+    return hints
+
+
+def _corrupt(path: Path, detail: str) -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_CORRUPT,
+        f"The file {path} does not say how to sample the checkpoint.",
+        "Correct it, or remove it: it only holds defaults.",
+        detail,
+    )

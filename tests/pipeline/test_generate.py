@@ -1,0 +1,110 @@
+"""Whole jobs on a tiny checkpoint: what the request says is what happens."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from backends.base import Precision
+from backends.cpu import CpuBackend
+from engine.api.request import InputImage
+from engine.api.values import InputRole, Phase, SamplerName
+from engine.families import identify
+from tests.pipeline.counting import CountingBackend
+from tests.pipeline.jobs import a_request, psnr, run
+from tests.tiny_checkpoint import SIDE, write_checkpoint
+
+CPU = CpuBackend()
+
+
+@pytest.fixture(scope="module")
+def init(tmp_path_factory: pytest.TempPathFactory) -> InputImage:
+    path = tmp_path_factory.mktemp("init") / "init.png"
+    small = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    Image.fromarray(small).resize((100, 80)).save(path)
+    return InputImage(role=InputRole.INIT, path=str(path))
+
+
+def test_the_same_request_gives_the_same_pixels(tiny: Path) -> None:
+    first, second = (run(a_request(tiny), CPU).pixels[0] for _ in range(2))
+    assert first.shape == (SIDE, SIDE, 3)
+    assert first.std() > 20
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_size_is_height_by_width(tiny: Path) -> None:
+    (pixels,) = run(a_request(tiny, width=96, height=70), CountingBackend()).pixels
+    assert pixels.shape == (70, 96, 3)
+
+
+def test_a_picture_of_a_batch_is_that_of_its_seed(tiny: Path) -> None:
+    batch = run(a_request(tiny, seed=7, count=2), CPU).pixels
+    alone = run(a_request(tiny, seed=8), CPU).pixels[0]
+    np.testing.assert_array_equal(batch[1], alone)
+    assert psnr(batch[0], batch[1]) < 20
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"prompt": "a blue house"},
+        {"negative_prompt": "green"},
+        {"steps": 4},
+        {"guidance": 3.0},
+        {"sampler": SamplerName.EULER},
+        {"clip_skip": 2},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_every_setting_has_a_say(tiny: Path, change: dict[str, object]) -> None:
+    usual = run(a_request(tiny), CPU).pixels[0]
+    assert psnr(usual, run(a_request(tiny, **change), CPU).pixels[0]) < 60
+
+
+def test_without_guidance_the_negative_prompt_has_none(tiny: Path) -> None:
+    first, second = (
+        run(a_request(tiny, guidance=1.0, negative_prompt=text), CPU).pixels[0]
+        for text in ("blur", "green")
+    )
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_picture_is_redrawn_by_its_strength(tiny: Path, init: InputImage) -> None:
+    results = {
+        strength: run(a_request(tiny, steps=10, inputs=(init,), strength=strength), CPU)
+        for strength in (0.0, 0.5, 1.0)
+    }
+    steps = {strength: result.log.steps[-1] for strength, result in results.items()}
+    assert steps == {0.0: (1, 1), 0.5: (6, 6), 1.0: (10, 10)}
+    pixels = {strength: result.pixels[0] for strength, result in results.items()}
+    assert psnr(pixels[0.0], pixels[0.5]) > psnr(pixels[0.0], pixels[1.0])
+    encode = [phase for phase in results[0.5].log.phases if phase is Phase.ENCODE]
+    assert len(encode) == 2  # the prompt and the picture
+
+
+@pytest.mark.parametrize("prediction", ["epsilon", "v_prediction"])
+def test_what_the_denoiser_predicts_is_read_off_the_folder(
+    tmp_path: Path, tiny: Path, prediction: str
+) -> None:
+    path = write_checkpoint(tmp_path / prediction, prediction=prediction)
+    assert identify(path).prediction.value == prediction
+    same = psnr(run(a_request(path), CPU).pixels[0], run(a_request(tiny), CPU).pixels[0]) == 99
+    assert same == (prediction == "epsilon")
+
+
+def test_an_inpainting_checkpoint_paints_everything(tmp_path: Path) -> None:
+    path = write_checkpoint(tmp_path / "inpainting", in_channels=9)
+    assert identify(path).variant == "inpainting"
+    backend = CountingBackend()
+    run(a_request(path), backend)
+    assert [name for name, _ in backend.loads] == [
+        *("text_encoder", "vae_encoder", "denoiser", "vae_decoder")
+    ]
+    assert run(a_request(path), CPU).pixels[0].std() > 20
+
+
+def test_pictures_come_in_the_precision_that_is_asked_for(tiny: Path) -> None:
+    backend = CountingBackend()
+    run(a_request(tiny), backend, (Precision.F16, Precision.F32))
+    assert {precision for _, precision in backend.loads} == {Precision.F16}
