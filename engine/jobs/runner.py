@@ -73,7 +73,7 @@ class JobRunner:
         first = resolve(request, checkpoint, devices[0][1])
         images: list[SavedImage] = []
         warnings: list[ErrorInfo] = []
-        for position, (backend, device) in enumerate(devices):
+        for backend, device in devices:
             # Where one device fails the next goes on: same seeds, remaining pictures.
             remaining = _remaining(request, first.seed, len(images))
             compiler = Compiler(backend, device, self._working_copies)
@@ -83,20 +83,13 @@ class JobRunner:
                     images.append(image)
                     reporter.image_saved(image)
             except EngineError as error:
-                is_last = position == len(devices) - 1
-                if error.code is not ErrorCode.BACKEND_FAILED or is_last:
+                if error.code is not ErrorCode.BACKEND_FAILED or device is devices[-1][1]:
                     raise
                 warnings.append(error.info)
                 reporter.warning(error.info)
                 continue
-            return JobResult(
-                images=tuple(images),
-                family=checkpoint.family,
-                device=device,
-                timings=stopwatch.timings(),
-                warnings=tuple(warnings),
-                plan=run.plan,
-            )
+            result = (checkpoint.family, device, stopwatch.timings(), tuple(warnings), run.plan)
+            return JobResult(tuple(images), *result)
         raise AssertionError("candidates() returns at least one device")
 
 
