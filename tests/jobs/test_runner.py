@@ -1,0 +1,104 @@
+"""A job goes on where a device or a disk fails."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+
+from app.paths import starter_checkpoint
+from backends.base import BackendError
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorCode, ErrorInfo, Phase
+from engine.errors import EngineError
+from engine.jobs.cancel import CancelToken
+from engine.jobs.runner import JobResult, JobRunner
+from engine.jobs.saving import PictureSaver, SavedImage
+from engine.metadata.record import read_record
+from engine.output import Destination
+
+REQUEST = GenerateRequest(
+    prompt="a red house", checkpoint=str(starter_checkpoint()), steps=2, width=64, height=64, seed=3
+)
+
+
+class Listener:
+    """Collects what a job reports."""
+
+    def __init__(self) -> None:
+        self.saved: list[SavedImage] = []
+        self.warnings: list[ErrorInfo] = []
+
+    def phase(self, phase: Phase) -> None:
+        pass
+
+    def progress(self, done: int, total: int) -> None:
+        pass
+
+    def image_saved(self, image: SavedImage) -> None:
+        self.saved.append(image)
+
+    def warning(self, warning: ErrorInfo) -> None:
+        self.warnings.append(warning)
+
+
+def run(folder: Path, listener: Listener, request: GenerateRequest = REQUEST) -> JobResult:
+    saver = PictureSaver(str(folder), request.count)
+    return JobRunner(folder / "cache").run(request, saver, listener, CancelToken())
+
+
+def fail(*_: object) -> None:
+    raise BackendError("the driver is gone")
+
+
+def test_the_next_device_takes_over_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cpu_only = msgspec.structs.replace(REQUEST, backend="cpu")
+    expected = run(tmp_path / "expected", Listener(), cpu_only)
+    monkeypatch.setattr("backends.intel_openvino.OpenVinoBackend.load", fail)
+    listener = Listener()
+    result = run(tmp_path / "actual", listener)
+    assert result.device.backend == "cpu"
+    assert [warning.code for warning in listener.warnings] == [ErrorCode.BACKEND_FAILED]
+    record = read_record(result.images[0].path)
+    assert record is not None
+    assert record.warnings == result.warnings == tuple(listener.warnings)
+    assert record.request.backend == "cpu"
+    first, second = (np.asarray(Image.open(r.images[0].path)) for r in (expected, result))
+    assert np.array_equal(first, second)
+
+
+def test_a_wish_for_one_backend_is_not_overruled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backends.intel_openvino.OpenVinoBackend.load", fail)
+    request = msgspec.structs.replace(REQUEST, backend="intel_openvino")
+    with pytest.raises(EngineError) as caught:
+        run(tmp_path, Listener(), request)
+    assert caught.value.code is ErrorCode.BACKEND_FAILED
+    assert "the driver is gone" in caught.value.detail
+
+
+def test_a_picture_that_cannot_be_saved_is_kept_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuge = tmp_path / "refuge"
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(refuge))
+    from engine.output import write_picture as write
+
+    def full_disk(pixels: np.ndarray, target: Destination, **rest: object) -> Path:
+        if target.folder == tmp_path / "out":
+            raise EngineError(ErrorCode.DISK_FULL, "The disk is full.", "Free some space.")
+        return write(pixels, target, **rest)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr("engine.jobs.saving.write_picture", full_disk)
+    listener = Listener()
+    with pytest.raises(EngineError) as caught:
+        run(tmp_path / "out", listener)
+    assert caught.value.code is ErrorCode.DISK_FULL
+    (kept,) = refuge.rglob("*.png")
+    assert str(kept) in caught.value.hint
+    assert read_record(kept) is not None
+    assert listener.saved == []
