@@ -5,7 +5,7 @@ ORACLE := .venv-oracle
 PY := $(BASE)/bin/python
 ORACLE_PY := $(ORACLE)/bin/python
 
-.PHONY: run test oracle check format bench starter clean
+.PHONY: run test oracle check format bench clean
 
 run: $(BASE)/.installed
 	$(PY) -m app generate "a red house by the sea at night"
@@ -26,8 +26,8 @@ format: $(BASE)/.installed
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
-# Full-size networks beside diffusers and stable-diffusion.cpp; needs about 12 GB of disk and half an hour.
-bench: $(ORACLE)/.installed
+# Full-size networks beside diffusers and stable-diffusion.cpp: about 12 GB of disk, 40 minutes.
+bench: $(BASE)/.installed $(ORACLE)/.peers
 	$(ORACLE_PY) -m benchmarks
 
 $(BASE)/.installed: pyproject.toml
@@ -39,6 +39,11 @@ $(ORACLE)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(ORACLE)
 	$(ORACLE_PY) -m pip install --quiet --editable ".[dev,oracle]"
 	$(ORACLE_PY) -m pip install --quiet --no-deps k-diffusion==0.1.1.post1
+	touch $@
+
+# stable-diffusion.cpp is compiled here (minutes, needs a C++ compiler); its rows say so where it is not.
+$(ORACLE)/.peers: $(ORACLE)/.installed
+	-$(ORACLE_PY) -m pip install --quiet --editable ".[peers]"
 	touch $@
 
 clean:

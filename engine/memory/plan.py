@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 # What a working set needs beside weights: measured peaks of SD 1.5 at 512x512, per latent cell.
-_DENOISER_BYTES_PER_CELL = 130_000
-_VAE_BYTES_PER_CELL = 260_000
+_DENOISER_BYTES_PER_CELL = 75_000
+_VAE_BYTES_PER_CELL = 165_000
 # Interpreter, runtime and libraries.
-_BASE_BYTES = 350 << 20
+_BASE_BYTES = 200 << 20
 # What the rest of the machine keeps.
 _SHARE_OF_FREE = 0.8
 
