@@ -1,6 +1,6 @@
 """AUTOMATIC1111's "parameters" text: prompt, negative prompt, one line of `key: value` pairs.
 
-Grammar: reference/formats.md 4.1, after `modules/infotext_utils.py`. The text cannot express every
+Grammar: after `modules/infotext_utils.py`. The text cannot express every
 prompt (a line that begins with "Negative prompt:", white space at the ends of lines); the record
 beside it can.
 """

@@ -1,6 +1,6 @@
 """Writes pictures so that a file under a final name is whole and none is overwritten.
 
-The order is the promise (reference/desktop.md 4.2): a temporary file in the same folder, all bytes,
+The order is the promise: a temporary file in the same folder, all bytes,
 fsync, the final name only if it is free, fsync of the folder, and only then the caller is told.
 """
 

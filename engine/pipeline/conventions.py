@@ -1,4 +1,4 @@
-"""Where tools differ for the same request, as values (formats.md, 4.3 and 4.4)."""
+"""Where tools differ for the same request, as values."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
