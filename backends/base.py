@@ -113,9 +113,14 @@ class FileSlice:
     shape: tuple[int, ...]
 
     @property
+    def elements(self) -> int:
+        """How many numbers the tensor has."""
+        return math.prod(self.shape)
+
+    @property
     def nbytes(self) -> int:
         """Length of the slice in bytes."""
-        return math.prod(self.shape) * self.dtype.itemsize
+        return self.elements * self.dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +290,7 @@ def all_feeds(
 
 
 class Backend(Protocol):
-    """One way to compile and run graphs."""
+    """One way to compile and run graphs. Backends inherit from it."""
 
     name: str
 
@@ -314,8 +319,8 @@ class Backend(Protocol):
         progress: Progress,
         cancel: Cancellation,
     ) -> Artifact | None:
-        """Compile into `folder`; None where there is nothing worth keeping."""
-        ...
+        """Compile into `folder`; None, as by default, where there is nothing worth keeping."""
+        return None
 
     def load(
         self,

@@ -10,12 +10,12 @@ OperatorKernels.md), so graphs are float32 whatever the file holds.
 
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
 
 from backends import hardware
 from backends.base import (
     Artifact,
     AttentionForm,
+    Backend,
     Cancellation,
     Device,
     GeluForm,
@@ -26,7 +26,6 @@ from backends.base import (
     Precision,
     Progress,
     Session,
-    ShapeProfile,
 )
 
 _OPERATORS = OperatorSet(
@@ -37,7 +36,7 @@ _OPERATORS = OperatorSet(
 )
 
 
-class CpuBackend:
+class CpuBackend(Backend):
     """The backend that always works."""
 
     name = "cpu"
@@ -59,18 +58,6 @@ class CpuBackend:
     def memory(self, device: Device) -> MemoryInfo:
         """Main memory."""
         return hardware.host_memory()
-
-    def compile(
-        self,
-        graph: Graph,
-        device: Device,
-        profile: ShapeProfile,
-        folder: Path,
-        progress: Progress,
-        cancel: Cancellation,
-    ) -> Artifact | None:
-        """Nothing worth keeping: loading compiles in about a second."""
-        return None
 
     def load(
         self,

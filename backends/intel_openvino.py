@@ -25,6 +25,7 @@ from backends.base import (
     Array,
     Artifact,
     AttentionForm,
+    Backend,
     BackendError,
     Cancellation,
     Device,
@@ -39,7 +40,6 @@ from backends.base import (
     Progress,
     RunCancelled,
     Session,
-    ShapeProfile,
     TensorSpec,
     WeightRef,
     all_feeds,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     import openvino as ov
 
 
-class OpenVinoBackend:
+class OpenVinoBackend(Backend):
     """OpenVINO's CPU device."""
 
     name = "intel_openvino"
@@ -87,18 +87,6 @@ class OpenVinoBackend:
     def memory(self, device: Device) -> MemoryInfo:
         """Main memory."""
         return hardware.host_memory()
-
-    def compile(
-        self,
-        graph: Graph,
-        device: Device,
-        profile: ShapeProfile,
-        folder: Path,
-        progress: Progress,
-        cancel: Cancellation,
-    ) -> Artifact | None:
-        """Nothing worth keeping: loading compiles in about a second."""
-        return None
 
     def load(
         self,

@@ -6,7 +6,6 @@ function of the graph's name, so that they are neither flat nor different from r
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from threading import Event
 from zlib import crc32
 
@@ -15,6 +14,7 @@ import numpy as np
 from backends.base import (
     Array,
     Artifact,
+    Backend,
     BackendError,
     Cancellation,
     Device,
@@ -25,7 +25,6 @@ from backends.base import (
     Progress,
     RunCancelled,
     Session,
-    ShapeProfile,
     TensorSpec,
     all_feeds,
 )
@@ -44,7 +43,7 @@ class Script:
     precisions: frozenset[Precision] | None = None
 
 
-class NullBackend:
+class NullBackend(Backend):
     """Loads at once, returns numbers of the right shape; `scripts` maps graph names to misdeeds."""
 
     name = "null"
@@ -67,18 +66,6 @@ class NullBackend:
     def memory(self, device: Device) -> MemoryInfo:
         """As if 8 GiB, all free."""
         return MemoryInfo(total=8 << 30, free=8 << 30, integrated=True)
-
-    def compile(
-        self,
-        graph: Graph,
-        device: Device,
-        profile: ShapeProfile,
-        folder: Path,
-        progress: Progress,
-        cancel: Cancellation,
-    ) -> Artifact | None:
-        """Nothing worth keeping."""
-        return None
 
     def load(
         self,

@@ -68,7 +68,10 @@ def private_bytes(pid: int) -> int | None:
 
 
 class PrivateMemoryPeak:
-    """Samples another process's private memory every 20 ms while the block runs."""
+    """Samples another process's private memory every 20 ms while the block runs.
+
+    Not the engine's own sampler, on purpose: the memory table sets one against the other.
+    """
 
     def __init__(self, pid: int, interval_s: float = SAMPLING_INTERVAL_S) -> None:
         self.pid = pid

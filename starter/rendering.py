@@ -7,11 +7,12 @@ from pathlib import Path
 from PIL import Image
 
 from engine.api.request import GenerateRequest
-from engine.api.values import Phase, SamplerName, ScheduleName
+from engine.api.values import SamplerName, ScheduleName
 from engine.compile.compiler import Compiler
 from engine.families.identify import identify, require_complete
 from engine.jobs.cancel import CancelToken
 from engine.jobs.devices import candidates
+from engine.jobs.runner import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.generate import Generation, Job
@@ -21,16 +22,6 @@ from engine.text.tokenizers import load_tokenizer
 
 # Prompts and a seed for each to 256x256 pictures.
 Render = Callable[[Sequence[str], Sequence[int]], list[Image.Image]]
-
-
-class _Silent:
-    """A reporter that says nothing."""
-
-    def phase(self, phase: Phase) -> None:
-        pass
-
-    def progress(self, done: int, total: int) -> None:
-        pass
 
 
 @contextmanager
@@ -56,12 +47,12 @@ def safelight_renderer(
             schedule=ScheduleName.SGM_UNIFORM,
         )
         job = Job(resolve(request, checkpoint, device), checkpoint, tokenizer, 1)
-        picture = next(Generation(job, stages, _Silent()).pictures())
+        picture = next(Generation(job, stages, SilentReporter()).pictures())
         return Image.fromarray(picture.pixels)
 
     with ExitStack() as stack:
         wanted = precisions(GenerateRequest(prompt="").precision, device)
-        stages = Stages(compiler, plan, wanted, _Silent(), CancelToken(), Stopwatch())
+        stages = Stages(compiler, plan, wanted, SilentReporter(), CancelToken(), Stopwatch())
         stack.callback(stages.close)
         yield lambda prompts, seeds: [
             render_one(prompt, seed, stages) for prompt, seed in zip(prompts, seeds, strict=True)

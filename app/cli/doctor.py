@@ -4,7 +4,6 @@ import argparse
 import platform
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,12 +15,11 @@ from app.cli.devices import DeviceOutput, list_devices
 from app.cli.terminal import print_json, print_table
 from app.paths import Paths, find_paths, starter_checkpoint
 from engine.api.request import GenerateRequest
-from engine.api.values import ErrorInfo, Phase
 from engine.errors import EngineError
 from engine.families.identify import identify, require_complete
 from engine.jobs.cancel import CancelToken
-from engine.jobs.runner import JobRunner
-from engine.jobs.saving import PictureSaver, SavedImage
+from engine.jobs.runner import JobRunner, SilentReporter
+from engine.jobs.saving import PictureSaver
 
 _PACKAGES = ("safelight", "numpy", "onnx", "onnxruntime", "openvino", "PySide6-Essentials")
 # Peak signal-to-noise ratio below which two backends do not make the same picture.
@@ -43,23 +41,6 @@ class DoctorOutput(msgspec.Struct, frozen=True):
 
     ok: bool
     checks: tuple[CheckOutput, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Silent:
-    """A reporter that says nothing."""
-
-    def phase(self, phase: Phase) -> None:
-        pass
-
-    def progress(self, done: int, total: int) -> None:
-        pass
-
-    def image_saved(self, image: SavedImage) -> None:
-        pass
-
-    def warning(self, warning: ErrorInfo) -> None:
-        pass
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -148,7 +129,7 @@ def _picture(backend: str, folder: Path) -> tuple[np.ndarray, float]:
         backend=backend,
     )
     saver = PictureSaver(str(folder / f"{backend}.png"), 1)
-    result = JobRunner(folder / "cache").run(request, saver, _Silent(), CancelToken())
+    result = JobRunner(folder / "cache").run(request, saver, SilentReporter(), CancelToken())
     with Image.open(result.images[0].path) as image:
         return np.asarray(image, np.float32), result.timings.total_s
 

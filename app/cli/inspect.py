@@ -77,7 +77,7 @@ def _component(checkpoint: IdentifiedCheckpoint, component: Component) -> Compon
     weights = checkpoint.components[component].weights.values()
     return ComponentOutput(
         name=component.value,
-        parameters=sum(ref.nbytes // ref.dtype.itemsize for ref in weights),
+        parameters=sum(ref.elements for ref in weights),
         bytes=sum(ref.nbytes for ref in weights),
         precisions=tuple(sorted({ref.dtype.value.lower() for ref in weights})),
     )

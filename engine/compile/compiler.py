@@ -82,9 +82,7 @@ class Compiler:
         operators = self.backend.operators(self.device)
         element = element_type(weights.values(), operators, precision)
         return sum(
-            ref.nbytes // ref.dtype.itemsize * element.itemsize
-            for ref in weights.values()
-            if ref.dtype is not element
+            ref.elements * element.itemsize for ref in weights.values() if ref.dtype is not element
         )
 
     def _bind(

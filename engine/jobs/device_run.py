@@ -1,6 +1,5 @@
 """A job on one device: plan its memory, make its pictures, save each at once."""
 
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.metadata import version
@@ -92,7 +91,7 @@ class DeviceRun:
 
     def _bytes(self, component: Component, precision: Precision) -> ComponentBytes:
         weights = self.checkpoint.components[component].weights
-        parameters = sum(math.prod(ref.shape) for ref in weights.values())
+        parameters = sum(ref.elements for ref in weights.values())
         return ComponentBytes(
             packed=parameters * precision.dtype.itemsize,
             converted=self.compiler.converted_bytes(weights, precision),

@@ -35,6 +35,22 @@ class JobReporter(Reporter, Protocol):
         ...
 
 
+class SilentReporter:
+    """A `JobReporter` that says nothing; a base for those that say little."""
+
+    def phase(self, phase: Phase) -> None:
+        """Say nothing."""
+
+    def progress(self, done: int, total: int) -> None:
+        """Say nothing."""
+
+    def image_saved(self, image: SavedImage) -> None:
+        """Say nothing."""
+
+    def warning(self, warning: ErrorInfo) -> None:
+        """Say nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobResult:
     """What a finished job made, where, and how long each phase took."""

@@ -107,7 +107,7 @@ class WorkingCopies:
 
 
 def _converted_bytes(ref: FileSlice, element: DType) -> int:
-    return ref.nbytes // ref.dtype.itemsize * element.itemsize
+    return ref.elements * element.itemsize
 
 
 def _header(weights: Mapping[str, FileSlice], element: DType) -> bytes:

@@ -14,12 +14,6 @@ from app.cli import run
 from app.paths import find_paths, starter_checkpoint
 
 
-@pytest.fixture(autouse=True)
-def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    for name in ("OUTPUT", "CACHE", "MODELS"):
-        monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
-
-
 def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     assert run([*arguments, "--json"]) == 0
     captured = capsys.readouterr()

@@ -21,12 +21,6 @@ from engine.metadata.record import read_record
 SMALL = ("--steps", "2", "--size", "64x64", "--seed", "7")
 
 
-@pytest.fixture(autouse=True)
-def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    for name in ("OUTPUT", "CACHE", "MODELS"):
-        monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
-
-
 def generate(out: Path, *arguments: str) -> int:
     return run(["generate", "a red house", "--out", str(out), *SMALL, *arguments])
 

@@ -10,10 +10,10 @@ from PIL import Image
 from app.paths import starter_checkpoint
 from backends.base import BackendError
 from engine.api.request import GenerateRequest
-from engine.api.values import ErrorCode, ErrorInfo, Phase
+from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError
 from engine.jobs.cancel import CancelToken
-from engine.jobs.runner import JobResult, JobRunner
+from engine.jobs.runner import JobResult, JobRunner, SilentReporter
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.metadata.record import read_record
 from engine.output import Destination
@@ -23,18 +23,12 @@ REQUEST = GenerateRequest(
 )
 
 
-class Listener:
+class Listener(SilentReporter):
     """Collects what a job reports."""
 
     def __init__(self) -> None:
         self.saved: list[SavedImage] = []
         self.warnings: list[ErrorInfo] = []
-
-    def phase(self, phase: Phase) -> None:
-        pass
-
-    def progress(self, done: int, total: int) -> None:
-        pass
 
     def image_saved(self, image: SavedImage) -> None:
         self.saved.append(image)

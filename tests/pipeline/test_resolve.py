@@ -87,8 +87,12 @@ def test_a_seed_is_drawn_each_time(checkpoint: IdentifiedCheckpoint) -> None:
 
 
 def test_the_largest_values_are_taken(checkpoint: IdentifiedCheckpoint) -> None:
-    filled(checkpoint, width=MAX_SIDE, height=MIN_SIDE, steps=1000, guidance=100.0, seed=MAX_SEED)
-    filled(checkpoint, count=10, seed=MAX_SEED - 9, strength=1.0)
+    fields = {"width": MAX_SIDE, "height": MIN_SIDE, "steps": 1000, "guidance": 100.0}
+    largest = filled(checkpoint, **fields, seed=MAX_SEED)
+    assert {name: getattr(largest, name) for name in fields} == fields
+    assert largest.seed == MAX_SEED
+    last = filled(checkpoint, count=10, seed=MAX_SEED - 9, strength=1.0)
+    assert (last.seed, last.strength) == (MAX_SEED - 9, 1.0)
 
 
 @pytest.mark.parametrize(

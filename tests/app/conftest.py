@@ -1,0 +1,11 @@
+"""Every test of the command line has folders of its own."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    for name in ("OUTPUT", "CACHE", "MODELS"):
+        monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
