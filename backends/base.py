@@ -122,6 +122,12 @@ class FileSlice:
         """Length of the slice in bytes."""
         return self.elements * self.dtype.itemsize
 
+    def rows(self, start: int, stop: int) -> "FileSlice":
+        """The part of the tensor along its first axis."""
+        row = self.nbytes // self.shape[0]
+        shape = (stop - start, *self.shape[1:])
+        return FileSlice(self.path, self.offset + start * row, self.dtype, shape)
+
 
 @dataclass(frozen=True, slots=True)
 class ComputedArray:
@@ -202,6 +208,14 @@ class LinearForm(StrEnum):
     FUSED_MATMUL = "fused_matmul"  # com.microsoft FusedMatMul with transB
 
 
+class UpsamplingForm(StrEnum):
+    """How nearest-neighbour doubling before a 3x3 convolution is written."""
+
+    RESIZE = "resize"  # Resize, Conv
+    # One ConvTranspose with a 4x4 kernel of summed weights: 4/9 of the arithmetic.
+    TRANSPOSED = "transposed"
+
+
 @dataclass(frozen=True, slots=True)
 class OperatorSet:
     """The forms of ONNX a compiler runs best, and the weight types it takes as they are."""
@@ -213,6 +227,7 @@ class OperatorSet:
     group_norm: GroupNormForm = GroupNormForm.INSTANCE
     gelu: GeluForm = GeluForm.ERF
     linear: LinearForm = LinearForm.TRANSPOSE_MATMUL
+    upsampling: UpsamplingForm = UpsamplingForm.RESIZE
 
 
 @dataclass(frozen=True, slots=True)

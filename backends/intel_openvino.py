@@ -9,6 +9,7 @@ replaced by constants that share the memory of the mapped file.
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 # (the runtime ships no complete types)
 
+import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -41,6 +42,7 @@ from backends.base import (
     RunCancelled,
     Session,
     TensorSpec,
+    UpsamplingForm,
     WeightRef,
     all_feeds,
 )
@@ -76,6 +78,7 @@ class OpenVinoBackend(Backend):
             attention=AttentionForm.STANDARD,
             group_norm=GroupNormForm.INSTANCE,
             gelu=GeluForm.STANDARD,
+            upsampling=UpsamplingForm.TRANSPOSED,
         )
 
     def fingerprint(self, device: Device) -> str:
@@ -148,6 +151,8 @@ class OpenVinoSession:
 @cache
 def _core() -> "ov.Core":
     """OpenVINO's entry point; made once, because it loads its plug-ins."""
+    # Its model converter is of no use here, and brings a telemetry client along.
+    sys.modules.setdefault("openvino.tools.ovc", None)  # pyright: ignore[reportArgumentType]
     import openvino as ov
 
     return ov.Core()

@@ -25,14 +25,17 @@ _START_TOKEN, _END_TOKEN = 49406, 49407
 
 
 def feeds(component: str, pictures: int) -> Mapping[str, Array]:
-    """The same inputs for every peer: for `pictures` at once, guided, so text and steps double."""
+    """The same inputs for every peer: for `pictures` at once, guided.
+
+    Both halves of guidance see the same latents: `sample` holds them once, for those who know that.
+    """
     random = np.random.default_rng(0)
     if component == TEXT:
         tokens = random.integers(0, _START_TOKEN, (2 * pictures, _TOKENS))
         tokens[:, 0], tokens[:, 40:] = _START_TOKEN, _END_TOKEN
         return {"tokens": tokens}
     if component == DENOISER:
-        sample = random.standard_normal((2 * pictures, 4, _CELLS, _CELLS), np.float32)
+        sample = random.standard_normal((pictures, 4, _CELLS, _CELLS), np.float32)
         context = random.standard_normal((2 * pictures, _TOKENS, _CONTEXT_WIDTH), np.float32)
         return {"sample": sample, "timestep": np.array([500], np.float32), "context": context}
     return {"latent": random.standard_normal((pictures, 4, _CELLS, _CELLS), np.float32)}

@@ -11,7 +11,7 @@ import numpy as np
 from backends import registry
 from backends.base import Precision, Session
 from benchmarks.child import Answer
-from benchmarks.workload import DECODER, DENOISER, TEXT, feeds
+from benchmarks.workload import DECODER, DENOISER, SIZE, TEXT, feeds
 from engine.compile.compiler import Compiler, Network
 from engine.families import identify
 from engine.jobs.cancel import CancelToken
@@ -77,6 +77,6 @@ class Safelight:
         if component == TEXT:
             return networks.text_encoder(self._checkpoint, clip_skip=1)
         if component == DENOISER:
-            return networks.denoiser(self._checkpoint)
+            return networks.denoiser(self._checkpoint, SIZE, SIZE)
         assert component == DECODER
         return networks.decoder(self._checkpoint)

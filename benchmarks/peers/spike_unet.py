@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from benchmarks.child import Answer
 from benchmarks.spike import GraphBuilder, bind_openvino, model, unet
 from benchmarks.workload import DENOISER, feeds
@@ -26,7 +28,7 @@ class Spike:
         self._run, self._keep_alive = bind_openvino(network, unet_file, header)
         given = feeds(DENOISER, 1)
         self._feeds = {
-            "sample": given["sample"],
+            "sample": np.concatenate([given["sample"]] * 2),
             "timestep": given["timestep"].astype("int64"),
             "encoder_hidden_states": given["context"],
         }

@@ -20,7 +20,7 @@ from backends.base import (
 from engine.api.values import ErrorCode
 from engine.errors import Cancelled, EngineError
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.weights import Report, bind, element_type
+from engine.graphs.weights import Report, WeightSource, bind, element_type
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
 
@@ -88,13 +88,13 @@ class Compiler:
     def _bind(
         self,
         network: Network,
-        weights: Mapping[str, FileSlice],
+        weights: Mapping[str, WeightSource],
         element: DType,
         placement: WeightPlacement,
         report: Report,
     ) -> Mapping[str, WeightRef]:
-        if all(ref.dtype is element for ref in weights.values()):
-            return weights
+        if all(w.dtype is element for w in weights.values() if isinstance(w, FileSlice)):
+            return bind(weights, element, report)
         # A copy that exists is the fastest way, whatever the plan.
         key = f"{network.digest[:24]}-{network.name}-{element.value.lower()}"
         copy = self._working_copies.find(key, weights)

@@ -18,6 +18,7 @@ from backends.base import (
 )
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
+from engine.graphs.weights import Derive, DerivedWeight, WeightSource
 
 # A value flowing through the graph, by its ONNX name.
 Value = str
@@ -54,7 +55,8 @@ class NodeWriter:
         self.element = element
         self.precision = precision
         self._available = weights
-        self.used: dict[str, FileSlice] = {}
+        self.used: dict[str, WeightSource] = {}
+        self._taken: set[str] = set()
         self._nodes: list[NodeProto] = []
         self._constants: dict[tuple[DType, tuple[int, ...], bytes], TensorProto] = {}
         self._inputs: list[TensorSpec] = []
@@ -75,16 +77,9 @@ class NodeWriter:
 
     def op(self, kind: str, *inputs: Value, domain: str = "", **attributes: Attribute) -> Value:
         """Emit a node with one output."""
-        return self.ops(kind, 1, *inputs, domain=domain, **attributes)[0]
-
-    def ops(
-        self, kind: str, outputs: int, *inputs: Value, domain: str = "", **attributes: Attribute
-    ) -> tuple[Value, ...]:
-        """Emit a node with several outputs."""
         name = f"{kind}_{len(self._nodes)}"
-        names = (name,) if outputs == 1 else tuple(f"{name}_{i}" for i in range(outputs))
-        self._emit(kind, inputs, names, domain, **attributes)
-        return names
+        self._emit(kind, inputs, (name,), domain, **attributes)
+        return name
 
     def _emit(
         self,
@@ -128,7 +123,26 @@ class NodeWriter:
         return self._constants[key].name
 
     def weight(self, name: str, shape: tuple[int, ...]) -> Value:
-        """Use a weight of the checkpoint.
+        """Use a weight of the checkpoint. Raises EngineError(CHECKPOINT_MISMATCH)."""
+        self.used[name] = self.source(name, shape)
+        return name
+
+    def weight_rows(self, name: str, shape: tuple[int, ...], start: int, stop: int) -> Value:
+        """Use a part of a weight along its first axis, which stays where it is in the file."""
+        part = f"{name}[{start}:{stop}]"
+        self.used[part] = self.source(name, shape).rows(start, stop)
+        return part
+
+    def derived_weight(
+        self, name: str, shape: tuple[int, ...], derived_shape: tuple[int, ...], derive: Derive
+    ) -> Value:
+        """Use what `derive` makes of a weight of `shape`, in `derived_shape`."""
+        derived = f"{name}:{derive.__name__}"
+        self.used[derived] = DerivedWeight(self.source(name, shape), derived_shape, derive)
+        return derived
+
+    def source(self, name: str, shape: tuple[int, ...]) -> FileSlice:
+        """Where a weight of the checkpoint is.
 
         Raises EngineError(CHECKPOINT_MISMATCH) where it is absent or has another shape.
         """
@@ -140,12 +154,12 @@ class NodeWriter:
                 f"The {self.name} weight {name} {found}; {list(shape)} is needed.",
                 "The file is incomplete or of another architecture: download it again.",
             )
-        self.used[name] = ref
-        return name
+        self._taken.add(name)
+        return ref
 
     def unused(self) -> tuple[str, ...]:
         """Weights that were offered and that no node took."""
-        return tuple(name for name in self._available if name not in self.used)
+        return tuple(name for name in self._available if name not in self._taken)
 
     def build(self, bound: Mapping[str, WeightRef]) -> Graph:
         """Assemble what was emitted; `bound` holds each used weight in the element type."""

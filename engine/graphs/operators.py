@@ -8,10 +8,21 @@ import math
 
 import numpy as np
 
-from backends.base import AttentionForm, DType, GeluForm, GroupNormForm, LinearForm
+from backends.base import (
+    Array,
+    AttentionForm,
+    DType,
+    GeluForm,
+    GroupNormForm,
+    LinearForm,
+    UpsamplingForm,
+)
 from engine.graphs.builder import NodeWriter, Value
 
 _MICROSOFT = "com.microsoft"
+_CHANNELS_AT_ONCE = 16
+# A 3x3 kernel, and what it is on the way to its sums.
+_KERNELS = ((3, 3), (4, 3), (4, 4))
 
 
 class GraphBuilder(NodeWriter):
@@ -47,12 +58,29 @@ class GraphBuilder(NodeWriter):
 
     def linear(self, x: Value, name: str, widths: tuple[int, int], *, bias: bool = True) -> Value:
         """x W^T + b from widths[0] to widths[1]; W is stored [out, in] as in every checkpoint."""
-        weight = self.weight(f"{name}.weight", (widths[1], widths[0]))
-        if self.operators.linear is LinearForm.FUSED_MATMUL:
-            y = self.op("FusedMatMul", x, weight, domain=_MICROSOFT, transB=1)
-        else:
-            y = self.op("MatMul", x, self.op("Transpose", weight, perm=[1, 0]))
+        y = self._times_transposed(x, self.weight(f"{name}.weight", (widths[1], widths[0])))
         return self.op("Add", y, self.weight(f"{name}.bias", (widths[1],))) if bias else y
+
+    def _times_transposed(self, x: Value, weight: Value) -> Value:
+        if self.operators.linear is LinearForm.FUSED_MATMUL:
+            return self.op("FusedMatMul", x, weight, domain=_MICROSOFT, transB=1)
+        return self.op("MatMul", x, self.op("Transpose", weight, perm=[1, 0]))
+
+    def geglu(self, x: Value, name: str, widths: tuple[int, int]) -> Value:
+        """value * gelu(gate) of one linear layer to 2 * widths[1] (Shazeer 2020).
+
+        Value and gate are each half of the layer's rows: two products of half the width need no
+        copy to part them.
+        """
+        inner, outer = widths
+        halves: list[Value] = []
+        for start in (0, outer):
+            rows = (start, start + outer)
+            weight = self.weight_rows(f"{name}.weight", (2 * outer, inner), *rows)
+            bias = self.weight_rows(f"{name}.bias", (2 * outer,), *rows)
+            halves.append(self.op("Add", self._times_transposed(x, weight), bias))
+        value, gate = halves
+        return self.op("Mul", value, self.gelu(gate))
 
     def silu(self, x: Value) -> Value:
         """x * sigmoid(x) (Elfwing et al. 2017)."""
@@ -146,10 +174,21 @@ class GraphBuilder(NodeWriter):
         """[batch, height * width, channels] back to the shape of `like`."""
         return self.op("Reshape", self.op("Transpose", x, perm=[0, 2, 1]), self.op("Shape", like))
 
-    def double(self, x: Value) -> Value:
-        """Nearest-neighbour upsampling to twice the height and width."""
-        scales = self.constant([1, 1, 2, 2], DType.F32)
-        return self._resize(x, "", scales)
+    def doubled_conv(self, x: Value, name: str, channels: tuple[int, int]) -> Value:
+        """Nearest-neighbour upsampling to twice the height and width, then a 3x3 convolution."""
+        if self.operators.upsampling is UpsamplingForm.RESIZE:
+            scales = self.constant([1, 1, 2, 2], DType.F32)
+            return self.conv(self._resize(x, "", scales), name, channels)
+        stored, summed = (channels[1], channels[0], 3, 3), (*channels, 4, 4)
+        kernel = self.derived_weight(f"{name}.weight", stored, summed, summed_for_doubling)
+        bias = self.weight(f"{name}.bias", (channels[1],))
+        return self.op(
+            "ConvTranspose",
+            *(x, kernel, bias),
+            kernel_shape=[4, 4],
+            strides=[2, 2],
+            pads=[1, 1, 1, 1],
+        )
 
     def resize_like(self, x: Value, like: Value) -> Value:
         """Nearest-neighbour upsampling of `x` to the height and width of `like`.
@@ -170,7 +209,30 @@ class GraphBuilder(NodeWriter):
             nearest_mode="floor",
         )
 
-    def halves(self, x: Value, width: int) -> tuple[Value, Value]:
-        """The two halves, `width` each, of the last axis."""
-        first, second = self.ops("Split", 2, x, self.integers([width, width]), axis=-1)
-        return first, second
+    def repeat_batch(self, x: Value, rank: int, times: Value) -> Value:
+        """The whole batch of `x`, of `rank` axes, `times` (int64 [1]) times over."""
+        repeats = self.op("Concat", times, self.integers([1] * (rank - 1)), axis=0)
+        return self.op("Tile", x, repeats)
+
+
+def summed_for_doubling(weight: Array, out: Array) -> None:
+    """Write the kernel [in, out, 4, 4] of a transposed convolution of stride 2 and padding 1.
+
+    It does what a convolution with `weight` [out, in, 3, 3] does after nearest-neighbour doubling.
+    Along one axis, output 2j sees w0 x[j-1] + (w1 + w2) x[j], and output 2j + 1 sees
+    (w0 + w1) x[j] + w2 x[j+1]: pairs of taps that read the same input are summed beforehand.
+    """
+    count, inner = weight.shape[:2]
+    step = min(_CHANNELS_AT_ONCE, count)
+    # In float32, a few channels at a time in the same small arrays: memory is slow to touch first.
+    taps, half, full = (np.empty((step, inner, *kernel), np.float32) for kernel in _KERNELS)
+    for start in range(0, count, step):
+        size = min(step, count - start)
+        taps[:size] = weight[start : start + size]
+        for axis, source, sums in ((2, taps, half), (3, half, full)):
+            first, middle, last = np.moveaxis(source, axis, 0)
+            sums = np.moveaxis(sums, axis, 0)
+            sums[0], sums[3] = last, first
+            np.add(middle, last, out=sums[1])
+            np.add(first, middle, out=sums[2])
+        out[:, start : start + size] = full[:size].transpose(1, 0, 2, 3)

@@ -40,20 +40,27 @@ class UNetConfig:
     linear_projection: bool = False
 
 
-def unet(g: GraphBuilder, config: UNetConfig) -> None:
+def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) -> None:
     """Emit the network: one evaluation of the denoiser.
 
     Inputs: sample float32 [batch, in_channels, height, width]; time_waves float32 [1, width of the
-    first level], see `time_waves`; context float32 [batch, tokens, context_width]. Output:
-    prediction float32 [batch, out_channels, height, width].
+    first level], see `time_waves`; context float32 [contexts, tokens, context_width], where
+    contexts is a multiple of batch. Output: prediction float32 [contexts, out_channels, height,
+    width]: of the whole batch under its first contexts, then under its next. Until the network
+    first looks at the context, both halves of guidance are the same and are computed once.
+
+    `halves_evenly` promises that height and width are multiples of 2 ** (levels - 1).
     """
     image = ("batch", config.in_channels, "height", "width")
     sample = g.input("sample", DType.F32, image)
     waves = g.input("time_waves", DType.F32, (1, config.down[0].width))
-    tokens = g.input("context", DType.F32, ("batch", "tokens", config.context_width))
-    network = _UNet(g, config, _time_embedding(g, config, waves), g.cast_to_element(tokens))
+    context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
+    contexts = g.op("Shape", context, start=0, end=1)
+    times = g.op("Div", contexts, g.op("Shape", sample, start=0, end=1))
+    time = _time_embedding(g, config, waves)
+    network = _UNet(g, config, time, _Context(g.cast_to_element(context), times), halves_evenly)
     x = network.run(g.cast_to_element(sample))
-    g.output(x, "prediction", DType.F32, ("batch", config.out_channels, "height", "width"))
+    g.output(x, "prediction", DType.F32, ("contexts", config.out_channels, "height", "width"))
 
 
 def time_waves(config: UNetConfig, timestep: float) -> Array:
@@ -78,39 +85,59 @@ def _time_embedding(g: GraphBuilder, config: UNetConfig, waves: Value) -> Value:
     return g.silu(h)
 
 
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """The text [contexts, tokens, width], and how many times the batch goes into contexts."""
+
+    tokens: Value
+    times: Value
+
+
 class _UNet:
     """The parts of the network that share its builder, time embedding and text."""
 
-    def __init__(self, g: GraphBuilder, config: UNetConfig, time: Value, context: Value) -> None:
+    def __init__(
+        self,
+        g: GraphBuilder,
+        config: UNetConfig,
+        time: Value,
+        context: _Context,
+        halves_evenly: bool,
+    ) -> None:
         self.g, self.config, self.time, self.context = g, config, time, context
+        self.halves_evenly = halves_evenly
         self.time_width = 4 * config.down[0].width
+        # Activations have the batch of the sample until the first cross-attention, then contexts.
+        self.skips: list[tuple[Value, int]] = []
+        self.per_context = False
 
     def run(self, x: Value) -> Value:
         """Down, middle, up; each stage on the way down skips to its twin on the way up."""
         g, config = self.g, self.config
         width = config.down[0].width
         x = g.conv(x, "conv_in", (config.in_channels, width))
-        skips = [(x, width)]
+        self.skips.append((x, width))
         for i, block in enumerate(config.down):
-            x = self._down(x, skips, block, f"down_blocks.{i}")
+            x = self._down(x, block, f"down_blocks.{i}")
         x = self._mid(x)
         width = config.mid.width
         for i, block in enumerate(config.up):
-            x = self._up(x, width, skips, block, f"up_blocks.{i}")
+            x = self._up(x, width, block, f"up_blocks.{i}")
             width = block.width
+        x = x if self.per_context else self._repeat(x, 4)
         x = g.group_norm(x, "conv_norm_out", width, config.norm_groups, config.norm_epsilon)
         return g.conv(g.silu(x), "conv_out", (width, config.out_channels))
 
-    def _down(self, x: Value, skips: list[tuple[Value, int]], block: UNetBlock, name: str) -> Value:
+    def _down(self, x: Value, block: UNetBlock, name: str) -> Value:
         for j, depth in enumerate(block.depths):
-            x = self._resnet(x, f"{name}.resnets.{j}", (skips[-1][1], block.width))
+            x = self._resnet(x, f"{name}.resnets.{j}", (self.skips[-1][1], block.width))
             if depth:
                 x = self._transformer(x, f"{name}.attentions.{j}", block, depth)
-            skips.append((x, block.width))
+            self.skips.append((x, block.width))
         if block.resample:
             channels = (block.width, block.width)
             x = self.g.conv(x, f"{name}.downsamplers.0.conv", channels, stride=2)
-            skips.append((x, block.width))
+            self.skips.append((x, block.width))
         return x
 
     def _mid(self, x: Value) -> Value:
@@ -120,20 +147,22 @@ class _UNet:
             x = self._transformer(x, "mid_block.attentions.0", mid, mid.depths[0])
         return self._resnet(x, "mid_block.resnets.1", (mid.width, mid.width))
 
-    def _up(
-        self, x: Value, width: int, skips: list[tuple[Value, int]], block: UNetBlock, name: str
-    ) -> Value:
+    def _up(self, x: Value, width: int, block: UNetBlock, name: str) -> Value:
         for j, depth in enumerate(block.depths):
-            skip, skip_width = skips.pop()
+            skip, skip_width = self.skips.pop()
             x = self.g.op("Concat", x, skip, axis=1)
             x = self._resnet(x, f"{name}.resnets.{j}", (width + skip_width, block.width))
             width = block.width
             if depth:
                 x = self._transformer(x, f"{name}.attentions.{j}", block, depth)
         if block.resample:
-            x = self.g.resize_like(x, skips[-1][0])
-            x = self.g.conv(x, f"{name}.upsamplers.0.conv", (width, width))
+            x = self._upsample(x, f"{name}.upsamplers.0.conv", width)
         return x
+
+    def _upsample(self, x: Value, name: str, width: int) -> Value:
+        if self.halves_evenly:
+            return self.g.doubled_conv(x, name, (width, width))
+        return self.g.conv(self.g.resize_like(x, self.skips[-1][0]), name, (width, width))
 
     def _resnet(self, x: Value, name: str, channels: tuple[int, int]) -> Value:
         """A residual block (He et al. 2016) conditioned on the time step."""
@@ -152,6 +181,7 @@ class _UNet:
     def _transformer(self, x: Value, name: str, block: UNetBlock, depth: int) -> Value:
         """Transformer blocks over the cells of the latent, attending to each other and the text."""
         g, width = self.g, block.width
+        begins = not self.per_context
         # The spatial transformer's norm has an epsilon of its own in every release of SD.
         h = g.group_norm(x, f"{name}.norm", width, self.config.norm_groups, 1e-6)
         if self.config.linear_projection:
@@ -161,6 +191,7 @@ class _UNet:
             tokens = g.to_tokens(h, width)
         for i in range(depth):
             tokens = self._transformer_block(tokens, f"{name}.transformer_blocks.{i}", block)
+        x = self._repeat(x, 4) if begins else x
         if self.config.linear_projection:
             tokens = g.linear(tokens, f"{name}.proj_out", (width, width))
             return g.op("Add", g.to_image(tokens, x), x)
@@ -172,14 +203,21 @@ class _UNet:
         g, width = self.g, block.width
         h = g.layer_norm(x, f"{name}.norm1", width)
         x = g.op("Add", self._attention(h, h, width, f"{name}.attn1", block), x)
+        if not self.per_context:
+            x = self._repeat(x, 3)
+            self.skips = [(self._repeat(skip, 4), channels) for skip, channels in self.skips]
+            self.per_context = True
         h = g.layer_norm(x, f"{name}.norm2", width)
-        text_width = self.config.context_width
-        x = g.op("Add", self._attention(h, self.context, text_width, f"{name}.attn2", block), x)
+        text, text_width = self.context.tokens, self.config.context_width
+        x = g.op("Add", self._attention(h, text, text_width, f"{name}.attn2", block), x)
         h = g.layer_norm(x, f"{name}.norm3", width)
-        h = g.linear(h, f"{name}.ff.net.0.proj", (width, 8 * width))
-        value, gate = g.halves(h, 4 * width)
-        h = g.linear(g.op("Mul", value, g.gelu(gate)), f"{name}.ff.net.2", (4 * width, width))
+        h = g.geglu(h, f"{name}.ff.net.0.proj", (width, 4 * width))
+        h = g.linear(h, f"{name}.ff.net.2", (4 * width, width))
         return g.op("Add", h, x)
+
+    def _repeat(self, x: Value, rank: int) -> Value:
+        """Activations of the batch, once for each of its contexts."""
+        return self.g.repeat_batch(x, rank, self.context.times)
 
     def _attention(
         self, x: Value, source: Value, source_width: int, name: str, block: UNetBlock

@@ -45,7 +45,7 @@ def vae_decoder(g: GraphBuilder, config: VaeConfig) -> None:
         x = vae.resnets(x, name, (width, out), config.layers + 1)
         width = out
         if i < len(config.widths) - 1:
-            x = g.conv(g.double(x), f"{name}.upsamplers.0.conv", (width, width))
+            x = g.doubled_conv(x, f"{name}.upsamplers.0.conv", (width, width))
     x = g.silu(vae.norm(x, "decoder.conv_norm_out", width))
     x = g.conv(x, "decoder.conv_out", (width, config.image_channels))
     size = (f"{config.downscale}*height", f"{config.downscale}*width")

@@ -6,9 +6,11 @@ Measured on OpenVINO with SD 1.5's UNet in bfloat16 (private memory): a float32 
 mapped bfloat16 working copy 2.1 GB.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
@@ -24,6 +26,25 @@ from backends.base import (
 )
 
 Report = Callable[[int, int], None]
+# Writes what is derived from a stored weight of any element type to an array of another.
+Derive = Callable[[Array, Array], None]
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedWeight:
+    """A weight of `shape` that `derive` computes from one in a file."""
+
+    source: FileSlice
+    shape: tuple[int, ...]
+    derive: Derive
+
+    @property
+    def elements(self) -> int:
+        """How many numbers the tensor has."""
+        return math.prod(self.shape)
+
+
+WeightSource = FileSlice | DerivedWeight
 
 
 def element_type(
@@ -46,22 +67,26 @@ def element_type(
 
 
 def bind(
-    weights: Mapping[str, FileSlice], element: DType, report: Report | None = None
+    weights: Mapping[str, WeightSource], element: DType, report: Report | None = None
 ) -> dict[str, WeightRef]:
     """Every weight in `element` type: by reference where it is stored so, else converted.
 
     `report(done, total)` counts converted bytes and may raise to stop.
     """
-    bound: dict[str, WeightRef] = {n: r for n, r in weights.items() if r.dtype is element}
-    pending = {n: r for n, r in weights.items() if r.dtype is not element}
-    total, done = sum(ref.nbytes for ref in pending.values()), 0
+    bound: dict[str, WeightRef] = {
+        name: source
+        for name, source in weights.items()
+        if isinstance(source, FileSlice) and source.dtype is element
+    }
+    pending = {name: source for name, source in weights.items() if name not in bound}
+    total, done = sum(source.elements for source in pending.values()) * element.itemsize, 0
     # NumPy releases the interpreter lock while it converts.
     with ThreadPoolExecutor() as pool:
         converted = pool.map(converted_weight, pending.values(), repeat(element))
         try:
-            for (name, ref), array in zip(pending.items(), converted, strict=True):
+            for name, array in zip(pending, converted, strict=True):
                 bound[name] = ComputedArray(array, element)
-                done += ref.nbytes
+                done += array.nbytes
                 if report:
                     report(done, total)
         except BaseException:
@@ -70,9 +95,13 @@ def bind(
     return bound
 
 
-def converted_weight(ref: FileSlice, element: DType) -> Array:
-    """One weight read and converted, rounding to nearest."""
-    return mapped(ref).astype(element.numpy)
+def converted_weight(source: WeightSource, element: DType) -> Array:
+    """One weight read, derived if need be, and converted, rounding to nearest."""
+    if isinstance(source, FileSlice):
+        return mapped(source).astype(element.numpy)
+    derived = np.empty(source.shape, element.numpy)
+    source.derive(mapped(source.source), derived)
+    return derived
 
 
 def mapped(ref: FileSlice) -> Array:

@@ -79,9 +79,9 @@ def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_
         return noise.standard_normal(shape, np.float32)
 
     def step(batch: int) -> dict[str, Array]:
-        # Both halves of guidance in one batch.
+        # Both halves of guidance see the same latents.
         return {
-            "sample": normal(2 * batch, unet.in_channels, *latent),
+            "sample": normal(batch, unet.in_channels, *latent),
             "time_waves": networks.time_waves(checkpoint, 500),
             "context": normal(2 * batch, text.positions, unet.context_width),
         }
@@ -93,7 +93,7 @@ def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_
             # The prompt, the negative prompt and the empty one of each picture.
             lambda batch: {"tokens": np.zeros((3 * batch, text.positions), np.int64)},
         ),
-        _Case("denoiser step", networks.denoiser(checkpoint), step),
+        _Case("denoiser step", networks.denoiser(checkpoint, height, width), step),
         _Case(
             "VAE decoder",
             networks.decoder(checkpoint),

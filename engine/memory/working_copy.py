@@ -20,7 +20,7 @@ from backends.base import Array, DType, FileSlice
 from engine.api.values import ErrorCode
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
-from engine.graphs.weights import Report, converted_weight
+from engine.graphs.weights import Report, WeightSource, converted_weight
 
 CAP_BYTES = 24 << 30
 _SUFFIX = ".safetensors"
@@ -36,7 +36,7 @@ class WorkingCopies:
         self.folder = folder
         self.cap_bytes = cap_bytes
 
-    def find(self, key: str, weights: Mapping[str, FileSlice]) -> dict[str, FileSlice] | None:
+    def find(self, key: str, weights: Mapping[str, WeightSource]) -> dict[str, FileSlice] | None:
         """The copy kept under `key`, if it is whole and holds all of `weights`."""
         path = self._path(key)
         try:
@@ -51,7 +51,7 @@ class WorkingCopies:
         return found
 
     def make(
-        self, key: str, weights: Mapping[str, FileSlice], element: DType, report: Report
+        self, key: str, weights: Mapping[str, WeightSource], element: DType, report: Report
     ) -> dict[str, FileSlice]:
         """Write the copy and return its slices. Raises EngineError(DISK_FULL)."""
         path, header = self._path(key), _header(weights, element)
@@ -106,11 +106,11 @@ class WorkingCopies:
             path.unlink(missing_ok=True)
 
 
-def _converted_bytes(ref: FileSlice, element: DType) -> int:
-    return ref.elements * element.itemsize
+def _converted_bytes(source: WeightSource, element: DType) -> int:
+    return source.elements * element.itemsize
 
 
-def _header(weights: Mapping[str, FileSlice], element: DType) -> bytes:
+def _header(weights: Mapping[str, WeightSource], element: DType) -> bytes:
     """A safetensors header: its length in eight bytes, then JSON padded to a multiple of eight."""
     entries: dict[str, object] = {}
     offset = 0
@@ -127,13 +127,15 @@ def _header(weights: Mapping[str, FileSlice], element: DType) -> bytes:
     return len(text).to_bytes(8, "little") + text
 
 
-def _converted(weights: Mapping[str, FileSlice], element: DType, report: Report) -> Iterator[Array]:
+def _converted(
+    weights: Mapping[str, WeightSource], element: DType, report: Report
+) -> Iterator[Array]:
     """The weights in `element` type, in order, a few ahead of the writer."""
-    total, done = sum(ref.nbytes for ref in weights.values()), 0
-    refs = list(weights.values())
+    sources = list(weights.values())
+    total, done = sum(_converted_bytes(source, element) for source in sources), 0
     with ThreadPoolExecutor() as pool:
-        for start in range(0, len(refs), 8):
-            batch = refs[start : start + 8]
+        for start in range(0, len(sources), 8):
+            batch = sources[start : start + 8]
             yield from pool.map(converted_weight, batch, repeat(element))
-            done += sum(ref.nbytes for ref in batch)
+            done += sum(_converted_bytes(source, element) for source in batch)
             report(done, total)

@@ -51,12 +51,15 @@ class Generation:
         self.request, self.checkpoint = job.request, job.checkpoint
         self.convention = CONVENTIONS[job.request.convention]
         self.init = self._read_init()
+        self.denoiser = networks.denoiser(self.checkpoint, job.request.height, job.request.width)
 
     def pictures(self) -> Iterator[Picture]:
         """Yield each picture as soon as it is decoded and checked."""
-        prompt = self._encode_prompts()
         init = None if self.init is None else self._encode_image(self.init)
         beside = self._channels_beside()
+        # The text encoder leaves a processor half idle and is small: the denoiser loads beside it.
+        self.stages.prepare(self.denoiser)
+        prompt = self._encode_prompts()
         for seed in range(self.request.seed, self.request.seed + self.job.count):
             latent = self._denoise(prompt, init, beside, seed)
             image = self._decode(latent)
@@ -140,8 +143,7 @@ class Generation:
                     break  # further steps would only cost time
             return x
 
-        network = networks.denoiser(self.checkpoint)
-        return self.stages.run(Phase.DENOISE, network, work, checks.numbers, keep=True)
+        return self.stages.run(Phase.DENOISE, self.denoiser, work, checks.numbers, keep=True)
 
     def _decode(self, latent: Latent) -> Array:
         """Pixels in [-1, 1], float32 [1, 3, height, width]."""

@@ -23,11 +23,18 @@ def text_encoder(checkpoint: IdentifiedCheckpoint, clip_skip: int) -> Network:
     )
 
 
-def denoiser(checkpoint: IdentifiedCheckpoint) -> Network:
-    """One step's prediction."""
+def denoiser(checkpoint: IdentifiedCheckpoint, height: int, width: int) -> Network:
+    """One step's prediction for pictures of this size in pixels."""
     source = checkpoint.components[Component.DENOISER]
     config = cast("UNetConfig", source.config)
-    return Network("denoiser", lambda g: unet(g, config), source.weights, checkpoint.digest)
+    coarsest = checkpoint.latent.downscale << (len(config.down) - 1)
+    halves_evenly = height % coarsest == 0 and width % coarsest == 0
+    return Network(
+        "denoiser",
+        lambda g: unet(g, config, halves_evenly=halves_evenly),
+        source.weights,
+        checkpoint.digest,
+    )
 
 
 def time_waves(checkpoint: IdentifiedCheckpoint, timestep: float) -> Array:

@@ -1,7 +1,9 @@
 """Runs each network where the plan says, and does a stage again if its result is broken."""
 
 from collections.abc import Callable, Generator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from threading import Event, Thread
 from time import perf_counter
 from typing import Protocol, TypeVar
 
@@ -15,6 +17,7 @@ from engine.errors import Cancelled, EngineError
 from engine.memory.plan import MemoryPlan
 
 T = TypeVar("T")
+_REPORT_SECONDS = 0.05
 
 
 class Reporter(Protocol):
@@ -51,6 +54,55 @@ class Stopwatch:
         return Timings(**spent, total_s=round(perf_counter() - self.started, 4))
 
 
+@dataclass(slots=True)
+class _Ahead:
+    """A network that is loaded on a thread of its own while another one runs."""
+
+    load: Callable[["_Ahead"], Session]
+    cancel: Cancellation
+    # Set where nobody waits for the session any more.
+    unwanted: Event = field(default_factory=Event)
+    progress: tuple[int, int] = (0, 0)
+    session: Session | None = None
+    error: EngineError | None = None
+    thread: Thread = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.thread = Thread(target=self._run, name="load ahead")
+        self.thread.start()
+
+    def is_set(self) -> bool:
+        """Whether to stop; as `calling`, makes this the load's `Cancellation`."""
+        return self.unwanted.is_set() or self.cancel.is_set()
+
+    def calling(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
+        """Within the block, a wish to stop the job calls `stop`."""
+        return self.cancel.calling(stop)
+
+    def wait(self, report: Callable[[int, int], None]) -> Session:
+        """The session, reporting on this thread how far it is. Raises EngineError."""
+        while self.thread.is_alive():
+            self.thread.join(_REPORT_SECONDS)
+            report(*self.progress)
+        if self.error is not None:
+            raise self.error
+        assert self.session is not None
+        return self.session
+
+    def discard(self) -> None:
+        """Stop, and free what was loaded."""
+        self.unwanted.set()
+        self.thread.join()
+        if self.session is not None:
+            self.session.close()
+
+    def _run(self) -> None:
+        try:
+            self.session = self.load(self)
+        except EngineError as error:
+            self.error = error
+
+
 class Stages:
     """Loads networks as the plan says, runs them, and retries broken results more safely.
 
@@ -75,7 +127,24 @@ class Stages:
         self._cancel = cancel
         self._stopwatch = stopwatch
         self._kept: dict[tuple[str, Precision], Session] = {}
+        self._ahead: dict[tuple[str, Precision], _Ahead] = {}
         self._safest_needed: dict[str, int] = {}
+
+    def prepare(self, network: Network) -> None:
+        """Begin to load a network that a later `run` will want, beside what runs until then."""
+        precision = self._precisions[self._safest_needed.get(network.name, 0)]
+        key = (network.name, precision)
+        if key in self._kept or key in self._ahead:
+            return
+
+        def load(ahead: _Ahead) -> Session:
+            def note(done: int, total: int) -> None:
+                ahead.progress = (done, total)
+
+            placement = self._plan.placement
+            return self._compiler.load(network, precision, placement, note, ahead)
+
+        self._ahead[key] = _Ahead(load, self._cancel)
 
     def run(
         self,
@@ -120,7 +189,10 @@ class Stages:
         with ExitStack() as stack:
             for session in self._kept.values():
                 stack.callback(session.close)
+            for ahead in self._ahead.values():
+                stack.callback(ahead.discard)
             self._kept.clear()
+            self._ahead.clear()
 
     @contextmanager
     def _loaded(self, network: Network, precision: Precision, *, keep: bool) -> Generator[Session]:
@@ -129,13 +201,7 @@ class Stages:
         if session is None:
             self._reporter.phase(Phase.COMPILE)
             with self._stopwatch.measuring(Phase.COMPILE):
-                session = self._compiler.load(
-                    network,
-                    precision,
-                    self._plan.placement,
-                    self._reporter.progress,
-                    self._cancel,
-                )
+                session = self._load(network, precision)
         if keep and self._plan.together:
             self._kept[key] = session
         try:
@@ -143,6 +209,14 @@ class Stages:
         finally:
             if key not in self._kept:
                 session.close()
+
+    def _load(self, network: Network, precision: Precision) -> Session:
+        ahead = self._ahead.pop((network.name, precision), None)
+        if ahead is not None:
+            return ahead.wait(self._reporter.progress)
+        return self._compiler.load(
+            network, precision, self._plan.placement, self._reporter.progress, self._cancel
+        )
 
     def _drop(self, network: Network, precision: Precision) -> None:
         """Free a network that was kept and whose results are broken."""

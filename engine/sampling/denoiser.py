@@ -13,8 +13,9 @@ from engine.api.values import ConventionName, PredictionType
 from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import Latent
 
-# The network with its conditioning bound: (float32 [N, C, H, W], timestep) -> float32, same shape.
-# The timestep is one fractional number for the whole batch. N is 2 B under guidance, see Denoiser.
+# The network with its conditioning bound: (float32 [B, C, H, W], timestep) -> float32 of the same
+# shape, or under guidance [2 B, C, H, W], see Denoiser. The timestep is one fractional number for
+# the whole batch.
 Predict = Callable[[Latent, np.float32], Latent]
 
 
@@ -23,9 +24,9 @@ class Denoiser:
     """Estimates the picture in noisy latents; satisfies `Denoise`.
 
     With a `guidance` other than 1, both halves of classifier-free guidance (Ho and Salimans 2022)
-    run in one batch: `predict` gets the latents twice, [2 B, C, H, W], and must apply the prompt to
-    the first B and the negative prompt to the last B. With 1 the negative prompt has no say, and
-    `predict` gets [B, C, H, W] under the prompt alone.
+    run at once: `predict` returns [2 B, C, H, W], of the latents under the prompt and then under
+    the negative prompt. With 1 the negative prompt has no say: it returns those under the prompt
+    alone.
     """
 
     predict: Predict
@@ -35,22 +36,24 @@ class Denoiser:
 
     @property
     def guided(self) -> bool:
-        """Whether `predict` gets both halves."""
+        """Whether `predict` is to return both halves."""
         return self.guidance != 1.0
 
     def __call__(self, x: Latent, sigma: np.float32) -> Latent:
-        """Denoise float32 [B, C, H, W] at a level sigma > 0."""
-        if not self.guided:
-            return self._denoise(x, sigma)
-        batch = len(x)
-        both = self._denoise(np.concatenate([x, x]), sigma)
-        positive, negative = both[:batch], both[batch:]
-        return negative + (positive - negative) * self.guidance
+        """Denoise float32 [B, C, H, W] at a level sigma > 0.
 
-    def _denoise(self, x: Latent, sigma: np.float32) -> Latent:
-        """Scale in and out as k-diffusion's CompVisDenoiser and CompVisVDenoiser do."""
+        Scales in and out as k-diffusion's CompVisDenoiser and CompVisVDenoiser do.
+        """
         scale = 1 / np.sqrt(sigma**2 + 1)
         output = self.predict(x * scale, self.schedule.sigma_to_timestep(sigma))
+        if not self.guided:
+            return self._picture(x, output, sigma)
+        positive, negative = (self._picture(x, half, sigma) for half in np.split(output, 2))
+        return negative + (positive - negative) * self.guidance
+
+    def _picture(self, x: Latent, output: Latent, sigma: np.float32) -> Latent:
+        """What the network's output says of the picture in `x`."""
+        scale = 1 / np.sqrt(sigma**2 + 1)
         match self.prediction:
             case PredictionType.EPSILON:
                 return x - output * sigma

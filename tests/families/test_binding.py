@@ -28,7 +28,7 @@ def used(source: ComponentSource) -> set[str]:
         operators = OperatorSet(opset=17)
         g = GraphBuilder("test", source.weights, operators, DType.F32, Precision.F32)
         network(g)
-        names.update(g.used)
+        names.update(source.weights.keys() - set(g.unused()))
 
     match source.config:
         case UNetConfig() as config:

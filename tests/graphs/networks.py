@@ -10,6 +10,7 @@ from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
+from engine.graphs.weights import DerivedWeight, WeightSource
 
 Emit = Callable[[GraphBuilder], None]
 PLAIN = OperatorSet(opset=20)
@@ -29,9 +30,9 @@ class _Listing(GraphBuilder):
         self.asking = _Asking()
         super().__init__("listing", self.asking, PLAIN, DType.F32, Precision.F32)
 
-    def weight(self, name: str, shape: tuple[int, ...]) -> str:
+    def source(self, name: str, shape: tuple[int, ...]) -> FileSlice:
         self.asking.shape = shape
-        return super().weight(name, shape)
+        return super().source(name, shape)
 
 
 def wanted(emit: Emit) -> dict[str, FileSlice]:
@@ -63,15 +64,27 @@ def graph_in_memory(
     precision: Precision = Precision.F32,
 ) -> Graph:
     """A network with its weights in memory, in the element type."""
-    slices = {
-        name: FileSlice(Path("nowhere"), 0, element, array.shape) for name, array in arrays.items()
-    }
+    # As if they followed one another in a file: an offset tells which one, and where in it.
+    parts = [np.empty(0, np.float32), *(array.reshape(-1) for array in arrays.values())]
+    flat = np.concatenate(parts).astype(element.numpy)
+    slices: dict[str, FileSlice] = {}
+    offset = 0
+    for name, array in arrays.items():
+        slices[name] = FileSlice(Path("nowhere"), offset, element, array.shape)
+        offset += slices[name].nbytes
     g = GraphBuilder("network", slices, operators, element, precision)
     emit(g)
     assert not g.unused()
-    return g.build(
-        {name: ComputedArray(arrays[name].astype(element.numpy), element) for name in g.used}
-    )
+    return g.build({name: ComputedArray(_read(s, flat), element) for name, s in g.used.items()})
+
+
+def _read(source: WeightSource, flat: Array) -> Array:
+    if isinstance(source, DerivedWeight):
+        derived = np.empty(source.shape, flat.dtype)
+        source.derive(_read(source.source, flat), derived)
+        return derived
+    start = source.offset // flat.itemsize
+    return flat[start : start + source.elements].reshape(source.shape)
 
 
 def small_unet(

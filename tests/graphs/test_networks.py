@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -94,6 +95,45 @@ def test_pictures_of_a_batch_do_not_mix() -> None:
         alone = {key: value[i : i + 1] for key, value in feeds.items() if key != "time_waves"}
         single = run(emit, weights, alone | {"time_waves": feeds["time_waves"]})
         np.testing.assert_allclose(single, together[i : i + 1], rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("config", [small_unet(), small_unet(depth=2)], ids=["one", "two"])
+def test_each_picture_under_several_contexts_is_what_it_is_alone(config: UNetConfig) -> None:
+    """Two pictures, each under three contexts: what they share is computed once."""
+
+    def emit(g: GraphBuilder) -> None:
+        unet(g, config)
+
+    weights, feeds = random_weights(emit), unet_feeds(config, 9, 6, batch=2)
+    contexts = RANDOM.standard_normal((6, 11, config.context_width), np.float32)
+    together = run(emit, weights, feeds | {"context": contexts})
+    repeated = np.concatenate([feeds["sample"]] * 3)
+    apart = run(emit, weights, feeds | {"sample": repeated, "context": contexts})
+    assert together.shape == apart.shape == (6, 4, 9, 6)
+    np.testing.assert_allclose(together, apart, rtol=0, atol=1e-5)
+
+
+def test_a_unet_without_text_answers_for_each_context() -> None:
+    config = small_unet(depth=0)
+
+    def emit(g: GraphBuilder) -> None:
+        unet(g, config)
+
+    feeds = unet_feeds(config, 8, 8, batch=1)
+    contexts = np.concatenate([feeds["context"]] * 2)
+    result = run(emit, random_weights(emit), feeds | {"context": contexts})
+    np.testing.assert_array_equal(result[0], result[1])
+
+
+@pytest.mark.parametrize("backend", [CpuBackend(), OpenVinoBackend()], ids=lambda b: b.name)
+def test_sizes_that_halve_evenly_give_the_same_with_less_work(backend: Backend) -> None:
+    def emit(g: GraphBuilder, *, evenly: bool = False) -> None:
+        unet(g, small_unet(), halves_evenly=evenly)
+
+    weights, feeds = random_weights(emit), unet_feeds(small_unet(), 8, 12)
+    expected = run(emit, weights, feeds)
+    session = load(partial(emit, evenly=True), weights, backend)
+    assert relative_error(result_of(session, feeds), expected) < 1e-4
 
 
 def test_the_unet_listens_to_each_input() -> None:

@@ -14,6 +14,7 @@ from backends.base import (
     GroupNormForm,
     LinearForm,
     OperatorSet,
+    UpsamplingForm,
 )
 from backends.cpu import CpuBackend
 from engine.graphs.builder import Value
@@ -179,10 +180,34 @@ def test_resize_like_takes_the_nearest_as_torch_does(size: tuple[int, int]) -> N
     np.testing.assert_array_equal(result, x[:, :, rows][..., columns])
 
 
-def test_double() -> None:
-    x = drawn(2, 3, 3, 5)
-    result = run(OperatorSet(opset=20), {"x": x}, lambda g, x: g.double(x[0]))
-    np.testing.assert_array_equal(result, x.repeat(2, axis=2).repeat(2, axis=3))
+@pytest.mark.parametrize("form", UpsamplingForm)
+@pytest.mark.parametrize("size", [(3, 5), (1, 1), (8, 2)], ids=str)
+def test_doubled_convolution(form: UpsamplingForm, size: tuple[int, int]) -> None:
+    """Each output pixel is the kernel over the doubled picture, with zeros around it."""
+    # More channels than are summed at once, and not a multiple of them.
+    weights = {"c.weight": drawn(37, 3, 3, 3), "c.bias": drawn(37)}
+    x = drawn(2, 3, *size)
+    result = run(
+        OperatorSet(opset=20, upsampling=form),
+        {"x": x},
+        lambda g, x: g.doubled_conv(x[0], "c", (3, 37)),
+        weights,
+    )
+    doubled = np.pad(x.repeat(2, 2).repeat(2, 3), ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(doubled, (3, 3), (2, 3))
+    expected = np.einsum("bihwyx,oiyx->bohw", windows, weights["c.weight"])
+    expected += weights["c.bias"][:, None, None]
+    np.testing.assert_allclose(result, expected, rtol=0, atol=2e-5)
+
+
+def test_repeat_batch() -> None:
+    x, like = drawn(2, 3, 4), np.zeros((3, 1), np.float32)
+    result = run(
+        OperatorSet(opset=20),
+        {"x": x, "like": like},
+        lambda g, x: g.repeat_batch(x[0], 3, g.op("Shape", x[1], start=0, end=1)),
+    )
+    np.testing.assert_array_equal(result, np.concatenate([x, x, x]))
 
 
 def test_tokens_and_back() -> None:
@@ -195,10 +220,17 @@ def test_tokens_and_back() -> None:
     np.testing.assert_array_equal(image, x)
 
 
-def test_halves() -> None:
-    x = drawn(2, 3, 10)
-    operators = OperatorSet(opset=20)
-    first = run(operators, {"x": x}, lambda g, x: g.halves(x[0], 5)[0])
-    second = run(operators, {"x": x}, lambda g, x: g.halves(x[0], 5)[1])
-    np.testing.assert_array_equal(first, x[..., :5])
-    np.testing.assert_array_equal(second, x[..., 5:])
+@pytest.mark.parametrize("form", LinearForm)
+def test_geglu_is_gated_by_its_second_half(form: LinearForm) -> None:
+    weights = {"l.weight": drawn(10, 12), "l.bias": drawn(10)}
+    x = drawn(2, 3, 12)
+    result = run(
+        OperatorSet(opset=20, linear=form),
+        {"x": x},
+        lambda g, x: g.geglu(x[0], "l", (12, 5)),
+        weights,
+    )
+    value, gate = np.split(x @ weights["l.weight"].T + weights["l.bias"], 2, axis=-1)
+    gelu = [g * 0.5 * (1 + erf(g / 2**0.5)) for g in gate.astype(float).flat]
+    expected = value * np.reshape(gelu, gate.shape)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=2e-5)

@@ -10,7 +10,7 @@ import pytest
 from backends.base import Array, ComputedArray, DType, FileSlice, OperatorSet, Precision
 from engine.errors import Cancelled
 from engine.graphs import weights
-from engine.graphs.weights import bind, element_type, mapped
+from engine.graphs.weights import DerivedWeight, bind, element_type, mapped
 from tests.checkpoints.arrays import write_arrays
 
 F32, F16, BF16 = DType.F32, DType.F16, DType.BF16
@@ -121,11 +121,29 @@ def test_progress_rises_to_the_total_of_what_is_converted(tmp_path: Path) -> Non
     slices |= write_arrays(tmp_path / "b.safetensors", {"kept": np.ones(9)}, F32)
     seen: list[tuple[int, int]] = []
     bind(slices, F32, lambda done, total: seen.append((done, total)))
-    total = sum(slices[name].nbytes for name in arrays)
+    total = sum(4 * array.size for array in arrays.values())
     assert [entry[1] for entry in seen] == [total] * 10
     done = [entry[0] for entry in seen]
     assert done == sorted(set(done))
     assert done[-1] == total
+
+
+@pytest.mark.parametrize("element", [F32, BF16])
+def test_derived_weights_are_computed_beside_those_bound_by_reference(
+    tmp_path: Path, element: DType
+) -> None:
+    def doubled(weight: Array, out: Array) -> None:
+        out[...] = 2 * weight.astype(np.float32).T
+
+    arrays = {"w": np.arange(6.0).reshape(2, 3), "kept": np.ones(4)}
+    slices = write_arrays(tmp_path / "w.safetensors", arrays, element)
+    derived = DerivedWeight(slices["w"], (3, 2), doubled)
+    bound = bind({"w:doubled": derived, "kept": slices["kept"]}, element)
+    assert bound["kept"] is slices["kept"]
+    computed = bound["w:doubled"]
+    assert isinstance(computed, ComputedArray)
+    assert computed.dtype is element
+    np.testing.assert_array_equal(computed.array.astype(np.float32), 2 * arrays["w"].T)
 
 
 def test_nothing_is_reported_where_nothing_is_converted(tmp_path: Path) -> None:

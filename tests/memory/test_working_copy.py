@@ -71,7 +71,7 @@ def test_the_source_may_go(copies: WorkingCopies, weights: dict[str, FileSlice])
 def test_progress_rises_to_the_total(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
     seen: list[tuple[int, int]] = []
     copies.make("key", weights, DType.F32, lambda done, total: seen.append((done, total)))
-    total = sum(ref.nbytes for ref in weights.values())
+    total = sum(4 * ref.elements for ref in weights.values())
     assert len(seen) > 2
     assert {entry[1] for entry in seen} == {total}
     assert [entry[0] for entry in seen] == sorted({entry[0] for entry in seen})

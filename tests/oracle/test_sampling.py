@@ -171,9 +171,8 @@ def test_denoiser_is_the_wrapper_of_k_diffusion(
     """The network is any function of x, timestep and prompt; the two prompts are 1 and -1."""
 
     def predict(x, timestep):
-        prompt = np.ones(len(x), np.float32)
-        prompt[2:] = -1
-        return np.tanh(x * prompt[:, None, None, None]) + timestep / 1000
+        prompts = (1, -1) if guidance != 1 else (1,)
+        return np.concatenate([np.tanh(x * prompt) + timestep / 1000 for prompt in prompts])
 
     def apply_model(x, timestep, cond):
         return torch.tanh(x * cond) + timestep[:, None, None, None] / 1000

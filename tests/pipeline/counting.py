@@ -16,13 +16,17 @@ from backends.null import NullBackend, Script
 
 
 class CountingBackend(NullBackend):
-    """`loads` lists every network loaded, `open_now` those not closed, `most_open` the worst."""
+    """`loads` lists every network loaded, `open_now` those not closed, `most_open` the worst.
+
+    `beside` has the networks that were open when another was loaded, with it.
+    """
 
     def __init__(self, scripts: Mapping[str, Script] | None = None) -> None:
         super().__init__(scripts)
         self.loads: list[tuple[str, Precision]] = []
         self.open_now: list[str] = []
         self.most_open = 0
+        self.beside: set[frozenset[str]] = set()
         self.graphs: list[Graph] = []
 
     def load(
@@ -38,6 +42,8 @@ class CountingBackend(NullBackend):
         self.loads.append((graph.name, graph.precision))
         self.open_now.append(graph.name)
         self.most_open = max(self.most_open, len(self.open_now))
+        if len(self.open_now) > 1:
+            self.beside.add(frozenset(self.open_now))
         return _CountedSession(session, graph.name, self.open_now)
 
 

@@ -129,16 +129,18 @@ def test_a_broken_denoiser_is_not_run_to_the_end(tiny: Path) -> None:
 def test_networks_take_turns(tiny: Path) -> None:
     backend = CountingBackend()
     run(a_request(tiny, count=3), backend)
-    assert backend.most_open == 1
-    turns = ["text_encoder", *("denoiser", "vae_decoder") * 3]
-    assert [name for name, _ in backend.loads] == turns
+    # The text encoder, small, may be there while the denoiser loads.
+    assert backend.beside <= {frozenset({"text_encoder", "denoiser"})}
+    names = [name for name, _ in backend.loads]
+    assert sorted(names[:2]) == ["denoiser", "text_encoder"]
+    assert names[2:] == ["vae_decoder", *("denoiser", "vae_decoder") * 2]
     assert backend.open_now == []
 
 
 def test_with_room_denoiser_and_decoder_stay(tiny: Path) -> None:
     backend = CountingBackend()
     together = run(a_request(tiny, count=3), backend, together=True)
-    assert [name for name, _ in backend.loads] == list(NAMES)
+    assert sorted(name for name, _ in backend.loads) == sorted(NAMES)
     assert backend.most_open == 2  # and not the text encoder beside them
     assert backend.open_now == []
     in_turns = run(a_request(tiny, count=3), CountingBackend())
@@ -257,4 +259,53 @@ def test_stages_close_what_they_keep_even_when_one_refuses(
     with closing(make_stages(backend, tmp_path, (F32,), together=True)) as stages:
         decode(stages, decoder, keep=True)
         assert backend.open_now == ["vae_decoder"]
+    assert backend.open_now == []
+
+
+# --- loading ahead ---
+
+
+def test_what_was_prepared_is_loaded_once(tmp_path: Path, decoder: Network) -> None:
+    backend = CountingBackend()
+    with closing(make_stages(backend, tmp_path, (F32,))) as stages:
+        stages.prepare(decoder)
+        stages.prepare(decoder)
+        decode(stages, decoder)
+        assert backend.loads == [("vae_decoder", F32)]
+    assert backend.open_now == []
+
+
+def test_what_was_prepared_for_nothing_is_closed(tmp_path: Path, decoder: Network) -> None:
+    backend = CountingBackend()
+    with closing(make_stages(backend, tmp_path, (F32,))) as stages:
+        stages.prepare(decoder)
+    assert backend.loads == [("vae_decoder", F32)]
+    assert backend.open_now == []
+
+
+def test_a_failure_ahead_is_told_where_the_network_is_wanted(
+    tmp_path: Path, decoder: Network
+) -> None:
+    backend = CountingBackend({"vae_decoder": Script(load_error=BackendError("no"))})
+    with closing(make_stages(backend, tmp_path, (F32,))) as stages:
+        stages.prepare(decoder)
+        with pytest.raises(EngineError) as caught:
+            decode(stages, decoder)
+    assert caught.value.code is ErrorCode.BACKEND_FAILED
+
+
+def test_a_wish_to_stop_reaches_what_is_loaded_ahead(tmp_path: Path, decoder: Network) -> None:
+    cancel = CancelToken()
+    cancel.cancel()
+    with closing(make_stages(CountingBackend(), tmp_path, (F32,), cancel=cancel)) as stages:
+        stages.prepare(decoder)
+        with pytest.raises(Cancelled):
+            decode(stages, decoder)
+
+
+def test_the_denoiser_loads_beside_the_text_encoder(tiny: Path) -> None:
+    backend = CountingBackend()
+    run(a_request(tiny), backend)
+    assert {name for name, _ in backend.loads[:2]} == {"text_encoder", "denoiser"}
+    assert [name for name, _ in backend.loads[2:]] == ["vae_decoder"]
     assert backend.open_now == []

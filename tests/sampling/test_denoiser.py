@@ -37,13 +37,12 @@ def test_a_perfect_network_gives_the_picture_back(prediction: PredictionType):
 
 @pytest.mark.parametrize("prediction", PredictionType)
 def test_guidance_moves_away_from_the_negative_half(prediction: PredictionType):
-    """One call with both halves, the prompt's first."""
+    """One call answers for both halves, the prompt's first."""
     calls: list[tuple[int, ...]] = []
     answer = SeededNoise([5, 6, 7, 8], (4, 3, 5)).draw()
 
     def both(x: Latent, timestep: np.float32) -> Latent:
         calls.append(x.shape)
-        np.testing.assert_array_equal(x[:2], x[2:])
         return answer
 
     def half(part: slice) -> Latent:
@@ -55,7 +54,7 @@ def test_guidance_moves_away_from_the_negative_half(prediction: PredictionType):
     x = noised(PICTURE, NOISE, SIGMA)
     result = Denoiser(both, TRAINING, prediction, guidance=7.0)(x, SIGMA)
     positive, negative = half(slice(2)), half(slice(2, 4))
-    assert calls == [(4, 4, 3, 5)]
+    assert calls == [(2, 4, 3, 5)]
     assert result.dtype == np.float32
     np.testing.assert_allclose(result, 7 * positive - 6 * negative, rtol=0, atol=1e-4)
 
