@@ -1,0 +1,1 @@
+"""`python -m engine`: the engine process, for the app to start."""

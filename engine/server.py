@@ -1,0 +1,1 @@
+"""The engine process: reads commands, runs jobs, tells events."""
