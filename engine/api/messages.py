@@ -12,7 +12,7 @@ import msgspec
 
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import ComponentFiles, GenerateRequest
-from engine.api.values import ErrorInfo, Phase
+from engine.api.values import ErrorInfo, Phase, SamplerName, ScheduleName
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
 PROTOCOL_VERSION = 1
@@ -174,6 +174,15 @@ class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):
     precisions: tuple[str, ...]
 
 
+class SuggestedSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request that leaves them open gets with this sampler on this checkpoint."""
+
+    sampler: SamplerName
+    schedule: ScheduleName
+    steps: int
+    guidance: float
+
+
 class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What a checkpoint is, why, and what it lacks."""
 
@@ -188,6 +197,8 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[str, ...]
     ignored_keys: int
     digest: str
+    # One for each sampler; first the one that is taken where none is chosen.
+    suggested: tuple[SuggestedSettings, ...] = ()
 
 
 class CheckpointInspected(Message, frozen=True, kw_only=True):
