@@ -1,9 +1,10 @@
 """What the app and the engine say to each other: commands one way, events the other.
 
 Each message is a tagged struct whose tag is its class name. The app sends `Configure` after the
-engine's `Hello`; nothing else is answered before `Ready`. Commands that ask carry a `query` number
-that comes back in the answer, which is the event named here or `QueryFailed`. A job ends in exactly
-one of `JobFinished`, `JobCancelled` and `JobFailed`, which is the last that is said of it.
+engine's `Hello`; nothing but `Ping` is answered before `Ready`. Commands that ask carry a `query`
+number that comes back in the answer, which is the event named here or `QueryFailed`; they are
+answered in order, also while a job runs. A job ends in exactly one of `JobFinished`, `JobCancelled`
+and `JobFailed`, which is the last that is said of it.
 """
 
 from typing import TypeAlias
@@ -156,13 +157,17 @@ class DevicesFound(Message, frozen=True, kw_only=True):
 
 
 class DeviceVerdict(Message, frozen=True, kw_only=True):
-    """How a device did when it was run."""
+    """How a device did when it was run; `reason` says so in a sentence.
+
+    `remaining` counts the verdicts of this query that are still to come.
+    """
 
     query: int
     backend: str
     device: str
     usable: bool
     reason: str
+    remaining: int
 
 
 class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):

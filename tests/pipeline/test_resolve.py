@@ -19,7 +19,7 @@ from engine.api.values import (
 )
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
-from engine.families.hints import NO_HINTS, SamplingHints
+from engine.families.hints import NO_HINTS, CheckpointHints
 from engine.pipeline.resolve import precisions, resolve, suggested_settings
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
@@ -213,9 +213,9 @@ def test_an_unet_that_edits_by_instruction_is_refused(tmp_path: Path) -> None:
     assert filled(identify(path)).width == 512
 
 
-@pytest.mark.parametrize("hints", [NO_HINTS, SamplingHints(sampler=SamplerName.LCM, steps=4)])
+@pytest.mark.parametrize("hints", [NO_HINTS, CheckpointHints(sampler=SamplerName.LCM, steps=4)])
 def test_what_is_suggested_is_what_open_choices_become(
-    checkpoint: IdentifiedCheckpoint, hints: SamplingHints
+    checkpoint: IdentifiedCheckpoint, hints: CheckpointHints
 ) -> None:
     hinted = replace(checkpoint, hints=hints)
     suggested = suggested_settings(hinted)

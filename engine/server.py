@@ -1,1 +1,0 @@
-"""The engine process: reads commands, runs jobs, tells events."""
