@@ -128,6 +128,7 @@ class ErrorCode(StrEnum):
     ENGINE_CRASHED = "engine_crashed"
     PROTOCOL_MISMATCH = "protocol_mismatch"
     PROTOCOL_BROKEN = "protocol_broken"
+    QUEUE_UNREADABLE = "queue_unreadable"
     INTERNAL = "internal"
 
 

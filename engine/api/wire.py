@@ -46,7 +46,7 @@ def decode_command(frame: Frame) -> Command:
     """The command in a frame. Raises WireError."""
     try:
         return _commands.decode(frame.header)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(f"not a command: {error}") from error
 
 
@@ -54,7 +54,7 @@ def decode_event(frame: Frame) -> Event:
     """The event in a frame. Raises WireError."""
     try:
         return _events.decode(frame.header)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(f"not an event: {error}") from error
 
 

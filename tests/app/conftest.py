@@ -1,4 +1,4 @@
-"""Every test of the command line has folders of its own."""
+"""Every test of the app has folders of its own."""
 
 from pathlib import Path
 
@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    for name in ("OUTPUT", "CACHE", "MODELS"):
+    for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "LOGS"):
         monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
