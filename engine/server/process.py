@@ -4,7 +4,6 @@ import argparse
 import faulthandler
 import os
 import signal
-import sys
 import threading
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -42,6 +41,9 @@ from engine.server.stdio import Pipes, take_stdio
 GRACE_S = 1.0
 _CHUNK_BYTES = 1 << 16
 _STDERR = 2
+# The names of the threads without which the engine is of no use.
+_READER, _ANSWERER = "commands", "queries"
+_NEEDED = frozenset({_READER, _ANSWERER})
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -53,16 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     parser = argparse.ArgumentParser(prog="engine", description="The engine process.")
     parser.add_argument("--parent", type=int, metavar="PID", help="end when this process does")
     parent = parser.parse_args(arguments).parent
-    try:
-        engine = Engine(take_stdio())
-    except OSError as error:
-        sys.exit(f"engine: stdin and stdout must be pipes to the app ({error.strerror})")
+    engine = Engine(take_stdio())
     faulthandler.enable(_STDERR)
     die_with_parent(parent)
     # With a parent, Ctrl-C in its terminal is the parent's to handle.
     signal.signal(signal.SIGINT, engine.interrupted if parent is None else signal.SIG_IGN)
     status = engine.serve()
-    # Native libraries have been seen to hang or crash while the interpreter takes itself apart.
+    # Native libraries may hang or crash while the interpreter takes itself apart.
     os._exit(status)
 
 
@@ -85,7 +84,7 @@ class Engine:
         threading.excepthook = self._thread_died
         self._outbox.start()
         self._outbox.put(Hello(version=version("safelight"), pid=os.getpid()))
-        Thread(target=self._read, name="commands", daemon=True).start()
+        Thread(target=self._read, name=_READER, daemon=True).start()
         self._work()
         self._outbox.close()
         self._outbox.drain(GRACE_S)
@@ -129,7 +128,7 @@ class Engine:
         log_as_events(self._outbox.put)
         runner, put = JobRunner(self._cache), self._outbox.put
         arguments = (self._queries, runner, put)
-        Thread(target=answer_all, args=arguments, name="queries", daemon=True).start()
+        Thread(target=answer_all, args=arguments, name=_ANSWERER, daemon=True).start()
         put(Ready())
         self._jobs.run(lambda command, token: run_job(runner, command, token, put))
 
@@ -197,6 +196,7 @@ class Engine:
         self.stop(status=1)
 
     def _thread_died(self, what: threading.ExceptHookArgs) -> None:
-        """A thread of ours failed, and the engine is deaf or dumb without it."""
-        if what.exc_value is not None:
+        """End where a thread failed without which the engine is deaf or dumb."""
+        threading.__excepthook__(what)
+        if what.exc_value is not None and what.thread is not None and what.thread.name in _NEEDED:
             self._fail(error_info(what.exc_value))

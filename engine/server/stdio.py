@@ -19,18 +19,23 @@ def take_stdio() -> Pipes:
     """Duplicate stdin and stdout, then point stdin at nothing and stdout at stderr.
 
     What a driver prints cannot corrupt the stream then, and on Windows no native import waits for
-    the reader's lock on stdin. Raises OSError where one of them is closed.
+    the reader's lock on stdin. Where one of the three is closed, the null device takes its place.
     """
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (_STDIN, _STDOUT, _STDERR):
+        if not _is_open(descriptor):
+            os.dup2(null, descriptor)
     pipes = Pipes(os.dup(_STDIN), os.dup(_STDOUT))
     if sys.platform == "win32":
         import msvcrt
 
         for descriptor in (pipes.commands, pipes.events):
             msvcrt.setmode(descriptor, os.O_BINARY)
-    null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, _STDIN)
-    os.dup2(_STDERR if _is_open(_STDERR) else null, _STDOUT)
-    os.close(null)
+    os.dup2(_STDERR, _STDOUT)
+    sys.stdout = sys.stderr  # with its buffering: what is printed is seen, however this ends
+    if null > _STDERR:
+        os.close(null)
     return pipes
 
 
