@@ -6,7 +6,7 @@ from collections import deque
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
 
 from app.engine_client import EngineClient
 from app.engine_end import EngineEnd
@@ -38,6 +38,8 @@ _JOURNAL = "queue.jsonl"
 # The range people know from other tools; any seed up to MAX_SEED may be given.
 _RANDOM_SEEDS = 2**32
 _TURN_S = 0.004
+# Jobs of a batch that come into the list in one turn: 2 ms.
+_SUBMIT_AT_ONCE = 1000
 
 
 class JobQueue(QObject):
@@ -71,15 +73,18 @@ class JobQueue(QObject):
         # Entries that are being written, each with its number.
         self._pending: deque[tuple[int, Entry]] = deque()
         self._durable = 0
+        # Signals of what has happened, to be emitted before anything else happens.
+        self._untold: deque[tuple[SignalInstance, tuple[Job | str, ...]]] = deque()
         # A Started entry is being written.
         self._starting = False
         self._continue = QTimer(self, singleShot=True, interval=0)
-        self._continue.timeout.connect(self._apply_turn)
+        self._continue.timeout.connect(self._take_turn)
         self._synced.connect(self._on_synced, Qt.ConnectionType.QueuedConnection)
         self._failed.connect(self.journal_failed, Qt.ConnectionType.QueuedConnection)
         path = state / _JOURNAL
         self._restore(path)
-        self._writer = JournalWriter(path, self._synced.emit, self._failed.emit)
+        failing = self._rewrite(path)
+        self._writer = JournalWriter(path, self._synced.emit, self._failed.emit, failing=failing)
         self._listen()
 
     @property
@@ -111,15 +116,15 @@ class JobQueue(QObject):
         drawn = secrets.randbelow(_RANDOM_SEEDS)
         first = drawn if request.seed is None else request.seed
         batch = secrets.token_hex(6)
-        entry = Submitted(
-            jobs=tuple(f"{batch}-{number}" for number in range(request.count)),
-            seeds=tuple(range(first, first + request.count)),
-            request=msgspec.structs.replace(request, seed=None, count=1),
-            out=out,
-            front=front,
-        )
-        self._record(entry)
-        return entry.jobs
+        jobs = tuple(f"{batch}-{number}" for number in range(request.count))
+        template = msgspec.structs.replace(request, seed=None, count=1)
+        starts = range(0, request.count, _SUBMIT_AT_ONCE)
+        # Each piece goes before those that wait, so the last one goes first.
+        for start in reversed(starts) if front else starts:
+            piece = jobs[start : start + _SUBMIT_AT_ONCE]
+            seeds = tuple(range(first + start, first + start + len(piece)))
+            self._record(Submitted(jobs=piece, seeds=seeds, request=template, out=out, front=front))
+        return jobs
 
     def cancel(self, job_id: str) -> None:
         """Take a job that waits off the queue, or stop it if it runs: then the engine decides."""
@@ -155,10 +160,10 @@ class JobQueue(QObject):
         if not self._open:
             return
         self._open = False
-        self._apply_all()
+        self._finish_steps()
         if self.running is not None:
             self._record(Returned(job=self.running.id))
-            self._apply_all()
+            self._finish_steps()
         self._writer.close()
 
     def _restore(self, path: Path) -> None:
@@ -169,10 +174,16 @@ class JobQueue(QObject):
         self._list.drop((JobState.DONE, JobState.CANCELLED))
         if self._list.running is not None:
             self._list.apply(Lost(job=self._list.running.id, error=_APP_ENDED))
-        problems = (content.problem, rewrite_journal(path, self._list.entries()))
-        for problem in filter(None, problems):
+        if content.problem is not None:
             # Queued: nobody listens yet.
+            self._failed.emit(content.problem)
+
+    def _rewrite(self, path: Path) -> bool:
+        """Put the list as it is now in the place of its history; whether that failed."""
+        problem = rewrite_journal(path, self._list.entries())
+        if problem is not None:
             self._failed.emit(problem)
+        return problem is not None
 
     def _listen(self) -> None:
         client = self._client
@@ -194,22 +205,31 @@ class JobQueue(QObject):
 
     def _on_synced(self, number: int) -> None:
         self._durable = number
+        # One turn for however many of these have come.
         if not self._continue.isActive():
-            self._apply_turn()
+            self._continue.start()
 
-    def _apply_turn(self) -> None:
+    def _take_turn(self) -> None:
         """Let happen what is written, for as long as the event loop may wait."""
         deadline = time.perf_counter() + _TURN_S
-        while self._pending and self._pending[0][0] <= self._durable:
+        while self._untold or (self._pending and self._pending[0][0] <= self._durable):
             if time.perf_counter() > deadline:
                 self._continue.start()
                 return
-            self._apply(self._pending.popleft()[1])
+            self._step()
         self._start_next()
 
-    def _apply_all(self) -> None:
-        while self._pending:
+    def _step(self) -> None:
+        """Tell one thing that happened, or let the next one happen."""
+        if self._untold:
+            signal, arguments = self._untold.popleft()
+            signal.emit(*arguments)
+        else:
             self._apply(self._pending.popleft()[1])
+
+    def _finish_steps(self) -> None:
+        while self._untold or self._pending:
+            self._step()
 
     def _apply(self, entry: Entry) -> None:
         change = self._list.apply(entry)
@@ -226,18 +246,17 @@ class JobQueue(QObject):
             self._client.cancel_job(running.id)
 
     def _tell(self, change: Change) -> None:
-        for job in change.added:
-            self.job_added.emit(job)
-        for job in change.changed:
-            self.job_changed.emit(job)
-        for name in change.removed:
-            self.job_removed.emit(name)
+        self._untold.extend((self.job_added, (job,)) for job in change.added)
+        self._untold.extend((self.job_changed, (job,)) for job in change.changed)
+        self._untold.extend((self.job_removed, (name,)) for name in change.removed)
         if change.reordered:
-            self.order_changed.emit()
+            self._untold.append((self.order_changed, ()))
 
     def _start_next(self, _state: EngineState | None = None) -> None:
         ready = self._client.engine_state is EngineState.READY
-        if not (self._open and ready) or self._starting or self.running is not None:
+        # Not in the middle of a batch or a storm: the order may not be the user's yet.
+        busy = self._starting or self._continue.isActive() or self.running is not None
+        if busy or not (self._open and ready):
             return
         job = self._list.first_waiting
         if job is not None:

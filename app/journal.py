@@ -66,7 +66,7 @@ def read_journal(path: Path) -> JournalContent:
                 return JournalContent((), _newer_problem(_put_aside(path, "newer")))
             file.seek(0)
             entries, damaged = _read_lines(file)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return JournalContent(())
     except OSError as error:
         _put_aside(path, "unreadable")
@@ -99,10 +99,16 @@ class JournalWriter:
     `synced(n)` says that everything up to number `n` is on the disk, and `failed` that the disk
     does not take it; both are called on that thread. After a failure numbers are reported all the
     same: work goes on, and what could not be written is tried again with what comes next.
+    `failed` is called once until it succeeds; `failing`: that was told already.
     """
 
     def __init__(
-        self, path: Path, synced: Callable[[int], None], failed: Callable[[ErrorInfo], None]
+        self,
+        path: Path,
+        synced: Callable[[int], None],
+        failed: Callable[[ErrorInfo], None],
+        *,
+        failing: bool = False,
     ) -> None:
         self._path = path
         self._synced = synced
@@ -110,7 +116,7 @@ class JournalWriter:
         self._last = 0
         self._lines: SimpleQueue[bytes | None] = SimpleQueue()
         self._unwritten = b""
-        self._failing = False
+        self._failing = failing
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 

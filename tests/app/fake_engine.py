@@ -196,7 +196,15 @@ def _save(command: RunJob) -> ImageSaved:
     temporary = path.with_suffix(".tmp")
     temporary.write_bytes(b"a picture")
     temporary.replace(path)
-    request = command.request
+    return saved_image(command.job, str(path), command.request)
+
+
+def saved_image(
+    job: str,
+    path: str,
+    request: GenerateRequest = GenerateRequest(prompt=""),  # noqa: B008 (immutable)
+) -> ImageSaved:
+    """The event for a picture of a job."""
     seed = request.seed or 0
     record = GenerationRecord(
         safelight="fake",
@@ -206,9 +214,7 @@ def _save(command: RunJob) -> ImageSaved:
         device="fake",
         checkpoint_digest="",
     )
-    return ImageSaved(
-        job=command.job, path=str(path), seed=seed, width=64, height=64, record=record
-    )
+    return ImageSaved(job=job, path=path, seed=seed, width=64, height=64, record=record)
 
 
 def _resolved(request: GenerateRequest, seed: int) -> ResolvedRequest:
