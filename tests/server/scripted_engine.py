@@ -32,6 +32,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     broken: bool = False
     # Looking for devices never returns, and does not let go of the interpreter either.
     hung: bool = False
+    # Cancelling a job fails as nothing of the engine's own may.
+    buggy: bool = False
     # A library that is missing.
     missing: str | None = None
     # Bytes of unread events after which the job waits.
@@ -43,14 +45,20 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 def main(plan: Plan) -> None:
     if plan.missing:
         sys.modules[plan.missing] = None  # pyright: ignore[reportArgumentType]
-    from engine.server import outbox, process
+    from engine.server import job_line, outbox, process
 
     process.GRACE_S = plan.grace_s
     if plan.limit_bytes is not None:
         outbox.Outbox.__init__.__defaults__ = (plan.limit_bytes,)
+    if plan.buggy:
+        job_line.JobLine.cancel = _fail
     if not plan.missing:
         _change_null_backend(plan)
     process.main(sys.argv[2:])
+
+
+def _fail(self: object, job: str) -> None:
+    raise ZeroDivisionError
 
 
 def _change_null_backend(plan: Plan) -> None:

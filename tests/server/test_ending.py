@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from PIL import Image
 
 from engine.api.messages import (
+    CancelJob,
+    EngineFatal,
     ImageSaved,
     JobCancelled,
     JobFinished,
@@ -20,7 +23,7 @@ from engine.api.messages import (
     Pong,
     Shutdown,
 )
-from engine.api.values import Phase
+from engine.api.values import ErrorCode, Phase
 from engine.metadata.record import read_record
 from engine.server.parent import watch
 from tests.server.conftest import MakeJob, Start
@@ -98,6 +101,37 @@ def test_a_hang_that_keeps_the_interpreter_is_ended_too(
     talk.wait_for(JobCancelled, lambda event: event.job == "waiting")
     gate.touch()
     assert talk.wait_for_end() == 1
+
+
+def test_a_bug_in_the_reader_is_told_before_the_engine_ends(start: Start) -> None:
+    talk = start(scripted(Plan(buggy=True)))
+    talk.send(CancelJob(job="any"))
+    error = talk.wait_for(EngineFatal).error
+    assert error.code is ErrorCode.INTERNAL
+    assert "ZeroDivisionError" in error.detail
+    assert talk.wait_for_end() == 1
+
+
+@linux_only
+def test_ctrl_c_in_the_app_s_terminal_is_not_the_engine_s_business(
+    start: Start, job: MakeJob
+) -> None:
+    talk = start((*scripted(LONG), "--parent", str(os.getpid())))
+    talk.send(job("long"))
+    talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
+    talk.process.send_signal(signal.SIGINT)
+    talk.send(Ping(sequence=1))
+    talk.wait_for(Pong)
+    assert talk.of(JobCancelled) == []
+
+
+def test_ctrl_c_ends_an_engine_of_its_own(start: Start, job: MakeJob) -> None:
+    talk = start(scripted(LONG))
+    talk.send(job("long"))
+    talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
+    talk.process.send_signal(signal.SIGINT)
+    assert talk.wait_for_end() == 0
+    assert [event.job for event in talk.of(JobCancelled)] == ["long"]
 
 
 # --- the app dies ---

@@ -62,6 +62,24 @@ def test_a_job_is_told_from_beginning_to_end(start: Start, job: MakeJob) -> None
     assert finished.device
 
 
+def test_of_a_thousand_weights_each_percent_is_told(start: Start, job: MakeJob) -> None:
+    talk = start()
+    talk.send(job("one", starter=True))  # half precision, which the null backend has converted
+    talk.wait_for(JobFinished)
+    told: list[list[JobProgress]] = []
+    for event in talk.events:
+        if isinstance(event, JobPhase):
+            told.append([])
+        elif isinstance(event, JobProgress):
+            told[-1].append(event)
+    conversions = [part for part in told if part and part[0].total != 3]
+    assert len(conversions) == 3
+    for part in conversions:
+        assert 10 < len(part) <= 101
+        assert part[-1].done == part[-1].total
+        assert all(before.done < after.done for before, after in pairwise(part))
+
+
 def test_two_jobs_run_in_order_and_end_once_each(start: Start, job: MakeJob) -> None:
     talk = start()
     talk.send(job("first", count=2, seed=1), job("second", seed=5))
