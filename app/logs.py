@@ -41,7 +41,7 @@ class RotatingLog:
         with suppress(OSError):
             if self._file is None:
                 self._open()
-            elif self._size + len(data) > self._limit:
+            if self._size and self._size + len(data) > self._limit:
                 self._rotate()
             if self._file is not None:
                 self._size += self._file.write(data)

@@ -65,6 +65,16 @@ class SingleInstance(QObject):
         self._server.newConnection.connect(self._on_connection)
         self._guests = 0
 
+    @property
+    def socket_name(self) -> str:
+        """What a second start connects to."""
+        return self._name
+
+    @property
+    def socket_file(self) -> str:
+        """The socket in the file system, empty while there is none."""
+        return self._server.fullServerName()
+
     def claim(self, paths: Sequence[str] = ()) -> Start:
         """Become the first, or tell the first to open `paths`. Blocks, at most about 3 s.
 
