@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 
-from app.engine_end import EngineEnd, broken_error, crash_error, not_started_error
+from app.engine_end import EngineEnd, broken_error, crash_error, flood_error, not_started_error
 from app.environment import engine_environment
 from app.logs import RotatingLog
 from engine.api.messages import (
@@ -216,7 +216,7 @@ class EngineConnection(QObject):
     def _require_small_backlog(self) -> None:
         waiting = self._process.bytesAvailable()
         if waiting > self._limits.backlog_bytes:
-            self.fail(broken_error(f"{waiting} bytes came faster than they can be read"))
+            self.fail(flood_error(f"{waiting} bytes were waiting"))
 
     def _on_error_output(self) -> None:
         self._errors.take(bytes(self._process.readAllStandardError().data()))

@@ -71,6 +71,12 @@ def broken_error(reason: str) -> ErrorInfo:
     )
 
 
+def flood_error(reason: str) -> ErrorInfo:
+    """The error for an engine that says more than anyone can read."""
+    message = "The engine said more than can be read, and was stopped."
+    return ErrorInfo(ErrorCode.PROTOCOL_BROKEN, message, _REPORT, reason)
+
+
 def mismatch_error(reason: str) -> ErrorInfo:
     """The error for an engine of another version."""
     return ErrorInfo(

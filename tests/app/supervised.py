@@ -47,12 +47,18 @@ class Told:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is such a process."""
+    """Whether there is such a process, and not only its exit status that nobody fetched."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    return True
+    if sys.platform != "linux":
+        return True
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
 
 
 class Supervised:
@@ -75,10 +81,10 @@ class Supervised:
         self.process.crashed.connect(self.told.crashes.append)
         self.process.gave_up.connect(self.told.given_up.append)
 
-    def wait(self, condition: Callable[[], bool]) -> None:
+    def wait(self, condition: Callable[[], bool], milliseconds: int = PATIENCE_MS) -> None:
         """Let events happen until this holds."""
         try:
-            self._bot.waitUntil(condition, timeout=PATIENCE_MS)
+            self._bot.waitUntil(condition, timeout=milliseconds)
         except Exception:
             print(self.told, self.process.last_lines)  # noqa: T201
             raise

@@ -98,6 +98,7 @@ def test_a_flood_faster_than_it_can_be_read_ends_the_connection(supervise: Super
     engine.process.start()
     engine.wait(lambda: bool(engine.told.given_up))
     assert {error.code for error in engine.told.crashes} == {ErrorCode.PROTOCOL_BROKEN}
+    assert "more than can be read" in engine.told.given_up[0].message
     grown_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown_kib < 100 * 1024
     assert not is_alive(engine.pid)
