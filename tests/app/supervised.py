@@ -1,6 +1,7 @@
 """A supervised engine for tests: everything it tells is recorded, and none is left behind."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -48,6 +49,12 @@ class Told:
 
 def is_alive(pid: int) -> bool:
     """Whether there is such a process, and not only its exit status that nobody fetched."""
+    if sys.platform == "win32":
+        # os.kill would end it there.
+        command = ["tasklist", "/FI", f"PID eq {pid}", "/NH"]
+        return (
+            str(pid) in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        )
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

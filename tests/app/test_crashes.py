@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from engine.api.request import GenerateRequest
 from tests.app.conftest import Supervise
 from tests.app.dying_engine import Moment
 from tests.app.supervised import QUICK, Supervised, is_alive
+from tests.app.test_environment import HOSTILE
 from tests.server.scripted_engine import Misdeed, Plan
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
@@ -150,11 +151,20 @@ def test_an_engine_killed_anywhere_costs_no_picture(
 class Host:
     """An app in a process of its own."""
 
-    def __init__(self, folder: Path, tiny: Path, plan: Plan, count: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        tiny: Path,
+        plan: Plan,
+        count: int,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
         plan_text = msgspec.json.encode(plan).decode()
         script = str(HERE / "host_app.py")
         command = [sys.executable, "-I", script, str(folder), plan_text, str(tiny), str(count)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=dict(environment)
+        )
         self.lines: list[str] = []
 
     def wait_for(self, beginning: str) -> str:
@@ -222,6 +232,15 @@ def test_an_engine_hung_in_native_code_ends_with_the_app(
         pass
     host.kill()
     supervise().wait(lambda: not is_alive(pid))
+
+
+def test_an_app_in_a_hostile_environment_makes_its_picture(
+    hosts: list[Host], tmp_path: Path, tiny: Path
+) -> None:
+    host = Host(tmp_path, tiny, Plan(), 1, os.environ | HOSTILE)
+    hosts.append(host)
+    while not host.wait_for("job").endswith("done\n"):
+        pass
 
 
 def _are_over(queue: JobQueue, jobs: tuple[str, ...]) -> bool:

@@ -1,7 +1,7 @@
 """Engines that do not speak the protocol, say too much, or nothing that makes sense."""
 
-import resource
 import struct
+import sys
 from dataclasses import replace
 
 import pytest
@@ -90,7 +90,10 @@ def test_half_a_frame_and_silence_is_an_engine_that_does_not_answer(supervise: S
     engine.wait(lambda: engine.process.state is EngineState.NOT_ANSWERING)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="measures memory as Unix does")
 def test_a_flood_faster_than_it_can_be_read_ends_the_connection(supervise: Supervise) -> None:
+    import resource
+
     # One event each turn: whatever the machine, that is slower than the flood.
     slow = replace(QUICK, reading=ReadingLimits(turn_ms=0.0, backlog_bytes=1 << 20))
     engine = supervise(Plan(raw=1000 * PROGRESS, floods=True), slow)

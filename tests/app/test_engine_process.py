@@ -216,6 +216,7 @@ def test_a_stall_of_the_app_is_not_blamed_on_the_engine(supervise: Supervise) ->
 # --- crashes ---
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_a_killed_engine_is_noticed_and_replaced(supervise: Supervise) -> None:
     engine = supervise().start()
     pid = engine.pid
@@ -253,6 +254,7 @@ def test_a_crash_is_told_in_words(
     assert lines == [f"line {number} [31m" for number in range(280, 300)]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 def test_three_crashes_in_a_short_while_end_it_until_it_is_started_again(
     supervise: Supervise,
 ) -> None:
