@@ -1,13 +1,117 @@
-"""The `safelight` command."""
+"""The `safelight` command: the window, or with arguments the command line.
 
+This is where the long-lived objects are made. The command line never loads Qt, and the window
+never loads the engine.
+"""
+
+import os
 import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from app.cli import run
+if TYPE_CHECKING:
+    from app.paths import Paths
+    from app.session import Session
 
 
 def main() -> None:
-    """Run the command line and exit with its status."""
-    sys.exit(run(sys.argv[1:]))
+    """Open the window, or run the command line, and exit with its status."""
+    arguments = sys.argv[1:]
+    if _are_files(arguments):
+        sys.exit(open_window(arguments))
+    from app.cli import run
+
+    sys.exit(run(arguments))
+
+
+def open_window(files: Sequence[str] = ()) -> int:
+    """Show the window until it is closed, with these files opened in it; the exit status.
+
+    A second start hands its files to the first and is done.
+    """
+    from app.display import import_problem, prepare_display
+    from app.environment import forget_foreign_qt
+
+    forget_foreign_qt(os.environ)
+    problem = prepare_display(os.environ)
+    if problem is not None:
+        return _say(problem.message, problem.hint)
+    try:
+        from ui.application import has_fonts, make_application, make_window
+    except ImportError as error:
+        _start_without_foreign_libraries()
+        problem = import_problem(error)
+        return _say(problem.message, problem.hint)
+
+    from app.logs import start_logging
+    from app.paths import find_paths
+    from app.single_instance import SingleInstance, Start
+
+    application = make_application()
+    paths = find_paths()
+    instance = SingleInstance(paths.state)
+    start = instance.claim(files)
+    if start is Start.HANDED_OVER:
+        return 0
+    if start is Start.NOT_ANSWERING:
+        return _say("Safelight is open already, but does not answer.", "End it, then try again.")
+    start_logging(paths.logs)
+    if not has_fonts():
+        _say("There are no fonts, so the window has no text.", "Install fonts-dejavu-core.")
+    session = make_session(paths)
+    window = make_window(application, session)
+
+    def on_opened(opened: tuple[str, ...]) -> None:
+        window.come_forward()
+        for file in opened:
+            session.open_path(Path(file))
+
+    instance.opened.connect(on_opened)
+    window.show()
+    session.start()
+    for file in files:
+        session.open_path(Path(file))
+    status = application.exec()
+    session.close()
+    window.close_background()
+    instance.release()
+    return status
+
+
+def make_session(paths: "Paths") -> "Session":
+    """Everything the window draws, wired together; nothing is started."""
+    from app.engine_client import EngineClient
+    from app.engine_process import EngineProcess
+    from app.faults import report_faults
+    from app.job_queue import JobQueue
+    from app.paths import starter_checkpoint
+    from app.session import Session
+
+    process = EngineProcess(paths.cache, paths.logs)
+    client = EngineClient(process)
+    session = Session(paths, starter_checkpoint(), process, client, JobQueue(client, paths.state))
+    report_faults(session.notices)
+    return session
+
+
+def _are_files(arguments: Sequence[str]) -> bool:
+    """Whether the window is meant: no arguments, or files such as a file manager passes."""
+    return all(os.sep in argument and Path(argument).exists() for argument in arguments)
+
+
+def _start_without_foreign_libraries() -> None:
+    """Another Qt on LD_LIBRARY_PATH goes before ours: start again without it. Else return."""
+    path = os.environ.pop("LD_LIBRARY_PATH", None)
+    if path and sys.platform.startswith("linux"):
+        # The engine may need it, for the libraries of a GPU.
+        os.environ.setdefault("SAFELIGHT_LIBRARY_PATH", path)
+        os.execv(sys.executable, sys.orig_argv)
+
+
+def _say(message: str, hint: str) -> int:
+    print(f"{message} {hint}", file=sys.stderr)  # noqa: T201
+    return 1
 
 
 if __name__ == "__main__":

@@ -19,10 +19,14 @@ class Paths:
     cache: Path
     # Checkpoints the user put aside for Safelight.
     models: Path
+    # What outlives a session and is not made by hand: the queue's journal, the lock.
+    state: Path
+    logs: Path
 
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
-    """The system's own folders, or SAFELIGHT_OUTPUT, SAFELIGHT_CACHE and SAFELIGHT_MODELS."""
+    """The system's own folders, or those that SAFELIGHT_OUTPUT, SAFELIGHT_CACHE,
+    SAFELIGHT_MODELS, SAFELIGHT_STATE and SAFELIGHT_LOGS name."""
 
     def folder(variable: str, default: Path) -> Path:
         value = environment.get(variable)
@@ -35,6 +39,8 @@ def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
             "SAFELIGHT_MODELS",
             platformdirs.user_data_path("safelight", appauthor=False) / "models",
         ),
+        state=folder("SAFELIGHT_STATE", platformdirs.user_state_path("safelight", appauthor=False)),
+        logs=folder("SAFELIGHT_LOGS", platformdirs.user_log_path("safelight", appauthor=False)),
     )
 
 

@@ -38,6 +38,7 @@ class Script:
     run_error: BackendError | None = None
     # Added to every output: nan and inf stand for numeric failure.
     offset: float = 0.0
+    load_seconds: float = 0.0
     run_seconds: float = 0.0
     # The precisions it misbehaves in; None for all.
     precisions: frozenset[Precision] | None = None
@@ -79,8 +80,10 @@ class NullBackend(Backend):
         script = self._scripts.get(graph.name, Script())
         if script.precisions is not None and graph.precision not in script.precisions:
             script = Script()
-        if cancel.is_set():
-            raise RunCancelled
+        stopped = Event()
+        with cancel.calling(stopped.set):
+            if stopped.wait(script.load_seconds):
+                raise RunCancelled
         if script.load_error:
             raise script.load_error
         return NullSession(graph, script)

@@ -8,7 +8,7 @@ import pytest
 from importlinter import cli
 
 ROOT = Path(__file__).parent.parent
-SOURCES = ("app", "backends", "engine", "starter", "benchmarks")
+SOURCES = ("app", "backends", "engine", "starter", "ui", "benchmarks")
 MODULE_LINES = 400
 FUNCTION_LINES = 40
 
@@ -36,6 +36,24 @@ def test_functions_stay_small() -> None:
         if isinstance(node, ast.FunctionDef)
     }
     assert {name: size for name, size in sizes.items() if size > FUNCTION_LINES} == {}
+
+
+def test_the_app_holds_state_not_widgets() -> None:
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "app").rglob("*.py")
+        for name in _imported(path)
+        if name.startswith(("PySide6.QtWidgets", "PySide6.QtGui"))
+    }
+    assert found == set()
+
+
+def _imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def _lines(path: Path) -> int:

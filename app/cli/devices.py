@@ -5,7 +5,7 @@ import argparse
 import msgspec
 
 from app.cli.terminal import print_json, print_table
-from backends.registry import BACKENDS
+from engine.jobs import devices
 
 HELP = "list backends and devices"
 
@@ -51,25 +51,20 @@ def run(options: argparse.Namespace) -> int:
 
 def list_devices() -> list[DeviceOutput]:
     """What every backend sees, in order of preference."""
-    found: list[DeviceOutput] = []
-    for reference in BACKENDS:
-        backend = reference.create()
-        for device in backend.probe():
-            memory = backend.memory(device)
-            found.append(
-                DeviceOutput(
-                    backend=device.backend,
-                    device=device.name,
-                    usable=device.usable,
-                    precisions=tuple(precision.value for precision in device.precisions),
-                    automatic=reference.automatic,
-                    runtime=backend.fingerprint(device) if device.usable else "",
-                    memory_total_bytes=memory.total,
-                    memory_free_bytes=memory.free,
-                    reason=device.unusable or "",
-                )
-            )
-    return found
+    return [
+        DeviceOutput(
+            backend=device.backend,
+            device=device.name,
+            usable=not device.unusable,
+            precisions=device.precisions,
+            automatic=device.automatic,
+            runtime=device.runtime,
+            memory_total_bytes=device.memory_total_bytes,
+            memory_free_bytes=device.memory_free_bytes,
+            reason=device.unusable,
+        )
+        for device in devices.list_devices()
+    ]
 
 
 def _verdict(device: DeviceOutput) -> str:

@@ -2,39 +2,14 @@
 
 import argparse
 
-import msgspec
-
 from app.checkpoints import find_checkpoint
 from app.cli.terminal import print_json
 from app.paths import find_paths, starter_checkpoint
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.api.messages import CheckpointInfo
 from engine.families.identify import identify
+from engine.pipeline.inspection import inspect
 
 HELP = "say what a checkpoint file is"
-
-
-class ComponentOutput(msgspec.Struct, frozen=True):
-    """A component in the JSON output; `precisions` are the types its weights are stored in."""
-
-    name: str
-    parameters: int
-    bytes: int
-    precisions: tuple[str, ...]
-
-
-class InspectOutput(msgspec.Struct, frozen=True):
-    """The JSON output of `safelight inspect --json`."""
-
-    path: str
-    family: str
-    variant: str
-    prediction: str
-    default_size: int
-    components: tuple[ComponentOutput, ...]
-    missing: tuple[str, ...]
-    evidence: tuple[str, ...]
-    ignored_keys: int
-    digest: str
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Identify the file and print what was found."""
     path = find_checkpoint(options.file, find_paths().models, starter_checkpoint())
-    output = _output(identify(path))
+    output = inspect(identify(path))
     if options.json:
         print_json(output)
     else:
@@ -54,36 +29,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _output(checkpoint: IdentifiedCheckpoint) -> InspectOutput:
-    return InspectOutput(
-        path=str(checkpoint.path),
-        family=checkpoint.family,
-        variant=checkpoint.variant,
-        prediction=checkpoint.prediction.value,
-        default_size=checkpoint.default_size,
-        components=tuple(
-            _component(checkpoint, component)
-            for component in Component
-            if component in checkpoint.components
-        ),
-        missing=tuple(component.value for component in checkpoint.missing),
-        evidence=checkpoint.evidence,
-        ignored_keys=checkpoint.ignored_keys,
-        digest=checkpoint.digest,
-    )
-
-
-def _component(checkpoint: IdentifiedCheckpoint, component: Component) -> ComponentOutput:
-    weights = checkpoint.components[component].weights.values()
-    return ComponentOutput(
-        name=component.value,
-        parameters=sum(ref.elements for ref in weights),
-        bytes=sum(ref.nbytes for ref in weights),
-        precisions=tuple(sorted({ref.dtype.value.lower() for ref in weights})),
-    )
-
-
-def _print(output: InspectOutput) -> None:
+def _print(output: CheckpointInfo) -> None:
     print(output.path)
     print(f"  family       {output.family} ({output.variant}), predicts {output.prediction}")
     print(f"  picture      {output.default_size}x{output.default_size} by default")

@@ -9,6 +9,7 @@ from time import perf_counter
 import msgspec
 
 from engine.api.values import ErrorInfo, Phase
+from engine.jobs.runner import SilentReporter
 from engine.jobs.saving import SavedImage
 
 _PHASE_LABELS = {
@@ -52,7 +53,7 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print("  ".join(cells).rstrip())
 
 
-class TerminalReporter:
+class TerminalReporter(SilentReporter):
     """Shows a job's progress on a terminal; where there is none, only warnings."""
 
     def __init__(self, *, announce: bool) -> None:

@@ -123,6 +123,12 @@ class ErrorCode(StrEnum):
     OUTPUT_NOT_WRITABLE = "output_not_writable"
     DISK_FULL = "disk_full"
     CANCELLED = "cancelled"
+    NOT_AVAILABLE = "not_available"
+    ENGINE_NOT_STARTED = "engine_not_started"
+    ENGINE_CRASHED = "engine_crashed"
+    PROTOCOL_MISMATCH = "protocol_mismatch"
+    PROTOCOL_BROKEN = "protocol_broken"
+    QUEUE_UNREADABLE = "queue_unreadable"
     INTERNAL = "internal"
 
 

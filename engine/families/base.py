@@ -9,7 +9,7 @@ from backends.base import FileSlice
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import TensorIndex
-from engine.families.hints import NO_HINTS, SamplingHints
+from engine.families.hints import NO_HINTS, CheckpointHints, PreviewFactors
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
@@ -64,6 +64,8 @@ class LatentFormat:
     downscale: int
     scale: float
     shift: float = 0.0
+    # None where nobody knows how to show a latent without decoding it.
+    preview: PreviewFactors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ class IdentifiedCheckpoint:
     # A folder with vocab.json and merges.txt where the checkpoint brings its own; None for CLIP's.
     tokenizer: Path | None
     digest: str
-    hints: SamplingHints = NO_HINTS
+    hints: CheckpointHints = NO_HINTS
 
 
 @dataclass(frozen=True, slots=True)

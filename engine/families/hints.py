@@ -1,5 +1,6 @@
-"""How a checkpoint likes to be sampled, where its folder says so in `safelight.json`."""
+"""How a checkpoint likes to be sampled and shown, where its folder has a `safelight.json`."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -12,19 +13,32 @@ FILE_NAME = "safelight.json"
 _MAX_BYTES = 64 << 10
 
 
-class SamplingHints(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True, slots=True)
+class PreviewFactors:
+    """Roughly the picture of a latent as the denoiser sees it: weights^T latent + bias, in [-1, 1].
+
+    `weights` has a row of red, green and blue for each channel of the latent.
+    """
+
+    weights: tuple[tuple[float, float, float], ...]
+    bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+class CheckpointHints(msgspec.Struct, frozen=True, kw_only=True):
     """What a request that leaves a choice open gets with this checkpoint; None has no say."""
 
     sampler: SamplerName | None = None
     schedule: ScheduleName | None = None
     steps: int | None = None
     guidance: float | None = None
+    # For a latent space of its own; None for the family's.
+    preview: PreviewFactors | None = None
 
 
-NO_HINTS = SamplingHints()
+NO_HINTS = CheckpointHints()
 
 
-def read_hints(folder: Path) -> SamplingHints:
+def read_hints(folder: Path) -> CheckpointHints:
     """The hints of a checkpoint folder, empty without the file.
 
     Raises EngineError(CHECKPOINT_CORRUPT) where the file is there and makes no sense.
@@ -34,7 +48,7 @@ def read_hints(folder: Path) -> SamplingHints:
         return NO_HINTS
     try:
         with path.open("rb") as file:
-            hints = msgspec.json.decode(file.read(_MAX_BYTES), type=SamplingHints)
+            hints = msgspec.json.decode(file.read(_MAX_BYTES), type=CheckpointHints)
     except (OSError, msgspec.MsgspecError) as error:
         raise _corrupt(path, str(error)) from error
     steps_fit = hints.steps is None or 1 <= hints.steps <= MAX_STEPS

@@ -26,7 +26,7 @@ from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import sd1
 from engine.families.base import Component, Family, IdentifiedCheckpoint, Parts
-from engine.families.hints import read_hints
+from engine.families.hints import CheckpointHints, read_hints
 from engine.families.recognition import Kind, listing, recognise
 from engine.graphs.clip_text import ClipTextConfig
 
@@ -43,7 +43,7 @@ def identify(path: Path) -> IdentifiedCheckpoint:
         folder = read_folder(path)
         family = _family_of_folder(folder)
         checkpoint = family.assemble(path, family.read_folder(folder))
-        return replace(checkpoint, hints=read_hints(path))
+        return _with_hints(checkpoint, read_hints(path))
     index = read_index(path)
     family = _family(index.tensors, path)
     return family.assemble(path, family.read_file(index, frozenset(Component)))
@@ -61,7 +61,7 @@ def supply(checkpoint: IdentifiedCheckpoint, files: ComponentFiles) -> Identifie
         if name is not None:
             path = Path(name).absolute()
             parts = _with_part(parts, component, _read_part(family, component, path), path)
-    return replace(family.assemble(checkpoint.path, parts), hints=checkpoint.hints)
+    return _with_hints(family.assemble(checkpoint.path, parts), checkpoint.hints)
 
 
 def require_complete(checkpoint: IdentifiedCheckpoint) -> None:
@@ -86,6 +86,13 @@ def require_complete(checkpoint: IdentifiedCheckpoint) -> None:
             "and its tokenizer is missing.",
             "Use the diffusers folder it came from, with its tokenizer.",
         )
+
+
+def _with_hints(checkpoint: IdentifiedCheckpoint, hints: CheckpointHints) -> IdentifiedCheckpoint:
+    latent = checkpoint.latent
+    if hints.preview is not None and len(hints.preview.weights) == latent.channels:
+        latent = replace(latent, preview=hints.preview)
+    return replace(checkpoint, hints=hints, latent=latent)
 
 
 # --- recognising ---

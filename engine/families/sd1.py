@@ -21,6 +21,7 @@ from engine.families.base import (
     Parts,
 )
 from engine.families.folder_parts import FolderSource, clip_text_source, unet_source, vae_source
+from engine.families.hints import PreviewFactors
 from engine.families.naming import CanonicalWeights, canonical_weights, sort_keys
 from engine.families.sizes import (
     ClipTextFacts,
@@ -41,6 +42,15 @@ LATENT_CHANNELS = 4
 LATENT_SCALE = 0.18215
 DOWNSCALE = 8
 DEFAULT_SIZE = 512
+# Published with ComfyUI (latent_formats.py, SD15).
+PREVIEW = PreviewFactors(
+    (
+        (0.3512, 0.2297, 0.3227),
+        (0.3250, 0.4974, 0.2350),
+        (-0.2829, 0.1762, 0.2721),
+        (-0.2120, -0.2616, -0.7177),
+    )
+)
 
 _WAY_UP = ("output_blocks.", "up_blocks.")
 _CONVOLUTIONAL = re.compile(r"proj_in\.weight \[\d+,\d+,1,1\]")
@@ -122,6 +132,9 @@ def assemble(path: Path, parts: Parts) -> IdentifiedCheckpoint:
             f"one for {latent_channels}",
         )
     downscale = vae.downscale if vae else DOWNSCALE
+    scale = LATENT_SCALE if parts.latent_scale is None else parts.latent_scale
+    # A VAE of its own has a latent space of its own, and its scale shows it.
+    is_usual = latent_channels == LATENT_CHANNELS and scale == LATENT_SCALE
     return IdentifiedCheckpoint(
         path=path,
         family=FAMILY.name,
@@ -130,8 +143,9 @@ def assemble(path: Path, parts: Parts) -> IdentifiedCheckpoint:
         latent=LatentFormat(
             latent_channels,
             downscale,
-            LATENT_SCALE if parts.latent_scale is None else parts.latent_scale,
+            scale,
             parts.latent_shift or 0.0,
+            PREVIEW if is_usual else None,
         ),
         default_size=parts.sample_size * downscale if parts.sample_size else DEFAULT_SIZE,
         components=parts.sources,

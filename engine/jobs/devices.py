@@ -1,9 +1,32 @@
-"""Which devices a request may run on, in order of preference."""
+"""Which devices there are, and which a request may run on, in order of preference."""
 
 from backends.base import Backend, Device
 from backends.registry import BACKENDS, BackendReference, find
+from engine.api.messages import DeviceInfo
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
+
+
+def list_devices() -> tuple[DeviceInfo, ...]:
+    """What every backend sees, usable or not."""
+    found: list[DeviceInfo] = []
+    for reference in BACKENDS:
+        backend = reference.create()
+        for device in backend.probe():
+            memory = backend.memory(device)
+            found.append(
+                DeviceInfo(
+                    backend=device.backend,
+                    name=device.name,
+                    precisions=tuple(precision.value for precision in device.precisions),
+                    automatic=reference.automatic,
+                    runtime=backend.fingerprint(device) if device.usable else "",
+                    memory_total_bytes=memory.total,
+                    memory_free_bytes=memory.free,
+                    unusable=device.unusable or "",
+                )
+            )
+    return tuple(found)
 
 
 def candidates(wanted: str) -> list[tuple[Backend, Device]]:

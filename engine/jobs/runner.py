@@ -11,8 +11,8 @@ from engine.api.record import Timings
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.compile.compiler import Compiler
-from engine.errors import EngineError
-from engine.families.base import IdentifiedCheckpoint
+from engine.errors import Cancelled, EngineError
+from engine.families.base import IdentifiedCheckpoint, LatentFormat
 from engine.families.identify import identify, require_complete, supply
 from engine.jobs.device_run import DeviceRun
 from engine.jobs.devices import candidates
@@ -21,6 +21,7 @@ from engine.memory.plan import MemoryPlan
 from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Reporter, Stopwatch
+from engine.sampling.types import Latent
 
 
 class JobReporter(Reporter, Protocol):
@@ -42,6 +43,9 @@ class SilentReporter:
         """Say nothing."""
 
     def progress(self, done: int, total: int) -> None:
+        """Say nothing."""
+
+    def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
         """Say nothing."""
 
     def image_saved(self, image: SavedImage) -> None:
@@ -67,7 +71,14 @@ class JobRunner:
     """Runs jobs one after another; `cache` is the folder for what can be made again."""
 
     def __init__(self, cache: Path) -> None:
-        self._working_copies = WorkingCopies(cache / "weights")
+        self.working_copies = WorkingCopies(cache / "weights")
+
+    def plan(self, request: GenerateRequest) -> tuple[Device, MemoryPlan]:
+        """What a request would need on the device it would run on first. Raises EngineError."""
+        checkpoint = load_checkpoint(request)
+        backend, device = candidates(request.backend)[0]
+        compiler = Compiler(backend, device, self.working_copies)
+        return device, DeviceRun(request, checkpoint, compiler, Stopwatch()).plan
 
     def run(
         self,
@@ -80,19 +91,31 @@ class JobRunner:
 
         Raises EngineError; Cancelled if asked to stop. Pictures saved before stay saved.
         """
+        with self.working_copies.holding():
+            return self._run(request, saver, reporter, cancel)
+
+    def _run(
+        self,
+        request: GenerateRequest,
+        saver: PictureSaver,
+        reporter: JobReporter,
+        cancel: Cancellation,
+    ) -> JobResult:
         stopwatch = Stopwatch()
         reporter.phase(Phase.LOAD)
         with stopwatch.measuring(Phase.LOAD):
             saver.require_writable()
             checkpoint = load_checkpoint(request)
             devices = candidates(request.backend)
+        if cancel.is_set():
+            raise Cancelled
         first = resolve(request, checkpoint, devices[0][1])
         images: list[SavedImage] = []
         warnings: list[ErrorInfo] = []
         for backend, device in devices:
             # Where one device fails the next goes on: same seeds, remaining pictures.
             remaining = _remaining(request, first.seed, len(images))
-            compiler = Compiler(backend, device, self._working_copies)
+            compiler = Compiler(backend, device, self.working_copies)
             run = DeviceRun(remaining, checkpoint, compiler, stopwatch)
             try:
                 for image in run.saved_pictures(saver, reporter, cancel, warnings):

@@ -11,12 +11,14 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
+from threading import Lock
 
 from backends.base import Array, DType, FileSlice
+from engine.api.messages import ArtifactInfo
 from engine.api.values import ErrorCode
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
@@ -35,10 +37,23 @@ class WorkingCopies:
     def __init__(self, folder: Path, cap_bytes: int = CAP_BYTES) -> None:
         self.folder = folder
         self.cap_bytes = cap_bytes
+        self._lock = Lock()
+        # Copies that `holding` protects; None outside of it.
+        self._held: set[str] | None = None
+
+    @contextlib.contextmanager
+    def holding(self) -> Generator[None]:
+        """Within the block `remove` leaves the copies that are found or made there."""
+        self._held = set()
+        try:
+            yield
+        finally:
+            self._held = None
 
     def find(self, key: str, weights: Mapping[str, WeightSource]) -> dict[str, FileSlice] | None:
         """The copy kept under `key`, if it is whole and holds all of `weights`."""
         path = self._path(key)
+        self._hold(key)
         try:
             index = read_index(path)
         except EngineError:
@@ -55,6 +70,7 @@ class WorkingCopies:
     ) -> dict[str, FileSlice]:
         """Write the copy and return its slices. Raises EngineError(DISK_FULL)."""
         path, header = self._path(key), _header(weights, element)
+        self._hold(key)
         size = len(header) + sum(_converted_bytes(ref, element) for ref in weights.values())
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -70,6 +86,32 @@ class WorkingCopies:
             ) from error
         index = read_index(path)
         return {name: index.tensors[name] for name in weights}
+
+    def listed(self) -> tuple[ArtifactInfo, ...]:
+        """Every copy, by name."""
+        found: list[ArtifactInfo] = []
+        for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
+            with contextlib.suppress(OSError):  # evicted meanwhile
+                facts = path.stat()
+                found.append(
+                    ArtifactInfo(name=path.stem, bytes=facts.st_size, last_used=facts.st_mtime)
+                )
+        return tuple(found)
+
+    def remove(self, names: Collection[str]) -> None:
+        """Delete the copies of these names, or all if there are none, but for those in use."""
+        with self._lock:
+            for path in self.folder.glob(f"*{_SUFFIX}"):
+                held = self._held is not None and path.stem in self._held
+                if (not names or path.stem in names) and not held:
+                    # Windows does not delete what is mapped; then it stays in the list.
+                    with contextlib.suppress(OSError):
+                        path.unlink()
+
+    def _hold(self, key: str) -> None:
+        with self._lock:
+            if self._held is not None:
+                self._held.add(key)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}{_SUFFIX}"

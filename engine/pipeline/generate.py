@@ -139,6 +139,7 @@ class Generation:
             for step in SAMPLERS[request.sampler].function(denoise, x, sigmas, noise):
                 x = step.x
                 self.reporter.progress(step.index + 1, total)
+                self.reporter.preview(step.index + 1, step.denoised, self.checkpoint.latent)
                 if checks.numbers(x):
                     break  # further steps would only cost time
             return x

@@ -13,6 +13,7 @@ from engine.api.limits import (
     MAX_STEPS,
     MIN_SIDE,
 )
+from engine.api.messages import SuggestedSettings
 from engine.api.record import ResolvedRequest
 from engine.api.request import GenerateRequest
 from engine.api.values import (
@@ -60,6 +61,24 @@ def resolve(
     _check(resolved, request.count, checkpoint)
     _check_denoiser(checkpoint)
     return resolved
+
+
+def suggested_settings(checkpoint: IdentifiedCheckpoint) -> tuple[SuggestedSettings, ...]:
+    """What `resolve` would fill in with each sampler; first the one taken where none is chosen."""
+    first = checkpoint.hints.sampler or _DEFAULT_SAMPLER
+    others = (sampler for sampler in SAMPLERS if sampler is not first)
+    suggested: list[SuggestedSettings] = []
+    for sampler in (first, *others):
+        defaults = _defaults(checkpoint, sampler, chosen=True)
+        suggested.append(
+            SuggestedSettings(
+                sampler=sampler,
+                schedule=defaults.schedule,
+                steps=defaults.steps,
+                guidance=defaults.guidance,
+            )
+        )
+    return tuple(suggested)
 
 
 def _defaults(

@@ -14,7 +14,9 @@ from engine.api.record import Retry, Timings
 from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.compile.compiler import Compiler, Network, translated_errors
 from engine.errors import Cancelled, EngineError
+from engine.families.base import LatentFormat
 from engine.memory.plan import MemoryPlan
+from engine.sampling.types import Latent
 
 T = TypeVar("T")
 _REPORT_SECONDS = 0.05
@@ -29,6 +31,10 @@ class Reporter(Protocol):
 
     def progress(self, done: int, total: int) -> None:
         """How far the current phase is."""
+        ...
+
+    def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
+        """After a step: the denoiser's picture [1, C, H, W], as its latents relate by `form`."""
         ...
 
 

@@ -1,11 +1,48 @@
-"""Every test of the command line has folders of its own."""
+"""Every test of the app has folders of its own, and leaves no engine behind."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import pytest
+from pytestqt.qtbot import QtBot
+
+from app.engine_connection import EngineCommand
+from app.engine_process import Supervision
+from tests.app.fake_engine import Plan
+from tests.app.supervised import QUICK, Supervised, fake_command
 
 
 @pytest.fixture(autouse=True)
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
-    for name in ("OUTPUT", "CACHE", "MODELS"):
+    for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "LOGS"):
         monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
+
+
+class Supervise(Protocol):
+    """Makes a supervised engine, a fake one that follows the plan unless a command is given."""
+
+    def __call__(
+        self,
+        plan: Plan = ...,
+        supervision: Supervision = ...,
+        command: EngineCommand | None = ...,
+    ) -> Supervised: ...
+
+
+@pytest.fixture
+def supervise(tmp_path: Path, qtbot: QtBot) -> Iterator[Supervise]:
+    made: list[Supervised] = []
+
+    def make(
+        plan: Plan = Plan(),  # noqa: B008 (immutable)
+        supervision: Supervision = QUICK,
+        command: EngineCommand | None = None,
+    ) -> Supervised:
+        one = Supervised(tmp_path, qtbot, command or fake_command(plan), supervision)
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.end()

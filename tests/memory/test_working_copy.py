@@ -218,3 +218,45 @@ def test_a_folder_that_cannot_be(tmp_path: Path, weights: dict[str, FileSlice]) 
     with pytest.raises(EngineError) as caught:
         copies.make("key", weights, DType.F32, ignore)
     assert caught.value.code is ErrorCode.DISK_FULL
+
+
+# --- listing and clearing ---
+
+
+def test_copies_are_listed_by_name(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
+    assert copies.listed() == ()
+    for key in ("second", "first"):
+        copies.make(key, weights, DType.F32, ignore)
+    (copies.folder / "half-written.part").touch()
+    first, second = copies.listed()
+    assert (first.name, second.name) == ("first", "second")
+    path = copies.folder / "first.safetensors"
+    assert first.bytes == path.stat().st_size
+    assert first.last_used == path.stat().st_mtime
+
+
+def test_those_that_are_named_are_removed_and_without_a_name_all(
+    copies: WorkingCopies, weights: dict[str, FileSlice], tmp_path: Path
+) -> None:
+    for key in ("first", "second", "third"):
+        copies.make(key, weights, DType.F32, ignore)
+    copies.remove(["second", "nothing", "../../half"])
+    assert [copy.name for copy in copies.listed()] == ["first", "third"]
+    copies.remove([])
+    assert copies.listed() == ()
+    assert (tmp_path / "half.safetensors").exists()
+
+
+def test_what_a_job_found_or_made_stays_while_it_runs(
+    copies: WorkingCopies, weights: dict[str, FileSlice]
+) -> None:
+    for key in ("found", "other"):
+        copies.make(key, weights, DType.F32, ignore)
+    with copies.holding():
+        copies.find("found", weights)
+        copies.make("made", weights, DType.F32, ignore)
+        copies.remove([])
+        copies.remove(["made"])
+        assert {copy.name for copy in copies.listed()} == {"found", "made"}
+    copies.remove([])
+    assert copies.listed() == ()

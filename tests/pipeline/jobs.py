@@ -14,6 +14,7 @@ from engine.api.values import ConventionName, Phase
 from engine.compile.compiler import Compiler
 from engine.families import IdentifiedCheckpoint, identify
 from engine.jobs.cancel import CancelToken
+from engine.jobs.runner import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.generate import Generation, Job
@@ -24,7 +25,7 @@ from tests.tiny_checkpoint import SIDE
 
 
 @dataclass
-class Log:
+class Log(SilentReporter):
     """A `Reporter` that remembers."""
 
     phases: list[Phase] = field(default_factory=list[Phase])

@@ -1,5 +1,6 @@
 """Gaps are filled from the checkpoint and the sampler; what cannot be made is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -18,7 +19,8 @@ from engine.api.values import (
 )
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
-from engine.pipeline.resolve import precisions, resolve
+from engine.families.hints import NO_HINTS, CheckpointHints
+from engine.pipeline.resolve import precisions, resolve, suggested_settings
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import UNetSizes
@@ -209,3 +211,17 @@ def test_an_unet_that_edits_by_instruction_is_refused(tmp_path: Path) -> None:
     inpainting = UNetSizes(in_channels=9)
     path = write_sparse(tmp_path / "inpainting.safetensors", listings.original(inpainting))
     assert filled(identify(path)).width == 512
+
+
+@pytest.mark.parametrize("hints", [NO_HINTS, CheckpointHints(sampler=SamplerName.LCM, steps=4)])
+def test_what_is_suggested_is_what_open_choices_become(
+    checkpoint: IdentifiedCheckpoint, hints: CheckpointHints
+) -> None:
+    hinted = replace(checkpoint, hints=hints)
+    suggested = suggested_settings(hinted)
+    assert {entry.sampler for entry in suggested} == set(SamplerName)
+    assert suggested[0].sampler is filled(hinted).sampler
+    for entry in suggested:
+        resolved = filled(hinted, sampler=entry.sampler)
+        became = (resolved.schedule, resolved.steps, resolved.guidance)
+        assert became == (entry.schedule, entry.steps, entry.guidance)

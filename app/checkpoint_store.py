@@ -1,0 +1,105 @@
+"""The checkpoints to choose from, and what the engine says each of them is."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.background import Background
+from app.checkpoints import STARTER_NAME, ListedCheckpoint, list_checkpoints
+from app.engine_client import EngineClient
+from engine.api.messages import CheckpointInfo, CheckpointInspected, QueryFailed
+from engine.api.values import ErrorCode, ErrorInfo
+
+# The engine failed, not the checkpoint: it is asked once more.
+_ENGINE_FAILURES = (ErrorCode.ENGINE_CRASHED, ErrorCode.PROTOCOL_BROKEN)
+
+
+class CheckpointStore(QObject):
+    """The starter, those in the models folder, and those that were opened, used where they lie.
+
+    `look` asks the engine what a checkpoint is; the answer is kept, and told with `looked`.
+    """
+
+    changed = Signal()
+    # Path, then CheckpointInfo or ErrorInfo.
+    looked = Signal(object, object)
+
+    def __init__(
+        self,
+        client: EngineClient,
+        background: Background,
+        *,
+        models: Path,
+        starter: Path,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.models = models
+        self.starter = starter
+        self._client = client
+        self._background = background
+        self._listed = [ListedCheckpoint(STARTER_NAME, starter)]
+        self._opened: list[ListedCheckpoint] = []
+        self._answers: dict[Path, CheckpointInfo | ErrorInfo] = {}
+        # Query to path, and whether it is asked for the second time.
+        self._asked: dict[int, tuple[Path, bool]] = {}
+        client.checkpoint_inspected.connect(self._on_inspected)
+        client.query_failed.connect(self._on_query_failed)
+
+    @property
+    def entries(self) -> tuple[ListedCheckpoint, ...]:
+        """Those to choose from, the starter first, opened ones last."""
+        return (*self._listed, *self._opened)
+
+    def entry_for(self, path: Path) -> ListedCheckpoint | None:
+        """The entry of a path."""
+        return next((entry for entry in self.entries if entry.path == path), None)
+
+    def answer(self, path: Path) -> CheckpointInfo | ErrorInfo | None:
+        """What the engine said of a checkpoint last, None where it has not yet."""
+        return self._answers.get(path)
+
+    def refresh(self) -> None:
+        """Read the models folder again, off this thread."""
+        models, starter = self.models, self.starter
+        self._background.run(lambda: list_checkpoints(models, starter), self._on_listed)
+
+    def add(self, path: Path) -> None:
+        """Offer a checkpoint that lies elsewhere."""
+        if self.entry_for(path) is None:
+            name = path.stem if path.suffix else path.name
+            self._opened.append(ListedCheckpoint(name, path))
+            self.changed.emit()
+
+    def look(self, path: Path) -> None:
+        """Have the engine look at a checkpoint, as soon as it is ready."""
+        self._ask(path, again=False)
+
+    def _ask(self, path: Path, *, again: bool) -> None:
+        self._asked[self._client.inspect_checkpoint(str(path))] = (path, again)
+
+    def _on_listed(self, listed: list[ListedCheckpoint]) -> None:
+        if listed == self._listed:
+            return
+        self._listed = listed
+        known = {entry.path for entry in listed}
+        self._opened = [entry for entry in self._opened if entry.path not in known]
+        self.changed.emit()
+
+    def _on_inspected(self, event: CheckpointInspected) -> None:
+        path, _ = self._asked.pop(event.query, (None, False))
+        if path is not None:
+            self._keep(path, event.checkpoint)
+
+    def _on_query_failed(self, event: QueryFailed) -> None:
+        path, again = self._asked.pop(event.query, (None, False))
+        if path is None:
+            return
+        if event.error.code not in _ENGINE_FAILURES:
+            self._keep(path, event.error)
+        elif not again:
+            self._ask(path, again=True)
+
+    def _keep(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
+        self._answers[path] = answer
+        self.looked.emit(path, answer)

@@ -1,0 +1,115 @@
+"""Whether a window can be opened here, found out before Qt would abort."""
+
+import ctypes
+import socket
+import sys
+from collections.abc import Mapping, MutableMapping
+from pathlib import Path
+
+from PySide6.QtCore import QLibraryInfo
+
+from engine.api.values import ErrorCode, ErrorInfo
+
+_PLATFORM = "QT_QPA_PLATFORM"
+# What Qt's plug-ins for X11 and Wayland want from the system, by Debian's names.
+_PACKAGES = (
+    "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
+    "libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xkb1 "
+    "libwayland-cursor0 libwayland-egl1"
+)
+_WITHOUT = 'The command line works without: safelight generate "a red house".'
+
+
+def prepare_display(variables: MutableMapping[str, str]) -> ErrorInfo | None:
+    """Why no window can be opened, None if one can; before a QApplication is made.
+
+    On Linux it also tells Qt, by QT_QPA_PLATFORM, which of X11 and Wayland was found to work.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    given = variables.get(_PLATFORM, "")
+    names = _given_platforms(given) if given else _found_platforms(variables)
+    if not names:
+        return _no_window(
+            "there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set)",
+            f"Start it in a graphical session. {_WITHOUT}",
+        )
+    problems: list[ErrorInfo] = []
+    for name in names:
+        problem = _platform_problem(name, variables)
+        if problem is None:
+            variables[_PLATFORM] = given or name
+            return None
+        problems.append(problem)
+    return problems[0]
+
+
+def import_problem(error: ImportError) -> ErrorInfo:
+    """The failure to load Qt itself, which names the library that is missing."""
+    return _missing_library(str(error))
+
+
+def _given_platforms(value: str) -> tuple[str, ...]:
+    """The names in QT_QPA_PLATFORM, which may carry options: "wayland;xcb:foo"."""
+    return tuple(part.partition(":")[0] for part in value.split(";") if part)
+
+
+def _found_platforms(variables: Mapping[str, str]) -> tuple[str, ...]:
+    sources = (("wayland", "WAYLAND_DISPLAY"), ("xcb", "DISPLAY"))
+    return tuple(name for name, variable in sources if variables.get(variable))
+
+
+def _platform_problem(name: str, variables: Mapping[str, str]) -> ErrorInfo | None:
+    folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms"
+    plugin = folder / f"libq{name.removesuffix('-egl')}.so"
+    if not plugin.is_file():
+        known = ", ".join(sorted(path.stem.removeprefix("libq") for path in folder.glob("*.so")))
+        return _no_window(
+            f"QT_QPA_PLATFORM names {name}, which there is not", f"Unset it; there are: {known}."
+        )
+    try:
+        # What Qt does next; it would abort where this fails.
+        ctypes.CDLL(str(plugin))
+    except OSError as error:
+        return _missing_library(str(error))
+    reachable = {"xcb": _x11_answers, "wayland": _wayland_answers}.get(name)
+    if reachable is not None and not reachable(variables):
+        return _no_window("the display does not answer", f"Check DISPLAY. {_WITHOUT}")
+    return None
+
+
+def _x11_answers(_variables: Mapping[str, str]) -> bool:
+    """Whether an X server takes a connection; xcb reads DISPLAY and the cookie itself."""
+    xcb = ctypes.CDLL("libxcb.so.1")
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    xcb.xcb_connection_has_error.argtypes = [ctypes.c_void_p]
+    xcb.xcb_disconnect.argtypes = [ctypes.c_void_p]
+    connection = xcb.xcb_connect(None, None)
+    failed = xcb.xcb_connection_has_error(connection)
+    xcb.xcb_disconnect(connection)
+    return not failed
+
+
+def _wayland_answers(variables: Mapping[str, str]) -> bool:
+    name = variables.get("WAYLAND_DISPLAY") or "wayland-0"
+    path = Path(variables.get("XDG_RUNTIME_DIR") or "/run") / name
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        try:
+            connection.connect(str(path))
+        except OSError:
+            return False
+    return True
+
+
+def _missing_library(reason: str) -> ErrorInfo:
+    library = reason.partition(":")[0]
+    return _no_window(
+        f"the system lacks {library}",
+        f"On Debian and Ubuntu: sudo apt install {_PACKAGES}. {_WITHOUT}",
+        reason,
+    )
+
+
+def _no_window(reason: str, hint: str, detail: str = "") -> ErrorInfo:
+    message = f"Safelight's window cannot be opened: {reason}."
+    return ErrorInfo(ErrorCode.NOT_AVAILABLE, message, hint, detail)

@@ -1,0 +1,103 @@
+"""Why an engine process ended, in words a person can use."""
+
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.api.values import ErrorCode, ErrorInfo
+
+# Lines of what the engine wrote last that go into a report.
+_DETAIL_LINES = 20
+
+_REPORT = "If it happens again, the log says what the engine wrote last."
+_MEMORY = "Perhaps memory ran out: try a smaller size, or close other programs."
+_SIGNALS = {
+    "SIGKILL": ("was killed by the system or by another program", _MEMORY),
+    "SIGTERM": ("was ended by another program", ""),
+    "SIGSEGV": ("crashed inside native code", _REPORT),
+    "SIGABRT": ("was aborted by native code", _REPORT),
+    "SIGBUS": ("lost a file it was reading", "See that the disk is there and has room."),
+    "SIGILL": ("met an instruction this processor does not have", "Choose another backend."),
+    "SIGFPE": ("divided by zero inside native code", _REPORT),
+}
+# NTSTATUS values, which Windows gives as exit codes.
+_WINDOWS_CODES = {
+    0xC0000005: ("crashed inside native code", _REPORT),
+    0xC0000017: ("ran out of memory", _MEMORY),
+    0xC000001D: ("met an instruction this processor does not have", "Choose another backend."),
+    0xC00000FD: ("overflowed its stack", _REPORT),
+    0xC0000135: ("misses a library", "Install Safelight again."),
+    0xC0000374: ("crashed inside native code", _REPORT),
+    0xC0000409: ("was aborted by native code", _REPORT),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineEnd:
+    """The end of one engine process."""
+
+    error: ErrorInfo
+    # We asked for it with Shutdown; its job is not to blame.
+    requested: bool = False
+    # No process came into being at all.
+    never_started: bool = False
+
+
+def crash_error(code: int, *, by_signal: bool, last_lines: Sequence[str]) -> ErrorInfo:
+    """The error for an end nobody asked for; `code` is a signal's number or an exit status."""
+    what, hint, technical = _in_words(code, by_signal=by_signal)
+    detail = "\n".join((technical, *last_lines[-_DETAIL_LINES:]))
+    return ErrorInfo(ErrorCode.ENGINE_CRASHED, f"The engine {what}.", hint, detail)
+
+
+def not_started_error(command: str, reason: str) -> ErrorInfo:
+    """The error for a process that cannot be made."""
+    return ErrorInfo(
+        ErrorCode.ENGINE_NOT_STARTED,
+        "The engine cannot be started.",
+        "Install Safelight again; an antivirus program may have removed a part of it.",
+        f"{command}: {reason}",
+    )
+
+
+def broken_error(reason: str) -> ErrorInfo:
+    """The error for an engine that does not speak the protocol."""
+    return ErrorInfo(
+        ErrorCode.PROTOCOL_BROKEN,
+        "The engine sent something that cannot be understood, and was stopped.",
+        _REPORT,
+        reason,
+    )
+
+
+def flood_error(reason: str) -> ErrorInfo:
+    """The error for an engine that says more than anyone can read."""
+    message = "The engine said more than can be read, and was stopped."
+    return ErrorInfo(ErrorCode.PROTOCOL_BROKEN, message, _REPORT, reason)
+
+
+def mismatch_error(reason: str) -> ErrorInfo:
+    """The error for an engine of another version."""
+    return ErrorInfo(
+        ErrorCode.PROTOCOL_MISMATCH,
+        "The engine belongs to another version of Safelight.",
+        "Install Safelight again.",
+        reason,
+    )
+
+
+def _in_words(code: int, *, by_signal: bool) -> tuple[str, str, str]:
+    """What happened, what to do, and the same for an expert."""
+    if sys.platform == "win32":
+        status = code & 0xFFFFFFFF
+        what, hint = _WINDOWS_CODES.get(status, ("ended unexpectedly", _REPORT))
+        return what, hint, f"exit status {status:#x}"
+    if by_signal:
+        try:
+            name = signal.Signals(code).name
+        except ValueError:
+            name = "unnamed"
+        what, hint = _SIGNALS.get(name, ("ended unexpectedly", _REPORT))
+        return what, hint, f"signal {code} ({name})"
+    return "ended unexpectedly", _REPORT, f"exit status {code}"

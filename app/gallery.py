@@ -1,0 +1,180 @@
+"""The pictures of the output folder, newest first. The files are the truth; this follows them."""
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+
+from app.background import Background
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+# Changes to the folder come in bursts: a picture is a temporary file, a rename and a sync.
+_SETTLE_MS = 100
+# Beyond this many separate places a list is filled anew rather than patched.
+_MOST_PATCHES = 50
+
+
+class Picture(msgspec.Struct, frozen=True):
+    """A file in the folder, not looked into: its path, time (ns since 1970) and size in bytes."""
+
+    path: str
+    modified_ns: int
+    size: int
+
+
+class _Change(msgspec.Struct, frozen=True):
+    """How to get from one list to another: rows to take out, last first, then rows to put in."""
+
+    removed: tuple[tuple[int, int], ...]
+    inserted: tuple[tuple[int, tuple[Picture, ...]], ...]
+
+
+class GalleryStore(QObject):
+    """The pictures of one folder as a list that tells of each change before and after it.
+
+    Ranges are (first, last) rows, both included, as item models want them. A folder that cannot be
+    read is an empty list; it may be there later.
+    """
+
+    inserting = Signal(int, int)
+    inserted = Signal(int, int)
+    removing = Signal(int, int)
+    removed = Signal(int, int)
+    resetting = Signal()
+    was_reset = Signal()
+
+    def __init__(self, folder: Path, background: Background, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.folder = folder
+        self._background = background
+        self._pictures: list[Picture] = []
+        self._rows: dict[str, int] | None = None
+        self._scanning = False
+        self._stale = False
+        self._watcher = QFileSystemWatcher(self)
+        self._watcher.directoryChanged.connect(self._on_folder_changed)
+        self._settled = QTimer(self, singleShot=True, interval=_SETTLE_MS)
+        self._settled.timeout.connect(self.refresh)
+
+    def __len__(self) -> int:
+        return len(self._pictures)
+
+    def __getitem__(self, row: int) -> Picture:
+        return self._pictures[row]
+
+    def row_of(self, path: str) -> int | None:
+        """The row of a picture, None if it is not in the list."""
+        if self._rows is None:
+            self._rows = {picture.path: row for row, picture in enumerate(self._pictures)}
+        return self._rows.get(path)
+
+    def refresh(self) -> None:
+        """Read the folder again, off this thread."""
+        if self._scanning:
+            self._stale = True
+            return
+        self._scanning = True
+        before, folder = tuple(self._pictures), self.folder
+        self._background.run(lambda: _compare(before, list_pictures(folder)), self._apply)
+
+    def refresh_soon(self) -> None:
+        """Read the folder again when what is going on in it has settled."""
+        self._settled.start()
+
+    def _on_folder_changed(self, _folder: str) -> None:
+        self.refresh_soon()
+
+    def _apply(self, change: _Change) -> None:
+        self._scanning = False
+        self._rows = None
+        if len(change.removed) + len(change.inserted) > _MOST_PATCHES:
+            self.resetting.emit()
+            self._patch(change, quiet=True)
+            self.was_reset.emit()
+        else:
+            self._patch(change, quiet=False)
+        self._watch()
+        if self._stale:
+            self._stale = False
+            self.refresh()
+
+    def _patch(self, change: _Change, *, quiet: bool) -> None:
+        for first, last in change.removed:
+            if not quiet:
+                self.removing.emit(first, last)
+            del self._pictures[first : last + 1]
+            self._rows = None
+            if not quiet:
+                self.removed.emit(first, last)
+        for first, pictures in change.inserted:
+            last = first + len(pictures) - 1
+            if not quiet:
+                self.inserting.emit(first, last)
+            self._pictures[first:first] = pictures
+            self._rows = None
+            if not quiet:
+                self.inserted.emit(first, last)
+
+    def _watch(self) -> None:
+        """The folder may have been made, or made anew, since it was last watched."""
+        if not self._watcher.directories() and self.folder.is_dir():
+            self._watcher.addPath(str(self.folder))
+            # What came between the scan and the watching.
+            self._stale = True
+
+
+def list_pictures(folder: Path) -> list[Picture]:
+    """The pictures of a folder, newest first; hidden files and folders are left out."""
+    return sorted(_pictures(folder), key=_newest_first, reverse=True)
+
+
+def _newest_first(picture: Picture) -> tuple[int, str]:
+    return picture.modified_ns, picture.path
+
+
+def _pictures(folder: Path) -> Iterator[Picture]:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(".") or not entry.name.lower().endswith(SUFFIXES):
+                    continue
+                picture = _picture(entry)
+                if picture is not None:
+                    yield picture
+    except OSError:
+        return
+
+
+def _picture(entry: os.DirEntry[str]) -> Picture | None:
+    """None for what is no file, or vanished since it was listed."""
+    try:
+        if not entry.is_file():
+            return None
+        status = entry.stat()
+    except OSError:
+        return None
+    return Picture(entry.path, status.st_mtime_ns, status.st_size)
+
+
+def _compare(before: Sequence[Picture], after: Sequence[Picture]) -> _Change:
+    """Both lists are in the same order, so what stays keeps its order."""
+    old, new = set(before), set(after)
+    removed = _ranges([row for row, picture in enumerate(before) if picture not in new])
+    inserted = _ranges([row for row, picture in enumerate(after) if picture not in old])
+    return _Change(
+        tuple(reversed(removed)),
+        tuple((first, tuple(after[first : last + 1])) for first, last in inserted),
+    )
+
+
+def _ranges(rows: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending rows as ranges without gaps."""
+    ranges: list[tuple[int, int]] = []
+    for row in rows:
+        if ranges and ranges[-1][1] == row - 1:
+            ranges[-1] = (ranges[-1][0], row)
+        else:
+            ranges.append((row, row))
+    return ranges

@@ -1,0 +1,250 @@
+"""What the form holds: each value the user edits, and what open choices will become."""
+
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.field import Field
+from engine.api.messages import CheckpointInfo, SuggestedSettings
+from engine.api.record import GenerationRecord
+from engine.api.request import ComponentFiles, GenerateRequest, InputImage
+from engine.api.values import (
+    ConventionName,
+    InputRole,
+    PrecisionName,
+    SamplerName,
+    ScheduleName,
+)
+
+STARTER_PROMPT = "a red house by the sea at night"
+
+
+class Suggestions(msgspec.Struct, frozen=True):
+    """What a checkpoint does where the user leaves it the choice; sides in pixels."""
+
+    side: int
+    # One for each sampler; first the one that is taken where none is chosen.
+    settings: tuple[SuggestedSettings, ...]
+
+
+# Shown until the engine has looked at the checkpoint: what the starter likes, and what most do.
+STARTER_SUGGESTIONS = Suggestions(
+    256,
+    (
+        SuggestedSettings(
+            sampler=SamplerName.DPMPP_2M,
+            schedule=ScheduleName.SGM_UNIFORM,
+            steps=20,
+            guidance=2.5,
+        ),
+    ),
+)
+COMMON_SUGGESTIONS = Suggestions(
+    512,
+    (
+        SuggestedSettings(
+            sampler=SamplerName.DPMPP_2M, schedule=ScheduleName.KARRAS, steps=20, guidance=7.0
+        ),
+    ),
+)
+
+
+class EffectiveSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What the next picture is made with: the user's choices, gaps filled by suggestions."""
+
+    width: int
+    height: int
+    steps: int
+    guidance: float
+    sampler: SamplerName
+    schedule: ScheduleName
+
+
+class Extras(msgspec.Struct, frozen=True, kw_only=True):
+    """What a loaded request holds beyond the form; it stays in force until it is dropped."""
+
+    components: ComponentFiles = ComponentFiles()
+    clip_skip: int | None = None
+    inputs: tuple[InputImage, ...] = ()
+    strength: float | None = None
+    convention: ConventionName = ConventionName.A1111
+    backend: str = "auto"
+    precision: PrecisionName = PrecisionName.AUTO
+    memory_limit_bytes: int | None = None
+
+
+NO_EXTRAS = Extras()
+_CHOICES = ("width", "height", "steps", "guidance", "sampler", "schedule")
+
+
+class GenerationState(QObject):
+    """The form without pixels. None in a choice means that the checkpoint decides.
+
+    Ranges are those of `engine.api.limits`; the engine refuses what is outside them.
+    """
+
+    prompt_changed = Signal(str)
+    negative_prompt_changed = Signal(str)
+    checkpoint_changed = Signal(object)
+    width_changed = Signal(object)
+    height_changed = Signal(object)
+    steps_changed = Signal(object)
+    guidance_changed = Signal(object)
+    sampler_changed = Signal(object)
+    schedule_changed = Signal(object)
+    # Seeds need 64 bits, which a signal of int has not.
+    seed_changed = Signal(object)
+    seed_locked_changed = Signal(bool)
+    count_changed = Signal(object)
+    extras_changed = Signal(object)
+    suggestions_changed = Signal(object)
+    # `effective`, for whatever reason.
+    effective_changed = Signal()
+
+    prompt = Field(STARTER_PROMPT)
+    negative_prompt = Field("")
+    checkpoint = Field(Path())
+    width = Field[int | None](None)
+    height = Field[int | None](None)
+    steps = Field[int | None](None)
+    guidance = Field[float | None](None)
+    sampler = Field[SamplerName | None](None)
+    schedule = Field[ScheduleName | None](None)
+    # The seed of the latest picture; used again only while it is locked.
+    seed = Field[int | None](None)
+    seed_locked = Field(default=False)
+    count = Field(1)
+    extras = Field(NO_EXTRAS)
+    suggestions = Field(STARTER_SUGGESTIONS)
+
+    def __init__(self, checkpoint: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.checkpoint = checkpoint
+        for name in (*_CHOICES, "suggestions"):
+            getattr(self, f"{name}_changed").connect(self._on_choice_changed)
+
+    @property
+    def effective(self) -> EffectiveSettings:
+        """What the engine will fill in, as far as is known before it has seen the checkpoint."""
+        suggestions = self.suggestions
+        wanted = self.sampler or suggestions.settings[0].sampler
+        suggested = next(
+            (entry for entry in suggestions.settings if entry.sampler is wanted),
+            suggestions.settings[0],
+        )
+        return EffectiveSettings(
+            width=suggestions.side if self.width is None else self.width,
+            height=suggestions.side if self.height is None else self.height,
+            steps=suggested.steps if self.steps is None else self.steps,
+            guidance=suggested.guidance if self.guidance is None else self.guidance,
+            sampler=wanted,
+            schedule=self.schedule or suggested.schedule,
+        )
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether the user decided anything that the checkpoint would decide."""
+        return any(getattr(self, name) is not None for name in _CHOICES)
+
+    def clear_choices(self) -> None:
+        """Leave size, steps, guidance, sampler and schedule to the checkpoint again."""
+        for name in _CHOICES:
+            setattr(self, name, None)
+
+    def suggest(self, info: CheckpointInfo) -> None:
+        """Take what a checkpoint likes; the user's choices stay."""
+        settings = info.suggested or COMMON_SUGGESTIONS.settings
+        self.suggestions = Suggestions(info.default_size, settings)
+
+    def build_request(self) -> GenerateRequest:
+        """The request as the form stands. An unlocked seed is left open."""
+        extras = self.extras
+        return GenerateRequest(
+            prompt=self.prompt,
+            negative_prompt=self.negative_prompt,
+            checkpoint=str(self.checkpoint),
+            components=extras.components,
+            width=self.width,
+            height=self.height,
+            steps=self.steps,
+            guidance=self.guidance,
+            sampler=self.sampler,
+            schedule=self.schedule,
+            seed=self.seed if self.seed_locked else None,
+            count=self.count,
+            clip_skip=extras.clip_skip,
+            inputs=extras.inputs,
+            strength=extras.strength,
+            convention=extras.convention,
+            backend=extras.backend,
+            precision=extras.precision,
+            memory_limit_bytes=extras.memory_limit_bytes,
+        )
+
+    def load_request(self, request: GenerateRequest) -> None:
+        """Fill the form; a request without a checkpoint keeps the one that is chosen."""
+        self.prompt = request.prompt
+        self.negative_prompt = request.negative_prompt
+        if request.checkpoint is not None:
+            self.checkpoint = Path(request.checkpoint)
+        for name in _CHOICES:
+            setattr(self, name, getattr(request, name))
+        self.seed_locked = request.seed is not None
+        if request.seed is not None:
+            self.seed = request.seed
+        self.count = request.count
+        self.extras = Extras(
+            components=request.components,
+            clip_skip=request.clip_skip,
+            inputs=request.inputs,
+            strength=request.strength,
+            convention=request.convention,
+            backend=request.backend,
+            precision=request.precision,
+            memory_limit_bytes=request.memory_limit_bytes,
+        )
+
+    def load_record(self, record: GenerationRecord) -> None:
+        """Fill the form from what made a picture; device and precision stay this machine's."""
+        self.load_request(settings_of(request_of(record)))
+
+    def _on_choice_changed(self) -> None:
+        self.effective_changed.emit()
+
+
+def request_of(record: GenerationRecord) -> GenerateRequest:
+    """The request that makes a recorded picture again, on any device."""
+    resolved = record.request
+    starts_from_picture = any(image.role is InputRole.INIT for image in resolved.inputs)
+    return GenerateRequest(
+        prompt=resolved.prompt,
+        negative_prompt=resolved.negative_prompt,
+        checkpoint=resolved.checkpoint,
+        components=resolved.components,
+        width=resolved.width,
+        height=resolved.height,
+        steps=resolved.steps,
+        guidance=resolved.guidance,
+        sampler=resolved.sampler,
+        schedule=resolved.schedule,
+        seed=resolved.seed,
+        clip_skip=resolved.clip_skip,
+        inputs=resolved.inputs,
+        strength=resolved.strength if starts_from_picture else None,
+        convention=resolved.convention,
+    )
+
+
+def settings_of(request: GenerateRequest) -> GenerateRequest:
+    """A picture's request as settings for the next ones.
+
+    The machine's side of it is left out, and so is a clip skip that every checkpoint has anyway.
+    """
+    return msgspec.structs.replace(
+        request,
+        backend="auto",
+        precision=PrecisionName.AUTO,
+        memory_limit_bytes=None,
+        clip_skip=None if request.clip_skip == 1 else request.clip_skip,
+    )

@@ -1,0 +1,187 @@
+"""A job, and what can happen to one."""
+
+from enum import StrEnum
+
+import msgspec
+
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorInfo
+
+# A job whose engine ended under it this often is not tried again.
+MAX_ATTEMPTS = 2
+
+
+class JobState(StrEnum):
+    """Where a job is on its way."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more happens to the job by itself."""
+        return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """One picture to make. The request's count is 1 and its seed is fixed."""
+
+    id: str
+    request: GenerateRequest
+    out: str
+    state: JobState = JobState.WAITING
+    # Why it failed.
+    error: ErrorInfo | None = None
+    # How often it was begun; a start that was taken back does not count.
+    attempts: int = 0
+    # Paths of the pictures that are on disk.
+    images: tuple[str, ...] = ()
+    # It is running and was asked to stop.
+    cancelling: bool = False
+
+    def ended(self, state: JobState, error: ErrorInfo | None = None) -> "Job":
+        """The same job, over."""
+        return msgspec.structs.replace(self, state=state, error=error, cancelling=False)
+
+
+class JobEntry(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Something that happens to one job, in a form that can be written down."""
+
+    job: str
+
+    def apply(self, job: Job) -> Job | None:
+        """The job afterwards; None where this makes no sense in its state."""
+        raise NotImplementedError
+
+
+class RunningEntry(JobEntry, frozen=True, kw_only=True, tag=True):
+    """Something that can only happen to the running job."""
+
+    def apply(self, job: Job) -> Job | None:
+        """The job afterwards; None if it is not running."""
+        return self.apply_running(job) if job.state is JobState.RUNNING else None
+
+    def apply_running(self, job: Job) -> Job:
+        """The running job afterwards."""
+        raise NotImplementedError
+
+
+class Started(JobEntry, frozen=True, kw_only=True):
+    """It goes to the engine."""
+
+    def apply(self, job: Job) -> Job | None:
+        """Only a job that waits can start."""
+        if job.state is not JobState.WAITING:
+            return None
+        attempts = job.attempts + 1
+        return msgspec.structs.replace(job, state=JobState.RUNNING, attempts=attempts)
+
+
+class Saved(RunningEntry, frozen=True, kw_only=True):
+    """A picture of it is on disk."""
+
+    path: str
+
+    def apply_running(self, job: Job) -> Job:
+        """It goes on."""
+        return msgspec.structs.replace(job, images=(*job.images, self.path))
+
+
+class Finished(RunningEntry, frozen=True, kw_only=True):
+    """The engine made all of it."""
+
+    def apply_running(self, job: Job) -> Job:
+        """It is done, also where it was asked to stop too late."""
+        return job.ended(JobState.DONE)
+
+
+class Failed(RunningEntry, frozen=True, kw_only=True):
+    """The engine could not make it."""
+
+    error: ErrorInfo
+
+    def apply_running(self, job: Job) -> Job:
+        """It has failed."""
+        return job.ended(JobState.FAILED, self.error)
+
+
+class Cancelled(RunningEntry, frozen=True, kw_only=True):
+    """The engine stopped it on request."""
+
+    def apply_running(self, job: Job) -> Job:
+        """It is cancelled."""
+        return job.ended(JobState.CANCELLED)
+
+
+class Lost(RunningEntry, frozen=True, kw_only=True):
+    """The engine, or the app, ended under it."""
+
+    error: ErrorInfo
+
+    def apply_running(self, job: Job) -> Job:
+        """It waits again, unless that makes no sense; the second time it has failed."""
+        settled = _settled(job)
+        if settled is None and job.attempts >= MAX_ATTEMPTS:
+            settled = job.ended(JobState.FAILED, self.error)
+        return settled or msgspec.structs.replace(job, state=JobState.WAITING)
+
+
+class Returned(RunningEntry, frozen=True, kw_only=True):
+    """Its start is taken back through no fault of its own: the engine was told to stop."""
+
+    def apply_running(self, job: Job) -> Job:
+        """It waits again as if it had not been started."""
+        waiting = msgspec.structs.replace(
+            job, state=JobState.WAITING, attempts=max(0, job.attempts - 1)
+        )
+        return _settled(job) or waiting
+
+
+class CancelAsked(JobEntry, frozen=True, kw_only=True):
+    """The user no longer wants it."""
+
+    def apply(self, job: Job) -> Job | None:
+        """If it waits it is cancelled at once; if it runs the engine's last word decides."""
+        if job.state is JobState.WAITING:
+            return job.ended(JobState.CANCELLED)
+        if job.state is JobState.RUNNING and not job.cancelling:
+            return msgspec.structs.replace(job, cancelling=True)
+        return None
+
+
+class Retried(JobEntry, frozen=True, kw_only=True):
+    """The user wants it after all, or again."""
+
+    def apply(self, job: Job) -> Job | None:
+        """A failed or cancelled job waits again, as if it were new."""
+        if job.state not in (JobState.FAILED, JobState.CANCELLED):
+            return None
+        return Job(id=job.id, request=job.request, out=job.out)
+
+
+class Kept(JobEntry, frozen=True, kw_only=True):
+    """Where it stood when the journal was rewritten."""
+
+    state: JobState
+    attempts: int
+    error: ErrorInfo | None
+    images: tuple[str, ...]
+
+    def apply(self, job: Job) -> Job | None:
+        """It stands there again; nothing runs in a journal that was rewritten."""
+        if self.state is JobState.RUNNING:
+            return None
+        return msgspec.structs.replace(
+            job, state=self.state, attempts=self.attempts, error=self.error, images=self.images
+        )
+
+
+def _settled(job: Job) -> Job | None:
+    """A running job that ends with its engine, None if it is to be made again."""
+    if job.images:
+        # Its one picture is there; only the engine's word that it is finished is missing.
+        return job.ended(JobState.DONE)
+    return job.ended(JobState.CANCELLED) if job.cancelling else None

@@ -1,0 +1,87 @@
+"""What the user is told: failures with what to do about them, and notes."""
+
+from enum import StrEnum
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from engine.api.values import ErrorInfo
+
+# Older ones are dropped: nobody reads a hundred, and the log has them.
+_MOST = 20
+
+
+class Remedy(StrEnum):
+    """What can be done about a notice with one press."""
+
+    RETRY = "retry"
+    UNDO_TRASH = "undo_trash"
+    CANCEL_ALL = "cancel_all"
+
+
+class Notice(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing to tell. `error` is None for a note, which `message` and `hint` say in full.
+
+    `subjects` are what the remedy is for: a job, or a picture's path in the trash and before.
+    """
+
+    number: int
+    message: str
+    hint: str = ""
+    error: ErrorInfo | None = None
+    remedy: Remedy | None = None
+    subjects: tuple[str, ...] = ()
+
+
+class NoticeState(QObject):
+    """What there is to tell, newest last."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.notices: tuple[Notice, ...] = ()
+        self._next = 0
+
+    def tell_error(
+        self, error: ErrorInfo, *, remedy: Remedy | None = None, subjects: tuple[str, ...] = ()
+    ) -> None:
+        """Tell of a failure. The same failure again replaces the one before."""
+        self._add(
+            Notice(
+                number=self._next,
+                message=error.message,
+                hint=error.hint,
+                error=error,
+                remedy=remedy,
+                subjects=subjects,
+            )
+        )
+
+    def tell(
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        remedy: Remedy | None = None,
+        subjects: tuple[str, ...] = (),
+    ) -> None:
+        """Tell something that is no failure."""
+        self._add(
+            Notice(number=self._next, message=message, hint=hint, remedy=remedy, subjects=subjects)
+        )
+
+    def dismiss(self, number: int) -> None:
+        """The user has read it."""
+        self._set(tuple(notice for notice in self.notices if notice.number != number))
+
+    def _add(self, notice: Notice) -> None:
+        self._next += 1
+        said = (notice.message, notice.hint)
+        others = (other for other in self.notices if (other.message, other.hint) != said)
+        self._set((*others, notice)[-_MOST:])
+
+    def _set(self, notices: tuple[Notice, ...]) -> None:
+        if notices != self.notices:
+            self.notices = notices
+            self.changed.emit()

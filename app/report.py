@@ -1,0 +1,25 @@
+"""A failure as text to send to us, without what is private."""
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+from PySide6.QtCore import qVersion
+
+from engine.api.values import ErrorInfo
+
+_LONGEST = 20_000
+
+
+def error_report(error: ErrorInfo) -> str:
+    """What happened and on what system; the user's home folder is written as ~."""
+    lines = (
+        f"Safelight {version('safelight')}",
+        f"{platform.platform()}, Python {platform.python_version()}, Qt {qVersion()}",
+        f"Code: {error.code.value}",
+        error.message,
+        error.hint,
+        error.detail,
+    )
+    text = "\n".join(line for line in lines if line)
+    return text.replace(str(Path.home()), "~")[:_LONGEST]

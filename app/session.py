@@ -1,0 +1,310 @@
+"""The application without pixels: what the window draws and what it can ask for, wired together."""
+
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QFile, QObject, Signal
+
+from app.background import Background
+from app.checkpoint_store import CheckpointStore
+from app.engine_client import EngineClient
+from app.engine_process import EngineProcess, EngineState
+from app.field import Field
+from app.gallery import SUFFIXES, GalleryStore
+from app.generation import (
+    COMMON_SUGGESTIONS,
+    STARTER_SUGGESTIONS,
+    GenerationState,
+    settings_of,
+)
+from app.job_queue import Job, JobQueue, JobState
+from app.notices import Notice, NoticeState, Remedy
+from app.paths import Paths
+from app.picture_settings import PictureSettings, read_settings
+from app.progress import ProgressState
+from app.view import ViewState
+from engine.api.messages import CheckpointInfo, ImageSaved
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.errors import EngineError
+
+
+class Session(QObject):
+    """Everything the window needs, as long-lived objects and as things to do.
+
+    The window draws these and calls what is below; nothing of it lives in widgets.
+    """
+
+    engine_state_changed = Signal(object)
+    engine_problem_changed = Signal(object)
+
+    engine_state = Field(EngineState.STOPPED)
+    # Why the engine is stopped for good, None while it is not.
+    engine_problem = Field[ErrorInfo | None](None)
+
+    def __init__(
+        self,
+        paths: Paths,
+        starter: Path,
+        process: EngineProcess,
+        client: EngineClient,
+        queue: JobQueue,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.output = paths.output
+        self.process = process
+        self.client = client
+        self.queue = queue
+        self.background = Background(2, self)
+        self.generation = GenerationState(starter, self)
+        self.checkpoints = CheckpointStore(
+            client, self.background, models=paths.models, starter=starter, parent=self
+        )
+        self.gallery = GalleryStore(paths.output, self.background, self)
+        self.progress = ProgressState(parent=self)
+        self.notices = NoticeState(self)
+        self.view = ViewState(self)
+        self._newest = ""
+        self._connect()
+
+    def _connect(self) -> None:
+        client, queue, progress = self.client, self.queue, self.progress
+        client.engine_state_changed.connect(self._on_engine_state)
+        client.engine_crashed.connect(self._on_engine_crashed)
+        client.engine_gave_up.connect(self._on_engine_gave_up)
+        client.job_phase.connect(progress.on_phase)
+        client.job_progress.connect(progress.on_progress)
+        client.job_preview.connect(progress.on_preview)
+        client.job_finished.connect(progress.on_finished)
+        client.image_saved.connect(self._on_image_saved)
+        queue.job_added.connect(self._on_job_added)
+        queue.journal_failed.connect(self.notices.tell_error)
+        queue.job_changed.connect(self._on_job_changed)
+        self.background.failed.connect(self.notices.tell_error)
+        self.generation.checkpoint_changed.connect(self._on_checkpoint_changed)
+        self.checkpoints.looked.connect(self._on_looked)
+
+    # --- beginning and end ---
+
+    def start(self) -> None:
+        """Start the engine and read the folders; to be called once the window is there."""
+        self.process.start()
+        self.checkpoints.look(self.generation.checkpoint)
+        self.checkpoints.refresh()
+        self.gallery.refresh()
+        waiting = self.waiting
+        if waiting:
+            self.notices.tell(
+                self.tr("%n picture(s) were still waiting when Safelight closed.", "", waiting),
+                self.tr("They are being made now."),
+                remedy=Remedy.CANCEL_ALL,
+            )
+
+    def close(self) -> None:
+        """Stop the engine; what waits in the queue is there at the next start. Takes up to 3 s."""
+        self.process.stop()
+        self.process.wait_until_stopped()
+        self.queue.close()
+        self.background.close()
+
+    # --- making pictures ---
+
+    def generate(self, *, front: bool = False) -> None:
+        """Put what the form says into the queue."""
+        request = self.generation.build_request()
+        try:
+            ids = self.queue.submit(request, f"{self.output}{os.sep}", front=front)
+        except EngineError as error:
+            self.notices.tell_error(error.info)
+            return
+        self._newest = ids[0]
+        self.view.follow()
+
+    def cancel(self) -> None:
+        """Stop the running job, or where none runs drop the one that would be next."""
+        running = self.queue.running
+        following = (job for job in self.queue.jobs if job.state is JobState.WAITING)
+        job = running or next(following, None)
+        if job is not None:
+            self.progress.stop()
+            self.queue.cancel(job.id)
+
+    def cancel_all(self) -> None:
+        """Stop the running job and empty the queue."""
+        self.progress.stop()
+        self.queue.cancel_all()
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the canvas follows a job that is running."""
+        return self.view.live and self.progress.job is not None
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that have not begun."""
+        return sum(job.state is JobState.WAITING for job in self.queue.jobs)
+
+    # --- the engine ---
+
+    def force_stop(self) -> None:
+        """End the engine's process whatever it does; it starts again."""
+        self.client.force_stop()
+
+    def start_again(self) -> None:
+        """Try the engine again after it was given up."""
+        self.engine_problem = None
+        self.client.start_engine()
+
+    # --- files ---
+
+    def open_path(self, path: Path) -> None:
+        """What a person dropped or opened: a picture gives its settings, all else is a checkpoint.
+
+        Nothing is copied.
+        """
+        if path.suffix.lower() in SUFFIXES:
+            self.use_settings(path)
+        else:
+            self.open_checkpoint(path)
+
+    def open_checkpoint(self, path: Path) -> None:
+        """Use a checkpoint where it lies."""
+        self.checkpoints.add(path)
+        self.generation.checkpoint = path
+
+    def use_settings(self, path: Path) -> None:
+        """Fill the form from a picture's metadata, read off this thread."""
+        starter = self.checkpoints.starter
+        answer = self.checkpoints.answer(starter)
+        digest = answer.digest if isinstance(answer, CheckpointInfo) else None
+        self.background.run(lambda: read_settings(path, starter, digest), self._on_settings)
+
+    def trash(self, path: str) -> None:
+        """Move a picture to the system's trash."""
+
+        following = self._neighbour(path)
+
+        def move() -> tuple[str, bool, str]:
+            return (path, *QFile.moveToTrash(path))
+
+        if path == self.view.path and following is not None:
+            self.view.path = following
+
+        self.background.run(move, self._on_trashed)
+
+    def undo_trash(self, path_in_trash: str, path: str) -> None:
+        """Put a picture back; one that has taken its name meanwhile is not overwritten."""
+
+        def restore() -> bool:
+            return QFile.rename(path_in_trash, path)
+
+        self.background.run(restore, lambda restored: self._on_restored(path, restored=restored))
+
+    def remedy(self, notice: Notice) -> None:
+        """Do what a notice offers, and take it away."""
+        self.notices.dismiss(notice.number)
+        match notice.remedy:
+            case Remedy.RETRY:
+                self.queue.retry(notice.subjects[0])
+                self.view.follow()
+            case Remedy.UNDO_TRASH:
+                self.undo_trash(*notice.subjects)
+            case Remedy.CANCEL_ALL:
+                self.cancel_all()
+            case None:
+                pass
+
+    def _neighbour(self, path: str) -> str | None:
+        """The picture to look at when this one is gone."""
+        row = self.gallery.row_of(path)
+        if row is None or len(self.gallery) < 2:
+            return None
+        return self.gallery[row + 1 if row + 1 < len(self.gallery) else row - 1].path
+
+    def _on_trashed(self, outcome: tuple[str, bool, str]) -> None:
+        path, moved, path_in_trash = outcome
+        self.gallery.refresh()
+        name = Path(path).name
+        if moved:
+            undo = Remedy.UNDO_TRASH if path_in_trash else None
+            self.notices.tell(
+                self.tr("{name} is in the trash.").format(name=name),
+                remedy=undo,
+                subjects=(path_in_trash, path),
+            )
+        else:
+            self.notices.tell_error(
+                ErrorInfo(
+                    ErrorCode.OUTPUT_NOT_WRITABLE,
+                    self.tr("{name} could not be moved to the trash.").format(name=name),
+                    self.tr("Delete it in the file manager; this folder may have no trash."),
+                )
+            )
+
+    def _on_restored(self, path: str, *, restored: bool) -> None:
+        self.gallery.refresh()
+        if not restored:
+            name = Path(path).name
+            self.notices.tell(
+                self.tr("{name} could not be put back.").format(name=name),
+                self.tr("It is still in the trash of your system."),
+            )
+
+    def _on_settings(self, settings: PictureSettings | ErrorInfo) -> None:
+        if isinstance(settings, ErrorInfo):
+            self.notices.tell_error(settings)
+            return
+        if settings.request.checkpoint is not None:
+            self.checkpoints.add(Path(settings.request.checkpoint))
+        self.generation.load_request(settings_of(settings.request))
+        if settings.remarks:
+            self.notices.tell(
+                self.tr("The picture's settings are in the form."), " ".join(settings.remarks)
+            )
+
+    # --- what happens ---
+
+    def _on_engine_state(self, state: EngineState) -> None:
+        self.engine_state = state
+        if state is EngineState.READY:
+            self.engine_problem = None
+
+    def _on_engine_crashed(self, error: ErrorInfo) -> None:
+        # Where it is given up, that is told instead.
+        if self.client.engine_state is not EngineState.STOPPED:
+            self.notices.tell_error(error)
+
+    def _on_engine_gave_up(self, problem: ErrorInfo) -> None:
+        self.engine_problem = problem
+
+    def _on_image_saved(self, event: ImageSaved) -> None:
+        self.gallery.refresh_soon()
+        self.view.on_saved(event.path)
+
+    def _on_job_added(self, job: Job) -> None:
+        if job.id == self._newest:
+            # So that its seed can be seen, and kept.
+            self.generation.seed = job.request.seed
+
+    def _on_job_changed(self, job: Job) -> None:
+        if job.state is JobState.RUNNING:
+            if self.progress.job != job.id:
+                self.progress.begin(job.id)
+            return
+        self.progress.end(job.id)
+        if job.state is JobState.FAILED and job.error is not None:
+            self.notices.tell_error(job.error, remedy=Remedy.RETRY, subjects=(job.id,))
+
+    def _on_checkpoint_changed(self, path: Path) -> None:
+        answer = self.checkpoints.answer(path)
+        if isinstance(answer, CheckpointInfo):
+            self.generation.suggest(answer)
+        else:
+            is_starter = path == self.checkpoints.starter
+            self.generation.suggestions = STARTER_SUGGESTIONS if is_starter else COMMON_SUGGESTIONS
+        # Again even where it is known: the file may have changed.
+        self.checkpoints.look(path)
+
+    def _on_looked(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
+        if path == self.generation.checkpoint and isinstance(answer, CheckpointInfo):
+            self.generation.suggest(answer)

@@ -1,0 +1,218 @@
+"""One Safelight for each user and state folder: a second start hands its paths to the first.
+
+The lock decides who is first; the socket carries nothing but "open these paths".
+"""
+
+import hashlib
+import os
+import re
+import struct
+import sys
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+_LOCK = "safelight.lock"
+_LENGTH = struct.Struct("<I")
+_MAX_BYTES = 1 << 20
+_MAX_PATHS = 1000
+_MAX_PATH_CHARACTERS = 32_767
+_ANSWER = b"ok"
+# A first start may hold the lock and not listen yet, or be busy for a moment.
+_PATIENCE_MS = 3000
+_IDLE_MS = 2000
+_MAX_GUESTS = 8
+# What every Unix takes as the path of a socket.
+_MAX_SOCKET_BYTES = 100
+
+
+class Start(StrEnum):
+    """What a start of Safelight found."""
+
+    # None other runs here: go on.
+    FIRST = "first"
+    # Another one runs and was told what to open: exit.
+    HANDED_OVER = "handed_over"
+    # Another one holds the lock and does not answer: say so and exit.
+    NOT_ANSWERING = "not_answering"
+
+
+class Opening(msgspec.Struct, frozen=True, kw_only=True):
+    """What a second start says: show yourself and open these paths."""
+
+    paths: tuple[str, ...]
+
+
+class SingleInstance(QObject):
+    """Claims a state folder for this process, until `release`."""
+
+    # tuple[str, ...]: absolute paths that a second start was given, maybe none. Show the window.
+    opened = Signal(object)
+
+    def __init__(self, state: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._name = _socket_name(state)
+        self._lock = QLockFile(str(state / _LOCK))
+        # Never by age: only the lock of a process that is no more is stale.
+        self._lock.setStaleLockTime(0)
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._on_connection)
+        self._guests = 0
+
+    @property
+    def socket_name(self) -> str:
+        """What a second start connects to."""
+        return self._name
+
+    @property
+    def socket_file(self) -> str:
+        """The socket in the file system, empty while there is none."""
+        return self._server.fullServerName()
+
+    def claim(self, paths: Sequence[str] = ()) -> Start:
+        """Become the first, or tell the first to open `paths`. Blocks, at most about 3 s.
+
+        Where the state folder cannot be written this counts as the first: a broken folder must not
+        keep the app from opening.
+        """
+        try:
+            self._state.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError:
+            return Start.FIRST
+        if self._lock.tryLock(0):
+            self._listen()
+            return Start.FIRST
+        if self._lock.error() is not QLockFile.LockError.LockFailedError:
+            return Start.FIRST
+        absolute = (os.path.abspath(path) for path in paths)  # noqa: PTH100 (resolves no links)
+        return self._hand_over(Opening(paths=tuple(filter(_is_sane, absolute))))
+
+    def release(self) -> None:
+        """Let the next start be the first."""
+        self._server.close()
+        self._lock.unlock()
+
+    def _listen(self) -> None:
+        # We hold the lock, so a socket of that name is what a killed one left.
+        QLocalServer.removeServer(self._name)
+        # Without a socket a second start says that we do not answer; nothing else is lost.
+        self._server.listen(self._name)
+
+    def _hand_over(self, opening: Opening) -> Start:
+        message = msgspec.json.encode(opening)
+        if len(message) > _MAX_BYTES:
+            message = msgspec.json.encode(Opening(paths=()))
+        socket = QLocalSocket()
+        for _ in range(_PATIENCE_MS // 100):
+            socket.connectToServer(self._name)
+            if socket.waitForConnected(100):
+                break
+            # The first may have ended meanwhile, or not listen yet.
+            if self._lock.tryLock(100):
+                self._listen()
+                return Start.FIRST
+        else:
+            return Start.NOT_ANSWERING
+        socket.write(_LENGTH.pack(len(message)) + message)
+        while socket.bytesAvailable() < len(_ANSWER):
+            if not socket.waitForReadyRead(_PATIENCE_MS):
+                return Start.NOT_ANSWERING
+        return Start.HANDED_OVER if socket.read(2).data() == _ANSWER else Start.NOT_ANSWERING
+
+    def _on_connection(self) -> None:
+        while (socket := self._server.nextPendingConnection()) is not None:  # pyright: ignore[reportUnnecessaryComparison]
+            if self._guests >= _MAX_GUESTS:
+                socket.abort()
+                socket.deleteLater()
+                continue
+            self._guests += 1
+            guest = _Guest(socket, self)
+            guest.said.connect(self.opened)
+            guest.destroyed.connect(self._on_guest_gone)
+
+    def _on_guest_gone(self) -> None:
+        self._guests -= 1
+
+
+class _Guest(QObject):
+    """One connection to the first: one message, one answer."""
+
+    said = Signal(object)
+
+    def __init__(self, socket: QLocalSocket, parent: QObject) -> None:
+        super().__init__(parent)
+        self._socket = socket
+        socket.setParent(self)
+        socket.setReadBufferSize(_LENGTH.size + _MAX_BYTES)
+        self._buffer = b""
+        socket.readyRead.connect(self._read)
+        socket.disconnected.connect(self.deleteLater)
+        QTimer.singleShot(_IDLE_MS, self, self._leave)
+        self._read()
+
+    def _read(self) -> None:
+        self._buffer += bytes(self._socket.readAll().data())
+        if len(self._buffer) < _LENGTH.size:
+            return
+        (length,) = _LENGTH.unpack_from(self._buffer)
+        if length > _MAX_BYTES:
+            self._leave()
+            return
+        message = self._buffer[_LENGTH.size :]
+        if len(message) < length:
+            return
+        opening = _valid_opening(message)
+        self._buffer = b""
+        self._socket.readyRead.disconnect(self._read)
+        if opening is not None and len(message) == length:
+            self._socket.write(_ANSWER)
+            self._socket.flush()
+            self.said.emit(opening.paths)
+        self._socket.disconnectFromServer()
+
+    def _leave(self) -> None:
+        self._socket.abort()
+        self.deleteLater()
+
+
+def _valid_opening(message: bytes) -> Opening | None:
+    """The message if it is one: few paths, absolute, of sane length, without null characters."""
+    try:
+        opening = msgspec.json.decode(message, type=Opening)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    valid = len(opening.paths) <= _MAX_PATHS and all(map(_is_sane, opening.paths))
+    return opening if valid else None
+
+
+def _is_sane(path: str) -> bool:
+    """Whether it may be an absolute path, in characters that can be handed on."""
+    unspeakable = re.search(r"[\0\ud800-\udfff]", path)
+    return not unspeakable and len(path) <= _MAX_PATH_CHARACTERS and Path(path).is_absolute()
+
+
+def _socket_name(state: Path) -> str:
+    """A name that is the same for every start with this user and folder, and no other."""
+    user = os.environ.get("USERNAME", "") if sys.platform == "win32" else str(os.getuid())
+    whose = f"{user}\0{os.path.realpath(state)}".encode("utf-8", "surrogateescape")
+    name = "safelight-" + hashlib.sha256(whose).hexdigest()[:16]
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    # A folder that is ours alone, where there is one; else the temporary folder.
+    inside = str(Path(runtime or "") / name)
+    short = len(os.fsencode(inside)) < _MAX_SOCKET_BYTES
+    private = sys.platform == "linux" and runtime and _is_private(Path(runtime))
+    return inside if private and short else name
+
+
+def _is_private(folder: Path) -> bool:
+    try:
+        status = folder.stat()
+    except OSError:
+        return False
+    return sys.platform != "win32" and status.st_uid == os.getuid() and not status.st_mode & 0o077

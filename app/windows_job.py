@@ -1,0 +1,83 @@
+"""A Windows job object that ends its processes with us, however we end.
+
+Written to Microsoft's documentation of CreateJobObjectW and JOBOBJECT_EXTENDED_LIMIT_INFORMATION;
+not yet run on Windows.
+"""
+
+import ctypes
+import sys
+from ctypes import wintypes
+
+_EXTENDED_LIMIT_INFORMATION = 9
+_KILL_ON_JOB_CLOSE = 0x2000
+_PROCESS_TERMINATE_AND_SET_QUOTA = 0x0001 | 0x0100
+
+
+class _BasicLimits(ctypes.Structure):
+    _fields_ = (
+        ("PerProcessUserTimeLimit", wintypes.LARGE_INTEGER),
+        ("PerJobUserTimeLimit", wintypes.LARGE_INTEGER),
+        ("LimitFlags", wintypes.DWORD),
+        ("MinimumWorkingSetSize", ctypes.c_size_t),
+        ("MaximumWorkingSetSize", ctypes.c_size_t),
+        ("ActiveProcessLimit", wintypes.DWORD),
+        ("Affinity", ctypes.c_size_t),
+        ("PriorityClass", wintypes.DWORD),
+        ("SchedulingClass", wintypes.DWORD),
+    )
+
+
+class _IoCounters(ctypes.Structure):
+    _fields_ = tuple(
+        (f"{name}{kind}Count", ctypes.c_ulonglong)
+        for kind in ("Operation", "Transfer")
+        for name in ("Read", "Write", "Other")
+    )
+
+
+class _ExtendedLimits(ctypes.Structure):
+    _fields_ = (
+        ("BasicLimitInformation", _BasicLimits),
+        ("IoInfo", _IoCounters),
+        ("ProcessMemoryLimit", ctypes.c_size_t),
+        ("JobMemoryLimit", ctypes.c_size_t),
+        ("PeakProcessMemoryUsed", ctypes.c_size_t),
+        ("PeakJobMemoryUsed", ctypes.c_size_t),
+    )
+
+
+if sys.platform == "win32":
+
+    class KillOnCloseJob:
+        """Holds processes; the system ends them when the last handle to the job is closed.
+
+        The handle is ours alone and is never closed, so that happens when our process ends.
+        """
+
+        def __init__(self) -> None:
+            """Raises OSError."""
+            self._kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+            self._kernel.CreateJobObjectW.restype = wintypes.HANDLE
+            self._kernel.OpenProcess.restype = wintypes.HANDLE
+            job = self._kernel.CreateJobObjectW(None, None)
+            if not job:
+                raise ctypes.WinError(ctypes.get_last_error())
+            self._job = wintypes.HANDLE(job)
+            limits = _ExtendedLimits()
+            limits.BasicLimitInformation.LimitFlags = _KILL_ON_JOB_CLOSE
+            size = ctypes.sizeof(limits)
+            arguments = (self._job, _EXTENDED_LIMIT_INFORMATION, ctypes.byref(limits), size)
+            if not self._kernel.SetInformationJobObject(*arguments):
+                raise ctypes.WinError(ctypes.get_last_error())
+
+        def add(self, pid: int) -> None:
+            """Take a process in. Raises OSError."""
+            process = self._kernel.OpenProcess(_PROCESS_TERMINATE_AND_SET_QUOTA, False, pid)
+            if not process:
+                raise ctypes.WinError(ctypes.get_last_error())
+            handle = wintypes.HANDLE(process)
+            try:
+                if not self._kernel.AssignProcessToJobObject(self._job, handle):
+                    raise ctypes.WinError(ctypes.get_last_error())
+            finally:
+                self._kernel.CloseHandle(handle)

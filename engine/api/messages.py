@@ -1,0 +1,385 @@
+"""What the app and the engine say to each other: commands one way, events the other.
+
+Each message is a tagged struct whose tag is its class name. The app sends `Configure` after the
+engine's `Hello`; nothing but `Ping` is answered before `Ready`. Commands that ask carry a `query`
+number that comes back in the answer, which is the event named here or `QueryFailed`; they are
+answered in order, also while a job runs. A job ends in exactly one of `JobFinished`, `JobCancelled`
+and `JobFailed`, which is the last that is said of it.
+"""
+
+from typing import TypeAlias
+
+import msgspec
+
+from engine.api.record import GenerationRecord, Timings
+from engine.api.request import ComponentFiles, GenerateRequest
+from engine.api.values import ErrorInfo, Phase, SamplerName, ScheduleName
+
+# Raised whenever a message changes in a way the other side would misread; both must have the same.
+PROTOCOL_VERSION = 1
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """What every message is: immutable, with its class name as tag."""
+
+
+# --- commands ---------------------------------------------------------------------------------
+
+
+class Configure(Message, frozen=True, kw_only=True):
+    """First command: the folder for what can be made again. Answered by Ready or EngineFatal."""
+
+    cache: str
+    protocol: int = PROTOCOL_VERSION
+
+
+class ScanDevices(Message, frozen=True, kw_only=True):
+    """Which devices each backend sees. Answered by DevicesFound."""
+
+    query: int
+
+
+class VerifyDevices(Message, frozen=True, kw_only=True):
+    """Run a small graph on each usable device. Answered by a DeviceVerdict for each."""
+
+    query: int
+
+
+class InspectCheckpoint(Message, frozen=True, kw_only=True):
+    """What a file or folder is, from its header. Answered by CheckpointInspected."""
+
+    query: int
+    path: str
+    components: ComponentFiles = ComponentFiles()
+
+
+class PlanJob(Message, frozen=True, kw_only=True):
+    """What a request would need. Answered by JobPlanned."""
+
+    query: int
+    request: GenerateRequest
+
+
+class RunJob(Message, frozen=True, kw_only=True):
+    """Make the pictures of a request; jobs run one after another in the order they came.
+
+    `out` is a file or folder, as `--out` takes it.
+    """
+
+    job: str
+    request: GenerateRequest
+    out: str
+
+
+class CancelJob(Message, frozen=True, kw_only=True):
+    """Stop a job, running or waiting. A job that is unknown or over is ignored."""
+
+    job: str
+
+
+class ListArtifacts(Message, frozen=True, kw_only=True):
+    """What the cache holds. Answered by ArtifactsListed."""
+
+    query: int
+
+
+class ClearArtifacts(Message, frozen=True, kw_only=True):
+    """Delete these artifacts, or all where none is named. Answered by ArtifactsListed."""
+
+    query: int
+    names: tuple[str, ...] = ()
+
+
+class ReleaseMemory(Message, frozen=True, kw_only=True):
+    """Free what is kept between jobs. Answered by MemoryReport."""
+
+    query: int
+
+
+class InstallPack(Message, frozen=True, kw_only=True):
+    """Install a runtime. Answered by PackProgress."""
+
+    query: int
+    pack: str
+
+
+class RemovePack(Message, frozen=True, kw_only=True):
+    """Remove a runtime. Answered by PackProgress."""
+
+    query: int
+    pack: str
+
+
+class Ping(Message, frozen=True, kw_only=True):
+    """Are you there? Answered at once by Pong, whatever else is going on."""
+
+    sequence: int
+
+
+class Shutdown(Message, frozen=True, kw_only=True):
+    """Cancel what is running and exit."""
+
+
+# --- events -----------------------------------------------------------------------------------
+
+
+class Hello(Message, frozen=True, kw_only=True):
+    """First event: who is speaking."""
+
+    version: str
+    pid: int
+    protocol: int = PROTOCOL_VERSION
+
+
+class Ready(Message, frozen=True, kw_only=True):
+    """The engine is configured and takes jobs."""
+
+
+class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A device as one backend sees it; `unusable` is the reason it cannot be used, else empty."""
+
+    backend: str
+    name: str
+    precisions: tuple[str, ...]
+    # Whether "auto" may choose it.
+    automatic: bool
+    runtime: str
+    memory_total_bytes: int
+    memory_free_bytes: int
+    unusable: str = ""
+
+
+class DevicesFound(Message, frozen=True, kw_only=True):
+    """Every device, in order of preference."""
+
+    query: int
+    devices: tuple[DeviceInfo, ...]
+
+
+class DeviceVerdict(Message, frozen=True, kw_only=True):
+    """How a device did when it was run; `reason` says so in a sentence.
+
+    `remaining` counts the verdicts of this query that are still to come.
+    """
+
+    query: int
+    backend: str
+    device: str
+    usable: bool
+    reason: str
+    remaining: int
+
+
+class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of a checkpoint; `precisions` are the types its weights are stored in."""
+
+    name: str
+    parameters: int
+    bytes: int
+    precisions: tuple[str, ...]
+
+
+class SuggestedSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What a request that leaves them open gets with this sampler on this checkpoint."""
+
+    sampler: SamplerName
+    schedule: ScheduleName
+    steps: int
+    guidance: float
+
+
+class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """What a checkpoint is, why, and what it lacks."""
+
+    path: str
+    family: str
+    variant: str
+    prediction: str
+    # Pixels on a side that it was trained for.
+    default_size: int
+    components: tuple[ComponentInfo, ...]
+    missing: tuple[str, ...]
+    evidence: tuple[str, ...]
+    ignored_keys: int
+    digest: str
+    # One for each sampler; first the one that is taken where none is chosen.
+    suggested: tuple[SuggestedSettings, ...] = ()
+
+
+class CheckpointInspected(Message, frozen=True, kw_only=True):
+    """The answer to InspectCheckpoint."""
+
+    query: int
+    checkpoint: CheckpointInfo
+
+
+class JobPlanned(Message, frozen=True, kw_only=True):
+    """What a request would need, on which device."""
+
+    query: int
+    device: str
+    peak_bytes: int
+    budget_bytes: int
+    # "memory" or "working_copy".
+    weights: str
+
+
+class JobPhase(Message, frozen=True, kw_only=True):
+    """A phase of a job begins."""
+
+    job: str
+    phase: Phase
+
+
+class JobProgress(Message, frozen=True, kw_only=True):
+    """How far the current phase is; `total` is None where the runtime does not tell."""
+
+    job: str
+    done: int
+    total: int | None
+
+
+class JobPreview(Message, frozen=True, kw_only=True):
+    """The picture so far, small. The frame's payload is RGB, 3 * width * height bytes.
+
+    May be dropped, where the app reads slowly or steps are quick.
+    """
+
+    job: str
+    step: int
+    width: int
+    height: int
+
+
+class ImageSaved(Message, frozen=True, kw_only=True):
+    """A picture is durably on disk."""
+
+    job: str
+    path: str
+    seed: int
+    width: int
+    height: int
+    record: GenerationRecord
+
+
+class JobFinished(Message, frozen=True, kw_only=True):
+    """Every picture of the job is saved."""
+
+    job: str
+    device: str
+    timings: Timings
+    # What failed and was worked around.
+    warnings: tuple[ErrorInfo, ...] = ()
+
+
+class JobCancelled(Message, frozen=True, kw_only=True):
+    """The job was stopped on request; pictures saved before stay saved."""
+
+    job: str
+
+
+class JobFailed(Message, frozen=True, kw_only=True):
+    """The job could not be finished; pictures saved before stay saved."""
+
+    job: str
+    error: ErrorInfo
+
+
+class ArtifactInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Something in the cache that can be made again; `last_used` in seconds since 1970."""
+
+    name: str
+    bytes: int
+    last_used: float
+
+
+class ArtifactsListed(Message, frozen=True, kw_only=True):
+    """What the cache holds now."""
+
+    query: int
+    artifacts: tuple[ArtifactInfo, ...]
+
+
+class PackProgress(Message, frozen=True, kw_only=True):
+    """How far an installation is; `total_bytes` is None where it is not known."""
+
+    query: int
+    pack: str
+    done_bytes: int
+    total_bytes: int | None
+
+
+class MemoryReport(Message, frozen=True, kw_only=True):
+    """Memory of the engine process and of the machine; None where the system does not tell."""
+
+    query: int
+    private_bytes: int | None
+    total_bytes: int
+    free_bytes: int
+
+
+class LogRecord(Message, frozen=True, kw_only=True):
+    """A line for the app's log."""
+
+    level: str
+    logger: str
+    text: str
+
+
+class Pong(Message, frozen=True, kw_only=True):
+    """The answer to Ping."""
+
+    sequence: int
+
+
+class QueryFailed(Message, frozen=True, kw_only=True):
+    """A command with a `query` number could not be answered."""
+
+    query: int
+    error: ErrorInfo
+
+
+class EngineFatal(Message, frozen=True, kw_only=True):
+    """The engine cannot go on, and exits."""
+
+    error: ErrorInfo
+
+
+Command: TypeAlias = (
+    Configure
+    | ScanDevices
+    | VerifyDevices
+    | InspectCheckpoint
+    | PlanJob
+    | RunJob
+    | CancelJob
+    | ListArtifacts
+    | ClearArtifacts
+    | ReleaseMemory
+    | InstallPack
+    | RemovePack
+    | Ping
+    | Shutdown
+)
+Event: TypeAlias = (
+    Hello
+    | Ready
+    | DevicesFound
+    | DeviceVerdict
+    | CheckpointInspected
+    | JobPlanned
+    | JobPhase
+    | JobProgress
+    | JobPreview
+    | ImageSaved
+    | JobFinished
+    | JobCancelled
+    | JobFailed
+    | ArtifactsListed
+    | PackProgress
+    | MemoryReport
+    | LogRecord
+    | Pong
+    | QueryFailed
+    | EngineFatal
+)

@@ -1,0 +1,91 @@
+"""Frames: how messages travel over a pipe.
+
+    u32 header length | u32 payload length | header: msgpack of a message | payload: raw bytes
+
+Both numbers little-endian. A header has at most 4 MiB, a frame at most 64 MiB: what claims more is
+refused before anything is stored.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from engine.api.messages import Command, Event
+
+MAX_HEADER_BYTES = 4 << 20
+MAX_FRAME_BYTES = 64 << 20
+_PREFIX = struct.Struct("<II")
+
+_encoder = msgspec.msgpack.Encoder()
+_commands = msgspec.msgpack.Decoder[Command](Command)  # pyright: ignore[reportArgumentType]
+_events = msgspec.msgpack.Decoder[Event](Event)  # pyright: ignore[reportArgumentType]
+
+
+class WireError(Exception):
+    """The other side does not speak the protocol; the connection is of no further use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One message as bytes, with what it carries."""
+
+    header: bytes
+    payload: bytes = b""
+
+
+def encode(message: Command | Event, payload: bytes = b"") -> bytes:
+    """A message as a frame. Raises WireError if it is larger than frames may be."""
+    header = _encoder.encode(message)
+    _require_size(len(header), len(payload))
+    return _PREFIX.pack(len(header), len(payload)) + header + payload
+
+
+def decode_command(frame: Frame) -> Command:
+    """The command in a frame. Raises WireError."""
+    try:
+        return _commands.decode(frame.header)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"not a command: {error}") from error
+
+
+def decode_event(frame: Frame) -> Event:
+    """The event in a frame. Raises WireError."""
+    try:
+        return _events.decode(frame.header)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise WireError(f"not an event: {error}") from error
+
+
+class FrameParser:
+    """Turns the bytes of a stream, in pieces of any size, into frames."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Yield each frame that is now complete. Raises WireError for one that is too large."""
+        self._buffer += data
+        while len(self._buffer) >= _PREFIX.size:
+            header_length, payload_length = _PREFIX.unpack_from(self._buffer)
+            _require_size(header_length, payload_length)
+            begin = _PREFIX.size + header_length
+            end = begin + payload_length
+            if len(self._buffer) < end:
+                return
+            frame = Frame(bytes(self._buffer[_PREFIX.size : begin]), bytes(self._buffer[begin:end]))
+            del self._buffer[:end]
+            yield frame
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes of a frame that is not complete yet."""
+        return len(self._buffer)
+
+
+def _require_size(header: int, payload: int) -> None:
+    if header > MAX_HEADER_BYTES:
+        raise WireError(f"a header of {header} bytes; at most {MAX_HEADER_BYTES} are allowed")
+    if _PREFIX.size + header + payload > MAX_FRAME_BYTES:
+        raise WireError(f"a frame of {header + payload} bytes; at most {MAX_FRAME_BYTES}")

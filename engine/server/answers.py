@@ -1,0 +1,110 @@
+"""The answers to queries, given one after another on a thread of their own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from queue import SimpleQueue
+
+from backends import hardware
+from engine.api.messages import (
+    ArtifactsListed,
+    CheckpointInspected,
+    ClearArtifacts,
+    DevicesFound,
+    DeviceVerdict,
+    Event,
+    InspectCheckpoint,
+    InstallPack,
+    JobPlanned,
+    ListArtifacts,
+    MemoryReport,
+    PlanJob,
+    QueryFailed,
+    ReleaseMemory,
+    RemovePack,
+    ScanDevices,
+    VerifyDevices,
+)
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.families.identify import identify, supply
+from engine.jobs.devices import list_devices
+from engine.jobs.runner import JobRunner
+from engine.jobs.verify import devices_to_verify, verify
+from engine.memory.release import return_free_memory
+from engine.pipeline.inspection import inspect
+from engine.server.failures import error_info
+from engine.server.outbox import Put
+from engine.server.queries import Query
+
+
+def answer_all(queries: SimpleQueue[Query], runner: JobRunner, put: Put) -> None:
+    """Answer for ever."""
+    while True:
+        query = queries.get()
+        try:
+            for event in _answers(query, runner):
+                put(event)
+        except Exception as error:  # noqa: BLE001 (the boundary that reports: the engine goes on)
+            put(QueryFailed(query=query.query, error=error_info(error)))
+
+
+def _answers(query: Query, runner: JobRunner) -> Iterator[Event]:
+    match query:
+        case ScanDevices():
+            yield DevicesFound(query=query.query, devices=list_devices())
+        case VerifyDevices():
+            yield from _verdicts(query)
+        case InspectCheckpoint():
+            checkpoint = supply(identify(Path(query.path)), query.components)
+            yield CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint))
+        case PlanJob():
+            yield _plan(query, runner)
+        case ListArtifacts():
+            yield ArtifactsListed(query=query.query, artifacts=runner.working_copies.listed())
+        case ClearArtifacts():
+            runner.working_copies.remove(query.names)
+            yield ArtifactsListed(query=query.query, artifacts=runner.working_copies.listed())
+        case ReleaseMemory():
+            yield _release(query)
+        case InstallPack() | RemovePack():
+            raise EngineError(
+                ErrorCode.NOT_AVAILABLE,
+                f"The runtime {query.pack} cannot be installed or removed from here.",
+                "This version uses the runtimes that were installed with it.",
+            )
+
+
+def _verdicts(query: VerifyDevices) -> Iterator[DeviceVerdict]:
+    found = devices_to_verify()
+    for number, (backend, device) in enumerate(found, start=1):
+        verdict = verify(backend, device)
+        yield DeviceVerdict(
+            query=query.query,
+            backend=device.backend,
+            device=device.name,
+            usable=verdict.usable,
+            reason=verdict.reason,
+            remaining=len(found) - number,
+        )
+
+
+def _plan(query: PlanJob, runner: JobRunner) -> JobPlanned:
+    device, plan = runner.plan(query.request)
+    return JobPlanned(
+        query=query.query,
+        device=device.name,
+        peak_bytes=plan.peak_bytes,
+        budget_bytes=plan.budget_bytes,
+        weights=plan.placement.value,
+    )
+
+
+def _release(query: ReleaseMemory) -> MemoryReport:
+    return_free_memory()
+    memory = hardware.host_memory()
+    return MemoryReport(
+        query=query.query,
+        private_bytes=hardware.private_bytes(),
+        total_bytes=memory.total,
+        free_bytes=memory.free,
+    )

@@ -1,0 +1,84 @@
+"""The jobs that wait and the one that runs."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Condition, Thread
+from typing import TypeAlias
+
+from engine.api.messages import JobCancelled, JobFailed, JobFinished, RunJob
+from engine.api.wire import WireError
+from engine.jobs.cancel import CancelToken
+from engine.server.outbox import Put
+
+Ending: TypeAlias = JobFinished | JobCancelled | JobFailed
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    command: RunJob
+    token: CancelToken = field(default_factory=CancelToken)
+
+
+class JobLine:
+    """Runs jobs in the order they came; each ends in exactly one event, the last said of it."""
+
+    def __init__(self, put: Put) -> None:
+        self._put = put
+        self._changed = Condition()
+        self._waiting: deque[_Job] = deque()
+        self._running: _Job | None = None
+        self._closed = False
+
+    def add(self, command: RunJob) -> None:
+        """Let a job wait for its turn. Raises WireError for one that is here already."""
+        with self._changed:
+            if any(job.command.job == command.job for job in self._present()):
+                raise WireError(f"job {command.job!r} is not over and comes again")
+            self._waiting.append(_Job(command))
+            self._changed.notify_all()
+
+    def cancel(self, job: str) -> None:
+        """End a waiting job at once, ask a running one to stop, ignore one that is not here."""
+        with self._changed:
+            for waiting in self._waiting:
+                if waiting.command.job == job:
+                    self._waiting.remove(waiting)
+                    self._put(JobCancelled(job=job), wait=False)
+                    return
+            if self._running and self._running.command.job == job:
+                _stop(self._running)
+
+    def close(self) -> None:
+        """Cancel every job; `run` returns when the running one has ended."""
+        with self._changed:
+            self._closed = True
+            for job in self._waiting:
+                self._put(JobCancelled(job=job.command.job), wait=False)
+            self._waiting.clear()
+            if self._running:
+                _stop(self._running)
+            self._changed.notify_all()
+
+    def run(self, work: Callable[[RunJob, CancelToken], Ending]) -> None:
+        """Do the jobs on this thread until closed; `work` does one, and says how it ended."""
+        while (job := self._next()) is not None:
+            ending = work(job.command, job.token)
+            with self._changed:
+                # First, so that whoever hears the ending may send the same job again.
+                self._running = None
+            self._put(ending)
+
+    def _next(self) -> _Job | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closed)
+            self._running = self._waiting.popleft() if self._waiting else None
+            return self._running
+
+    def _present(self) -> list[_Job]:
+        return [*self._waiting, *([self._running] if self._running else [])]
+
+
+def _stop(job: _Job) -> None:
+    """On a thread of its own: a runtime's cancel may take its time, and the reader has none."""
+    Thread(target=job.token.cancel, name="cancel", daemon=True).start()

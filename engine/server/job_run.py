@@ -1,0 +1,94 @@
+"""One job, told in events."""
+
+import logging
+
+from engine.api.messages import (
+    ImageSaved,
+    JobCancelled,
+    JobFailed,
+    JobFinished,
+    JobPhase,
+    JobPreview,
+    JobProgress,
+    RunJob,
+)
+from engine.api.values import ErrorInfo, Phase
+from engine.errors import Cancelled
+from engine.families.base import LatentFormat
+from engine.jobs.cancel import CancelToken
+from engine.jobs.preview import PreviewPace, preview_pixels
+from engine.jobs.runner import JobRunner
+from engine.jobs.saving import PictureSaver, SavedImage
+from engine.sampling.types import Latent
+from engine.server.failures import error_info
+from engine.server.job_line import Ending
+from engine.server.outbox import Put
+
+_log = logging.getLogger(__name__)
+
+
+class EventReporter:
+    """A `JobReporter` that tells the app."""
+
+    def __init__(self, job: str, put: Put) -> None:
+        self._job, self._put = job, put
+        self._pace = PreviewPace()
+        self._phase = Phase.LOAD
+        self._percent = -1
+
+    def phase(self, phase: Phase) -> None:
+        """Tell that a phase begins."""
+        self._phase, self._percent = phase, -1
+        self._put(JobPhase(job=self._job, phase=phase))
+
+    def progress(self, done: int, total: int) -> None:
+        """Tell how far the phase is: of steps each one, of a thousand weights each percent."""
+        percent = 100 * done // max(total, 1)
+        if self._phase is Phase.DENOISE or percent > self._percent:
+            self._percent = percent
+            self._put(JobProgress(job=self._job, done=done, total=total))
+
+    def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
+        """Show the picture so far, if it is known how and the last time is long enough ago."""
+        if form.preview is None or not self._pace.is_due():
+            return
+        pixels = preview_pixels(latent, form.preview)
+        height, width = pixels.shape[:2]
+        event = JobPreview(job=self._job, step=step, width=width, height=height)
+        self._put(event, pixels.tobytes())
+
+    def image_saved(self, image: SavedImage) -> None:
+        """Tell where the picture is."""
+        self._put(
+            ImageSaved(
+                job=self._job,
+                path=str(image.path),
+                seed=image.seed,
+                width=image.width,
+                height=image.height,
+                record=image.record,
+            )
+        )
+
+    def warning(self, warning: ErrorInfo) -> None:
+        """Keep it for the log; the app hears of it when the job ends."""
+        _log.warning("%s: %s", warning.code.value, warning.message)
+
+
+def run_job(runner: JobRunner, command: RunJob, cancel: CancelToken, put: Put) -> Ending:
+    """Do a job, telling how it goes; returns how it ended, whatever happened."""
+    try:
+        saver = PictureSaver(command.out, command.request.count)
+        result = runner.run(command.request, saver, EventReporter(command.job, put), cancel)
+    except Cancelled:
+        return JobCancelled(job=command.job)
+    except Exception as error:  # noqa: BLE001 (the boundary that reports: the engine goes on)
+        failure = error_info(error)
+        _log.error("a job failed: %s", failure.code.value)
+        return JobFailed(job=command.job, error=failure)
+    return JobFinished(
+        job=command.job,
+        device=result.device.name,
+        timings=result.timings,
+        warnings=result.warnings,
+    )

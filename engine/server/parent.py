@@ -1,0 +1,50 @@
+"""Sees to it that the engine does not outlive the app, even where no command can be read any more.
+
+The end of the command pipe stops the engine too, but a native call that never returns would keep it
+from being noticed. On Windows the app holds the engine in a job object that dies with it.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from threading import Thread
+from time import sleep
+
+_PR_SET_PDEATHSIG = 1
+_POLL_S = 0.5
+
+
+def die_with_parent(parent: int | None) -> None:
+    """End this process when the one that started it ends, or at once if it has ended.
+
+    `parent` is the process id of the app, which may have died before this was called; None for
+    whoever is the parent now.
+    """
+    expected = os.getppid() if parent is None else parent
+    if sys.platform == "linux":
+        _ask_for_signal()
+        if os.getppid() != expected:  # it died before the signal was asked for
+            os._exit(0)
+    elif sys.platform != "win32":
+        arguments = (expected, os.getppid, lambda: os._exit(0))
+        Thread(target=watch, args=arguments, name="parent", daemon=True).start()
+
+
+def watch(
+    parent: int, read: Callable[[], int], gone: Callable[[], None], every_s: float = _POLL_S
+) -> None:
+    """Call `gone` once `read` no longer gives `parent`."""
+    while read() == parent:
+        sleep(every_s)
+    gone()
+
+
+def _ask_for_signal() -> None:
+    """Have Linux kill this process when the thread that started it ends."""
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))

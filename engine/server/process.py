@@ -1,0 +1,202 @@
+"""The process itself: what starts when, what a command sets off, and how it ends."""
+
+import argparse
+import faulthandler
+import os
+import signal
+import threading
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event as Flag
+from threading import Lock, Thread
+from types import FrameType
+from typing import NoReturn
+
+from engine.api.messages import (
+    PROTOCOL_VERSION,
+    CancelJob,
+    Command,
+    Configure,
+    EngineFatal,
+    Hello,
+    Ping,
+    Pong,
+    Ready,
+    RunJob,
+    Shutdown,
+)
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.api.wire import FrameParser, WireError, decode_command
+from engine.server.failures import error_info, speakable
+from engine.server.job_line import JobLine
+from engine.server.log_events import log_as_events
+from engine.server.outbox import Outbox
+from engine.server.parent import die_with_parent
+from engine.server.queries import Query
+from engine.server.stdio import Pipes, take_stdio
+
+# From the wish to end until the process is ended, whatever hangs.
+GRACE_S = 1.0
+_CHUNK_BYTES = 1 << 16
+_STDERR = 2
+# The names of the threads without which the engine is of no use.
+_READER, _ANSWERER = "commands", "queries"
+_NEEDED = frozenset({_READER, _ANSWERER})
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Serve the app on this process's stdin and stdout, and end the process.
+
+    Exit status 0 when the app went away or sent Shutdown, 1 for a failure or where something
+    hung and had to be ended.
+    """
+    parser = argparse.ArgumentParser(prog="engine", description="The engine process.")
+    parser.add_argument("--parent", type=int, metavar="PID", help="end when this process does")
+    parent = parser.parse_args(arguments).parent
+    engine = Engine(take_stdio())
+    faulthandler.enable(_STDERR)
+    die_with_parent(parent)
+    # With a parent, Ctrl-C in its terminal is the parent's to handle.
+    signal.signal(signal.SIGINT, engine.interrupted if parent is None else signal.SIG_IGN)
+    status = engine.serve()
+    # Native libraries may hang or crash while the interpreter takes itself apart.
+    os._exit(status)
+
+
+class Engine:
+    """One conversation with the app."""
+
+    def __init__(self, pipes: Pipes) -> None:
+        self._commands = pipes.commands
+        self._outbox = Outbox(pipes.events, gone=self.stop)
+        self._jobs = JobLine(self._outbox.put)
+        self._queries: SimpleQueue[Query] = SimpleQueue()
+        self._cache: Path | None = None
+        self._configured = Flag()
+        self._stop_lock = Lock()
+        self._stopping = False
+        self._status = 0
+
+    def serve(self) -> int:
+        """Everything from Hello to the end, on the main thread; returns the exit status."""
+        threading.excepthook = self._thread_died
+        self._outbox.start()
+        self._outbox.put(Hello(version=version("safelight"), pid=os.getpid()))
+        Thread(target=self._read, name=_READER, daemon=True).start()
+        self._work()
+        self._outbox.close()
+        self._outbox.drain(GRACE_S)
+        return self._status
+
+    def stop(self, status: int = 0) -> None:
+        """Cancel everything and end the process, within GRACE_S. Any thread may call this."""
+        with self._stop_lock:
+            if self._stopping:
+                return
+            self._stopping, self._status = True, status
+        # A watchdog in C: it needs no interpreter lock, which a hung native call may hold. It
+        # writes where every thread was to stderr.
+        faulthandler.dump_traceback_later(GRACE_S, exit=True, file=_STDERR)
+        self._jobs.close()
+        self._configured.set()
+
+    def interrupted(self, _signal: int, _frame: FrameType | None) -> None:
+        """Ctrl-C; not on the main thread's stack, which may hold any lock."""
+        Thread(target=self.stop, name="interrupt", daemon=True).start()
+
+    def _work(self) -> None:
+        """Get ready, then run jobs until stopped."""
+        try:
+            from engine.jobs.runner import JobRunner
+            from engine.server.answers import answer_all
+            from engine.server.job_run import run_job
+        except Exception as error:  # noqa: BLE001 (whatever a broken installation raises, the app is told)
+            self._fail(
+                ErrorInfo(
+                    ErrorCode.ENGINE_NOT_STARTED,
+                    "A part of Safelight cannot be loaded.",
+                    "Install Safelight again.",
+                    error_info(error).detail,
+                )
+            )
+            return
+        self._configured.wait()
+        if self._cache is None or self._stopping:
+            return
+        log_as_events(self._outbox.put)
+        runner, put = JobRunner(self._cache), self._outbox.put
+        arguments = (self._queries, runner, put)
+        Thread(target=answer_all, args=arguments, name=_ANSWERER, daemon=True).start()
+        put(Ready())
+        self._jobs.run(lambda command, token: run_job(runner, command, token, put))
+
+    def _read(self) -> None:
+        """Take commands until the app goes away."""
+        parser = FrameParser()
+        try:
+            while data := os.read(self._commands, _CHUNK_BYTES):
+                for frame in parser.feed(data):
+                    self._take(decode_command(frame))
+                    if self._stopping:
+                        return
+        except WireError as error:
+            self._fail(
+                ErrorInfo(
+                    ErrorCode.PROTOCOL_BROKEN,
+                    "The app sent something the engine does not understand.",
+                    "Start Safelight again; if it happens again, install it again.",
+                    speakable(str(error)),
+                )
+            )
+        except OSError:  # how Windows may say that the other end is gone
+            self.stop()
+        else:
+            self.stop()
+
+    def _take(self, command: Command) -> None:
+        """Act on a command, without ever waiting. Raises WireError for one out of place."""
+        match command:
+            case Ping():
+                self._outbox.put(Pong(sequence=command.sequence), wait=False)
+            case Shutdown():
+                self.stop()
+            case Configure():
+                self._configure(command)
+            case _ if self._cache is None:
+                raise WireError(f"{type(command).__name__} before Configure")
+            case RunJob():
+                self._jobs.add(command)
+            case CancelJob():
+                self._jobs.cancel(command.job)
+            case _:
+                self._queries.put(command)
+
+    def _configure(self, command: Configure) -> None:
+        if command.protocol != PROTOCOL_VERSION:
+            self._fail(
+                ErrorInfo(
+                    ErrorCode.PROTOCOL_MISMATCH,
+                    f"The app speaks version {command.protocol} of the protocol, the engine "
+                    f"{PROTOCOL_VERSION}.",
+                    "Install Safelight again: parts of it are of different versions.",
+                )
+            )
+            return
+        if self._cache is not None:
+            raise WireError("Configure comes again")
+        self._cache = Path(command.cache)
+        self._configured.set()
+
+    def _fail(self, error: ErrorInfo) -> None:
+        """Say why the engine ends, as the last event, and end it."""
+        self._outbox.put(EngineFatal(error=error), wait=False)
+        self._outbox.close()
+        self.stop(status=1)
+
+    def _thread_died(self, what: threading.ExceptHookArgs) -> None:
+        """End where a thread failed without which the engine is deaf or dumb."""
+        threading.__excepthook__(what)
+        if what.exc_value is not None and what.thread is not None and what.thread.name in _NEEDED:
+            self._fail(error_info(what.exc_value))

@@ -1,0 +1,260 @@
+"""An engine that computes nothing and misbehaves as it is told: `python fake_engine.py PLAN`.
+
+PLAN is the JSON of a `Plan`. It runs in isolated mode, like the real one.
+"""
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+
+from engine.api.messages import (
+    PROTOCOL_VERSION,
+    CancelJob,
+    Command,
+    Configure,
+    EngineFatal,
+    Event,
+    Hello,
+    ImageSaved,
+    JobCancelled,
+    JobFinished,
+    JobPhase,
+    JobPreview,
+    JobProgress,
+    MemoryReport,
+    Ping,
+    Pong,
+    QueryFailed,
+    Ready,
+    ReleaseMemory,
+    RunJob,
+    Shutdown,
+)
+from engine.api.record import GenerationRecord, ResolvedRequest, Timings
+from engine.api.request import GenerateRequest
+from engine.api.values import (
+    ErrorCode,
+    ErrorInfo,
+    Phase,
+    PrecisionName,
+    PredictionType,
+    SamplerName,
+    ScheduleName,
+)
+from engine.api.wire import FrameParser, decode_command, encode
+
+_NO_TIME = Timings(load_s=0, compile_s=0, encode_s=0, denoise_s=0, decode_s=0, save_s=0, total_s=0)
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that is other than usual."""
+
+    protocol: int = PROTOCOL_VERSION
+    # Says nothing at all, or nothing after Hello.
+    silent: bool = False
+    never_ready: bool = False
+    # What is said instead of Ready, before the exit with status 1.
+    fatal: ErrorInfo | None = None
+    # Goes on as if Shutdown and the end of its input were nothing.
+    ignores_shutdown: bool = False
+    # Written to stderr at the start.
+    stderr: str = ""
+    stderr_times: int = 1
+    # Commands, Configure being the first, after which nothing more is read or said.
+    deaf_after: int | None = None
+    # Events, Hello being the first, after which it ends: by this signal, else with this status.
+    ends_after: int | None = None
+    by_signal: int | None = None
+    status: int = 1
+    # Bytes written to stdout in place of what follows Ready, once or without end.
+    raw: bytes | None = None
+    floods: bool = False
+    # Plans are followed only while this file is not there; it is made at the first start.
+    once: str | None = None
+    # How a job goes.
+    steps: int = 3
+    step_seconds: float = 0.0
+    # Its one picture is saved, and then nothing is said any more.
+    never_finishes: bool = False
+    # Said of the job all at once, after the last step.
+    previews: int = 0
+    preview_side: int = 8
+
+
+class FakeEngine:
+    """Speaks the protocol on stdin and stdout."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._said = 0
+        self._heard = 0
+        self._cancelled: set[str] = set()
+        self._lock = threading.Lock()
+
+    def serve(self) -> None:
+        plan = self._plan
+        sys.stderr.write(plan.stderr * plan.stderr_times)
+        sys.stderr.flush()
+        if plan.silent:
+            _sleep_for_ever()
+        self._say(Hello(version="fake", pid=os.getpid(), protocol=plan.protocol))
+        parser = FrameParser()
+        while data := os.read(0, 1 << 16):
+            for frame in parser.feed(data):
+                self._take(decode_command(frame))
+        if plan.ignores_shutdown:
+            _sleep_for_ever()
+
+    def _take(self, command: Command) -> None:
+        self._heard += 1
+        if self._plan.deaf_after is not None and self._heard > self._plan.deaf_after:
+            _sleep_for_ever()
+        match command:
+            case Configure():
+                self._get_ready()
+            case Ping():
+                self._say(Pong(sequence=command.sequence))
+            case RunJob():
+                threading.Thread(target=self._run, args=(command,), daemon=True).start()
+            case CancelJob():
+                self._cancelled.add(command.job)
+            case Shutdown() if not self._plan.ignores_shutdown:
+                self._shut_down()
+            case ReleaseMemory():
+                report = MemoryReport(
+                    query=command.query, private_bytes=None, total_bytes=2, free_bytes=1
+                )
+                self._say(report)
+            case _ if (query := getattr(command, "query", None)) is not None:
+                error = ErrorInfo(ErrorCode.NOT_AVAILABLE, "Not available.")
+                self._say(QueryFailed(query=query, error=error))
+            case _:
+                pass
+
+    def _get_ready(self) -> None:
+        plan = self._plan
+        if plan.fatal is not None:
+            self._say(EngineFatal(error=plan.fatal))
+            os._exit(1)
+        if plan.never_ready:
+            return
+        self._say(Ready())
+        while plan.raw is not None:
+            os.write(1, plan.raw)
+            if not plan.floods:
+                return
+
+    def _shut_down(self) -> None:
+        with self._lock:
+            os._exit(0)
+
+    def _run(self, command: RunJob) -> None:
+        plan, name = self._plan, command.job
+        self._say(JobPhase(job=name, phase=Phase.DENOISE))
+        for step in range(plan.steps):
+            self._say(JobProgress(job=name, done=step, total=plan.steps))
+            if plan.step_seconds:
+                time.sleep(plan.step_seconds)
+            if name in self._cancelled:
+                self._say(JobCancelled(job=name))
+                return
+        side = plan.preview_side
+        previews = (
+            encode(JobPreview(job=name, step=step, width=side, height=side), bytes(3 * side * side))
+            for step in range(plan.previews)
+        )
+        self._write(b"".join(previews))
+        self._say(_save(command))
+        if not plan.never_finishes:
+            self._say(JobFinished(job=name, device="fake", timings=_NO_TIME))
+
+    def _say(self, event: Event) -> None:
+        self._write(encode(event))
+        self._said += 1
+        if self._plan.ends_after is not None and self._said >= self._plan.ends_after:
+            if self._plan.by_signal is not None:
+                os.kill(os.getpid(), self._plan.by_signal)
+            os._exit(self._plan.status)
+
+    def _write(self, data: bytes) -> None:
+        with self._lock:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(1, rest) :]
+
+
+def _save(command: RunJob) -> ImageSaved:
+    """Put a file where the picture would be, as the engine does: under its name only when whole."""
+    folder = Path(command.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{command.job}.png"
+    temporary = path.with_suffix(".tmp")
+    temporary.write_bytes(b"a picture")
+    temporary.replace(path)
+    return saved_image(command.job, str(path), command.request)
+
+
+def saved_image(
+    job: str,
+    path: str,
+    request: GenerateRequest = GenerateRequest(prompt=""),  # noqa: B008 (immutable)
+) -> ImageSaved:
+    """The event for a picture of a job."""
+    seed = request.seed or 0
+    record = GenerationRecord(
+        safelight="fake",
+        request=_resolved(request, seed),
+        family="sd1",
+        prediction=PredictionType.EPSILON,
+        device="fake",
+        checkpoint_digest="",
+    )
+    return ImageSaved(job=job, path=path, seed=seed, width=64, height=64, record=record)
+
+
+def _resolved(request: GenerateRequest, seed: int) -> ResolvedRequest:
+    return ResolvedRequest(
+        prompt=request.prompt,
+        negative_prompt="",
+        checkpoint="",
+        components=request.components,
+        width=64,
+        height=64,
+        steps=1,
+        guidance=1.0,
+        sampler=SamplerName.EULER,
+        schedule=ScheduleName.NORMAL,
+        seed=seed,
+        clip_skip=1,
+        inputs=(),
+        strength=1.0,
+        convention=request.convention,
+        backend="fake",
+        precision=PrecisionName.F32,
+    )
+
+
+def _sleep_for_ever() -> None:
+    while True:
+        time.sleep(3600)
+
+
+def _present_plan(plan: Plan) -> Plan:
+    """The plan, or after its first use no special one."""
+    if plan.once is None:
+        return plan
+    try:
+        Path(plan.once).touch(exist_ok=False)
+    except FileExistsError:
+        return Plan(steps=plan.steps, step_seconds=plan.step_seconds)
+    return plan
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    FakeEngine(_present_plan(msgspec.json.decode(sys.argv[1], type=Plan))).serve()

@@ -1,0 +1,67 @@
+"""The app without a window, to be killed: `host_app.py FOLDER PLAN CHECKPOINT COUNT`.
+
+It queues so many pictures and prints what happens, a line each: `engine PID`, `job ID STATE`,
+`step DONE`. PLAN is that of the scripted engine.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+
+from app.engine_client import EngineClient
+from app.engine_connection import EngineCommand
+from app.engine_process import EngineProcess, EngineState
+from app.job_queue import Job, JobQueue
+from engine.api.messages import JobProgress
+from engine.api.request import GenerateRequest
+
+ENGINE = Path(__file__).parent.parent / "server" / "scripted_engine.py"
+
+
+def main(folder: Path, plan: str, checkpoint: str, count: int) -> int:
+    application = QCoreApplication([])
+    arguments = ("-I", str(ENGINE), plan, "--parent", str(os.getpid()))
+    process = EngineProcess(
+        folder / "cache", folder / "logs", command=EngineCommand(sys.executable, arguments)
+    )
+    client = EngineClient(process)
+    queue = JobQueue(client, folder / "state")
+
+    def on_state(state: EngineState) -> None:
+        if state is EngineState.READY and process.hello is not None:
+            _say("engine", process.hello.pid)
+
+    def on_job(job: Job) -> None:
+        _say("job", job.id, job.state.value)
+
+    def on_progress(event: JobProgress) -> None:
+        _say("step", event.done)
+
+    client.engine_state_changed.connect(on_state)
+    client.job_progress.connect(on_progress)
+    queue.job_added.connect(on_job)
+    queue.job_changed.connect(on_job)
+    process.start()
+    if count:
+        request = GenerateRequest(
+            prompt="a red horse",
+            checkpoint=checkpoint,
+            width=64,
+            height=64,
+            steps=3,
+            seed=7,
+            count=count,
+            backend="null",
+        )
+        queue.submit(request, str(folder / "out") + os.sep)
+    return application.exec()
+
+
+def _say(*words: object) -> None:
+    print(*words, flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])))

@@ -1,0 +1,248 @@
+"""The real engine killed in two hundred places, and the app killed while it works."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import msgspec
+import pytest
+from PIL import Image
+from PySide6.QtCore import QTimer
+
+from app.engine_connection import EngineCommand
+from app.engine_end import EngineEnd
+from app.engine_process import engine_command
+from app.job_queue import JobQueue, JobState
+from engine.api.messages import Event, JobPhase, JobPreview, JobProgress
+from engine.api.request import GenerateRequest
+from tests.app.conftest import Supervise
+from tests.app.dying_engine import Moment
+from tests.app.supervised import QUICK, Supervised, is_alive
+from tests.app.test_environment import HOSTILE
+from tests.server.scripted_engine import Misdeed, Plan
+from tests.tiny_checkpoint import SIDE, write_checkpoint
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+HERE = Path(__file__).parent
+# Of each kind; the fault list wants two hundred in all.
+KILLS = 50
+LONG_MS = 250_000
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A whole small checkpoint."""
+    return write_checkpoint(tmp_path_factory.mktemp("checkpoint") / "tiny")
+
+
+class Pictures:
+    """The output folder: every name in it stands for a whole picture that never changes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._seen: dict[Path, bytes] = {}
+
+    def check(self, _end: EngineEnd | None = None) -> None:
+        """Look at what is new, and whether what was there is as it was."""
+        found = set(self._folder.glob("*.png"))
+        assert found >= set(self._seen)
+        for path in found - set(self._seen):
+            with Image.open(path) as image:
+                assert image.size == (SIDE, SIDE)
+                image.load()
+        contents = {path: path.read_bytes() for path in found}
+        assert contents.items() >= self._seen.items()
+        self._seen = contents
+
+    def count(self) -> int:
+        return len(self._seen)
+
+
+def dying_engine(folder: Path, moment: Moment) -> EngineCommand:
+    folder.mkdir()
+    script = str(HERE / "dying_engine.py")
+    arguments = ("-I", script, str(folder), moment.value, "--parent", str(os.getpid()))
+    return EngineCommand(sys.executable, arguments)
+
+
+class Assassin:
+    """Kills the engine while it is at a job, after so many of its events and a moment more."""
+
+    def __init__(self, engine: Supervised, queue: JobQueue) -> None:
+        self._engine = engine
+        self._queue = queue
+        self._random = Random(7)
+        self._left = 0
+        self._job = ""
+        engine.process.received.connect(self._on_event)
+        engine.process.ended.connect(self._on_ended)
+
+    def _on_event(self, event: Event, _payload: bytes) -> None:
+        job = self._queue.running
+        if not isinstance(event, JobPhase | JobProgress | JobPreview) or job is None:
+            return
+        if job.id != self._job and job.attempts == 1:
+            self._job, self._left = job.id, self._random.randint(1, 16)
+        if self._left:
+            self._left -= 1
+            if self._left == 0:
+                pid = self._engine.pid
+                QTimer.singleShot(self._random.randint(0, 4), lambda: _kill(pid))
+
+    def _on_ended(self, _end: EngineEnd) -> None:
+        # The second try of a job, which may not be the one that was meant, is to go well.
+        self._left = 0
+
+
+def _kill(pid: int) -> None:
+    if is_alive(pid):
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("moment", list(Moment))
+def test_an_engine_killed_anywhere_costs_no_picture(
+    supervise: Supervise, tmp_path: Path, tiny: Path, moment: Moment
+) -> None:
+    """Each job is tried once more and then made; whatever has a picture's name is a picture."""
+    patient = replace(QUICK, restart_ms=(0,), crash_window_s=0.0)
+    engine = supervise(supervision=patient, command=dying_engine(tmp_path / "deaths", moment))
+    queue = JobQueue(engine.client, tmp_path / "state")
+    pictures = Pictures(tmp_path / "out")
+    killer = Assassin(engine, queue) if moment is Moment.ANY else None
+    engine.client.engine_ended.connect(pictures.check)
+    engine.start()
+    request = GenerateRequest(
+        prompt="a red horse",
+        checkpoint=str(tiny),
+        width=SIDE,
+        height=SIDE,
+        steps=3,
+        seed=1000,
+        backend="null",
+    )
+    while len(engine.told.crashes) < KILLS:
+        wanted = msgspec.structs.replace(request, count=KILLS - len(engine.told.crashes))
+        request = msgspec.structs.replace(request, seed=(request.seed or 0) + wanted.count)
+        jobs = queue.submit(wanted, str(tmp_path / "out") + os.sep)
+        engine.wait(partial(_are_over, queue, jobs), LONG_MS)
+    pictures.check()
+    jobs = queue.jobs
+    queue.close()
+    states = Counter(job.state for job in jobs)
+    again = sum(job.attempts == 2 for job in jobs)
+    assert states == {JobState.DONE: len(jobs)}
+    assert max(job.attempts for job in jobs) == 2
+    assert all(Path(path).is_file() for job in jobs for path in job.images)
+    assert all(len(job.images) == 1 for job in jobs)
+    assert engine.told.given_up == []
+    assert killer is None or again > KILLS // 2
+
+
+# --- the app is killed ---
+
+
+class Host:
+    """An app in a process of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        tiny: Path,
+        plan: Plan,
+        count: int,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        plan_text = msgspec.json.encode(plan).decode()
+        script = str(HERE / "host_app.py")
+        command = [sys.executable, "-I", script, str(folder), plan_text, str(tiny), str(count)]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=dict(environment)
+        )
+        self.lines: list[str] = []
+
+    def wait_for(self, beginning: str) -> str:
+        """The next line that begins so."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line)
+            if line.startswith(beginning):
+                return line
+        raise AssertionError(f"no {beginning}: {self.lines}")
+
+    def kill(self) -> None:
+        """End it without a chance to say goodbye."""
+        assert self.process.stdout is not None
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def hosts() -> Iterator[list[Host]]:
+    started: list[Host] = []
+    yield started
+    for host in started:
+        host.kill()
+
+
+def test_an_app_killed_while_it_works_finds_its_queue_again(
+    hosts: list[Host], supervise: Supervise, tmp_path: Path, tiny: Path
+) -> None:
+    slow = Plan(networks={"denoiser": Misdeed(run_seconds=0.2)})
+    host = Host(tmp_path, tiny, slow, 3)
+    hosts.append(host)
+    pid = int(host.wait_for("engine").split()[1])
+    while not host.wait_for("job").endswith("done\n"):
+        pass
+    # The first picture is made, the second is on its way.
+    host.wait_for("step 1")
+    host.kill()
+    pictures = Pictures(tmp_path / "out")
+    pictures.check()
+    assert pictures.count() == 1
+    engine = supervise(command=engine_command())
+    engine.wait(lambda: not is_alive(pid))
+    queue = JobQueue(engine.client, tmp_path / "state")
+    assert [(job.state, job.attempts, job.request.seed) for job in queue.jobs] == [
+        (JobState.WAITING, 1, 8),
+        (JobState.WAITING, 0, 9),
+    ]
+    engine.start()
+    engine.wait(lambda: all(job.state is JobState.DONE for job in queue.jobs))
+    pictures.check()
+    assert pictures.count() == 3
+    queue.close()
+
+
+def test_an_engine_hung_in_native_code_ends_with_the_app(
+    hosts: list[Host], supervise: Supervise, tmp_path: Path, tiny: Path
+) -> None:
+    """It neither returns nor lets the engine's own threads hear that the app is gone."""
+    host = Host(tmp_path, tiny, Plan(hung=True), 1)
+    hosts.append(host)
+    pid = int(host.wait_for("engine").split()[1])
+    while not host.wait_for("job").endswith("running\n"):
+        pass
+    host.kill()
+    supervise().wait(lambda: not is_alive(pid))
+
+
+def test_an_app_in_a_hostile_environment_makes_its_picture(
+    hosts: list[Host], tmp_path: Path, tiny: Path
+) -> None:
+    host = Host(tmp_path, tiny, Plan(), 1, os.environ | HOSTILE)
+    hosts.append(host)
+    while not host.wait_for("job").endswith("done\n"):
+        pass
+
+
+def _are_over(queue: JobQueue, jobs: tuple[str, ...]) -> bool:
+    found = map(queue.job, jobs)
+    return all(job is not None and job.state.is_over for job in found)

@@ -1,0 +1,162 @@
+"""Commands out, one signal per event in, and an answer to every query."""
+
+import inspect
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from PySide6.QtCore import SignalInstance
+from pytestqt.qtbot import QtBot
+
+from app.engine_client import EngineClient, signal_name
+from app.engine_process import EngineState
+from engine.api import messages
+from engine.api.messages import (
+    CancelJob,
+    CheckpointInspected,
+    Command,
+    EngineFatal,
+    Event,
+    Hello,
+    InspectCheckpoint,
+    JobPreview,
+    MemoryReport,
+    Pong,
+    QueryFailed,
+    Ready,
+    RunJob,
+)
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorCode
+from tests.app.conftest import Supervise
+from tests.app.silent_process import CRASH, SilentProcess
+from tests.app.supervised import PATIENCE_MS
+
+# What the supervision keeps to itself, by design or because others send it.
+OF_SUPERVISION = (Hello, Ready, Pong, EngineFatal)
+NOT_ASKED_HERE = {"Configure", "Ping", "Shutdown"}
+REPORT = MemoryReport(query=1, private_bytes=None, total_bytes=2, free_bytes=1)
+
+
+def connect(client: EngineClient, name: str) -> list[Any]:
+    heard: list[Any] = []
+    signal = getattr(client, name)
+    assert isinstance(signal, SignalInstance)
+    signal.connect(heard.append)
+    return heard
+
+
+def test_each_event_has_a_signal() -> None:
+    events: set[type[Event]] = set(get_args(Event)) - set(OF_SUPERVISION)
+    signals = {name for name in vars(EngineClient) if not name.startswith(("_", "engine_"))}
+    assert {signal_name(event) for event in events} <= signals
+
+
+def test_each_command_has_a_method(tmp_path: Path, qtbot: QtBot) -> None:
+    process = SilentProcess(tmp_path)
+    client = EngineClient(process)
+    values = {"job_id": "a", "request": GenerateRequest(prompt=""), "out": "o", "path": "/p"}
+    wanted = {command.__name__ for command in get_args(Command)} - NOT_ASKED_HERE
+    for name in wanted:
+        method = getattr(client, signal_name(getattr(messages, name)))
+        needed = [
+            values.get(parameter.name, "x")
+            for parameter in inspect.signature(method).parameters.values()
+            if parameter.default is inspect.Parameter.empty
+        ]
+        method(*needed)
+    qtbot.waitUntil(lambda: len(process.sent) == len(wanted), timeout=PATIENCE_MS)
+    assert {type(command).__name__ for command in process.sent} == wanted
+
+
+def test_jobs_go_out_and_events_come_in(tmp_path: Path, qtbot: QtBot) -> None:
+    process = SilentProcess(tmp_path)
+    client = EngineClient(process)
+    request = GenerateRequest(prompt="a house")
+    assert client.run_job("a", request, "out")
+    assert client.cancel_job("a")
+    assert process.sent == [RunJob(job="a", request=request, out="out"), CancelJob(job="a")]
+    heard: list[tuple[JobPreview, bytes]] = []
+    client.job_preview.connect(lambda event, pixels: heard.append((event, pixels)))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    preview = JobPreview(job="a", step=1, width=1, height=1)
+    process.received.emit(preview, b"rgb")
+    assert heard == [(preview, b"rgb")]
+
+
+def test_a_job_finds_no_engine_that_is_not_there(tmp_path: Path, qtbot: QtBot) -> None:
+    client = EngineClient(SilentProcess(tmp_path, EngineState.STARTING))
+    assert not client.run_job("a", GenerateRequest(prompt=""), "out")
+    assert not client.cancel_job("a")
+
+
+def test_queries_have_numbers_of_their_own_and_wait_for_the_engine(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    process = SilentProcess(tmp_path, EngineState.STARTING)
+    client = EngineClient(process)
+    numbers = [client.inspect_checkpoint("/a"), client.scan_devices(), client.release_memory()]
+    assert len(set(numbers)) == 3
+    assert process.sent == []
+    process.become(EngineState.READY)
+    assert [getattr(command, "query", None) for command in process.sent] == numbers
+    asked = process.sent[0]
+    assert isinstance(asked, InspectCheckpoint)
+    assert asked.path == "/a"
+
+
+def test_what_the_engine_did_not_answer_fails_when_it_ends(tmp_path: Path, qtbot: QtBot) -> None:
+    process = SilentProcess(tmp_path)
+    client = EngineClient(process)
+    failed, answered = connect(client, "query_failed"), connect(client, "memory_report")
+    first, second = client.release_memory(), client.scan_devices()
+    qtbot.waitUntil(lambda: len(process.sent) == 2, timeout=PATIENCE_MS)
+    process.say(REPORT)
+    process.crash()
+    late = client.scan_devices()
+    assert [event.query for event in answered] == [first]
+    assert failed == [QueryFailed(query=second, error=CRASH)]
+    process.become(EngineState.READY)
+    process.crash()
+    assert failed[1:] == [QueryFailed(query=late, error=CRASH)]
+
+
+def test_what_still_waits_fails_when_the_engine_is_given_up(tmp_path: Path, qtbot: QtBot) -> None:
+    process = SilentProcess(tmp_path, EngineState.RESTARTING)
+    client = EngineClient(process)
+    failed, given_up = connect(client, "query_failed"), connect(client, "engine_gave_up")
+    query = client.scan_devices()
+    process.gave_up.emit(CRASH)
+    assert failed == [QueryFailed(query=query, error=CRASH)]
+    assert given_up == [CRASH]
+
+
+def test_a_query_that_cannot_be_sent_fails_alone(supervise: Supervise) -> None:
+    engine = supervise().start()
+    failed = connect(engine.client, "query_failed")
+    answered = connect(engine.client, "memory_report")
+    bad, good = engine.client.inspect_checkpoint("\udcff"), engine.client.release_memory()
+    engine.wait(lambda: bool(answered))
+    assert [(event.query, event.error.code) for event in failed] == [
+        (bad, ErrorCode.REQUEST_INVALID)
+    ]
+    assert answered[0].query == good
+
+
+def test_what_the_engine_is_up_to_is_passed_on(supervise: Supervise) -> None:
+    engine = supervise()
+    names = ("engine_state_changed", "engine_ended", "engine_crashed")
+    states, ends, crashes = (connect(engine.client, name) for name in names)
+    engine.start()
+    assert engine.client.engine_state is EngineState.READY
+    engine.client.force_stop()
+    engine.wait(lambda: states[-1] is EngineState.READY)
+    assert len(ends) == 1
+    assert crashes == []
+    engine.process.stop()
+    engine.client.start_engine()
+    engine.wait(lambda: engine.client.engine_state is EngineState.READY)
+
+
+@pytest.mark.parametrize("event", [CheckpointInspected, JobPreview, QueryFailed])
+def test_names_of_signals(event: type[Event]) -> None:
+    assert signal_name(event) in ("checkpoint_inspected", "job_preview", "query_failed")

@@ -1,0 +1,252 @@
+"""The journal after every kind of damage."""
+
+import errno
+import os
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app.job_list import Entry, Moved, Submitted
+from app.jobs import CancelAsked, Started
+from app.journal import (
+    VERSION,
+    JournalWriter,
+    encode_entry,
+    read_journal,
+    rewrite_journal,
+)
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorCode, ErrorInfo
+
+REQUEST = GenerateRequest(prompt="ein Häuschen 🏠\n\0")
+ENTRIES: tuple[Entry, ...] = (
+    Submitted(jobs=("a", "b"), seeds=(1, 2), request=REQUEST, out="o"),
+    Started(job="a"),
+    Moved(job="b", position=0),
+    CancelAsked(job="a"),
+)
+
+
+class Writing:
+    """A writer and what it reported."""
+
+    def __init__(self, path: Path) -> None:
+        self.numbers: list[int] = []
+        self.problems: list[ErrorInfo] = []
+        self._changed = threading.Condition()
+        self.writer = JournalWriter(path, self._synced, self.problems.append)
+
+    def append(self, entry: Entry) -> int:
+        return self.writer.append(encode_entry(entry))
+
+    def wait_for(self, number: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: number in self.numbers, 30)
+
+    def _synced(self, number: int) -> None:
+        with self._changed:
+            self.numbers.append(number)
+            self._changed.notify_all()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "queue.jsonl"
+
+
+def written(path: Path) -> bytes:
+    assert rewrite_journal(path, ENTRIES) is None
+    return path.read_bytes()
+
+
+def beside(path: Path) -> list[str]:
+    return sorted(file.name for file in path.parent.iterdir() if file != path)
+
+
+def test_no_file_is_an_empty_journal(path: Path) -> None:
+    assert read_journal(path).entries == ()
+    assert read_journal(path).problem is None
+
+
+def test_what_is_appended_is_read_back(path: Path) -> None:
+    assert rewrite_journal(path, ENTRIES[:1]) is None
+    writing = Writing(path)
+    for entry in ENTRIES[1:]:
+        writing.append(entry)
+    writing.writer.close()
+    content = read_journal(path)
+    assert content.entries == ENTRIES
+    assert content.problem is None
+    assert max(writing.numbers) == 3
+
+
+def test_what_is_reported_is_in_the_file(path: Path) -> None:
+    rewrite_journal(path, ())
+    writing = Writing(path)
+    for entry in ENTRIES:
+        writing.wait_for(writing.append(entry))
+        assert read_journal(path).entries[-1] == entry
+    writing.writer.close()
+
+
+def test_what_is_reported_was_synced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rewrite_journal(path, ())
+    sizes: list[int] = []
+    fsync = os.fsync
+
+    def noted_fsync(descriptor: int) -> None:
+        fsync(descriptor)
+        sizes.append(os.fstat(descriptor).st_size)
+
+    monkeypatch.setattr(os, "fsync", noted_fsync)
+    writing = Writing(path)
+    for entry in ENTRIES:
+        writing.wait_for(writing.append(entry))
+        assert sizes[-1] == path.stat().st_size
+    writing.writer.close()
+
+
+def test_it_is_nobody_elses_to_read(path: Path) -> None:
+    written(path)
+    assert path.stat().st_mode & 0o077 == 0
+    assert path.parent.stat().st_mode & 0o077 == 0
+
+
+def test_every_cut_leaves_the_whole_lines_before_it(path: Path) -> None:
+    content = written(path)
+    ends = [index for index, byte in enumerate(content) if byte == ord("\n")]
+    cuts = {*range(0, len(content), 17), *ends, *(end + 1 for end in ends[:-1])}
+    for length in sorted(cuts):
+        path.write_bytes(content[:length])
+        read = read_journal(path)
+        whole = max(0, content[:length].count(b"\n") - 1)
+        assert read.entries == ENTRIES[:whole]
+        assert read.problem is None
+    assert beside(path) == []
+
+
+def test_damaged_lines_are_left_out_and_the_file_is_kept(path: Path) -> None:
+    header, *lines = written(path).splitlines(keepends=True)
+    garbage = [b"\xff\xfe\n", b"{}\n", b"[" * 10_000 + b"\n", b'{"type":"Started"}\n']
+    damaged = header + b"".join(part for pair in zip(lines, garbage, strict=True) for part in pair)
+    path.write_bytes(damaged)
+    content = read_journal(path)
+    assert content.entries == ENTRIES
+    assert content.problem is not None
+    assert content.problem.code is ErrorCode.QUEUE_UNREADABLE
+    (kept,) = beside(path)
+    assert kept in content.problem.hint
+    assert (path.parent / kept).read_bytes() == damaged
+
+
+def test_a_journal_of_a_newer_version_is_put_aside(path: Path) -> None:
+    newer = msgspec.json.encode({"journal": VERSION + 1, "more": [1]}) + b'\n{"type":"New"}\n'
+    path.parent.mkdir()
+    path.write_bytes(newer)
+    content = read_journal(path)
+    assert content.entries == ()
+    assert content.problem is not None
+    assert "newer version" in content.problem.message
+    (kept,) = beside(path)
+    assert kept in content.problem.hint
+    assert (path.parent / kept).read_bytes() == newer
+    assert rewrite_journal(path, ENTRIES) is None
+    assert read_journal(path).entries == ENTRIES
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=300), st.integers(0, 10_000))
+def test_no_damage_stops_the_reader(tmp_path: Path, garbage: bytes, at: int) -> None:
+    path = tmp_path / "journal"
+    content = written(path)
+    at %= len(content) + 1
+    path.write_bytes(content[:at] + garbage + content[at + len(garbage) :])
+    entries = read_journal(path).entries
+    assert len(entries) <= len(ENTRIES) + garbage.count(b"\n")
+
+
+def test_a_folder_in_its_place_is_told_and_put_aside(path: Path) -> None:
+    path.mkdir(parents=True)
+    content = read_journal(path)
+    assert content.entries == ()
+    assert content.problem is not None
+    assert content.problem.code is ErrorCode.QUEUE_UNREADABLE
+    assert rewrite_journal(path, ENTRIES) is None
+    assert read_journal(path).entries == ENTRIES
+
+
+def test_a_state_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    path = tmp_path / "file" / "queue.jsonl"
+    problem = rewrite_journal(path, ENTRIES)
+    assert problem is not None
+    assert problem.code is ErrorCode.OUTPUT_NOT_WRITABLE
+    assert str(path.parent) in problem.message
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(errno.ENOSPC, ErrorCode.DISK_FULL), (errno.EIO, ErrorCode.OUTPUT_NOT_WRITABLE)],
+)
+@pytest.mark.parametrize("function", ["write", "fsync"])
+def test_a_disk_that_refuses_is_told_once_and_forgiven(
+    path: Path, monkeypatch: pytest.MonkeyPatch, function: str, number: int, code: ErrorCode
+) -> None:
+    """Work goes on; what was not written comes with what is written next, and in order."""
+    rewrite_journal(path, ENTRIES[:1])
+    writing = Writing(path)
+    write = os.write
+
+    def half_then_fail(descriptor: int, data: bytes) -> int:
+        # Only the journal is written so: in one piece.
+        if len(data) > 10:
+            return write(descriptor, data[:10])
+        raise OSError(number, os.strerror(number))
+
+    def fail(_descriptor: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, function, half_then_fail if function == "write" else fail)
+        for entry in ENTRIES[1:3]:
+            writing.wait_for(writing.append(entry))
+    assert [problem.code for problem in writing.problems] == [code]
+    assert read_journal(path).entries == ENTRIES[:1]
+    writing.wait_for(writing.append(ENTRIES[3]))
+    writing.writer.close()
+    assert read_journal(path).entries == ENTRIES
+    assert beside(path) == []
+
+
+def test_a_journal_that_vanishes_is_begun_anew(path: Path) -> None:
+    rewrite_journal(path, ENTRIES[:1])
+    writing = Writing(path)
+    path.unlink()
+    writing.wait_for(writing.append(ENTRIES[1]))
+    writing.writer.close()
+    content = read_journal(path)
+    assert content.entries == ENTRIES[1:2]
+    assert content.problem is None
+    assert writing.problems == []
+
+
+def test_rewriting_is_all_or_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(path)
+
+    def fail(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    problem = rewrite_journal(path, ())
+    assert problem is not None
+    assert problem.code is ErrorCode.DISK_FULL
+    assert read_journal(path).entries == ENTRIES
+
+
+def test_text_that_is_not_valid_is_refused_before_it_is_written() -> None:
+    with pytest.raises(UnicodeEncodeError):
+        encode_entry(CancelAsked(job="\ud800"))

@@ -1,0 +1,27 @@
+"""Where things are."""
+
+from pathlib import Path
+
+import pytest
+
+from app.paths import find_paths
+
+
+def test_each_folder_can_be_moved(tmp_path: Path) -> None:
+    names = ("output", "cache", "models", "state", "logs")
+    environment = {f"SAFELIGHT_{name.upper()}": str(tmp_path / name) for name in names}
+    paths = find_paths(environment)
+    assert [getattr(paths, name) for name in names] == [tmp_path / name for name in names]
+
+
+def test_the_systems_folders_are_apart_from_each_other() -> None:
+    paths = find_paths({"SAFELIGHT_STATE": ""})
+    folders = (paths.output, paths.cache, paths.models, paths.state, paths.logs)
+    assert len(set(folders)) == 5
+    assert all(folder.is_absolute() for folder in folders)
+
+
+def test_home_is_understood(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert find_paths({"SAFELIGHT_LOGS": "~/logs"}).logs == tmp_path / "logs"

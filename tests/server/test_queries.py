@@ -1,0 +1,168 @@
+"""What the app may ask, also while a job runs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from app.paths import starter_checkpoint
+from backends.base import DType
+from engine.api.messages import (
+    ArtifactsListed,
+    CancelJob,
+    CheckpointInspected,
+    ClearArtifacts,
+    DevicesFound,
+    DeviceVerdict,
+    InspectCheckpoint,
+    InstallPack,
+    JobCancelled,
+    JobPhase,
+    JobPlanned,
+    ListArtifacts,
+    MemoryReport,
+    Ping,
+    PlanJob,
+    Pong,
+    QueryFailed,
+    ReleaseMemory,
+    RemovePack,
+    ScanDevices,
+    VerifyDevices,
+)
+from engine.api.request import ComponentFiles, GenerateRequest
+from engine.api.values import ErrorCode, Phase
+from engine.families.identify import identify
+from engine.jobs.devices import list_devices
+from engine.jobs.runner import JobRunner
+from engine.memory.working_copy import WorkingCopies
+from engine.pipeline.inspection import inspect
+from tests.checkpoints.arrays import write_arrays
+from tests.server.conftest import MakeJob, Start
+from tests.server.conversation import Conversation, scripted
+from tests.server.test_ending import LONG
+
+
+@pytest.fixture
+def talk(start: Start) -> Conversation:
+    return start()
+
+
+def test_devices(talk: Conversation) -> None:
+    talk.send(ScanDevices(query=4))
+    found = talk.wait_for(DevicesFound)
+    assert found.query == 4
+    assert [device.backend for device in found.devices] == [
+        device.backend for device in list_devices()
+    ]
+    assert all(device.memory_total_bytes > 0 for device in found.devices)
+
+
+def test_verdicts(talk: Conversation) -> None:
+    talk.send(VerifyDevices(query=5))
+    talk.wait_for(DeviceVerdict, lambda verdict: verdict.remaining == 0)
+    verdicts = talk.of(DeviceVerdict)
+    usable = [device for device in list_devices() if device.automatic and not device.unusable]
+    assert [verdict.backend for verdict in verdicts] == [device.backend for device in usable]
+    assert [verdict.remaining for verdict in verdicts] == [*reversed(range(len(usable)))]
+    assert all(verdict.usable and verdict.reason for verdict in verdicts)
+
+
+def test_checkpoints(talk: Conversation, tiny: Path) -> None:
+    starter = starter_checkpoint()
+    talk.send(InspectCheckpoint(query=1, path=str(starter)))
+    answer = talk.wait_for(CheckpointInspected)
+    assert answer.checkpoint == inspect(identify(starter))
+    talk.send(InspectCheckpoint(query=2, path=str(tiny / "nothing.safetensors")))
+    failed = talk.wait_for(QueryFailed)
+    assert (failed.query, failed.error.code) == (2, ErrorCode.CHECKPOINT_NOT_FOUND)
+
+
+def test_a_checkpoint_with_parts_from_elsewhere(talk: Conversation, tiny: Path) -> None:
+    components = ComponentFiles(vae=str(tiny / "vae"))
+    talk.send(InspectCheckpoint(query=3, path=str(tiny), components=components))
+    evidence = talk.wait_for(CheckpointInspected).checkpoint.evidence
+    assert any("VAE from vae" in line for line in evidence)
+
+
+def test_plans(talk: Conversation, job: MakeJob) -> None:
+    request = job("", backend="cpu").request
+    talk.send(PlanJob(query=1, request=request))
+    plan = talk.wait_for(JobPlanned)
+    assert 0 < plan.peak_bytes < plan.budget_bytes
+    assert plan.weights == "memory"
+    assert plan.device
+    talk.send(PlanJob(query=2, request=GenerateRequest(prompt="")))
+    assert talk.wait_for(QueryFailed).error.code is ErrorCode.CHECKPOINT_NOT_FOUND
+
+
+def test_artifacts_are_listed_and_cleared(talk: Conversation, tmp_path: Path) -> None:
+    weights = write_arrays(tmp_path / "half.safetensors", {"w": np.ones(2)}, DType.F16)
+    copies = WorkingCopies(tmp_path / "cache" / "weights")
+    for key in ("first", "second", "third"):
+        copies.make(key, weights, DType.F32, lambda _done, _total: None)
+    talk.send(ListArtifacts(query=1), ClearArtifacts(query=2, names=("second", "../../half")))
+    listed = talk.wait_for(ArtifactsListed, lambda event: event.query == 1)
+    assert [artifact.name for artifact in listed.artifacts] == ["first", "second", "third"]
+    assert all(artifact.bytes > 8 and artifact.last_used > 1e9 for artifact in listed.artifacts)
+    left = talk.wait_for(ArtifactsListed, lambda event: event.query == 2)
+    assert [artifact.name for artifact in left.artifacts] == ["first", "third"]
+    talk.send(ClearArtifacts(query=3))
+    none = talk.wait_for(ArtifactsListed, lambda event: event.query == 3)
+    assert none.artifacts == ()
+    assert (tmp_path / "half.safetensors").exists()
+
+
+def test_memory(talk: Conversation) -> None:
+    talk.send(ReleaseMemory(query=1))
+    report = talk.wait_for(MemoryReport)
+    assert 0 < report.free_bytes <= report.total_bytes
+    assert report.private_bytes is None or report.private_bytes > 0
+
+
+def test_packs_are_not_available(talk: Conversation) -> None:
+    talk.send(InstallPack(query=1, pack="cuda"), RemovePack(query=2, pack="cuda"))
+    talk.wait_for(QueryFailed, lambda event: event.query == 2)
+    failures = talk.of(QueryFailed)
+    assert [event.query for event in failures] == [1, 2]
+    assert {event.error.code for event in failures} == {ErrorCode.NOT_AVAILABLE}
+    assert all(event.error.hint for event in failures)
+
+
+def test_everything_is_answered_while_a_job_runs(start: Start, job: MakeJob, tiny: Path) -> None:
+    talk = start(scripted(LONG))
+    talk.send(job("long"))
+    talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
+    talk.send(Ping(sequence=1))
+    talk.wait_for(Pong)
+    talk.send(
+        InspectCheckpoint(query=1, path=str(tiny)),
+        ScanDevices(query=2),
+        PlanJob(query=3, request=job("").request),
+        ListArtifacts(query=4),
+        ReleaseMemory(query=5),
+        VerifyDevices(query=6),
+    )
+    talk.wait_for(DeviceVerdict, lambda verdict: verdict.remaining == 0)
+    asked = (CheckpointInspected, DevicesFound, JobPlanned, ArtifactsListed, MemoryReport)
+    answers = [event for event in talk.events if isinstance(event, asked)]
+    assert [event.query for event in answers] == [1, 2, 3, 4, 5]
+    assert talk.of(QueryFailed) == []
+    talk.send(CancelJob(job="long"))
+    talk.wait_for(JobCancelled)
+    talk.shut_down()
+
+
+def test_a_copy_that_a_job_uses_is_not_cleared(start: Start, job: MakeJob, tmp_path: Path) -> None:
+    talk = start(scripted(LONG))
+    # A little less memory than converted weights need, so that working copies are made.
+    _, plan = JobRunner(tmp_path).plan(job("", starter=True).request)
+    talk.send(job("long", starter=True, memory_limit_bytes=plan.peak_bytes - 1))
+    talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
+    talk.send(ClearArtifacts(query=1))
+    kept = talk.wait_for(ArtifactsListed).artifacts
+    assert len(kept) == 2  # of the text encoder and of the denoiser
+    talk.send(CancelJob(job="long"))
+    talk.wait_for(JobCancelled)
+    talk.send(ClearArtifacts(query=2))
+    assert talk.wait_for(ArtifactsListed, lambda event: event.query == 2).artifacts == ()

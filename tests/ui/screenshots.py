@@ -1,0 +1,197 @@
+"""Pictures of the window's main states: `python -m tests.ui.screenshots FOLDER`.
+
+Real widgets, the real engine, the starter; light and dark, small and large. Where there is no
+display they are drawn off the screen.
+"""
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from app.__main__ import make_session
+from app.engine_process import EngineState
+from app.paths import Paths
+from app.session import Session
+from engine.api.values import Phase
+from ui.application import make_application
+from ui.main_window import MainWindow
+from ui.theme.colours import DARK, LIGHT
+from ui.theme.theme import Theme
+
+SIZES = ((960, 640), (1440, 900))
+LOOKS = (("dark", DARK), ("light", LIGHT))
+PROMPTS = (
+    "a red house by the sea at night",
+    "yellow balloon on the right, desert, sunset",
+    "a white castle in the mountains by day",
+    "a purple flower in the meadow, full moon",
+    "an orange boat on the ocean at dusk",
+)
+FOLDERS = ("pictures", "cache", "models", "state", "logs")
+PATIENCE_S = 180
+
+
+class Photographer:
+    """Brings a window into states and saves what it looks like in each."""
+
+    def __init__(self, application: QApplication, folder: Path, private: Path) -> None:
+        self.folder = folder
+        self.private = private
+        self.theme = Theme(application)
+        paths = Paths(*(private / name for name in FOLDERS))
+        self.session: Session = make_session(paths)
+        self.window = MainWindow(self.session, self.theme)
+        self.window.resize(*SIZES[1])
+        self.window.show()
+
+    def save(self, state: str) -> None:
+        """One state in both looks and both sizes."""
+        for look, colours in LOOKS:
+            self.theme.use_colours(colours)
+            for width, height in SIZES:
+                self.window.resize(width, height)
+                self.settle()
+                name = f"{state}-{look}-{width}x{height}.png"
+                self.window.grab().save(str(self.folder / name))
+                print(name, flush=True)  # noqa: T201
+
+    def settle(self, seconds: float = 0.5) -> None:
+        """Let what was begun arrive: layouts, thumbnails, pictures of the new size."""
+        loop = QEventLoop()
+        QTimer.singleShot(round(seconds * 1000), loop.quit)
+        loop.exec()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+    def wait_for(self, what: str, condition: Callable[[], bool]) -> None:
+        """Let events happen until something is so."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            if time.monotonic() > deadline:
+                raise TimeoutError(what)
+            QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
+
+    def is_ready(self) -> bool:
+        """Whether the engine is ready."""
+        return self.session.engine_state is EngineState.READY
+
+    def wait_for_jobs(self, count: int) -> None:
+        """Until so many jobs were submitted in all, and every one is over."""
+
+        def are_over() -> bool:
+            jobs = self.session.queue.jobs
+            return len(jobs) == count and all(job.state.is_over for job in jobs)
+
+        self.wait_for("jobs", are_over)
+
+
+def first_start(photographer: Photographer) -> None:
+    """Before the engine is ready, and after."""
+    photographer.save("1-first-start")
+    photographer.session.start()
+    photographer.wait_for("engine", photographer.is_ready)
+    photographer.settle(1)
+    photographer.save("2-ready")
+
+
+def generating(photographer: Photographer) -> None:
+    """A long job with a preview, others waiting; then a strip of results."""
+    session = photographer.session
+    for prompt in PROMPTS[1:]:
+        session.generation.prompt = prompt
+        session.generate()
+    photographer.wait_for_jobs(4)
+    session.generation.prompt = PROMPTS[0]
+    session.generation.steps = 1000
+    session.generation.count = 3
+    session.generate()
+    photographer.wait_for("preview", lambda: is_developing(session, 300))
+    photographer.save("3-generating")
+    session.cancel_all()
+    photographer.wait_for_jobs(7)
+    session.generation.clear_choices()
+    session.generation.count = 1
+    session.generate()
+    photographer.wait_for_jobs(8)
+    photographer.settle()
+    photographer.save("4-result")
+
+
+def is_developing(session: Session, steps: int) -> bool:
+    """Whether the running job is past so many steps."""
+    return session.progress.phase is Phase.DENOISE and session.progress.done > steps
+
+
+def settings_of_a_picture(photographer: Photographer) -> None:
+    """An earlier picture, with its settings in the form."""
+    session = photographer.session
+    path = session.gallery[3].path
+    session.view.choose(path)
+    session.use_settings(Path(path))
+    photographer.settle(1)
+    photographer.save("5-use-settings")
+
+
+def failures(photographer: Photographer) -> None:
+    """A file that is no checkpoint, and a job that fails for it."""
+    session = photographer.session
+    broken = photographer.private / "portrait-mix-v4.safetensors"
+    broken.write_bytes(b"<!DOCTYPE html><html>Please log in</html>")
+    session.open_path(broken)
+    session.generation.clear_choices()
+    session.generate()
+    photographer.wait_for("failure", lambda: bool(session.notices.notices))
+    photographer.settle()
+    photographer.save("6-failure")
+    session.notices.dismiss(session.notices.notices[-1].number)
+    session.generation.checkpoint = session.checkpoints.starter
+
+
+def troubled_engine(photographer: Photographer) -> None:
+    """An engine that hangs, and one that is dragged something to."""
+    session = photographer.session
+    hello = session.process.hello
+    assert hello is not None
+    os.kill(hello.pid, signal.SIGSTOP)
+    hangs = EngineState.NOT_ANSWERING
+    photographer.wait_for("not answering", lambda: session.engine_state is hangs)
+    photographer.save("7-not-answering")
+    os.kill(hello.pid, signal.SIGCONT)
+    photographer.wait_for("engine", photographer.is_ready)
+    photographer.window.overlay.appear()
+    photographer.save("8-drop")
+    photographer.window.overlay.hide()
+
+
+def main(folder: Path) -> None:
+    """Save them all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not os.environ.get("DISPLAY"):
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    application = make_application()
+    with tempfile.TemporaryDirectory() as private:
+        photographer = Photographer(application, folder, Path(private))
+        try:
+            for state in (
+                first_start,
+                generating,
+                settings_of_a_picture,
+                failures,
+                troubled_engine,
+            ):
+                state(photographer)
+        finally:
+            photographer.session.close()
+            photographer.window.close_background()
+    QGuiApplication.quit()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "build/screenshots"))

@@ -1,0 +1,90 @@
+"""Everything that can be done with a key, in one place."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from PySide6.QtCore import QCoreApplication, QObject, Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QWidget
+
+
+class ActionName(StrEnum):
+    """What can be done."""
+
+    GENERATE = "generate"
+    GENERATE_FIRST = "generate_first"
+    CANCEL = "cancel"
+    CANCEL_ALL = "cancel_all"
+    OPEN = "open"
+    EDIT_PROMPT = "edit_prompt"
+    NEW_SEED = "new_seed"
+    KEEP_SEED = "keep_seed"
+    USE_SETTINGS = "use_settings"
+    COPY_PICTURE = "copy_picture"
+    COPY_PATH = "copy_path"
+    REVEAL = "reveal"
+    TRASH = "trash"
+    QUIT = "quit"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    text: str
+    key: str
+    # For keys that text fields need: they act in the strip only.
+    in_strip: bool = False
+
+
+_ENTRIES = {
+    ActionName.GENERATE: _Entry("Generate", "Ctrl+Return"),
+    ActionName.GENERATE_FIRST: _Entry("Generate before all others", "Ctrl+Shift+Return"),
+    ActionName.CANCEL: _Entry("Cancel", "Esc"),
+    ActionName.CANCEL_ALL: _Entry("Cancel all", "Shift+Esc"),
+    ActionName.OPEN: _Entry("Open a checkpoint or a picture…", "Ctrl+O"),
+    ActionName.EDIT_PROMPT: _Entry("Edit the prompt", "Ctrl+E"),
+    ActionName.NEW_SEED: _Entry("A new seed for each picture", "Ctrl+D"),
+    ActionName.KEEP_SEED: _Entry("Keep this seed", "Ctrl+L"),
+    ActionName.USE_SETTINGS: _Entry("Use settings", "Ctrl+U"),
+    ActionName.COPY_PICTURE: _Entry("Copy picture", "Ctrl+Shift+C"),
+    ActionName.COPY_PATH: _Entry("Copy path", "Ctrl+Alt+C"),
+    ActionName.REVEAL: _Entry("Show in file manager", "Ctrl+Shift+F"),
+    ActionName.TRASH: _Entry("Move to trash", "Del", in_strip=True),
+    ActionName.QUIT: _Entry("Quit", "Ctrl+Q"),
+}
+# The numeric keypad's Enter is another key than Return.
+_ALSO = {ActionName.GENERATE: "Ctrl+Enter", ActionName.GENERATE_FIRST: "Ctrl+Shift+Enter"}
+
+
+class Actions(QObject):
+    """The window's actions by name; each has a key, and no two have the same."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._actions = {name: self._make(name, entry) for name, entry in _ENTRIES.items()}
+        for name, action in self._actions.items():
+            if not _ENTRIES[name].in_strip:
+                window.addAction(action)
+
+    def __getitem__(self, name: ActionName) -> QAction:
+        return self._actions[name]
+
+    def all(self) -> tuple[QAction, ...]:
+        """Every action."""
+        return tuple(self._actions.values())
+
+    def key(self, name: ActionName) -> str:
+        """The action's key as this system writes it."""
+        text = self[name].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        # What most keyboards have written on that key.
+        return text.replace("Return", "Enter")
+
+    def _make(self, name: ActionName, entry: _Entry) -> QAction:
+        action = QAction(QCoreApplication.translate("Actions", entry.text), self)
+        action.setObjectName(name.value)
+        keys = [QKeySequence(entry.key)]
+        if name in _ALSO:
+            keys.append(QKeySequence(_ALSO[name]))
+        action.setShortcuts(keys)
+        context = Qt.ShortcutContext.WidgetShortcut if entry.in_strip else None
+        action.setShortcutContext(context or Qt.ShortcutContext.WindowShortcut)
+        return action

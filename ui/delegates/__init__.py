@@ -1,0 +1,1 @@
+"""How items of lists are drawn."""

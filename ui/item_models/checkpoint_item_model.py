@@ -1,0 +1,50 @@
+"""The checkpoints to choose from as items of a list."""
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+
+from app.checkpoint_store import CheckpointStore
+from ui.labels import checkpoint_label
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class CheckpointItemModel(QAbstractListModel):
+    """One row for each checkpoint the store offers."""
+
+    def __init__(self, store: CheckpointStore, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._entries = store.entries
+        store.changed.connect(self._on_changed)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 (Qt's own)
+        """How many there are."""
+        return 0 if parent.isValid() else len(self._entries)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The name of a checkpoint; its path as description for screen readers."""
+        if not index.isValid():
+            return None
+        entry = self._entries[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return checkpoint_label(entry)
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
+            return str(entry.path)
+        return None
+
+    def path_at(self, row: int) -> Path:
+        """The checkpoint of a row."""
+        return self._entries[row].path
+
+    def row_of(self, path: Path) -> int:
+        """The row of a checkpoint, -1 if it is not offered."""
+        rows = (row for row, entry in enumerate(self._entries) if entry.path == path)
+        return next(rows, -1)
+
+    def _on_changed(self) -> None:
+        self.beginResetModel()
+        self._entries = self._store.entries
+        self.endResetModel()

@@ -1,0 +1,121 @@
+"""The pictures of the gallery as items of a list."""
+
+import html
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QMimeData,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QUrl,
+)
+
+from app.gallery import GalleryStore
+from ui.labels import when
+from ui.thumbnails import ThumbnailStore
+
+Index = QModelIndex | QPersistentModelIndex
+PATH_ROLE = Qt.ItemDataRole.UserRole + 1
+# True where the file was looked at and is no picture.
+BROKEN_ROLE = Qt.ItemDataRole.UserRole + 2
+
+
+class GalleryItemModel(QAbstractListModel):
+    """One row for each picture, newest first. Files are never read here: see ThumbnailStore."""
+
+    def __init__(
+        self, store: GalleryStore, thumbnails: ThumbnailStore, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._thumbnails = thumbnails
+        store.inserting.connect(self._on_inserting)
+        store.inserted.connect(self._on_inserted)
+        store.removing.connect(self._on_removing)
+        store.removed.connect(self._on_removed)
+        store.resetting.connect(self.beginResetModel)
+        store.was_reset.connect(self.endResetModel)
+        thumbnails.ready.connect(self._on_thumbnail)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 (Qt's own)
+        """How many pictures there are."""
+        return 0 if parent.isValid() else len(self._store)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """The thumbnail, once it is there; path, and words for tooltips and screen readers."""
+        if not index.isValid() or index.row() >= len(self._store):
+            return None
+        picture = self._store[index.row()]
+        if role == PATH_ROLE:
+            return picture.path
+        if role == Qt.ItemDataRole.DisplayRole:
+            return Path(picture.path).name
+        if role == Qt.ItemDataRole.DecorationRole:
+            thumbnail = self._thumbnails.get(picture)
+            return thumbnail.pixmap if thumbnail else None
+        if role == BROKEN_ROLE:
+            thumbnail = self._thumbnails.get(picture)
+            return thumbnail is not None and thumbnail.pixmap is None
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return self._words(index.row())
+        if role == Qt.ItemDataRole.ToolTipRole:
+            # A tooltip that looks like HTML would be shown as such; this one is, and says it all
+            # in text.
+            return f"<qt>{html.escape(self._words(index.row()))}</qt>"
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Pictures can be chosen and dragged away."""
+        if not index.isValid():
+            return Qt.ItemFlag.NoItemFlags
+        return (
+            Qt.ItemFlag.ItemIsEnabled
+            | Qt.ItemFlag.ItemIsSelectable
+            | Qt.ItemFlag.ItemIsDragEnabled
+            | Qt.ItemFlag.ItemNeverHasChildren
+        )
+
+    def mimeTypes(self) -> list[str]:  # noqa: N802 (Qt's name)
+        """Dragged pictures are files."""
+        return ["text/uri-list"]
+
+    def mimeData(self, indexes: Any) -> QMimeData:  # noqa: N802 (Qt's name)
+        """The files themselves."""
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(self._store[index.row()].path) for index in indexes])
+        return data
+
+    def index_of(self, path: str) -> QModelIndex:
+        """The index of a picture, invalid if it is not in the list."""
+        row = self._store.row_of(path)
+        return QModelIndex() if row is None else self.index(row)
+
+    def _words(self, row: int) -> str:
+        picture = self._store[row]
+        thumbnail = self._thumbnails.get(picture)
+        name = Path(picture.path).name
+        if thumbnail is not None and thumbnail.pixmap is None:
+            name = self.tr("{name}: not a picture that can be shown").format(name=name)
+        prompt = thumbnail.prompt if thumbnail else ""
+        return f"{prompt or name}, {when(picture.modified_ns)}"
+
+    def _on_inserting(self, first: int, last: int) -> None:
+        self.beginInsertRows(QModelIndex(), first, last)
+
+    def _on_inserted(self) -> None:
+        self.endInsertRows()
+
+    def _on_removing(self, first: int, last: int) -> None:
+        self.beginRemoveRows(QModelIndex(), first, last)
+
+    def _on_removed(self) -> None:
+        self.endRemoveRows()
+
+    def _on_thumbnail(self, path: str) -> None:
+        index = self.index_of(path)
+        if index.isValid():
+            self.dataChanged.emit(index, index)

@@ -1,0 +1,128 @@
+"""The app's vocabulary in the user's language."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
+
+from app.checkpoints import STARTER_NAME, ListedCheckpoint
+from app.generation import Extras
+from engine.api.messages import CheckpointInfo
+from engine.api.request import GenerateRequest
+from engine.api.values import ConventionName, InputRole, Phase, PrecisionName
+
+_FAMILIES = {"sd1": "Stable Diffusion 1", "sd2": "Stable Diffusion 2", "sdxl": "SDXL"}
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("labels", text)
+
+
+def phase_label(phase: Phase) -> str:
+    """What is going on, as the start of a sentence."""
+    return {
+        Phase.LOAD: _tr("Opening the checkpoint"),
+        Phase.COMPILE: _tr("Preparing the networks"),
+        Phase.ENCODE: _tr("Reading the prompt"),
+        Phase.DENOISE: _tr("Developing"),
+        Phase.DECODE: _tr("Fixing the picture"),
+        Phase.SAVE: _tr("Saving"),
+    }[phase]
+
+
+def duration(seconds: float) -> str:
+    """A time span, rounded as people say it."""
+    if seconds < 9.5:
+        return _tr("{n} s").format(n=_number(max(seconds, 0.1), 1 if seconds < 4.95 else 0))
+    if seconds < 90:
+        return _tr("{n} s").format(n=round(seconds / 5) * 5)
+    if seconds < 5400:
+        return _tr("{n} min").format(n=round(seconds / 60))
+    return _tr("{n} h").format(n=_number(seconds / 3600, 1))
+
+
+def step_duration(seconds: float) -> str:
+    """The time a step takes, in two or three digits."""
+    digits = 2 if seconds < 1 else 1 if seconds < 100 else 0
+    return _tr("{n} s per step").format(n=_number(seconds, digits))
+
+
+def checkpoint_label(entry: ListedCheckpoint) -> str:
+    """The name of a checkpoint in the list."""
+    return _tr("Safelight starter") if entry.name == STARTER_NAME else entry.name
+
+
+def checkpoint_summary(info: CheckpointInfo) -> str:
+    """One line on what a checkpoint is."""
+    parts = [_FAMILIES.get(info.family, info.family)]
+    if info.variant and info.variant != "base":
+        parts.append(info.variant.replace("_", " "))
+    precisions = sorted({name for part in info.components for name in part.precisions})
+    parts.append("/".join(precisions))
+    parts.append(file_size(sum(part.bytes for part in info.components)))
+    parts.append(size_label(info.default_size, info.default_size))
+    return " · ".join(part for part in parts if part)
+
+
+def file_size(size: int) -> str:
+    """Bytes as people say them, in powers of ten."""
+    fmt = QLocale.DataSizeFormat.DataSizeSIFormat
+    return QLocale().formattedDataSize(size, 1 if size > 999_999_999 else 0, fmt)
+
+
+def size_label(width: int, height: int) -> str:
+    """Width and height in pixels."""
+    return f"{width} × {height}"  # noqa: RUF001 (the multiplication sign is what is meant)
+
+
+def settings_summary(request: GenerateRequest) -> str:
+    """One line on how a picture was made."""
+    parts: list[str] = []
+    if request.width and request.height:
+        parts.append(size_label(request.width, request.height))
+    if request.steps:
+        parts.append(_tr("{n} steps").format(n=request.steps))
+    if request.sampler:
+        parts.append(request.sampler.label)
+    if request.guidance is not None:
+        parts.append(_tr("guidance {n}").format(n=_number(request.guidance, 1)))
+    if request.seed is not None:
+        parts.append(_tr("seed {n}").format(n=request.seed))
+    return " · ".join(parts)
+
+
+def extras_summary(extras: Extras) -> str:
+    """What is in force beyond the form, empty where nothing is."""
+    components = extras.components
+    files = (components.denoiser, components.text_encoder, components.vae)
+    parts = [Path(file).name for file in files if file]
+    if extras.clip_skip is not None:
+        parts.append(_tr("clip skip {n}").format(n=extras.clip_skip))
+    for image in extras.inputs:
+        if image.role is InputRole.INIT:
+            parts.append(_tr("starts from {name}").format(name=Path(image.path).name))
+        else:
+            parts.append(Path(image.path).name)
+    if extras.strength is not None:
+        parts.append(_tr("strength {n}").format(n=_number(extras.strength, 2)))
+    if extras.convention is not ConventionName.A1111:
+        parts.append(_tr("conventions of {name}").format(name=extras.convention.value))
+    if extras.backend != "auto":
+        parts.append(extras.backend)
+    if extras.precision is not PrecisionName.AUTO:
+        parts.append(extras.precision.value)
+    if extras.memory_limit_bytes is not None:
+        limit = file_size(extras.memory_limit_bytes)
+        parts.append(_tr("at most {size} of memory").format(size=limit))
+    return " · ".join(parts)
+
+
+def when(modified_ns: int) -> str:
+    """Date and time in the form of the user's system."""
+    moment = QDateTime.fromMSecsSinceEpoch(modified_ns // 1_000_000)
+    return QLocale().toString(moment, QLocale.FormatType.ShortFormat)
+
+
+def _number(value: float, digits: int) -> str:
+    text = QLocale().toString(value, "f", digits)
+    point = QLocale().decimalPoint()
+    return text.rstrip("0").removesuffix(point) if point in text else text

@@ -1,0 +1,1 @@
+"""Parts of the window, each drawing one part of the state."""

@@ -1,0 +1,81 @@
+"""The checkpoint: those at hand, or any file, used where it lies."""
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QGridLayout, QWidget
+
+from app.session import Session
+from engine.api.messages import CheckpointInfo
+from engine.api.values import ErrorInfo
+from ui.actions import ActionName, Actions
+from ui.item_models.checkpoint_item_model import CheckpointItemModel
+from ui.labels import checkpoint_summary
+from ui.theme.metrics import XS, S
+from ui.theme.theme import Theme
+from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import buddy_label, plain_label
+
+
+class CheckpointPanel(QWidget):
+    """A list, a button to open a file, and what the engine says of what is chosen."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._session = session
+        self.model = CheckpointItemModel(session.checkpoints, self)
+        self.box = ChoiceBox(theme)
+        self.box.setModel(self.model)
+        self.open = IconButton(theme, "folder", self.tr("Open a file…"), outlined=True)
+        self.open.set_name(self.tr("Open a file…"), actions.key(ActionName.OPEN))
+        self.about = plain_label("", "caption", wrap=True)
+        self.problem = plain_label("", "error", wrap=True)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setHorizontalSpacing(S)
+        layout.setVerticalSpacing(XS)
+        layout.addWidget(buddy_label(self.tr("Checkpoint"), self.box), 0, 0)
+        layout.addWidget(self.box, 1, 0)
+        layout.addWidget(self.open, 1, 1)
+        layout.addWidget(self.about, 2, 0, 1, 2)
+        layout.addWidget(self.problem, 3, 0, 1, 2)
+        self.box.activated.connect(self._on_chosen)
+        self.open.clicked.connect(actions[ActionName.OPEN].trigger)
+        self.model.modelReset.connect(self._show_chosen)
+        session.generation.checkpoint_changed.connect(self._on_checkpoint)
+        session.checkpoints.looked.connect(self._on_looked)
+        self._on_checkpoint(session.generation.checkpoint)
+
+    def _on_chosen(self, row: int) -> None:
+        self._session.generation.checkpoint = self.model.path_at(row)
+
+    def _on_checkpoint(self, path: Path) -> None:
+        self._show_chosen()
+        self._show_answer(self._session.checkpoints.answer(path))
+
+    def _show_chosen(self) -> None:
+        path = self._session.generation.checkpoint
+        self.box.setCurrentIndex(self.model.row_of(path))
+        self.box.setToolTip("")
+        self.box.setAccessibleDescription(str(path))
+
+    def _on_looked(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
+        if path == self._session.generation.checkpoint:
+            self._show_answer(answer)
+
+    def _show_answer(self, answer: CheckpointInfo | ErrorInfo | None) -> None:
+        match answer:
+            case CheckpointInfo():
+                missing = ", ".join(part.replace("_", " ") for part in answer.missing)
+                self.about.setText(checkpoint_summary(answer))
+                self.problem.setText(
+                    self.tr("It lacks its {parts}.").format(parts=missing) if missing else ""
+                )
+            case ErrorInfo():
+                self.about.setText("")
+                self.problem.setText(f"{answer.message} {answer.hint}"[:600])
+            case None:
+                self.about.setText(self.tr("Looking at it…"))
+                self.problem.setText("")
+        self.about.setVisible(bool(self.about.text()))
+        self.problem.setVisible(bool(self.problem.text()))

@@ -1,0 +1,221 @@
+"""The form: what to draw, with what, and how."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.generation import NO_EXTRAS
+from app.session import Session
+from engine.api.limits import MAX_COUNT, MAX_GUIDANCE, MAX_STEPS
+from ui.actions import ActionName, Actions
+from ui.bind import bind_shown, bind_text
+from ui.labels import extras_summary
+from ui.panels.checkpoint_panel import CheckpointPanel
+from ui.panels.method_panel import MethodPanel
+from ui.theme.metrics import XS, M, S
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import buddy_label, plain_label
+from ui.widgets.number_field import DecimalField, WholeField
+from ui.widgets.prompt_edit import PromptEdit
+from ui.widgets.seed_field import SeedField
+from ui.widgets.size_field import SizeField
+from ui.widgets.slider_field import SliderField
+from ui.widgets.stepper import Stepper
+
+_PROMPT_LINES, _NEGATIVE_LINES = 5, 2
+# What sliders span; the fields take more.
+_USUAL_STEPS, _USUAL_GUIDANCE = (1, 60), (1, 15)
+
+
+class FormPanel(QScrollArea):
+    """Draws GenerationState and writes back what the user edits."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._session = session
+        self._state = session.generation
+        self.prompt = PromptEdit(_PROMPT_LINES)
+        self.negative = PromptEdit(_NEGATIVE_LINES)
+        self.checkpoint = CheckpointPanel(session, theme, actions)
+        self.picture_size = SizeField(theme)
+        self.steps = SliderField(self.tr("Steps"), WholeField(1, MAX_STEPS), _USUAL_STEPS)
+        self.guidance = SliderField(
+            self.tr("Guidance"), DecimalField(0, MAX_GUIDANCE, step=0.5), _USUAL_GUIDANCE
+        )
+        self.method = MethodPanel(self._state, theme)
+        self.seed = SeedField(theme)
+        self.count = Stepper(theme, self.tr("Pictures"), 1, MAX_COUNT)
+        self.extras = _ExtrasRow(theme)
+        self.reset = QPushButton(self.tr("Back to the checkpoint's settings"))
+        self._lay_out()
+        self._bind_texts()
+        self._bind_numbers()
+        self._bind_seed(actions)
+        self._bind_extras()
+
+    def _lay_out(self) -> None:
+        self.reset.setProperty("role", "link")
+        content = QWidget()
+        content.setProperty("role", "panel")
+        column = self._column = QVBoxLayout(content)
+        column.setContentsMargins(M, M, M, M)
+        column.setSpacing(M)
+        column.addLayout(_field(self.tr("Prompt"), self.prompt))
+        column.addLayout(_field(self.tr("Negative prompt"), self.negative))
+        self.negative.setPlaceholderText(self.tr("What to keep out"))
+        column.addWidget(self.checkpoint)
+        column.addWidget(self.picture_size)
+        rows = QVBoxLayout()
+        rows.setSpacing(S)
+        for widget in (self.steps, self.guidance, self.method, self.seed, self.count):
+            rows.addWidget(widget)
+        column.addLayout(rows)
+        column.addWidget(self.extras)
+        column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        bar = self.verticalScrollBar()
+        bar.rangeChanged.connect(self._make_room)
+
+    def _make_room(self, low: int, high: int) -> None:
+        """The scroll bar takes its place from the margin, so that nothing moves."""
+        taken = self.verticalScrollBar().sizeHint().width() if high > low else 0
+        self._column.setContentsMargins(M, M, M - taken, M)
+
+    def _bind_texts(self) -> None:
+        state = self._state
+
+        def write_prompt(text: str) -> None:
+            state.prompt = text
+
+        def write_negative(text: str) -> None:
+            state.negative_prompt = text
+
+        bind_text(self.prompt, state.prompt_changed, lambda: state.prompt, write_prompt)
+        bind_text(
+            self.negative,
+            state.negative_prompt_changed,
+            lambda: state.negative_prompt,
+            write_negative,
+        )
+
+    def _bind_numbers(self) -> None:
+        state, changed = self._state, self._state.effective_changed
+
+        def show_size(size: tuple[int, int, int]) -> None:
+            self.picture_size.show_size(*size)
+
+        bind_shown(
+            self.picture_size,
+            changed,
+            lambda: (state.effective.width, state.effective.height, state.suggestions.side),
+            show_size,
+        )
+        bind_shown(self.steps, changed, lambda: state.effective.steps, self.steps.show_value)
+        bind_shown(
+            self.guidance, changed, lambda: state.effective.guidance, self.guidance.show_value
+        )
+        bind_shown(self.count, state.count_changed, lambda: state.count, self.count.show_value)
+        self.picture_size.edited.connect(self._on_size)
+        self.steps.edited.connect(self._on_steps)
+        self.guidance.edited.connect(self._on_guidance)
+        self.count.edited.connect(self._on_count)
+        changed.connect(self._on_choices)
+        self.reset.clicked.connect(state.clear_choices)
+        self._on_choices()
+
+    def _bind_seed(self, actions: Actions) -> None:
+        state = self._state
+        state.seed_changed.connect(self._show_seed)
+        state.seed_locked_changed.connect(self._show_seed)
+        self.seed.edited.connect(self._on_seed)
+        self.seed.locked.connect(self._on_locked)
+        actions[ActionName.NEW_SEED].triggered.connect(self.seed.dice.click)
+        actions[ActionName.KEEP_SEED].triggered.connect(self.seed.lock.click)
+        for button, name in (
+            (self.seed.dice, ActionName.NEW_SEED),
+            (self.seed.lock, ActionName.KEEP_SEED),
+        ):
+            button.set_name(button.accessibleName(), actions.key(name))
+        self._show_seed()
+
+    def _bind_extras(self) -> None:
+        state = self._state
+
+        def show() -> None:
+            self.extras.tell(extras_summary(state.extras))
+
+        def drop() -> None:
+            state.extras = NO_EXTRAS
+
+        state.extras_changed.connect(show)
+        self.extras.drop.clicked.connect(drop)
+        show()
+
+    def _show_seed(self) -> None:
+        self.seed.show_seed(self._state.seed, locked=self._state.seed_locked)
+
+    def _on_choices(self) -> None:
+        self.reset.setVisible(self._state.has_choices)
+
+    def _on_size(self, width: int, height: int) -> None:
+        self._state.width, self._state.height = width, height
+
+    def _on_steps(self, steps: int) -> None:
+        self._state.steps = steps
+
+    def _on_guidance(self, guidance: float) -> None:
+        self._state.guidance = guidance
+
+    def _on_count(self, count: int) -> None:
+        self._state.count = count
+
+    def _on_seed(self, seed: int | None) -> None:
+        # A seed that was typed is meant to be used.
+        self._state.seed = seed
+        self._state.seed_locked = seed is not None
+
+    def _on_locked(self, locked: bool) -> None:
+        self._state.seed_locked = locked and self._state.seed is not None
+
+
+class _ExtrasRow(QFrame):
+    """What a picture's settings hold beyond the form, with a button to drop it."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._text = plain_label("", "caption", wrap=True)
+        self.drop = IconButton(theme, "close", self.tr("Drop what came with the picture"))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(XS)
+        layout.addWidget(plain_label(self.tr("Also from the picture"), "label"))
+        row = QHBoxLayout()
+        row.setSpacing(S)
+        row.addWidget(self._text, 1)
+        row.addWidget(self.drop)
+        layout.addLayout(row)
+
+    def tell(self, text: str) -> None:
+        """Say what is in force; nothing is shown where nothing is."""
+        self._text.setText(text)
+        self.setVisible(bool(text))
+
+
+def _field(name: str, widget: QWidget) -> QVBoxLayout:
+    column = QVBoxLayout()
+    column.setSpacing(XS)
+    column.addWidget(buddy_label(name, widget))
+    column.addWidget(widget)
+    return column

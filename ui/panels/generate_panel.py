@@ -1,0 +1,128 @@
+"""The foot of the form: Generate, what is under way, Cancel."""
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.engine_process import EngineState
+from app.session import Session
+from ui.actions import ActionName, Actions
+from ui.theme.metrics import M, S
+from ui.theme.theme import Theme
+from ui.widgets.labels import plain_label
+
+# Ten thousand jobs come as ten thousand signals.
+_SETTLE_MS = 30
+
+
+class GenerateButton(QPushButton):
+    """The one button that matters, with its key written on it."""
+
+    def __init__(self, theme: Theme, text: str, key: str) -> None:
+        super().__init__(text)
+        self._theme = theme
+        self._key = key
+        self.setProperty("role", "primary")
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the button, then its key at the other end."""
+        super().paintEvent(event)
+        with QPainter(self) as painter:
+            font = self.font()
+            font.setBold(False)
+            font.setPointSizeF(font.pointSizeF() * 0.85)
+            painter.setFont(font)
+            painter.setPen(QColor(self._theme.colours.on_accent))
+            place = self.rect().adjusted(M, 0, -M, 0)
+            painter.drawText(
+                place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._key
+            )
+
+
+class GeneratePanel(QWidget):
+    """Draws the queue and the engine's state in one line."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._session = session
+        self._actions = actions
+        self.setProperty("role", "panel")
+        key = actions.key(ActionName.GENERATE)
+        self.generate = GenerateButton(theme, self.tr("Generate"), key)
+        self.status = plain_label("", "caption")
+        self.cancel = QPushButton(self.tr("Cancel"))
+        self.cancel.setToolTip(actions.key(ActionName.CANCEL))
+        self.cancel_all = QPushButton(self.tr("Cancel all"))
+        self.cancel_all.setToolTip(actions.key(ActionName.CANCEL_ALL))
+        self._lay_out()
+        self._settled = QTimer(self, singleShot=True, interval=_SETTLE_MS)
+        self._settled.timeout.connect(self._refresh)
+        self._connect()
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        row = QHBoxLayout()
+        row.setSpacing(S)
+        row.addWidget(self.status, 1)
+        row.addWidget(self.cancel)
+        row.addWidget(self.cancel_all)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(M, M, M, M)
+        column.setSpacing(S)
+        column.addWidget(self.generate)
+        column.addLayout(row)
+        # The line keeps its height whether there are buttons in it or not.
+        row.addStrut(self.cancel.sizeHint().height())
+
+    def _connect(self) -> None:
+        session, actions = self._session, self._actions
+        self.generate.clicked.connect(actions[ActionName.GENERATE].trigger)
+        self.cancel.clicked.connect(actions[ActionName.CANCEL].trigger)
+        self.cancel_all.clicked.connect(actions[ActionName.CANCEL_ALL].trigger)
+        for signal in (
+            session.queue.job_added,
+            session.queue.job_changed,
+            session.queue.job_removed,
+            session.engine_state_changed,
+        ):
+            signal.connect(self._on_change)
+        session.progress.changed.connect(self._on_progress)
+
+    def _on_change(self) -> None:
+        if not self._settled.isActive():
+            self._settled.start()
+
+    def _on_progress(self) -> None:
+        # That Cancel was heard must be seen at once.
+        if self._session.progress.stopping:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        running, waiting = self._session.queue.running, self._session.waiting
+        self.status.setText(self._words(running is not None, waiting))
+        for widget, name, shown in (
+            (self.cancel, ActionName.CANCEL, running is not None or waiting == 1),
+            (self.cancel_all, ActionName.CANCEL_ALL, waiting > 1 or (running and waiting)),
+        ):
+            widget.setVisible(bool(shown))
+            self._actions[name].setEnabled(bool(running is not None or waiting))
+
+    def _words(self, running: bool, waiting: int) -> str:
+        if running and self._session.progress.stopping:
+            return self.tr("Stopping…")
+        match self._session.engine_state:
+            case EngineState.STARTING:
+                text = self.tr("Starting the engine…")
+            case EngineState.RESTARTING:
+                text = self.tr("Starting the engine again…")
+            case EngineState.NOT_ANSWERING:
+                text = self.tr("The engine is not answering")
+            case EngineState.STOPPED:
+                stopped = self._session.engine_problem is not None
+                text = self.tr("The engine is stopped") if stopped else self.tr("Starting…")
+            case EngineState.READY:
+                text = "" if running or waiting else self.tr("Ready")
+        if waiting:
+            words = self.tr("%n waiting", "", waiting)
+            return f"{text} · {words}" if text else words
+        return text or self.tr("Making a picture")

@@ -1,0 +1,162 @@
+"""The line under the canvas: how the running job is doing, or how the picture was made."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from app.session import Session
+from engine.api.values import Phase
+from ui.actions import ActionName, Actions
+from ui.labels import duration, phase_label, settings_summary, size_label, step_duration
+from ui.pictures import ReadPicture
+from ui.theme.metrics import M, S
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import ElidedLabel
+
+# Time left goes down between steps, too.
+_TICK_MS = 500
+_BUTTONS = (
+    (ActionName.COPY_PICTURE, "copy"),
+    (ActionName.REVEAL, "reveal"),
+    (ActionName.TRASH, "trash"),
+)
+
+
+class InfoPanel(QWidget):
+    """Two lines of text, and what can be done with the picture."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._session = session
+        self._picture: ReadPicture | None = None
+        self._actions = actions
+        self.setProperty("role", "panel")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(self.tr("Progress"))
+        self.title = ElidedLabel()
+        self.detail = ElidedLabel("caption")
+        self.watch = QPushButton(self.tr("Show what is being made"))
+        self.use = QPushButton(self.tr("Use settings"))
+        self.use.setToolTip(actions.key(ActionName.USE_SETTINGS))
+        self.buttons = [self._button(theme, name, icon) for name, icon in _BUTTONS]
+        self._lay_out()
+        self._tick = QTimer(self, interval=_TICK_MS)
+        self._tick.timeout.connect(self._refresh)
+        self.use.clicked.connect(actions[ActionName.USE_SETTINGS].trigger)
+        self.watch.clicked.connect(session.view.follow)
+        session.progress.changed.connect(self._refresh)
+        session.view.live_changed.connect(self._refresh)
+        session.view.path_changed.connect(self._refresh)
+        self._refresh()
+
+    def show_picture(self, picture: ReadPicture) -> None:
+        """Say how the picture on the canvas was made."""
+        self._picture = picture
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self.title)
+        words.addWidget(self.detail)
+        row = QHBoxLayout()
+        row.setContentsMargins(M, S, S, S)
+        row.setSpacing(S)
+        row.addLayout(words, 1)
+        for button in (self.watch, self.use, *self.buttons):
+            row.addWidget(button)
+        row.addStrut(40)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.bar)
+        column.addLayout(row)
+
+    def _button(self, theme: Theme, name: ActionName, icon: str) -> IconButton:
+        action = self._actions[name]
+        button = IconButton(theme, icon, action.text())
+        button.set_name(action.text(), self._actions.key(name))
+        button.clicked.connect(action.trigger)
+        return button
+
+    def _refresh(self) -> None:
+        progress, view = self._session.progress, self._session.view
+        running = progress.job is not None
+        live = self._session.is_live
+        if running and not self._tick.isActive():
+            self._tick.start()
+        elif not running:
+            self._tick.stop()
+        self._refresh_bar()
+        if live:
+            self._tell(self._progress_title(), self._progress_detail())
+        elif view.path is not None:
+            self._tell_picture(view.path)
+        else:
+            folder = self._session.output
+            self._tell(
+                self.tr("No picture yet"),
+                self.tr("Pictures are saved in {folder}").format(folder=folder),
+            )
+        has_picture = view.path is not None and not live
+        self.watch.setVisible(running and not view.live)
+        for button in (self.use, *self.buttons):
+            button.setVisible(has_picture)
+        for name in (ActionName.USE_SETTINGS, ActionName.COPY_PATH, *(n for n, _ in _BUTTONS)):
+            self._actions[name].setEnabled(has_picture)
+
+    def _refresh_bar(self) -> None:
+        progress = self._session.progress
+        if progress.phase is Phase.DENOISE and progress.total is not None:
+            self.bar.setRange(0, max(1, progress.total))
+            self.bar.setValue(progress.done)
+            return
+        # How far the other phases are nobody knows: no pretence, and no animation that costs the
+        # engine time.
+        self.bar.setRange(0, 1)
+        self.bar.setValue(1 if progress.phase in (Phase.DECODE, Phase.SAVE) else 0)
+
+    def _progress_title(self) -> str:
+        progress = self._session.progress
+        if progress.stopping:
+            return self.tr("Stopping…")
+        if progress.phase is None:
+            return self.tr("Waiting for the engine…")
+        label = phase_label(progress.phase)
+        if progress.phase is Phase.DENOISE and progress.total is not None:
+            return self.tr("{phase} · step {done} of {total}").format(
+                phase=label, done=progress.done, total=progress.total
+            )
+        return self.tr("{phase}…").format(phase=label)
+
+    def _progress_detail(self) -> str:
+        progress = self._session.progress
+        parts: list[str] = []
+        if progress.phase is Phase.DENOISE and progress.seconds_per_step is not None:
+            parts.append(step_duration(progress.seconds_per_step))
+        left = progress.seconds_left
+        if left is not None:
+            parts.append(self.tr("about {time} left").format(time=duration(left)))
+        if not parts and progress.job is not None:
+            job = self._session.queue.job(progress.job)
+            parts.append(job.request.prompt if job else "")
+        return " · ".join(parts)
+
+    def _tell_picture(self, path: str) -> None:
+        picture = self._picture
+        if picture is None or picture.path != path:
+            self._tell(Path(path).name, "")
+        elif picture.image.isNull():
+            self._tell(self.tr("This file cannot be shown as a picture."), Path(path).name)
+        elif picture.request is None:
+            self._tell(Path(path).name, size_label(picture.width, picture.height))
+        else:
+            self._tell(picture.request.prompt, settings_summary(picture.request))
+
+    def _tell(self, title: str, detail: str) -> None:
+        self.title.setText(title)
+        self.detail.setText(detail)
+        self.bar.setAccessibleDescription(f"{title} {detail}"[:200])

@@ -1,0 +1,115 @@
+"""The strip of earlier pictures, newest first."""
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QListView, QMenu, QWidget
+
+from app.session import Session
+from ui.actions import ActionName, Actions
+from ui.delegates.picture_delegate import CELL, PictureDelegate
+from ui.item_models.gallery_item_model import PATH_ROLE, GalleryItemModel
+from ui.theme.metrics import THUMBNAIL, S
+from ui.theme.theme import Theme
+from ui.thumbnails import ThumbnailStore
+
+_BATCH = 500
+_SCROLL_BAR = 10
+
+
+class StripPanel(QListView):
+    """One row of pictures; the current one is shown large."""
+
+    # The path of a picture the user asked to see.
+    chosen = Signal(str)
+
+    def __init__(
+        self, session: Session, theme: Theme, actions: Actions, thumbnails: ThumbnailStore
+    ) -> None:
+        super().__init__()
+        self._session = session
+        self._theme = theme
+        self._actions = actions
+        self.pictures = GalleryItemModel(session.gallery, thumbnails, self)
+        self.setModel(self.pictures)
+        self.setItemDelegate(PictureDelegate(theme, self))
+        self._set_up()
+        self.addAction(actions[ActionName.TRASH])
+        self.customContextMenuRequested.connect(self._show_menu)
+        self.selectionModel().currentChanged.connect(self._on_current)
+        session.view.path_changed.connect(self._show_current)
+        self.pictures.rowsInserted.connect(self._show_current)
+        self.pictures.modelReset.connect(self._show_current)
+        session.view.live_changed.connect(self._show_current)
+        session.progress.began.connect(self._show_current)
+        session.progress.ended.connect(self._show_current)
+        theme.changed.connect(self.viewport().update)
+
+    def _set_up(self) -> None:
+        self.setAccessibleName(self.tr("Earlier pictures"))
+        self.setViewMode(QListView.ViewMode.IconMode)
+        self.setFlow(QListView.Flow.LeftToRight)
+        self.setWrapping(False)
+        self.setMovement(QListView.Movement.Static)
+        self.setResizeMode(QListView.ResizeMode.Fixed)
+        self.setLayoutMode(QListView.LayoutMode.Batched)
+        self.setBatchSize(_BATCH)
+        self.setUniformItemSizes(True)
+        self.setGridSize(QSize(CELL, CELL))
+        self.setIconSize(QSize(THUMBNAIL, THUMBNAIL))
+        self.setHorizontalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setMouseTracking(True)
+        self.setDragEnabled(True)
+        self.setFixedHeight(CELL + S + _SCROLL_BAR)
+
+    def current_path(self) -> str | None:
+        """The picture the keyboard is on."""
+        path = self.currentIndex().data(PATH_ROLE)
+        return path if isinstance(path, str) else None
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the pictures, or say what the strip is for."""
+        super().paintEvent(event)
+        if self.pictures.rowCount() == 0:
+            with QPainter(self.viewport()) as painter:
+                painter.setPen(QColor(self._theme.colours.muted))
+                place = self.viewport().rect()
+                text = self.tr("Pictures you make are kept here")
+                painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _on_current(self, current: QModelIndex) -> None:
+        path = current.data(PATH_ROLE)
+        if isinstance(path, str) and path != self._session.view.path:
+            self.chosen.emit(path)
+
+    def _show_current(self) -> None:
+        """Put the ring around what is shown, without asking to see it."""
+        path = self._session.view.path
+        if path is None or self._session.is_live:
+            self.clearSelection()
+            return
+        index = self.pictures.index_of(path)
+        selected = self.selectionModel().isSelected(index)
+        if index.isValid() and not (selected and index == self.currentIndex()):
+            self.selectionModel().setCurrentIndex(
+                index, QItemSelectionModel.SelectionFlag.ClearAndSelect
+            )
+            self.scrollTo(index)
+
+    def _show_menu(self, place: QPoint) -> None:
+        menu = picture_menu(self._actions, self)
+        menu.popup(self.viewport().mapToGlobal(place))
+
+
+def picture_menu(actions: Actions, parent: QWidget) -> QMenu:
+    """What can be done with the picture that is shown."""
+    menu = QMenu(parent)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    menu.addAction(actions[ActionName.USE_SETTINGS])
+    menu.addSeparator()
+    for name in (ActionName.REVEAL, ActionName.COPY_PICTURE, ActionName.COPY_PATH):
+        menu.addAction(actions[name])
+    menu.addSeparator()
+    menu.addAction(actions[ActionName.TRASH])
+    return menu

@@ -1,0 +1,57 @@
+"""What can be done with a picture's file outside of this application."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QProcess, QStandardPaths, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+
+from app.background import Background
+from ui.pictures import ReadPicture, read_whole
+
+
+def reveal(path: str) -> None:
+    """Show a file, selected, in the system's file manager; its folder where that cannot be."""
+    if sys.platform == "win32":
+        # A whole command line: explorer does not read one the way others do.
+        subprocess.Popen(f'explorer /select,"{Path(path)}"')
+    elif sys.platform == "darwin":
+        QProcess.startDetached("open", ["-R", path])
+    elif not _reveal_by_bus(path):
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(path).parent)))
+
+
+def copy_path(path: str) -> None:
+    """Put a file's path into the clipboard."""
+    QGuiApplication.clipboard().setText(path)
+
+
+def copy_picture(path: str, background: Background) -> None:
+    """Put a picture into the clipboard, for image editors and for file managers."""
+
+    def copy(picture: ReadPicture) -> None:
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(path)])
+        if not picture.image.isNull():
+            data.setImageData(picture.image)
+        QGuiApplication.clipboard().setMimeData(data)
+
+    background.run(lambda: read_whole(path), copy)
+
+
+def _reveal_by_bus(path: str) -> bool:
+    """Ask the desktop's file manager on Linux; whether somebody could be asked."""
+    program = QStandardPaths.findExecutable("dbus-send")
+    if not program:
+        return False
+    arguments = [
+        "--session",
+        "--dest=org.freedesktop.FileManager1",
+        "--type=method_call",
+        "/org/freedesktop/FileManager1",
+        "org.freedesktop.FileManager1.ShowItems",
+        f"array:string:{QUrl.fromLocalFile(path).toEncoded().toStdString()}",
+        "string:",
+    ]
+    return QProcess.startDetached(program, arguments)[0]

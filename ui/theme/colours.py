@@ -1,0 +1,113 @@
+"""The two sets of colours: a darkroom by its safelight, and paper by day."""
+
+from dataclasses import dataclass
+
+from PySide6.QtGui import QColor, QPalette
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """Colours by what they are for, as #rrggbb."""
+
+    canvas: str
+    window: str
+    # Fields to type into and raised controls.
+    surface: str
+    hover: str
+    border: str
+    # What a control is told apart by.
+    outline: str
+    text: str
+    muted: str
+    disabled: str
+    accent: str
+    accent_hover: str
+    on_accent: str
+    error: str
+    error_surface: str
+
+
+DARK = Colours(
+    canvas="#0f0d0c",
+    window="#191615",
+    surface="#26211f",
+    hover="#322b28",
+    border="#332c29",
+    outline="#4d443f",
+    text="#f3ece7",
+    muted="#b5a9a1",
+    disabled="#857a73",
+    accent="#ff7a45",
+    accent_hover="#ff915f",
+    on_accent="#200c04",
+    error="#ff9d8f",
+    error_surface="#371d18",
+)
+LIGHT = Colours(
+    canvas="#e8e3da",
+    window="#f6f2ec",
+    surface="#fffdfa",
+    hover="#ebe5db",
+    border="#dcd4c8",
+    outline="#c2b8aa",
+    text="#28211c",
+    muted="#655a51",
+    disabled="#8f857b",
+    accent="#b5381a",
+    accent_hover="#9d2f14",
+    on_accent="#ffffff",
+    error="#9c2116",
+    error_surface="#fbe4dd",
+)
+
+
+def palette(colours: Colours) -> QPalette:
+    """The same colours as Qt's roles, for what the stylesheet does not reach."""
+    roles = {
+        QPalette.ColorRole.Window: colours.window,
+        QPalette.ColorRole.WindowText: colours.text,
+        QPalette.ColorRole.Base: colours.surface,
+        QPalette.ColorRole.AlternateBase: colours.hover,
+        QPalette.ColorRole.Text: colours.text,
+        QPalette.ColorRole.Button: colours.surface,
+        QPalette.ColorRole.ButtonText: colours.text,
+        QPalette.ColorRole.BrightText: colours.error,
+        QPalette.ColorRole.PlaceholderText: colours.muted,
+        QPalette.ColorRole.ToolTipBase: colours.surface,
+        QPalette.ColorRole.ToolTipText: colours.text,
+        QPalette.ColorRole.Highlight: colours.accent,
+        QPalette.ColorRole.HighlightedText: colours.on_accent,
+        QPalette.ColorRole.Accent: colours.accent,
+        QPalette.ColorRole.Link: colours.accent,
+        QPalette.ColorRole.LinkVisited: colours.accent,
+        QPalette.ColorRole.Light: colours.hover,
+        QPalette.ColorRole.Midlight: colours.hover,
+        QPalette.ColorRole.Mid: colours.outline,
+        QPalette.ColorRole.Dark: colours.border,
+        QPalette.ColorRole.Shadow: colours.canvas,
+    }
+    made = QPalette()
+    for role, colour in roles.items():
+        made.setColor(role, QColor(colour))
+    for role in (
+        QPalette.ColorRole.Text,
+        QPalette.ColorRole.WindowText,
+        QPalette.ColorRole.ButtonText,
+    ):
+        made.setColor(QPalette.ColorGroup.Disabled, role, QColor(colours.disabled))
+    return made
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast ratio of two colours, 1 to 21, as WCAG 2 defines it."""
+    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    def linear(level: float) -> float:
+        return level / 12.92 if level <= 0.04045 else ((level + 0.055) / 1.055) ** 2.4
+
+    parsed = QColor(colour)
+    red, green, blue = (linear(x) for x in (parsed.redF(), parsed.greenF(), parsed.blueF()))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

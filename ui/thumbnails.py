@@ -1,0 +1,111 @@
+"""Small pictures for lists: decoded off the GUI thread, newest wish first, kept within bytes."""
+
+import os
+from collections import OrderedDict
+
+import msgspec
+from PySide6.QtCore import QObject, QSize, Signal
+from PySide6.QtGui import QPixmap
+
+from app.background import Background
+from app.gallery import Picture
+from ui.pictures import ReadPicture, read_picture
+
+BUDGET_BYTES = 64 << 20
+# Wishes beyond this are of rows that were scrolled past.
+_MOST_WAITING = 200
+
+
+class Thumbnail(msgspec.Struct, frozen=True):
+    """A small picture, None where the file cannot be read, and the prompt it was made from."""
+
+    pixmap: QPixmap | None
+    prompt: str = ""
+
+
+class ThumbnailStore(QObject):
+    """Gives what it has at once, and gets the rest; `ready` tells the path of what came."""
+
+    ready = Signal(str)
+    # ErrorInfo: a fault of ours.
+    failed = Signal(object)
+
+    def __init__(
+        self, side: int, *, budget: int = BUDGET_BYTES, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._side = side
+        self._budget = budget
+        self._threads = max(1, (os.cpu_count() or 2) - 1)
+        self._background = Background(self._threads, self)
+        self._background.failed.connect(self.failed)
+        self._ratio = 1.0
+        self._bytes = 0
+        self._kept: OrderedDict[Picture, Thumbnail] = OrderedDict()
+        self._waiting: OrderedDict[Picture, None] = OrderedDict()
+        self._busy: set[Picture] = set()
+
+    def use_ratio(self, ratio: float) -> None:
+        """Thumbnails for a screen of `ratio` pixels to the point."""
+        if ratio != self._ratio:
+            self._ratio = ratio
+            self._kept.clear()
+            self._bytes = 0
+
+    def get(self, picture: Picture) -> Thumbnail | None:
+        """The thumbnail of a picture; None if it comes later. Never reads a file here."""
+        kept = self._kept.get(picture)
+        if kept is not None:
+            self._kept.move_to_end(picture)
+            return kept
+        if picture not in self._busy:
+            self._waiting[picture] = None
+            self._waiting.move_to_end(picture)
+            if len(self._waiting) > _MOST_WAITING:
+                self._waiting.popitem(last=False)
+            self._pump()
+        return None
+
+    @property
+    def kept_bytes(self) -> int:
+        """What the thumbnails hold now."""
+        return self._bytes
+
+    def close(self) -> None:
+        """Wait for what is being decoded."""
+        self._waiting.clear()
+        self._background.close()
+
+    def _pump(self) -> None:
+        while self._waiting and len(self._busy) < self._threads:
+            picture, _ = self._waiting.popitem()
+            self._busy.add(picture)
+            side = round(self._side * self._ratio)
+            self._start(picture, QSize(side, side))
+
+    def _start(self, picture: Picture, within: QSize) -> None:
+        def read() -> ReadPicture:
+            return read_picture(picture.path, within)
+
+        self._background.run(read, lambda done: self._keep(picture, done))
+
+    def _keep(self, picture: Picture, done: ReadPicture) -> None:
+        self._busy.discard(picture)
+        pixmap = None
+        if not done.image.isNull():
+            pixmap = QPixmap.fromImage(done.image)
+            pixmap.setDevicePixelRatio(self._ratio)
+        # Many prompts are alike up to here, and a list needs no more.
+        prompt = done.request.prompt[:200] if done.request else ""
+        self._kept[picture] = Thumbnail(pixmap, prompt)
+        self._bytes += _bytes(self._kept[picture])
+        while self._bytes > self._budget and len(self._kept) > 1:
+            _, dropped = self._kept.popitem(last=False)
+            self._bytes -= _bytes(dropped)
+        self._pump()
+        self.ready.emit(picture.path)
+
+
+def _bytes(thumbnail: Thumbnail) -> int:
+    pixmap = thumbnail.pixmap
+    return 256 + (pixmap.width() * pixmap.height() * 4 if pixmap is not None else 0)

@@ -1,0 +1,65 @@
+"""What is seen where nothing is to be seen yet: a drawing and a friendly sentence."""
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QRadialGradient
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from ui.theme.icons import draw, icon_source
+from ui.theme.metrics import L, S
+from ui.theme.theme import Theme
+from ui.widgets.labels import plain_label
+
+_SIDE = 96
+_TEXT_WIDTH = 400
+_GLOW = 280
+
+
+class EmptyState(QWidget):
+    """A lamp, a title, and what to do first."""
+
+    def __init__(self, theme: Theme, title: str, sentence: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._lamp = QLabel()
+        self._lamp.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        heading = plain_label(title, "title")
+        text = plain_label(sentence, "label", wrap=True)
+        text.setFixedWidth(_TEXT_WIDTH)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(L, L, L, L)
+        layout.setSpacing(S)
+        layout.addStretch()
+        for label in (self._lamp, heading, text):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout.addWidget(self._lamp)
+        layout.addSpacing(S)
+        layout.addWidget(heading)
+        # Without an alignment of its own, so that it gets the height its lines need.
+        row = QHBoxLayout()
+        row.addStretch()
+        row.addWidget(text)
+        row.addStretch()
+        layout.addLayout(row)
+        layout.addStretch()
+        theme.changed.connect(self._draw)
+        self._draw()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """The lamp's light falls on what is around it."""
+        colours = self._theme.colours
+        canvas, light = QColor(colours.canvas), QColor(colours.accent)
+        # By day a lamp gives no light.
+        strength = 0 if canvas.lightness() > light.lightness() else 1
+        centre = QPointF(self._lamp.geometry().center())
+        glow = QRadialGradient(centre, _GLOW)
+        for place, alpha in ((0, 36), (0.35, 15), (1, 0)):
+            light.setAlpha(alpha * strength)
+            glow.setColorAt(place, light)
+        with QPainter(self) as painter:
+            painter.fillRect(self.rect(), canvas)
+            painter.fillRect(self.rect(), glow)
+
+    def _draw(self) -> None:
+        colour = self._theme.colours.accent
+        pixmap = draw(icon_source("lamp"), colour, _SIDE, self.devicePixelRatioF())
+        self._lamp.setPixmap(pixmap)

@@ -1,0 +1,46 @@
+"""A button that is only a drawing, with a name for those who cannot see it."""
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from ui.theme.metrics import CONTROL_HEIGHT, ICON
+from ui.theme.theme import Theme
+
+
+class IconButton(QToolButton):
+    """Shows one of our icons; its name is its tooltip, too."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        icon: str,
+        name: str,
+        *,
+        checkable: bool = False,
+        outlined: bool = False,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon = icon
+        self.setCheckable(checkable)
+        self.setIconSize(QSize(ICON, ICON))
+        self.setFixedSize(CONTROL_HEIGHT, CONTROL_HEIGHT)
+        if outlined:
+            self.setProperty("role", "outlined")
+        self.set_name(name)
+        theme.changed.connect(self._draw)
+        self._draw()
+
+    def set_name(self, name: str, key: str = "") -> None:
+        """Name it for screen readers and in the tooltip, there with its key."""
+        self.setAccessibleName(name)
+        self.setToolTip(f"{name} ({key})" if key else name)
+
+    def set_icon(self, icon: str) -> None:
+        """Show another drawing."""
+        self._icon = icon
+        self._draw()
+
+    def _draw(self) -> None:
+        self.setIcon(self._theme.icon(self._icon))

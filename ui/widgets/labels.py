@@ -1,0 +1,54 @@
+"""Labels that show text as it is: what looks like HTML is text, too."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
+
+
+def plain_label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
+    """A label of plain text; `role` is its look in the stylesheet."""
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(wrap)
+    if role:
+        label.setProperty("role", role)
+    return label
+
+
+def buddy_label(text: str, buddy: QWidget, role: str = "label") -> QLabel:
+    """The label of a control, which is its accessible name, too."""
+    label = plain_label(text, role)
+    label.setBuddy(buddy)
+    if not buddy.accessibleName():
+        buddy.setAccessibleName(text)
+    return label
+
+
+def rule(orientation: Qt.Orientation) -> QFrame:
+    """A line between two parts."""
+    line = QFrame()
+    line.setProperty("role", "rule")
+    if orientation is Qt.Orientation.Horizontal:
+        line.setFixedHeight(1)
+    else:
+        line.setFixedWidth(1)
+    return line
+
+
+class ElidedLabel(QLabel):
+    """One line of plain text that ends in … where there is no room for more."""
+
+    def __init__(self, role: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("role", role)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw what fits."""
+        # Of a prompt of a million characters only the beginning can be seen.
+        line = " ".join(self.text()[:2000].split())
+        shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, self.width())
+        with QPainter(self) as painter:
+            painter.setPen(self.palette().color(self.foregroundRole()))
+            painter.drawText(self.rect(), int(self.alignment()), shown)

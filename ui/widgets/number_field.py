@@ -1,0 +1,65 @@
+"""Fields for numbers, without the small arrows: a slider or two buttons beside them do that."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidget
+
+from ui.theme.metrics import CONTROL_HEIGHT, XS
+
+
+class WholeField(QSpinBox):
+    """A whole number."""
+
+    def __init__(
+        self, low: int, high: int, *, step: int = 1, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setRange(low, high)
+        self.setSingleStep(step)
+        _set_up(self)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
+        """Leave the wheel to the form."""
+        event.ignore()
+
+
+class SizedField(WholeField):
+    """A whole number that is a multiple of its step once editing ends."""
+
+    def valueFromText(self, text: str) -> int:  # noqa: N802 (Qt's name)
+        """The nearest value that is allowed."""
+        value = super().valueFromText(text)
+        step = self.singleStep()
+        return round(value / step) * step
+
+
+class DecimalField(QDoubleSpinBox):
+    """A number with up to two decimals, shown without trailing zeros."""
+
+    def __init__(
+        self, low: float, high: float, *, step: float, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setDecimals(2)
+        self.setRange(low, high)
+        self.setSingleStep(step)
+        _set_up(self)
+
+    def textFromValue(self, val: float) -> str:  # noqa: N802 (Qt's name)
+        """7 rather than 7.00."""
+        text = self.locale().toString(val, "f", 2)
+        return text.rstrip("0").removesuffix(self.locale().decimalPoint())
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
+        """Leave the wheel to the form."""
+        event.ignore()
+
+
+def _set_up(field: QAbstractSpinBox) -> None:
+    # Its arrows have no width in the stylesheet; without them at all Qt leaves no room for text.
+    field.setFixedHeight(CONTROL_HEIGHT)
+    # A value takes effect when it is complete: 512 is not 5, then 51.
+    field.setKeyboardTracking(False)
+    field.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+    field.lineEdit().setTextMargins(0, 0, XS, 0)
+    field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

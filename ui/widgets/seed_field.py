@@ -1,0 +1,71 @@
+"""The seed: a new one for each picture (dice), or kept (lock)."""
+
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtGui import QValidator
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QWidget
+
+from engine.api.limits import MAX_SEED
+from ui.theme.metrics import CONTROL_HEIGHT, LABEL_WIDTH, XS
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import buddy_label
+
+
+class SeedField(QWidget):
+    """`edited` tells a typed seed, `locked` whether the seed is to be kept."""
+
+    edited = Signal(object)
+    locked = Signal(bool)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.number = QLineEdit()
+        self.number.setFixedHeight(CONTROL_HEIGHT)
+        self.number.setValidator(_SeedValidator(self))
+        self.number.setPlaceholderText(self.tr("New for each picture"))
+        label = buddy_label(self.tr("Seed"), self.number)
+        label.setFixedWidth(LABEL_WIDTH)
+        self.dice = IconButton(
+            theme, "dice", self.tr("A new seed for each picture"), checkable=True
+        )
+        self.lock = IconButton(theme, "lock", self.tr("Keep this seed"), checkable=True)
+        group = QButtonGroup(self)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(XS)
+        layout.addWidget(label)
+        layout.addSpacing(XS)
+        layout.addWidget(self.number, 1)
+        for button in (self.dice, self.lock):
+            group.addButton(button)
+            layout.addWidget(button)
+        self.number.textEdited.connect(self._on_typed)
+        self.lock.toggled.connect(self.locked)
+
+    def show_seed(self, seed: int | None, *, locked: bool) -> None:
+        """Show the seed and whether it is kept, without telling of it."""
+        with QSignalBlocker(self.number), QSignalBlocker(self.lock), QSignalBlocker(self.dice):
+            text = "" if seed is None else str(seed)
+            if self.number.text() != text and not (seed is None and self.number.hasFocus()):
+                self.number.setText(text)
+            self.lock.setChecked(locked)
+            self.dice.setChecked(not locked)
+        # Without a seed there is nothing to keep.
+        self.lock.setEnabled(seed is not None)
+
+    def _on_typed(self, text: str) -> None:
+        self.edited.emit(int(text) if text else None)
+
+
+class _SeedValidator(QValidator):
+    """Whole numbers of 64 bits."""
+
+    def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
+        """Nothing, or digits up to the largest seed; spaces around a pasted number are dropped."""
+        stripped = text.strip()
+        if not stripped:
+            return QValidator.State.Acceptable, "", 0
+        digits = stripped.isascii() and stripped.isdigit() and len(stripped) <= len(str(MAX_SEED))
+        if digits and int(stripped) <= MAX_SEED:
+            return QValidator.State.Acceptable, stripped, min(position, len(stripped))
+        return QValidator.State.Invalid, text, position

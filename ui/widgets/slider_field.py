@@ -1,0 +1,67 @@
+"""A number with its name, a field to type it and a slider to find it."""
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
+
+from ui.theme.metrics import LABEL_WIDTH, S
+from ui.widgets.labels import buddy_label
+from ui.widgets.number_field import DecimalField, WholeField
+
+_FIELD_WIDTH = 60
+
+
+class QuietSlider(QSlider):
+    """A slider that leaves the wheel to the form."""
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
+        """Leave the wheel to the form."""
+        event.ignore()
+
+
+class SliderField(QWidget):
+    """The slider spans the usual values; any value of the field's range can be typed.
+
+    `edited` tells what the user chose: int for a WholeField, float for a DecimalField.
+    """
+
+    edited = Signal(object)
+
+    def __init__(
+        self, name: str, field: WholeField | DecimalField, usual: tuple[float, float]
+    ) -> None:
+        super().__init__()
+        self.field = field
+        self.field.setFixedWidth(_FIELD_WIDTH)
+        label = buddy_label(name, field)
+        self._step = field.singleStep()
+        self.slider = QuietSlider(Qt.Orientation.Horizontal)
+        self.slider.setRange(round(usual[0] / self._step), round(usual[1] / self._step))
+        self.slider.setAccessibleName(self.tr("{name}, slider").format(name=field.accessibleName()))
+        label.setFixedWidth(LABEL_WIDTH)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(S)
+        for widget in (label, self.slider, field):
+            layout.addWidget(widget)
+        field.valueChanged.connect(self._on_typed)
+        self.slider.valueChanged.connect(self._on_slid)
+
+    def show_value(self, value: float) -> None:
+        """Show a value without telling of it."""
+        with QSignalBlocker(self.field), QSignalBlocker(self.slider):
+            if isinstance(self.field, WholeField):
+                self.field.setValue(round(value))
+            else:
+                self.field.setValue(value)
+            self.slider.setValue(round(value / self._step))
+
+    def _on_typed(self, value: float) -> None:
+        with QSignalBlocker(self.slider):
+            self.slider.setValue(round(value / self._step))
+        self.edited.emit(value)
+
+    def _on_slid(self, position: int) -> None:
+        value = position * self._step
+        self.show_value(value)
+        self.edited.emit(value if isinstance(self.field, WholeField) else float(round(value, 2)))
