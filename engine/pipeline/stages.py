@@ -1,9 +1,9 @@
 """Runs each network where the plan says, and does a stage again if its result is broken."""
 
 from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
-from threading import Event, Thread
+from threading import Event
 from time import perf_counter
 from typing import Protocol, TypeVar
 
@@ -15,6 +15,7 @@ from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.compile.compiler import Compiler, Network, translated_errors
 from engine.errors import Cancelled, EngineError
 from engine.families.base import LatentFormat
+from engine.graphs.weights import Report
 from engine.memory.plan import MemoryPlan
 from engine.sampling.types import Latent
 
@@ -60,53 +61,48 @@ class Stopwatch:
         return Timings(**spent, total_s=round(perf_counter() - self.started, 4))
 
 
-@dataclass(slots=True)
-class _Ahead:
-    """A network that is loaded on a thread of its own while another one runs."""
+class _LoadAhead:
+    """A network that is loaded on a thread of its own while another one runs.
 
-    load: Callable[["_Ahead"], Session]
-    cancel: Cancellation
-    # Set where nobody waits for the session any more.
-    unwanted: Event = field(default_factory=Event)
-    progress: tuple[int, int] = (0, 0)
-    session: Session | None = None
-    error: EngineError | None = None
-    thread: Thread = field(init=False)
+    It is the load's `Cancellation`: to stop the job stops it, and so does nobody wanting it.
+    """
 
-    def __post_init__(self) -> None:
-        self.thread = Thread(target=self._run, name="load ahead")
-        self.thread.start()
+    def __init__(
+        self, load: Callable[[Report, Cancellation], Session], cancel: Cancellation
+    ) -> None:
+        self._cancel = cancel
+        self._unwanted = Event()
+        self._progress = (0, 0)
+        self._thread = ThreadPoolExecutor(1, "load ahead")
+        self._session = self._thread.submit(load, self._note, self)
 
     def is_set(self) -> bool:
-        """Whether to stop; as `calling`, makes this the load's `Cancellation`."""
-        return self.unwanted.is_set() or self.cancel.is_set()
+        """Whether to stop."""
+        return self._unwanted.is_set() or self._cancel.is_set()
 
     def calling(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
-        """Within the block, a wish to stop the job calls `stop`."""
-        return self.cancel.calling(stop)
+        """Within the block, a request to stop the job calls `stop`."""
+        return self._cancel.calling(stop)
 
-    def wait(self, report: Callable[[int, int], None]) -> Session:
-        """The session, reporting on this thread how far it is. Raises EngineError."""
-        while self.thread.is_alive():
-            self.thread.join(_REPORT_SECONDS)
-            report(*self.progress)
-        if self.error is not None:
-            raise self.error
-        assert self.session is not None
-        return self.session
+    def wait(self, report: Report) -> Session:
+        """The session, or what its load raised; reports how far it is on this thread."""
+        while not wait({self._session}, _REPORT_SECONDS).done:
+            report(*self._progress)
+        if self._cancel.is_set():  # after it was loaded, perhaps
+            self.discard()
+            raise Cancelled
+        self._thread.shutdown()
+        return self._session.result()
 
     def discard(self) -> None:
         """Stop, and free what was loaded."""
-        self.unwanted.set()
-        self.thread.join()
-        if self.session is not None:
-            self.session.close()
+        self._unwanted.set()
+        self._thread.shutdown()
+        if self._session.exception() is None:
+            self._session.result().close()
 
-    def _run(self) -> None:
-        try:
-            self.session = self.load(self)
-        except EngineError as error:
-            self.error = error
+    def _note(self, done: int, total: int) -> None:
+        self._progress = (done, total)
 
 
 class Stages:
@@ -133,7 +129,7 @@ class Stages:
         self._cancel = cancel
         self._stopwatch = stopwatch
         self._kept: dict[tuple[str, Precision], Session] = {}
-        self._ahead: dict[tuple[str, Precision], _Ahead] = {}
+        self._ahead: dict[tuple[str, Precision], _LoadAhead] = {}
         self._safest_needed: dict[str, int] = {}
 
     def prepare(self, network: Network) -> None:
@@ -143,14 +139,10 @@ class Stages:
         if key in self._kept or key in self._ahead:
             return
 
-        def load(ahead: _Ahead) -> Session:
-            def note(done: int, total: int) -> None:
-                ahead.progress = (done, total)
+        def load(report: Report, cancel: Cancellation) -> Session:
+            return self._compiler.load(network, precision, self._plan.placement, report, cancel)
 
-            placement = self._plan.placement
-            return self._compiler.load(network, precision, placement, note, ahead)
-
-        self._ahead[key] = _Ahead(load, self._cancel)
+        self._ahead[key] = _LoadAhead(load, self._cancel)
 
     def run(
         self,
