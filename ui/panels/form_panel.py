@@ -21,7 +21,7 @@ from ui.panels.method_panel import MethodPanel
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import buddy_label, plain_label
+from ui.widgets.labels import breakable, buddy_label, plain_label
 from ui.widgets.number_field import DecimalField, WholeField
 from ui.widgets.prompt_edit import PromptEdit
 from ui.widgets.seed_field import SeedField
@@ -207,9 +207,13 @@ class _ExtrasRow(QFrame):
         row.addWidget(self.drop)
         layout.addLayout(row)
 
+    def text(self) -> str:
+        """What it says."""
+        return self._text.text()
+
     def tell(self, text: str) -> None:
         """Say what is in force; nothing is shown where nothing is."""
-        self._text.setText(text)
+        self._text.setText(breakable(text))
         self.setVisible(bool(text))
 
 

@@ -6,10 +6,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 from ui.theme.metrics import ICON, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import plain_label
-
-# A detail of megabytes belongs into the report, not into the bar.
-_LONGEST = 600
+from ui.widgets.labels import breakable, plain_label
 
 
 class NoticeBar(QFrame):
@@ -43,11 +40,11 @@ class NoticeBar(QFrame):
     def tell(self, message: str, hint: str, *, failure: bool) -> None:
         """Say something else."""
         self._failure = failure
-        self.message.setText(message[:_LONGEST])
-        self.hint.setText(hint[:_LONGEST])
+        self.message.setText(breakable(message))
+        self.hint.setText(breakable(hint))
         self.hint.setVisible(bool(hint))
-        self.setAccessibleName(message[:_LONGEST])
-        self.setAccessibleDescription(hint[:_LONGEST])
+        self.setAccessibleName(self.message.text())
+        self.setAccessibleDescription(self.hint.text())
         self.setProperty("role", "failure" if failure else "notice")
         self.style().unpolish(self)
         self.style().polish(self)
