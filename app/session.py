@@ -93,13 +93,12 @@ class Session(QObject):
         self.checkpoints.look(self.generation.checkpoint)
         self.checkpoints.refresh()
         self.gallery.refresh()
-        waiting = self.waiting
-        if waiting:
-            self.notices.tell(
-                self.tr("%n picture(s) were still waiting when Safelight closed.", "", waiting),
-                self.tr("They are being made now."),
-                remedy=Remedy.CANCEL_ALL,
-            )
+        self._tell_what_was_left()
+
+    def look_again(self) -> None:
+        """The user comes back from elsewhere, where files may have been added."""
+        self.checkpoints.refresh()
+        self.gallery.refresh()
 
     def close(self) -> None:
         """Stop the engine; what waits in the queue is there at the next start. Takes up to 3 s."""
@@ -107,6 +106,21 @@ class Session(QObject):
         self.process.wait_until_stopped()
         self.queue.close()
         self.background.close()
+
+    def _tell_what_was_left(self) -> None:
+        for job in self.queue.jobs:
+            self._tell_failure(job)
+        waiting = self.waiting
+        if waiting:
+            self.notices.tell(
+                self.tr("Pictures were waiting when Safelight closed: {n}.").format(n=waiting),
+                self.tr("They are being made now."),
+                remedy=Remedy.CANCEL_ALL,
+            )
+
+    def _tell_failure(self, job: Job) -> None:
+        if job.state is JobState.FAILED and job.error is not None:
+            self.notices.tell_error(job.error, remedy=Remedy.RETRY, subjects=(job.id,))
 
     # --- making pictures ---
 
@@ -289,8 +303,7 @@ class Session(QObject):
                 self.progress.begin(job.id)
             return
         self.progress.end(job.id)
-        if job.state is JobState.FAILED and job.error is not None:
-            self.notices.tell_error(job.error, remedy=Remedy.RETRY, subjects=(job.id,))
+        self._tell_failure(job)
 
     def _on_checkpoint_changed(self, path: Path) -> None:
         answer = self.checkpoints.answer(path)

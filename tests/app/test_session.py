@@ -145,6 +145,21 @@ def test_the_queue_of_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -
     later.end()
 
 
+def test_what_failed_in_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -> None:
+    # Every engine ends while it makes the picture.
+    earlier = Staged(tmp_path, qtbot, fake_command(Plan(ends_after=4)), QUICK)
+    earlier.session.generate()
+    earlier.session.start()
+    assert earlier.wait_for_jobs(1)[0].state is JobState.FAILED
+    earlier.end()
+    later = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    later.session.start()
+    assert later.session.notices.notices[-1].remedy is Remedy.RETRY
+    later.session.remedy(later.session.notices.notices[-1])
+    assert later.wait_for_jobs(1)[0].state is JobState.DONE
+    later.end()
+
+
 def test_a_picture_fills_the_form_and_other_files_are_checkpoints(
     stage: Stage, tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleInterface
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
@@ -102,8 +102,23 @@ def test_the_first_thing_to_type_into_is_the_prompt(desk: Desk) -> None:
     assert desk.window.focusWidget() is desk.window.form.prompt
 
 
+@pytest.fixture
+def large_font(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[float]:
+    usual = qapp.font()
+    larger = qapp.font()
+    larger.setPointSizeF(usual.pointSizeF() * request.param)
+    qapp.setFont(larger)
+    yield request.param
+    qapp.setFont(usual)
+
+
+@pytest.mark.parametrize("large_font", [1.0, 1.5], indirect=True)
 @pytest.mark.parametrize("size", [(960, 640), (1440, 900)])
-def test_nothing_of_the_form_is_cut_off_at_the_side(desk: Desk, size: tuple[int, int]) -> None:
+@pytest.mark.usefixtures("large_font")
+def test_nothing_of_the_form_is_cut_off_at_the_side(
+    make_desk: MakeDesk, size: tuple[int, int]
+) -> None:
+    desk = make_desk()
     desk.window.resize(*size)
     form, content = desk.window.form, desk.window.form.widget()
     assert content is not None

@@ -4,6 +4,7 @@ import struct
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage
 
@@ -54,6 +55,26 @@ def test_pictures_are_made_to_fit_and_small_ones_kept(tmp_path: Path) -> None:
     assert (picture.width, picture.height) == (200, 100)
     assert picture.image.size() == QSize(64, 32)
     assert read_whole(str(path)).image.size() == QSize(200, 100)
+
+
+def test_a_photograph_held_upright_is_shown_upright(tmp_path: Path) -> None:
+    path = tmp_path / "a.jpg"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.new("RGB", (200, 100), "red").save(path, exif=exif)
+    picture = read_picture(str(path), QSize(64, 640))
+    assert (picture.width, picture.height) == (100, 200)
+    assert picture.image.size() == QSize(64, 128)
+
+
+@pytest.mark.parametrize(
+    ("shape", "size"), [((200, 200), (64, 64)), ((300, 200), (96, 64)), ((2000, 20), (128, 1))]
+)
+def test_thumbnails_cover_their_cell(
+    tmp_path: Path, shape: tuple[int, int], size: tuple[int, int]
+) -> None:
+    path = drawn(tmp_path / "a.png", "png", *shape)
+    assert read_picture(str(path), ROOM, cover=True).image.size().toTuple() == size
 
 
 def test_how_it_was_made_is_read_with_it(tmp_path: Path) -> None:

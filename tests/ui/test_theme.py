@@ -7,6 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
+from tests.ui.conftest import Desk
 from ui.theme.colours import DARK, LIGHT, Colours
 from ui.theme.icons import draw, icon_source
 from ui.theme.theme import Theme
@@ -35,6 +36,12 @@ def test_the_stylesheet_has_no_gap_left(qapp: QApplication) -> None:
     for colours in (DARK, LIGHT):
         theme.use_colours(colours)
         assert "@" not in qapp.styleSheet()
+
+
+def test_placeholders_can_be_read(desk: Desk) -> None:
+    for edit in (desk.window.form.negative, desk.window.form.seed.number):
+        assert edit.placeholderText()
+        assert edit.palette().placeholderText().color().name() == DARK.muted
 
 
 def test_the_stylesheet_loads_no_file() -> None:

@@ -1,8 +1,12 @@
 """Labels that show text as it is: what looks like HTML is text, too."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
+
+from ui.theme.metrics import S
 
 # The whole of it is in the report.
 _LONGEST = 400
@@ -27,6 +31,13 @@ def buddy_label(text: str, buddy: QWidget, role: str = "label") -> QLabel:
     if not buddy.accessibleName():
         buddy.setAccessibleName(text)
     return label
+
+
+def align(labels: Sequence[QLabel]) -> None:
+    """Make labels of rows above each other as wide as the widest, in whatever font."""
+    widest = max(label.sizeHint().width() for label in labels)
+    for label in labels:
+        label.setFixedWidth(widest + S)
 
 
 def rule(orientation: Qt.Orientation) -> QFrame:

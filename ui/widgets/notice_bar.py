@@ -1,6 +1,7 @@
 """A bar that says what happened and what to do, with buttons for it."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
 
 from ui.theme.metrics import ICON, M, S
@@ -49,6 +50,8 @@ class NoticeBar(QFrame):
         self.style().unpolish(self)
         self.style().polish(self)
         self._draw()
+        # Screen readers say it at once.
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def add_button(self, text: str) -> QPushButton:
         """Offer something to do."""
