@@ -5,10 +5,12 @@ ORACLE := .venv-oracle
 PY := $(BASE)/bin/python
 ORACLE_PY := $(ORACLE)/bin/python
 
-.PHONY: run test oracle check format bench clean
+.PHONY: run test oracle check format bench screenshots clean
 
+# Opens the window; where there is no display it makes a picture.
 run: $(BASE)/.installed
-	$(PY) -m app generate "a red house by the sea at night"
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ]; then $(PY) -m app; \
+	else $(PY) -m app generate "a red house by the sea at night"; fi
 
 test: $(BASE)/.installed
 	$(PY) -m pytest -m "not oracle and not slow and not gpu"
@@ -29,6 +31,11 @@ format: $(BASE)/.installed
 # Full-size networks beside diffusers and stable-diffusion.cpp: about 12 GB of disk, 40 minutes.
 bench: $(BASE)/.installed $(ORACLE)/.peers
 	$(ORACLE_PY) -m benchmarks
+
+# The window's main states, as `make screenshots TO=folder`.
+TO ?= build/screenshots
+screenshots: $(BASE)/.installed
+	$(PY) -m tests.ui.screenshots $(TO)
 
 $(BASE)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(BASE)

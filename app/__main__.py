@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from app.paths import Paths
     from app.session import Session
+    from ui.application import Application
 
 
 def main() -> None:
@@ -35,20 +36,24 @@ def open_window(files: Sequence[str] = ()) -> int:
 
     forget_foreign_qt(os.environ)
     problem = prepare_display(os.environ)
-    if problem is not None:
-        return _say(problem.message, problem.hint)
-    try:
-        from ui.application import has_fonts, make_application, make_window
-    except ImportError as error:
-        _start_without_foreign_libraries()
-        problem = import_problem(error)
-        return _say(problem.message, problem.hint)
+    if problem is None:
+        try:
+            # Here, because this is where a missing library of the system shows.
+            from ui.application import Application
+        except ImportError as error:
+            _start_without_foreign_libraries()
+            problem = import_problem(error)
+        else:
+            return _run(Application(), files)
+    return _say(problem.message, problem.hint)
 
+
+def _run(application: "Application", files: Sequence[str]) -> int:
     from app.logs import start_logging
     from app.paths import find_paths
     from app.single_instance import SingleInstance, Start
+    from ui.application import has_fonts, make_window
 
-    application = make_application()
     paths = find_paths()
     instance = SingleInstance(paths.state)
     start = instance.claim(files)
@@ -62,16 +67,15 @@ def open_window(files: Sequence[str] = ()) -> int:
     session = make_session(paths)
     window = make_window(application, session)
 
-    def on_opened(opened: tuple[str, ...]) -> None:
+    def open_files(files: Sequence[str]) -> None:
         window.come_forward()
-        for file in opened:
+        for file in files:
             session.open_path(Path(file))
 
-    instance.opened.connect(on_opened)
+    instance.opened.connect(open_files)
     window.show()
     session.start()
-    for file in files:
-        session.open_path(Path(file))
+    open_files(files)
     status = application.exec()
     session.close()
     window.close_background()

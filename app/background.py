@@ -23,6 +23,7 @@ class Background(QObject):
 
     def __init__(self, threads: int, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._open = True
         self._pool = QThreadPool(self)
         self._pool.setMaxThreadCount(threads)
         self._finished.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
@@ -39,13 +40,15 @@ class Background(QObject):
                 return
             self._finished.emit(then, result)
 
-        self._pool.start(call)
+        if self._open:
+            self._pool.start(call)
 
     def close(self) -> None:
-        """Wait for the functions under way; their results are no longer delivered."""
-        self._finished.disconnect(self._deliver)
+        """Wait for the functions under way; their results are not delivered, and none is begun."""
+        self._open = False
         self._pool.clear()
         self._pool.waitForDone()
 
     def _deliver(self, then: Callable[[object], None], result: object) -> None:
-        then(result)
+        if self._open:
+            then(result)

@@ -1,6 +1,7 @@
 """Whether a window can be opened here, found out before Qt would abort."""
 
 import ctypes
+import os
 import socket
 import sys
 from collections.abc import Mapping, MutableMapping
@@ -78,13 +79,14 @@ def _platform_problem(name: str, variables: Mapping[str, str]) -> ErrorInfo | No
     return None
 
 
-def _x11_answers(_variables: Mapping[str, str]) -> bool:
-    """Whether an X server takes a connection; xcb reads DISPLAY and the cookie itself."""
+def _x11_answers(variables: Mapping[str, str]) -> bool:
+    """Whether an X server takes a connection; xcb reads the cookie itself."""
     xcb = ctypes.CDLL("libxcb.so.1")
+    xcb.xcb_connect.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
     xcb.xcb_connect.restype = ctypes.c_void_p
     xcb.xcb_connection_has_error.argtypes = [ctypes.c_void_p]
     xcb.xcb_disconnect.argtypes = [ctypes.c_void_p]
-    connection = xcb.xcb_connect(None, None)
+    connection = xcb.xcb_connect(os.fsencode(variables.get("DISPLAY", "")), None)
     failed = xcb.xcb_connection_has_error(connection)
     xcb.xcb_disconnect(connection)
     return not failed

@@ -24,7 +24,7 @@ class Picture(msgspec.Struct, frozen=True):
     size: int
 
 
-class _Change(msgspec.Struct, frozen=True):
+class Change(msgspec.Struct, frozen=True):
     """How to get from one list to another: rows to take out, last first, then rows to put in."""
 
     removed: tuple[tuple[int, int], ...]
@@ -77,7 +77,7 @@ class GalleryStore(QObject):
             return
         self._scanning = True
         before, folder = tuple(self._pictures), self.folder
-        self._background.run(lambda: _compare(before, list_pictures(folder)), self._apply)
+        self._background.run(lambda: compare(before, list_pictures(folder)), self._apply)
 
     def refresh_soon(self) -> None:
         """Read the folder again when what is going on in it has settled."""
@@ -86,7 +86,7 @@ class GalleryStore(QObject):
     def _on_folder_changed(self, _folder: str) -> None:
         self.refresh_soon()
 
-    def _apply(self, change: _Change) -> None:
+    def _apply(self, change: Change) -> None:
         self._scanning = False
         self._rows = None
         if len(change.removed) + len(change.inserted) > _MOST_PATCHES:
@@ -100,7 +100,7 @@ class GalleryStore(QObject):
             self._stale = False
             self.refresh()
 
-    def _patch(self, change: _Change, *, quiet: bool) -> None:
+    def _patch(self, change: Change, *, quiet: bool) -> None:
         for first, last in change.removed:
             if not quiet:
                 self.removing.emit(first, last)
@@ -158,12 +158,12 @@ def _picture(entry: os.DirEntry[str]) -> Picture | None:
     return Picture(entry.path, status.st_mtime_ns, status.st_size)
 
 
-def _compare(before: Sequence[Picture], after: Sequence[Picture]) -> _Change:
-    """Both lists are in the same order, so what stays keeps its order."""
+def compare(before: Sequence[Picture], after: Sequence[Picture]) -> Change:
+    """How to get from one list to another that is in the same order: what stays keeps its own."""
     old, new = set(before), set(after)
     removed = _ranges([row for row, picture in enumerate(before) if picture not in new])
     inserted = _ranges([row for row, picture in enumerate(after) if picture not in old])
-    return _Change(
+    return Change(
         tuple(reversed(removed)),
         tuple((first, tuple(after[first : last + 1])) for first, last in inserted),
     )

@@ -101,7 +101,10 @@ class ProgressState(QObject):
 
     def on_preview(self, event: JobPreview, pixels: bytes) -> None:
         """Another look at the picture; one of another size than it says is not shown."""
-        if event.job != self.job or len(pixels) != 3 * event.width * event.height or not pixels:
+        fits = min(event.width, event.height) > 0 and (
+            len(pixels) == 3 * event.width * event.height
+        )
+        if event.job != self.job or not fits:
             return
         self.preview = Preview(event.job, event.width, event.height, pixels)
         self.preview_changed.emit(self.preview)

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QFile, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
 from app.checkpoint_store import CheckpointStore
@@ -22,6 +22,7 @@ from app.notices import Notice, NoticeState, Remedy
 from app.paths import Paths
 from app.picture_settings import PictureSettings, read_settings
 from app.progress import ProgressState
+from app.trash import Trashed, move_to_trash, restore
 from app.view import ViewState
 from engine.api.messages import CheckpointInfo, ImageSaved
 from engine.api.values import ErrorCode, ErrorInfo
@@ -92,13 +93,12 @@ class Session(QObject):
         self.checkpoints.look(self.generation.checkpoint)
         self.checkpoints.refresh()
         self.gallery.refresh()
-        waiting = self.waiting
-        if waiting:
-            self.notices.tell(
-                self.tr("%n picture(s) were still waiting when Safelight closed.", "", waiting),
-                self.tr("They are being made now."),
-                remedy=Remedy.CANCEL_ALL,
-            )
+        self._tell_what_was_left()
+
+    def look_again(self) -> None:
+        """The user comes back from elsewhere, where files may have been added."""
+        self.checkpoints.refresh()
+        self.gallery.refresh()
 
     def close(self) -> None:
         """Stop the engine; what waits in the queue is there at the next start. Takes up to 3 s."""
@@ -106,6 +106,21 @@ class Session(QObject):
         self.process.wait_until_stopped()
         self.queue.close()
         self.background.close()
+
+    def _tell_what_was_left(self) -> None:
+        for job in self.queue.jobs:
+            self._tell_failure(job)
+        waiting = self.waiting
+        if waiting:
+            self.notices.tell(
+                self.tr("Pictures were waiting when Safelight closed: {n}.").format(n=waiting),
+                self.tr("They are being made now."),
+                remedy=Remedy.CANCEL_ALL,
+            )
+
+    def _tell_failure(self, job: Job) -> None:
+        if job.state is JobState.FAILED and job.error is not None:
+            self.notices.tell_error(job.error, remedy=Remedy.RETRY, subjects=(job.id,))
 
     # --- making pictures ---
 
@@ -125,9 +140,11 @@ class Session(QObject):
         running = self.queue.running
         following = (job for job in self.queue.jobs if job.state is JobState.WAITING)
         job = running or next(following, None)
-        if job is not None:
+        # A job that was submitted a moment ago is not in the list yet.
+        name = job.id if job is not None else self._newest
+        if name:
             self.progress.stop()
-            self.queue.cancel(job.id)
+            self.queue.cancel(name)
 
     def cancel_all(self) -> None:
         """Stop the running job and empty the queue."""
@@ -183,22 +200,17 @@ class Session(QObject):
         """Move a picture to the system's trash."""
 
         following = self._neighbour(path)
-
-        def move() -> tuple[str, bool, str]:
-            return (path, *QFile.moveToTrash(path))
-
         if path == self.view.path and following is not None:
             self.view.path = following
 
-        self.background.run(move, self._on_trashed)
+        self.background.run(lambda: move_to_trash(path), self._on_trashed)
 
-    def undo_trash(self, path_in_trash: str, path: str) -> None:
-        """Put a picture back; one that has taken its name meanwhile is not overwritten."""
-
-        def restore() -> bool:
-            return QFile.rename(path_in_trash, path)
-
-        self.background.run(restore, lambda restored: self._on_restored(path, restored=restored))
+    def undo_trash(self, trash_path: str, path: str) -> None:
+        """Put a picture back where it was."""
+        self.background.run(
+            lambda: restore(trash_path, path),
+            lambda restored: self._on_restored(path, restored=restored),
+        )
 
     def remedy(self, notice: Notice) -> None:
         """Do what a notice offers, and take it away."""
@@ -221,16 +233,15 @@ class Session(QObject):
             return None
         return self.gallery[row + 1 if row + 1 < len(self.gallery) else row - 1].path
 
-    def _on_trashed(self, outcome: tuple[str, bool, str]) -> None:
-        path, moved, path_in_trash = outcome
+    def _on_trashed(self, trashed: Trashed) -> None:
         self.gallery.refresh()
-        name = Path(path).name
-        if moved:
-            undo = Remedy.UNDO_TRASH if path_in_trash else None
+        name = Path(trashed.path).name
+        if trashed.moved:
+            undo = Remedy.UNDO_TRASH if trashed.trash_path else None
             self.notices.tell(
                 self.tr("{name} is in the trash.").format(name=name),
                 remedy=undo,
-                subjects=(path_in_trash, path),
+                subjects=(trashed.trash_path, trashed.path),
             )
         else:
             self.notices.tell_error(
@@ -292,8 +303,7 @@ class Session(QObject):
                 self.progress.begin(job.id)
             return
         self.progress.end(job.id)
-        if job.state is JobState.FAILED and job.error is not None:
-            self.notices.tell_error(job.error, remedy=Remedy.RETRY, subjects=(job.id,))
+        self._tell_failure(job)
 
     def _on_checkpoint_changed(self, path: Path) -> None:
         answer = self.checkpoints.answer(path)

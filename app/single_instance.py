@@ -99,9 +99,8 @@ class SingleInstance(QObject):
         self._lock.unlock()
 
     def _listen(self) -> None:
-        # We hold the lock, so a socket of that name is what a killed one left.
-        QLocalServer.removeServer(self._name)
-        # Without a socket a second start says that we do not answer; nothing else is lost.
+        # With UserAccessOption this takes the place of a socket that a killed one left. Without a
+        # socket a second start says that we do not answer; nothing else is lost.
         self._server.listen(self._name)
 
     def _hand_over(self, opening: Opening) -> Start:

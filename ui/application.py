@@ -13,14 +13,15 @@ from ui.theme.theme import Theme
 _SIZE = (1280, 832)
 
 
-def make_application() -> QApplication:
-    """The QApplication; there must be a display (see app.display)."""
-    application = QApplication(sys.argv[:1])
-    application.setApplicationName("Safelight")
-    application.setApplicationDisplayName("Safelight")
-    application.setDesktopFileName("safelight")
-    limit_decoders()
-    return application
+class Application(QApplication):
+    """The QApplication with our name; there must be a display (see app.display)."""
+
+    def __init__(self) -> None:
+        super().__init__(sys.argv[:1])
+        self.setApplicationName("Safelight")
+        self.setApplicationDisplayName("Safelight")
+        self.setDesktopFileName("safelight")
+        limit_decoders()
 
 
 def has_fonts() -> bool:
@@ -28,7 +29,7 @@ def has_fonts() -> bool:
     return bool(QFontDatabase.families())
 
 
-def make_window(application: QApplication, session: Session) -> MainWindow:
+def make_window(application: Application, session: Session) -> MainWindow:
     """The window, as large as is comfortable on this screen; not shown yet."""
     window = MainWindow(session, Theme(application))
     room = application.primaryScreen().availableSize()

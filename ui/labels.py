@@ -79,14 +79,14 @@ def settings_summary(request: GenerateRequest) -> str:
     parts: list[str] = []
     if request.width and request.height:
         parts.append(size_label(request.width, request.height))
+    if request.seed is not None:
+        parts.append(_tr("seed {n}").format(n=request.seed))
     if request.steps:
         parts.append(_tr("{n} steps").format(n=request.steps))
     if request.sampler:
         parts.append(request.sampler.label)
     if request.guidance is not None:
         parts.append(_tr("guidance {n}").format(n=_number(request.guidance, 1)))
-    if request.seed is not None:
-        parts.append(_tr("seed {n}").format(n=request.seed))
     return " · ".join(parts)
 
 

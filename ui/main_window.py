@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtCore import QEvent, QMimeData, Qt
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -37,6 +37,7 @@ class MainWindow(QMainWindow):
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
         self.session = session
+        self._is_built = False
         self.setWindowTitle("Safelight")
         self.setWindowIcon(QIcon(draw(icon_source("lamp"), theme.colours.accent, 64, 1)))
         self.setMinimumSize(800, 560)
@@ -59,11 +60,13 @@ class MainWindow(QMainWindow):
             self,
         )
         self._connect()
+        self._is_built = True
 
     def _lay_out(self) -> None:
         side = QWidget()
         side.setProperty("role", "panel")
-        side.setFixedWidth(SIDE_PANEL_WIDTH)
+        # Wider where the system's font is large: nothing of the form may be cut off.
+        side.setFixedWidth(max(SIDE_PANEL_WIDTH, self.form.needed_width()))
         column = _column(side)
         column.addWidget(self.form, 1)
         column.addWidget(rule(Qt.Orientation.Horizontal))
@@ -75,7 +78,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self.info)
         column.addWidget(rule(Qt.Orientation.Horizontal))
         strip = QHBoxLayout()
-        strip.setContentsMargins(S, S, S, 0)
+        strip.setContentsMargins(S, S, 0, 0)
         strip.addWidget(self.strip)
         column.addLayout(strip)
         whole = QWidget()
@@ -154,6 +157,19 @@ class MainWindow(QMainWindow):
         """Thumbnails are made for the screen the window is on."""
         super().showEvent(event)
         self.thumbnails.use_ratio(self.devicePixelRatioF())
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
+        """Coming back, there may be new files."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
+            self.session.look_again()
+
+    def event(self, event: QEvent) -> bool:
+        """On another screen pictures are made for that one."""
+        if event.type() is QEvent.Type.DevicePixelRatioChange and self._is_built:
+            self.thumbnails.use_ratio(self.devicePixelRatioF())
+            self.canvas.refresh()
+        return super().event(event)
 
     def _open(self) -> None:
         name, _ = QFileDialog.getOpenFileName(

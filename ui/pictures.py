@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QImage, QImageReader
+from PySide6.QtGui import QImage, QImageIOHandler, QImageReader
 
 from engine.api.request import GenerateRequest
 from engine.errors import EngineError
@@ -34,10 +34,11 @@ def limit_decoders() -> None:
     QImageReader.setAllocationLimit(ALLOCATION_MB)
 
 
-def read_picture(path: str, within: QSize) -> ReadPicture:
+def read_picture(path: str, within: QSize, *, cover: bool = False) -> ReadPicture:
     """Decode a PNG, JPEG or WebP to fit into `within`, in device pixels, keeping its shape.
 
-    Smaller pictures keep their size; what a file is is told by its content. Never raises.
+    With `cover` its shorter side fits, up to a shape of 2 to 1. Smaller pictures keep their size;
+    what a file is is told by its content. Never raises.
     """
     reader = QImageReader(path)
     kind = picture_kind(path)
@@ -50,13 +51,17 @@ def read_picture(path: str, within: QSize) -> ReadPicture:
     size = reader.size()
     if size.isEmpty() or size.width() * size.height() > MAX_PIXELS:
         return ReadPicture(path, QImage())
-    if size.width() > within.width() or size.height() > within.height():
-        scaled = size.scaled(within, Qt.AspectRatioMode.KeepAspectRatio)
+    turned = _is_turned(reader)
+    room = _room(size, within.transposed() if turned else within, cover=cover)
+    if size.width() > room.width() or size.height() > room.height():
+        scaled = size.scaled(room, Qt.AspectRatioMode.KeepAspectRatio)
         reader.setScaledSize(scaled.expandedTo(QSize(1, 1)))
     image = reader.read()
-    if not image.isNull():
-        image = image.convertToFormat(_FORMAT)
-    return ReadPicture(path, image, size.width(), size.height(), _request(path, kind))
+    if image.isNull():
+        return ReadPicture(path, image)
+    shape = size.transposed() if turned else size
+    request = _request(path, kind)
+    return ReadPicture(path, image.convertToFormat(_FORMAT), shape.width(), shape.height(), request)
 
 
 # What Qt draws fastest.
@@ -96,6 +101,18 @@ def picture_kind(path: str) -> str:
     if head.startswith(b"\xff\xd8\xff"):
         return "jpeg"
     return "webp" if head.startswith(b"RIFF") and head[8:12] == b"WEBP" else ""
+
+
+def _is_turned(reader: QImageReader) -> bool:
+    """Whether the camera was held upright, so that width and height change places."""
+    return bool(reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90)
+
+
+def _room(size: QSize, within: QSize, *, cover: bool) -> QSize:
+    if not cover:
+        return within
+    longer, shorter = max(size.toTuple()), min(size.toTuple())
+    return within * min(2.0, longer / shorter)
 
 
 def _request(path: str, kind: str) -> GenerateRequest | None:

@@ -85,7 +85,7 @@ class ThumbnailStore(QObject):
 
     def _start(self, picture: Picture, within: QSize) -> None:
         def read() -> ReadPicture:
-            return read_picture(picture.path, within)
+            return read_picture(picture.path, within, cover=True)
 
         self._background.run(read, lambda done: self._keep(picture, done))
 

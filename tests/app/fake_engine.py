@@ -71,9 +71,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     ends_after: int | None = None
     by_signal: int | None = None
     status: int = 1
-    # Bytes written to stdout in place of what follows Ready, once or without end.
-    raw: bytes | None = None
-    floods: bool = False
+    # Bytes written to stdout after Ready, in one piece, so many times.
+    raw: bytes = b""
+    raw_times: int = 1
     # Plans are followed only while this file is not there; it is made at the first start.
     once: str | None = None
     # How a job goes.
@@ -144,10 +144,8 @@ class FakeEngine:
         if plan.never_ready:
             return
         self._say(Ready())
-        while plan.raw is not None:
-            os.write(1, plan.raw)
-            if not plan.floods:
-                return
+        for _ in range(plan.raw_times):
+            self._write(plan.raw)
 
     def _shut_down(self) -> None:
         with self._lock:

@@ -12,6 +12,7 @@ from app.engine_process import EngineState
 from engine.api.messages import (
     Hello,
     ImageSaved,
+    JobCancelled,
     JobFinished,
     JobPreview,
     JobProgress,
@@ -28,6 +29,9 @@ from tests.app.conftest import Supervise
 from tests.app.fake_engine import Plan
 from tests.app.supervised import QUICK, is_alive
 
+# Seventy megabytes in small pieces: far more than may wait, and no danger to a machine on which
+# nobody stops it.
+FLOOD = Plan(raw=1000 * encode(JobProgress(job="a", done=1, total=2)), raw_times=1500)
 PROGRESS = encode(JobProgress(job="a", done=1, total=2))
 
 
@@ -96,7 +100,7 @@ def test_a_flood_faster_than_it_can_be_read_ends_the_connection(supervise: Super
 
     # One event each turn: whatever the machine, that is slower than the flood.
     slow = replace(QUICK, reading=ReadingLimits(turn_ms=0.0, backlog_bytes=1 << 20))
-    engine = supervise(Plan(raw=1000 * PROGRESS, floods=True), slow)
+    engine = supervise(FLOOD, slow)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     engine.process.start()
     engine.wait(lambda: bool(engine.told.given_up))
@@ -108,7 +112,7 @@ def test_a_flood_faster_than_it_can_be_read_ends_the_connection(supervise: Super
 
 
 def test_the_event_loop_turns_while_a_flood_is_read(supervise: Supervise) -> None:
-    engine = supervise(Plan(raw=1000 * PROGRESS, floods=True)).start()
+    engine = supervise(FLOOD).start()
     seen: list[int] = []
     timer = QTimer(interval=0)
     timer.timeout.connect(lambda: seen.append(len(engine.told.events)))
@@ -134,6 +138,16 @@ def test_of_waiting_previews_the_newest_is_told_and_none_after_the_jobs_end(
         assert isinstance(events[-1], JobFinished)
         steps = [event.step for event in events if isinstance(event, JobPreview)]
         assert steps == sorted(steps)
+
+
+def test_a_preview_that_comes_with_the_jobs_end_is_not_told(supervise: Supervise) -> None:
+    """Whoever shows it would show it over the picture."""
+    cancelled = encode(JobCancelled(job="a"))
+    engine = supervise(Plan(raw=preview(1, 1, b"rgb") + cancelled)).start()
+    engine.wait_for(JobCancelled)
+    engine.process.send(ReleaseMemory(query=1))
+    engine.wait_for(MemoryReport)
+    assert engine.told.of(JobPreview) == []
 
 
 def test_a_preview_arrives_with_its_pixels(supervise: Supervise) -> None:

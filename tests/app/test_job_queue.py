@@ -90,7 +90,7 @@ def open_queue(tmp_path: Path, qtbot: QtBot) -> Iterator[Open]:
 # --- one session ---
 
 
-def test_jobs_run_one_after_another_in_order(open_queue: Open) -> None:
+def test_jobs_run_one_after_another_in_order(open_queue: Open, tmp_path: Path) -> None:
     it = open_queue()
     jobs = it.submit(3)
     for job in jobs:
@@ -103,6 +103,10 @@ def test_jobs_run_one_after_another_in_order(open_queue: Open) -> None:
     assert seeds == [7, 8, 9]
     assert {command.request.count for command in it.process.sent_of(RunJob)} == {1}
     assert [job.id for job in it.added] == list(jobs)
+    it.queue.close()
+    journal = (tmp_path / "state" / "queue.jsonl").read_text()
+    kinds = ("Submitted", "Started", "Saved", "Finished")
+    assert [journal.count(f'"{kind}"') for kind in kinds] == [1, 3, 3, 3]
 
 
 def test_a_request_without_a_seed_gets_one_that_stays(open_queue: Open) -> None:
@@ -269,6 +273,15 @@ def test_order_is_the_users(open_queue: Open, qtbot: QtBot) -> None:
     assert it.queue.position(c) == 2
     it.process.finish(running)
     it.wait_until_running(b)
+
+
+def test_a_large_batch_at_the_front_keeps_its_order(open_queue: Open) -> None:
+    it = open_queue(EngineState.STARTING)
+    waiting = it.submit(2)
+    batch = it.queue.submit(GenerateRequest(prompt="", seed=0, count=2500), "out", front=True)
+    it.wait(lambda: len(it.queue.jobs) == 2502)
+    assert it.order == [*batch, *waiting]
+    assert [job.request.seed for job in it.queue.jobs[:2500]] == list(range(2500))
 
 
 def test_ten_thousand_jobs_and_a_storm_keep_the_order(open_queue: Open) -> None:

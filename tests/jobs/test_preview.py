@@ -100,8 +100,10 @@ def test_previews_of_the_starter_grow_into_its_picture(tmp_path: Path) -> None:
         float(np.corrcoef(shown.ravel(), picture.ravel())[0, 1]) for shown in reporter.shown
     ]
     assert len(likeness) == 8
+    # What the denoiser sees in the noise, not the noise: that shows nothing until the end.
+    assert likeness[0] > 0.5
+    assert likeness[2] > 0.9
     assert likeness[-1] > 0.98
-    assert likeness[0] < likeness[-1]
     assert float(np.abs(reporter.shown[-1] - picture).mean()) < 12
 
 

@@ -93,7 +93,7 @@ class Pipe:
             while data := os.read(self.read, 1 << 16):
                 events.extend(decode_event(frame) for frame in parser.feed(data))
 
-        thread = Thread(target=listen)
+        thread = Thread(target=listen, daemon=True)
         thread.start()
         assert self.outbox.drain(PATIENCE_S)
         os.close(self._write)
@@ -150,7 +150,7 @@ def test_who_sends_waits_while_too_much_is_pending_but_not_who_must_not() -> Non
             pipe.outbox.put(log("x" * 100))
             sent.append(number)
 
-    sender = Thread(target=send)
+    sender = Thread(target=send, daemon=True)
     sender.start()
     wait_until(lambda: pipe.outbox.pending_bytes >= 200)
     pipe.outbox.put(Pong(sequence=1), wait=False)

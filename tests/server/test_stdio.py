@@ -28,6 +28,12 @@ def test_without_stderr_the_stream_is_still_clean(start: Start, job: MakeJob) ->
     talk.shut_down()
 
 
+def test_with_nothing_but_stdin_it_still_ends_when_that_does(start: Start) -> None:
+    talk = start(("/bin/sh", "-c", 'exec "$@" >&- 2>&-', "sh", *scripted(Plan())), ready=False)
+    talk.hang_up()
+    assert talk.wait_for_end() == 0
+
+
 def test_a_hostile_environment_changes_nothing(start: Start, job: MakeJob, tmp_path: Path) -> None:
     """Modules that shadow ours, in every place Python looks when it is not isolated."""
     trap = tmp_path / "trap"

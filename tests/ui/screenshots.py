@@ -21,7 +21,7 @@ from app.engine_process import EngineState
 from app.paths import Paths
 from app.session import Session
 from engine.api.values import Phase
-from ui.application import make_application
+from ui.application import Application
 from ui.main_window import MainWindow
 from ui.theme.colours import DARK, LIGHT
 from ui.theme.theme import Theme
@@ -175,7 +175,7 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if not os.environ.get("DISPLAY"):
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    application = make_application()
+    application = Application()
     with tempfile.TemporaryDirectory() as private:
         photographer = Photographer(application, folder, Path(private))
         try:

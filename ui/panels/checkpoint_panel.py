@@ -14,7 +14,7 @@ from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import buddy_label, plain_label
+from ui.widgets.labels import breakable, buddy_label, plain_label
 
 
 class CheckpointPanel(QWidget):
@@ -73,7 +73,7 @@ class CheckpointPanel(QWidget):
                 )
             case ErrorInfo():
                 self.about.setText("")
-                self.problem.setText(f"{answer.message} {answer.hint}"[:600])
+                self.problem.setText(breakable(f"{answer.message} {answer.hint}"))
             case None:
                 self.about.setText(self.tr("Looking at it…"))
                 self.problem.setText("")

@@ -21,7 +21,7 @@ from ui.panels.method_panel import MethodPanel
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import buddy_label, plain_label
+from ui.widgets.labels import align, breakable, buddy_label, plain_label
 from ui.widgets.number_field import DecimalField, WholeField
 from ui.widgets.prompt_edit import PromptEdit
 from ui.widgets.seed_field import SeedField
@@ -77,6 +77,8 @@ class FormPanel(QScrollArea):
         for widget in (self.steps, self.guidance, self.method, self.seed, self.count):
             rows.addWidget(widget)
         column.addLayout(rows)
+        labels = (self.steps.label, self.guidance.label, self.seed.label, self.count.label)
+        align((*labels, *self.method.labels))
         column.addWidget(self.extras)
         column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
@@ -87,6 +89,12 @@ class FormPanel(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         bar = self.verticalScrollBar()
         bar.rangeChanged.connect(self._make_room)
+
+    def needed_width(self) -> int:
+        """The least width in which nothing is cut off, with a scroll bar."""
+        margins = self._column.contentsMargins()
+        content = self._column.minimumSize().width() - margins.left() - margins.right()
+        return content + 2 * M
 
     def _make_room(self, low: int, high: int) -> None:
         """The scroll bar takes its place from the margin, so that nothing moves."""
@@ -207,9 +215,13 @@ class _ExtrasRow(QFrame):
         row.addWidget(self.drop)
         layout.addLayout(row)
 
+    def text(self) -> str:
+        """What it says."""
+        return self._text.text()
+
     def tell(self, text: str) -> None:
         """Say what is in force; nothing is shown where nothing is."""
-        self._text.setText(text)
+        self._text.setText(breakable(text))
         self.setVisible(bool(text))
 
 

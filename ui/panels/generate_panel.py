@@ -100,12 +100,9 @@ class GeneratePanel(QWidget):
     def _refresh(self) -> None:
         running, waiting = self._session.queue.running, self._session.waiting
         self.status.setText(self._words(running is not None, waiting))
-        for widget, name, shown in (
-            (self.cancel, ActionName.CANCEL, running is not None or waiting == 1),
-            (self.cancel_all, ActionName.CANCEL_ALL, waiting > 1 or (running and waiting)),
-        ):
-            widget.setVisible(bool(shown))
-            self._actions[name].setEnabled(bool(running is not None or waiting))
+        under_way = waiting + (running is not None)
+        self.cancel.setVisible(running is not None or waiting == 1)
+        self.cancel_all.setVisible(under_way > 1)
 
     def _words(self, running: bool, waiting: int) -> str:
         if running and self._session.progress.stopping:

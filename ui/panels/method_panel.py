@@ -1,10 +1,10 @@
 """Sampler and schedule: ours to choose, or left to the checkpoint."""
 
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.generation import GenerationState
 from engine.api.values import SamplerName, ScheduleName
-from ui.theme.metrics import LABEL_WIDTH, S
+from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import buddy_label
@@ -21,11 +21,12 @@ class MethodPanel(QWidget):
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
-        layout.setColumnMinimumWidth(0, LABEL_WIDTH)
+        self.labels: list[QLabel] = []
         layout.setColumnStretch(1, 1)
         rows = ((self.tr("Sampler"), self.sampler), (self.tr("Schedule"), self.schedule))
         for row, (name, box) in enumerate(rows):
-            layout.addWidget(buddy_label(name, box), row, 0)
+            self.labels.append(buddy_label(name, box))
+            layout.addWidget(self.labels[-1], row, 0)
             layout.addWidget(box, row, 1)
         for box, values in ((self.sampler, SamplerName), (self.schedule, ScheduleName)):
             box.addItem("", None)

@@ -1,7 +1,7 @@
 """A combo box with our own arrow."""
 
 from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS
 from ui.theme.theme import Theme
@@ -17,6 +17,8 @@ class ChoiceBox(QComboBox):
         # Long names are cut off rather than widening the panel.
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
+        # Its own one ignores the stylesheet.
+        self.setItemDelegate(QStyledItemDelegate(self))
         theme.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)

@@ -1,8 +1,17 @@
 """Labels that show text as it is: what looks like HTML is text, too."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
+
+from ui.theme.metrics import S
+
+# The whole of it is in the report.
+_LONGEST = 400
+_PIECE = 24
+_ZERO_WIDTH_SPACE = "\u200b"
 
 
 def plain_label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
@@ -24,6 +33,13 @@ def buddy_label(text: str, buddy: QWidget, role: str = "label") -> QLabel:
     return label
 
 
+def align(labels: Sequence[QLabel]) -> None:
+    """Make labels of rows above each other as wide as the widest, in whatever font."""
+    widest = max(label.sizeHint().width() for label in labels)
+    for label in labels:
+        label.setFixedWidth(widest + S)
+
+
 def rule(orientation: Qt.Orientation) -> QFrame:
     """A line between two parts."""
     line = QFrame()
@@ -33,6 +49,19 @@ def rule(orientation: Qt.Orientation) -> QFrame:
     else:
         line.setFixedWidth(1)
     return line
+
+
+def breakable(text: str) -> str:
+    """Text for a label that wraps: of bearable length, in one paragraph, with no endless word.
+
+    A word that cannot be broken would make the whole window as wide as itself.
+    """
+    words = " ".join(text[:_LONGEST].split()).split(" ")
+    return " ".join(_ZERO_WIDTH_SPACE.join(_pieces(word)) for word in words)
+
+
+def _pieces(word: str) -> list[str]:
+    return [word[start : start + _PIECE] for start in range(0, len(word), _PIECE)]
 
 
 class ElidedLabel(QLabel):

@@ -1,15 +1,13 @@
 """A bar that says what happened and what to do, with buttons for it."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
 
 from ui.theme.metrics import ICON, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import plain_label
-
-# A detail of megabytes belongs into the report, not into the bar.
-_LONGEST = 600
+from ui.widgets.labels import breakable, plain_label
 
 
 class NoticeBar(QFrame):
@@ -43,15 +41,17 @@ class NoticeBar(QFrame):
     def tell(self, message: str, hint: str, *, failure: bool) -> None:
         """Say something else."""
         self._failure = failure
-        self.message.setText(message[:_LONGEST])
-        self.hint.setText(hint[:_LONGEST])
+        self.message.setText(breakable(message))
+        self.hint.setText(breakable(hint))
         self.hint.setVisible(bool(hint))
-        self.setAccessibleName(message[:_LONGEST])
-        self.setAccessibleDescription(hint[:_LONGEST])
+        self.setAccessibleName(self.message.text())
+        self.setAccessibleDescription(self.hint.text())
         self.setProperty("role", "failure" if failure else "notice")
         self.style().unpolish(self)
         self.style().polish(self)
         self._draw()
+        # Screen readers say it at once.
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def add_button(self, text: str) -> QPushButton:
         """Offer something to do."""

@@ -5,7 +5,7 @@ from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLineEdit, QWidget
 
 from engine.api.limits import MAX_SEED
-from ui.theme.metrics import CONTROL_HEIGHT, LABEL_WIDTH, XS
+from ui.theme.metrics import CONTROL_HEIGHT, XS
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import buddy_label
@@ -23,8 +23,7 @@ class SeedField(QWidget):
         self.number.setFixedHeight(CONTROL_HEIGHT)
         self.number.setValidator(_SeedValidator(self))
         self.number.setPlaceholderText(self.tr("New for each picture"))
-        label = buddy_label(self.tr("Seed"), self.number)
-        label.setFixedWidth(LABEL_WIDTH)
+        self.label = buddy_label(self.tr("Seed"), self.number)
         self.dice = IconButton(
             theme, "dice", self.tr("A new seed for each picture"), checkable=True
         )
@@ -33,7 +32,7 @@ class SeedField(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(XS)
-        layout.addWidget(label)
+        layout.addWidget(self.label)
         layout.addSpacing(XS)
         layout.addWidget(self.number, 1)
         for button in (self.dice, self.lock):

@@ -4,7 +4,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
-from ui.theme.metrics import LABEL_WIDTH, S
+from ui.theme.metrics import S
 from ui.widgets.labels import buddy_label
 from ui.widgets.number_field import DecimalField, WholeField
 
@@ -32,17 +32,17 @@ class SliderField(QWidget):
     ) -> None:
         super().__init__()
         self.field = field
-        self.field.setFixedWidth(_FIELD_WIDTH)
-        label = buddy_label(name, field)
+        room = field.fontMetrics().horizontalAdvance("1000.5") + S
+        self.field.setFixedWidth(max(_FIELD_WIDTH, room))
+        self.label = buddy_label(name, field)
         self._step = field.singleStep()
         self.slider = QuietSlider(Qt.Orientation.Horizontal)
         self.slider.setRange(round(usual[0] / self._step), round(usual[1] / self._step))
         self.slider.setAccessibleName(self.tr("{name}, slider").format(name=field.accessibleName()))
-        label.setFixedWidth(LABEL_WIDTH)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
-        for widget in (label, self.slider, field):
+        for widget in (self.label, self.slider, field):
             layout.addWidget(widget)
         field.valueChanged.connect(self._on_typed)
         self.slider.valueChanged.connect(self._on_slid)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from ui.theme.metrics import LABEL_WIDTH, XS
+from ui.theme.metrics import XS
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import buddy_label
@@ -23,7 +23,7 @@ class Stepper(QWidget):
         self.field.setFixedWidth(_FIELD_WIDTH)
         self.field.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.field.lineEdit().setTextMargins(0, 0, 0, 0)
-        label = buddy_label(name, self.field)
+        self.label = buddy_label(name, self.field)
         plain = self.field.accessibleName()
         fewer = IconButton(
             theme, "minus", self.tr("{name}: one fewer").format(name=plain), outlined=True
@@ -34,8 +34,7 @@ class Stepper(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(XS)
-        label.setFixedWidth(LABEL_WIDTH)
-        layout.addWidget(label)
+        layout.addWidget(self.label)
         layout.addSpacing(XS)
         for widget in (fewer, self.field, more):
             layout.addWidget(widget)

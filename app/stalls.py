@@ -1,0 +1,71 @@
+"""Notices when the GUI thread keeps the user waiting, and what it was doing."""
+
+import sys
+import threading
+import time
+import traceback
+
+import msgspec
+from PySide6.QtCore import QObject, Qt, QTimer
+
+# A frame of a screen that shows sixty of them in a second.
+LONG_S = 0.016
+_BEAT_MS = 5
+_SAMPLE_S = 0.004
+_FRAMES = 12
+
+
+class Stall(msgspec.Struct, frozen=True):
+    """A time in which no event was handled.
+
+    `cpu_seconds` is what this thread computed meanwhile: where it is much less, something else had
+    the processor, or the thread waited. `stack` is what it was at, outermost call first.
+    """
+
+    seconds: float
+    cpu_seconds: float
+    stack: tuple[str, ...]
+
+
+class StallWatch(QObject):
+    """A heart that beats on the GUI thread, and a thread that looks where it does not."""
+
+    def __init__(self, long_s: float = LONG_S, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.stalls: list[Stall] = []
+        self._long_s = long_s
+        self._thread_id = threading.get_ident()
+        self._beat = time.perf_counter()
+        self._cpu = time.thread_time()
+        self._stack: tuple[str, ...] = ()
+        self._stopped = threading.Event()
+        self._timer = QTimer(self, interval=_BEAT_MS, timerType=Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._on_beat)
+        self._watcher = threading.Thread(target=self._watch, name="stall watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin; on the thread that is to be watched."""
+        self._beat, self._cpu = time.perf_counter(), time.thread_time()
+        self._timer.start()
+        self._watcher.start()
+
+    def stop(self) -> list[Stall]:
+        """End, and give the stalls, longest first."""
+        self._timer.stop()
+        self._stopped.set()
+        self._watcher.join()
+        return sorted(self.stalls, key=lambda stall: -stall.seconds)
+
+    def _on_beat(self) -> None:
+        now, cpu = time.perf_counter(), time.thread_time()
+        late = now - self._beat - _BEAT_MS / 1000
+        if late > self._long_s:
+            self.stalls.append(Stall(late, cpu - self._cpu, self._stack))
+        self._beat, self._cpu, self._stack = now, cpu, ()
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(_SAMPLE_S):
+            if not self._stack and time.perf_counter() - self._beat > self._long_s:
+                frame = sys._current_frames().get(self._thread_id)  # pyright: ignore[reportPrivateUsage]
+                lines = traceback.extract_stack(frame)[-_FRAMES:]
+                self._stack = tuple(f"{at.filename}:{at.lineno} {at.name}" for at in lines)

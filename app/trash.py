@@ -1,0 +1,35 @@
+"""The system's trash: where pictures go that are no longer wanted."""
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QFile, QStandardPaths
+
+
+class Trashed(msgspec.Struct, frozen=True):
+    """What became of a file; `trash_path` is empty where the system does not tell it."""
+
+    path: str
+    moved: bool
+    trash_path: str = ""
+
+
+def move_to_trash(path: str) -> Trashed:
+    """Move a file to the trash. Touches the disk: not for the GUI thread."""
+    if sys.platform.startswith("linux"):
+        # Qt makes the trash itself, but not the folder it lies in.
+        data = QStandardPaths.StandardLocation.GenericDataLocation
+        with suppress(OSError):
+            Path(QStandardPaths.writableLocation(data)).mkdir(parents=True, exist_ok=True)
+    file = QFile(path)
+    if not file.moveToTrash():
+        return Trashed(path, moved=False)
+    moved_to = file.fileName()
+    return Trashed(path, moved=True, trash_path=moved_to if moved_to != path else "")
+
+
+def restore(trash_path: str, path: str) -> bool:
+    """Put a file back; one that has taken its name meanwhile is not overwritten."""
+    return QFile.rename(trash_path, path)

@@ -1,0 +1,301 @@
+"""A scripted session in a real window: `python -m benchmarks.window_session`, prints JSON.
+
+How long the window takes to be there, how long its thread ever kept a person waiting, how soon a
+cancel is acknowledged and acts, how soon the death of the engine is told. Real engine, starter
+model; without a display it is drawn off the screen.
+"""
+
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+PICTURES = 3
+EARLIER_PICTURES = 300
+COLD_STARTS = 5
+_STARTED = "SAFELIGHT_BENCHMARK_STARTED"
+_WORST = 5
+_PATIENCE_S = 300.0
+
+
+class StallFigures(msgspec.Struct, frozen=True):
+    """One of the longest stalls, in milliseconds."""
+
+    part: str
+    ms: float
+    cpu_ms: float
+    stack: tuple[str, ...]
+
+
+class SessionFigures(msgspec.Struct, frozen=True):
+    """What one session measured."""
+
+    first_paint_s: float
+    stalls_over_16_ms: int
+    longest_stalls: tuple[StallFigures, ...]
+    cancel_acknowledged_ms: float
+    cancel_effective_ms: float
+    step_ms: float
+    engine_death_told_ms: float
+
+
+class WindowFigures(msgspec.Struct, frozen=True):
+    """The session, and several starts of the window from nothing to its first paint."""
+
+    cold_start_s: float
+    cold_starts_s: tuple[float, ...]
+    platform: str
+    session: SessionFigures
+
+
+class Script:
+    """Does what a person would do, and watches."""
+
+    def __init__(self, started: float) -> None:
+        # Here, so that what is loaded counts as part of the start.
+        from app.__main__ import make_session
+        from app.paths import find_paths
+        from ui.application import Application, make_window
+
+        self._started = started
+        self.application = Application()
+        self.session = make_session(find_paths())
+        self.window = make_window(self.application, self.session)
+        self.stalls: list[StallFigures] = []
+        self.stalled = 0
+
+    def first_paint_s(self) -> float:
+        """Show the window; seconds from the start of the process until it was drawn."""
+        from PySide6.QtCore import QEvent, QObject
+
+        class Painted(QObject):
+            at: float | None = None
+
+            def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+                if event.type() is QEvent.Type.UpdateRequest and self.at is None:
+                    watched.removeEventFilter(self)
+                    watched.event(event)
+                    self.at = time.monotonic()
+                    return True
+                return False
+
+        painted = Painted()
+        self.window.installEventFilter(painted)
+        self.window.show()
+        self.wait_for("paint", lambda: painted.at is not None)
+        assert painted.at is not None
+        return painted.at - self._started
+
+    def wait_for(self, what: str, condition: Callable[[], bool]) -> None:
+        """Let events happen until something is so."""
+        from PySide6.QtCore import QCoreApplication, QEventLoop
+
+        deadline = time.monotonic() + _PATIENCE_S
+        while not condition():
+            if time.monotonic() > deadline:
+                raise TimeoutError(what)
+            QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
+
+    def pause(self, seconds: float) -> None:
+        """Look at it for a while."""
+        until = time.monotonic() + seconds
+        self.wait_for("pause", lambda: time.monotonic() > until)
+
+    def watch(self, part: str, act: Callable[[], None]) -> None:
+        """Do a part of the session with the stalls watched."""
+        from app.stalls import StallWatch
+
+        watch = StallWatch()
+        watch.start()
+        act()
+        for stall in watch.stop():
+            self.stalled += 1
+            figures = StallFigures(
+                part, round(stall.seconds * 1e3, 1), round(stall.cpu_seconds * 1e3, 1), stall.stack
+            )
+            self.stalls.append(figures)
+
+    def start(self) -> None:
+        """Start the engine, read the folder, draw the first thumbnails."""
+        from app.engine_process import EngineState
+
+        self.session.start()
+        # Keys go to the active window only.
+        self.window.activateWindow()
+        self.wait_for("focus", self.window.isActiveWindow)
+        self.wait_for("engine", lambda: self.session.engine_state is EngineState.READY)
+        self.wait_for("pictures", lambda: len(self.session.gallery) > 0)
+        self.pause(0.5)
+
+    def make_pictures(self) -> None:
+        """Type, generate, wait; three times."""
+        from PySide6.QtCore import Qt
+        from PySide6.QtTest import QTest
+
+        prompt = self.window.form.prompt
+        for number in range(1, PICTURES + 1):
+            prompt.setFocus()
+            prompt.selectAll()
+            for character in "a yellow boat by the sea at dusk":
+                QTest.keyClicks(prompt, character)
+                self.pause(0.01)
+            QTest.mouseClick(self.window.generate.generate, Qt.MouseButton.LeftButton)
+            self.wait_for_jobs(number)
+        self.pause(0.5)
+
+    def wait_for_jobs(self, count: int) -> None:
+        """Until so many jobs were submitted, and every one is over."""
+
+        def are_over() -> bool:
+            jobs = self.session.queue.jobs
+            return len(jobs) == count and all(job.state.is_over for job in jobs)
+
+        self.wait_for("jobs", are_over)
+
+    def look_around(self) -> None:
+        """Scroll through earlier pictures, look at some, use their settings, resize."""
+        strip, gallery = self.window.strip, self.session.gallery
+        bar = strip.horizontalScrollBar()
+        for place in range(0, bar.maximum(), max(1, bar.maximum() // 60)):
+            bar.setValue(place)
+            self.pause(0.02)
+        for row in range(0, len(gallery), 30):
+            strip.setCurrentIndex(strip.pictures.index(row))
+            self.pause(0.1)
+        self.session.use_settings(Path(gallery[0].path))
+        for width in range(960, 1440, 40):
+            self.window.resize(width, 640 + (width - 960) // 2)
+            self.pause(0.02)
+        self.pause(0.5)
+
+    def cancel(self) -> tuple[float, float, float]:
+        """Escape in a long job: milliseconds until told, until over, and what a step takes."""
+        from PySide6.QtCore import Qt
+        from PySide6.QtTest import QTest
+
+        generation, progress = self.session.generation, self.session.progress
+        generation.steps = 1000
+        self.session.generate()
+        self.wait_for("steps", lambda: progress.total == 1000 and progress.done > 20)
+        step = (progress.seconds_per_step or 0.0) * 1e3
+        begun = time.monotonic()
+        QTest.keyClick(self.window.form.prompt, Qt.Key.Key_Escape)
+        told = self.window.generate.status
+        self.wait_for("told", lambda: told.text() == "Stopping…")
+        told.repaint()
+        acknowledged = time.monotonic()
+        self.wait_for("cancel", lambda: progress.job is None)
+        over = time.monotonic()
+        generation.clear_choices()
+        return (acknowledged - begun) * 1e3, (over - begun) * 1e3, step
+
+    def kill_engine(self) -> float:
+        """Kill the engine; milliseconds until the window says so."""
+        hello = self.session.process.hello
+        assert hello is not None
+        begun = time.monotonic()
+        os.kill(hello.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+        self.wait_for("notice", self.window.notices.notice_bar.isVisible)
+        return (time.monotonic() - begun) * 1e3
+
+    def close(self) -> None:
+        """End the engine and every thread."""
+        self.session.close()
+        self.window.close_background()
+
+
+def run_session(started: float) -> SessionFigures:
+    """One whole session in this process."""
+    script = Script(started)
+    try:
+        painted = script.first_paint_s()
+        script.watch("start", script.start)
+        script.watch("make pictures", script.make_pictures)
+        script.watch("look around", script.look_around)
+        acknowledged, effective, step = script.cancel()
+        told = script.kill_engine()
+    finally:
+        script.close()
+    worst = sorted(script.stalls, key=lambda stall: -stall.ms)[:_WORST]
+    return SessionFigures(
+        first_paint_s=round(painted, 3),
+        stalls_over_16_ms=script.stalled,
+        longest_stalls=tuple(worst),
+        cancel_acknowledged_ms=round(acknowledged, 1),
+        cancel_effective_ms=round(effective, 1),
+        step_ms=round(step, 1),
+        engine_death_told_ms=round(told, 1),
+    )
+
+
+def measure_window() -> WindowFigures:
+    """Several cold starts, then a session; each in a process and folders of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        environment = _environment(Path(folder))
+        starts = tuple(float(_child("start", environment)) for _ in range(COLD_STARTS))
+        _put_earlier_pictures(Path(environment["SAFELIGHT_OUTPUT"]))
+        session = msgspec.json.decode(_child("session", environment), type=SessionFigures)
+    return WindowFigures(
+        cold_start_s=round(statistics.median(starts), 3),
+        cold_starts_s=starts,
+        platform=environment.get("QT_QPA_PLATFORM", "the system's"),
+        session=session,
+    )
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    environment = dict(os.environ)
+    for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "LOGS"):
+        environment[f"SAFELIGHT_{name}"] = str(folder / name.lower())
+    if sys.platform.startswith("linux") and not (
+        environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
+    ):
+        environment.setdefault("QT_QPA_PLATFORM", "offscreen")
+    return environment
+
+
+def _put_earlier_pictures(folder: Path) -> None:
+    """Pictures of noise, which are the slowest to decode."""
+    import numpy as np
+    from PIL import Image
+
+    folder.mkdir(parents=True)
+    random = np.random.default_rng(0)
+    for number in range(EARLIER_PICTURES):
+        pixels = random.integers(0, 256, (512, 512, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / f"earlier-{number:05}.png", compress_level=1)
+
+
+def _child(part: str, environment: dict[str, str]) -> str:
+    """Run this file's other half; the clock it starts on is the system's own."""
+    command = [sys.executable, "-m", "benchmarks.window_session", part]
+    started = {_STARTED: repr(time.monotonic())}
+    done = subprocess.run(
+        command, env=environment | started, stdout=subprocess.PIPE, text=True, check=True
+    )
+    return done.stdout.splitlines()[-1]
+
+
+def main(arguments: list[str]) -> None:
+    """Measure, or be one of the measured processes."""
+    started = float(os.environ.get(_STARTED, "0"))
+    if arguments == ["start"]:
+        script = Script(started)
+        print(round(script.first_paint_s(), 3))
+        script.close()
+    elif arguments == ["session"]:
+        print(msgspec.json.encode(run_session(started)).decode())
+    else:
+        figures = msgspec.json.encode(measure_window())
+        print(msgspec.json.format(figures, indent=2).decode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,58 @@
+"""Strategies for requests a person could make or load."""
+
+from hypothesis import strategies as st
+
+from engine.api.limits import (
+    MAX_CLIP_SKIP,
+    MAX_COUNT,
+    MAX_GUIDANCE,
+    MAX_SEED,
+    MAX_SIDE,
+    MAX_STEPS,
+    MIN_SIDE,
+)
+from engine.api.request import ComponentFiles, GenerateRequest, InputImage
+from engine.api.values import (
+    ConventionName,
+    InputRole,
+    PrecisionName,
+    SamplerName,
+    ScheduleName,
+)
+
+
+def optional(strategy: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
+    return st.none() | strategy
+
+
+paths = st.sampled_from(("/models/one.safetensors", "/models/zwei ü.safetensors"))
+sides = st.integers(MIN_SIDE, MAX_SIDE)
+inputs = st.lists(
+    st.builds(InputImage, role=st.sampled_from(InputRole), path=paths, weight=st.just(1.0)),
+    max_size=2,
+).map(tuple)
+
+requests = st.builds(
+    GenerateRequest,
+    prompt=st.text(max_size=200),
+    negative_prompt=st.text(max_size=50),
+    checkpoint=optional(paths),
+    components=st.builds(
+        ComponentFiles, denoiser=optional(paths), text_encoder=optional(paths), vae=optional(paths)
+    ),
+    width=optional(sides),
+    height=optional(sides),
+    steps=optional(st.integers(1, MAX_STEPS)),
+    guidance=optional(st.floats(0, MAX_GUIDANCE)),
+    sampler=optional(st.sampled_from(SamplerName)),
+    schedule=optional(st.sampled_from(ScheduleName)),
+    seed=optional(st.integers(0, MAX_SEED)),
+    count=st.integers(1, MAX_COUNT),
+    clip_skip=optional(st.integers(1, MAX_CLIP_SKIP)),
+    inputs=inputs,
+    strength=optional(st.floats(0, 1)),
+    convention=st.sampled_from(ConventionName),
+    backend=st.sampled_from(("auto", "cpu")),
+    precision=st.sampled_from(PrecisionName),
+    memory_limit_bytes=optional(st.integers(1 << 20, 1 << 40)),
+)

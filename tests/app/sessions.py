@@ -1,0 +1,63 @@
+"""A whole session for tests, on a fake engine or the real one, ended with the test."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+from pytestqt.qtbot import QtBot
+
+from app.engine_client import EngineClient
+from app.engine_connection import EngineCommand
+from app.engine_process import EngineProcess, EngineState, Supervision
+from app.job_queue import JobQueue
+from app.jobs import Job
+from app.paths import Paths, starter_checkpoint
+from app.session import Session
+from tests.app.supervised import PATIENCE_MS
+
+FOLDERS = ("output", "cache", "models", "state", "logs")
+
+
+class Staged:
+    """A session in folders of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        bot: QtBot,
+        command: EngineCommand | None,
+        supervision: Supervision | None = None,
+    ) -> None:
+        self._bot = bot
+        self.paths = Paths(*(folder / name for name in FOLDERS))
+        self.process = EngineProcess(
+            self.paths.cache, self.paths.logs, command=command, supervision=supervision
+        )
+        self.client = EngineClient(self.process)
+        self.queue = JobQueue(self.client, self.paths.state)
+        self.session = Session(
+            self.paths, starter_checkpoint(), self.process, self.client, self.queue
+        )
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Let events happen until this holds."""
+        self._bot.waitUntil(condition, timeout=PATIENCE_MS)
+
+    def start(self) -> Self:
+        """Start and wait until the engine is ready."""
+        self.session.start()
+        self.wait(lambda: self.process.state is EngineState.READY)
+        return self
+
+    def wait_for_jobs(self, count: int) -> tuple[Job, ...]:
+        """Until so many jobs were submitted, and every one is over."""
+        self.wait(
+            lambda: (
+                len(self.queue.jobs) == count and all(job.state.is_over for job in self.queue.jobs)
+            )
+        )
+        return self.queue.jobs
+
+    def end(self) -> None:
+        """Leave no process, thread or file open."""
+        self.session.close()

@@ -1,0 +1,54 @@
+"""Results come back on the thread that asked; faults are told, not lost."""
+
+import threading
+
+from pytestqt.qtbot import QtBot
+
+from app.background import Background
+from engine.api.values import ErrorCode, ErrorInfo
+from tests.app.supervised import PATIENCE_MS
+
+
+def test_a_result_comes_back_on_the_thread_that_asked(qtbot: QtBot) -> None:
+    background = Background(2)
+    seen: list[tuple[int, int]] = []
+    background.run(threading.get_ident, lambda ident: seen.append((ident, threading.get_ident())))
+    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE_MS)
+    there, here = seen[0]
+    assert here == threading.get_ident() != there
+    background.close()
+
+
+def test_a_fault_is_told(qtbot: QtBot) -> None:
+    background = Background(1)
+    told: list[ErrorInfo] = []
+    background.failed.connect(told.append)
+
+    def fail() -> int:
+        raise KeyError("missing")
+
+    background.run(fail, lambda _: told.clear())
+    qtbot.waitUntil(lambda: bool(told), timeout=PATIENCE_MS)
+    assert told[0].code is ErrorCode.INTERNAL
+    assert "KeyError" in told[0].detail
+    background.close()
+
+
+def test_nothing_is_delivered_after_it_was_closed(qtbot: QtBot) -> None:
+    background = Background(1)
+    begun, release, seen = threading.Event(), threading.Event(), list[bool]()
+
+    def wait() -> bool:
+        begun.set()
+        return release.wait(PATIENCE_MS / 1000)
+
+    background.run(wait, seen.append)
+    background.run(lambda: True, seen.append)
+    assert begun.wait(PATIENCE_MS / 1000)
+    threading.Timer(0.05, release.set).start()
+    background.close()
+    done = Background(1)
+    done.run(lambda: True, lambda _: seen.append(False))
+    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE_MS)
+    assert seen == [False]
+    done.close()

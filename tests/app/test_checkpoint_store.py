@@ -1,0 +1,79 @@
+"""The checkpoints to choose from, and what the engine says of them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.checkpoints import STARTER_NAME
+from app.paths import starter_checkpoint
+from engine.api.messages import CheckpointInfo
+from engine.api.values import ErrorCode, ErrorInfo
+from tests.app.fake_engine import Plan
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK, fake_command
+
+
+@pytest.fixture
+def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
+    one = Staged(tmp_path, qtbot, None)
+    yield one
+    one.end()
+
+
+def test_the_engine_is_asked_when_it_is_ready(staged: Staged) -> None:
+    store, starter = staged.session.checkpoints, starter_checkpoint()
+    assert store.answer(starter) is None
+    staged.start()
+    staged.wait(lambda: store.answer(starter) is not None)
+    answer = store.answer(starter)
+    assert isinstance(answer, CheckpointInfo)
+    assert answer.default_size == 256
+    assert staged.session.generation.suggestions.side == 256
+
+
+def test_a_file_that_is_no_checkpoint_is_an_error_that_says_why(
+    staged: Staged, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.safetensors"
+    page.write_bytes(b"<!DOCTYPE html>")
+    staged.start()
+    staged.session.open_path(page)
+    store = staged.session.checkpoints
+    staged.wait(lambda: store.answer(page) is not None)
+    answer = store.answer(page)
+    assert isinstance(answer, ErrorInfo)
+    assert answer.code is ErrorCode.CHECKPOINT_NOT_SAFETENSORS
+    assert store.entries[-1].path == page
+
+
+def test_the_models_folder_is_listed_beside_what_was_opened(staged: Staged, tmp_path: Path) -> None:
+    store, models = staged.session.checkpoints, staged.paths.models
+    (models / "sub").mkdir(parents=True)
+    (models / "sub" / "b.safetensors").touch()
+    (models / "a.safetensors").touch()
+    elsewhere = tmp_path / "c.safetensors"
+    store.add(elsewhere)
+    store.add(elsewhere)
+    store.add(models / "a.safetensors")
+    store.refresh()
+    staged.wait(lambda: len(store.entries) == 4 and store.entries[1].name == "a")
+    names = [entry.name for entry in store.entries]
+    assert names == [STARTER_NAME, "a", "sub/b", "c"]
+
+
+def test_an_engine_that_dies_of_a_checkpoint_is_asked_once_more(
+    tmp_path: Path, qtbot: QtBot
+) -> None:
+    # The first engine ends after Hello and Ready, the second does not.
+    plan = Plan(ends_after=2, once=str(tmp_path / "once"))
+    staged = Staged(tmp_path, qtbot, fake_command(plan), QUICK)
+    store, starter = staged.session.checkpoints, starter_checkpoint()
+    staged.session.start()
+    staged.wait(lambda: store.answer(starter) is not None)
+    answer = store.answer(starter)
+    # The fake one knows no checkpoints; that it said so shows that it was asked.
+    assert isinstance(answer, ErrorInfo)
+    assert answer.code is ErrorCode.NOT_AVAILABLE
+    staged.end()

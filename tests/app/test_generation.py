@@ -1,0 +1,120 @@
+"""The form without pixels: requests go in and come out whole; choices outlive suggestions."""
+
+from pathlib import Path
+
+import msgspec
+from hypothesis import given
+
+from app.generation import (
+    COMMON_SUGGESTIONS,
+    STARTER_PROMPT,
+    STARTER_SUGGESTIONS,
+    GenerationState,
+    request_of,
+    settings_of,
+)
+from app.paths import starter_checkpoint
+from engine.api.messages import CheckpointInfo
+from engine.api.record import GenerationRecord
+from engine.api.request import GenerateRequest
+from engine.api.values import PrecisionName, SamplerName, ScheduleName
+from engine.families.identify import identify
+from engine.pipeline.inspection import inspect
+from tests.app.requests import requests
+from tests.metadata.records import PLAIN, RECORDS
+
+CHECKPOINT = Path("/models/chosen.safetensors")
+
+
+def state() -> GenerationState:
+    return GenerationState(CHECKPOINT)
+
+
+def starter_info() -> CheckpointInfo:
+    return inspect(identify(starter_checkpoint()))
+
+
+@given(requests)
+def test_a_request_comes_out_as_it_went_in(request: GenerateRequest) -> None:
+    form = state()
+    form.load_request(request)
+    wanted = request.checkpoint or str(CHECKPOINT)
+    assert form.build_request() == msgspec.structs.replace(request, checkpoint=wanted)
+
+
+@given(requests, requests)
+def test_nothing_of_an_earlier_request_is_left(
+    earlier: GenerateRequest, later: GenerateRequest
+) -> None:
+    later = msgspec.structs.replace(later, checkpoint="/models/later.safetensors")
+    form = state()
+    form.load_request(earlier)
+    form.load_request(later)
+    assert form.build_request() == later
+
+
+def test_the_first_request_leaves_every_choice_to_the_engine() -> None:
+    request = state().build_request()
+    assert request == GenerateRequest(prompt=STARTER_PROMPT, checkpoint=str(CHECKPOINT))
+
+
+def test_what_is_shown_before_the_engine_answers_is_what_it_answers() -> None:
+    form = state()
+    before = form.effective
+    form.suggest(starter_info())
+    assert form.effective == before
+    assert form.suggestions.side == STARTER_SUGGESTIONS.side
+
+
+def test_a_checkpoint_changes_what_was_left_open_and_nothing_else() -> None:
+    form = state()
+    form.steps = 33
+    form.height = 320
+    form.suggestions = COMMON_SUGGESTIONS
+    assert (form.effective.width, form.effective.height) == (512, 320)
+    assert (form.effective.steps, form.effective.guidance) == (33, 7.0)
+    assert form.effective.schedule is ScheduleName.KARRAS
+    form.clear_choices()
+    assert not form.has_choices
+    assert (form.effective.height, form.effective.steps) == (512, 20)
+
+
+def test_a_chosen_sampler_brings_its_own_settings() -> None:
+    form = state()
+    form.suggest(starter_info())
+    form.sampler = SamplerName.LCM
+    assert form.effective.steps < STARTER_SUGGESTIONS.settings[0].steps
+    assert form.build_request().steps is None
+
+
+def test_a_seed_is_used_again_only_while_it_is_locked() -> None:
+    form = state()
+    form.seed = 7
+    assert form.build_request().seed is None
+    form.seed_locked = True
+    assert form.build_request().seed == 7
+
+
+def test_a_record_brings_its_settings_but_not_its_device() -> None:
+    form = state()
+    form.load_record(PLAIN)
+    request, resolved = form.build_request(), PLAIN.request
+    assert (request.prompt, request.seed) == (resolved.prompt, resolved.seed)
+    assert (request.width, request.steps) == (resolved.width, resolved.steps)
+    assert (request.backend, request.precision) == ("auto", PrecisionName.AUTO)
+
+
+@given(RECORDS)
+def test_a_record_is_read_from_the_engine_as_it_is_from_a_picture(record: GenerationRecord) -> None:
+    form = state()
+    form.load_record(record)
+    wanted = settings_of(request_of(record))
+    path = str(Path(record.request.checkpoint))
+    assert form.build_request() == msgspec.structs.replace(wanted, checkpoint=path)
+
+
+def test_every_change_of_a_choice_is_told() -> None:
+    form, told = state(), list[bool]()
+    form.effective_changed.connect(lambda: told.append(True))
+    form.width, form.sampler, form.suggestions = 128, SamplerName.EULER, COMMON_SUGGESTIONS
+    assert len(told) == 3

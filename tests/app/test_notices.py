@@ -1,0 +1,39 @@
+"""What there is to tell: newest last, nothing twice, nothing without end."""
+
+from app.notices import NoticeState, Remedy
+from engine.api.values import ErrorCode, ErrorInfo
+
+ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.")
+
+
+def messages(state: NoticeState) -> list[str]:
+    return [notice.message for notice in state.notices]
+
+
+def test_the_newest_is_last_and_the_same_again_is_told_once() -> None:
+    state = NoticeState()
+    state.tell_error(ERROR)
+    state.tell("A note.")
+    state.tell_error(ERROR, remedy=Remedy.RETRY, subjects=("a-0",))
+    assert messages(state) == ["A note.", "The disk is full."]
+    assert state.notices[-1].remedy is Remedy.RETRY
+    assert state.notices[-1].error == ERROR
+
+
+def test_what_was_dismissed_is_gone() -> None:
+    state, told = NoticeState(), list[int]()
+    state.tell("One.")
+    state.tell("Two.")
+    state.changed.connect(lambda: told.append(len(state.notices)))
+    state.dismiss(state.notices[-1].number)
+    state.dismiss(99)
+    assert messages(state) == ["One."]
+    assert told == [1]
+
+
+def test_old_ones_give_way() -> None:
+    state = NoticeState()
+    for number in range(1000):
+        state.tell(f"Note {number}.")
+    assert messages(state)[-1] == "Note 999."
+    assert len(state.notices) == 20

@@ -1,0 +1,110 @@
+"""Progress as a person reads it, on a clock that is told the time."""
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.progress import Preview, ProgressState
+from engine.api.messages import JobFinished, JobPhase, JobPreview, JobProgress
+from engine.api.record import Timings
+from engine.api.values import Phase
+
+JOB = "a-0"
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Running:
+    """A job in its denoising phase."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.state = ProgressState(self.clock)
+        self.state.begin(JOB)
+        self.state.on_phase(JobPhase(job=JOB, phase=Phase.DENOISE))
+
+    def step(self, done: int, seconds: float, total: int = 10) -> None:
+        self.clock.now += seconds
+        self.state.on_progress(JobProgress(job=JOB, done=done, total=total))
+
+
+@pytest.fixture
+def running() -> Running:
+    return Running()
+
+
+def test_speed_and_time_left_come_from_the_steps(running: Running) -> None:
+    assert running.state.seconds_per_step is None
+    assert running.state.seconds_left is None
+    # The first step is slow where something is made ready in it.
+    for done, seconds in ((1, 9.0), (2, 2.0), (3, 2.0), (4, 2.0)):
+        running.step(done, seconds)
+    assert running.state.seconds_per_step == pytest.approx(2)
+    assert running.state.seconds_left == pytest.approx(12)
+    running.clock.now += 1.5
+    assert running.state.seconds_left == pytest.approx(10.5)
+
+
+def test_what_comes_after_the_steps_is_known_from_the_job_before(running: Running) -> None:
+    timings = Timings(
+        load_s=0, compile_s=0, encode_s=0, denoise_s=9, decode_s=3, save_s=1, total_s=13
+    )
+    running.state.on_finished(JobFinished(job=JOB, device="", timings=timings))
+    running.step(1, 2.0)
+    running.step(2, 2.0)
+    assert running.state.seconds_left == pytest.approx(8 * 2 + 4)
+
+
+def test_time_left_is_never_negative(running: Running) -> None:
+    for done in range(1, 11):
+        running.step(done, 1.0)
+    running.clock.now += 60
+    assert running.state.seconds_left == 0
+
+
+def test_a_step_that_is_told_twice_counts_once(running: Running) -> None:
+    for done, seconds in ((1, 2.0), (1, 1.0), (2, 1.0)):
+        running.step(done, seconds)
+    assert running.state.seconds_per_step == pytest.approx(2)
+
+
+def test_other_jobs_say_nothing_here(running: Running) -> None:
+    running.state.on_progress(JobProgress(job="b", done=9, total=10))
+    running.state.on_phase(JobPhase(job="b", phase=Phase.SAVE))
+    running.state.end("b")
+    assert (running.state.job, running.state.phase, running.state.done) == (JOB, Phase.DENOISE, 0)
+
+
+def test_a_preview_is_gone_with_its_job(running: Running, qtbot: QtBot) -> None:
+    pixels = bytes(range(12))
+    told: list[Preview | None] = []
+    running.state.preview_changed.connect(told.append)
+    running.state.on_preview(JobPreview(job=JOB, step=1, width=2, height=2), pixels)
+    running.state.end(JOB)
+    assert told == [Preview(JOB, 2, 2, pixels), None]
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "size"), [(2, 2, 11), (2, 2, 13), (0, 0, 0), (-1, -4, 12), (1 << 20, 9, 12)]
+)
+def test_a_preview_of_another_size_than_it_says_is_not_shown(
+    running: Running, width: int, height: int, size: int
+) -> None:
+    preview = JobPreview(job=JOB, step=1, width=width, height=height)
+    running.state.on_preview(preview, bytes(size))
+    assert running.state.preview is None
+
+
+def test_that_cancel_was_heard_is_told_at_once(running: Running) -> None:
+    told: list[bool] = []
+    running.state.changed.connect(lambda: told.append(running.state.stopping))
+    running.state.stop()
+    running.state.stop()
+    assert told == [True]
+    running.state.end(JOB)
+    assert not running.state.stopping

@@ -1,0 +1,217 @@
+"""The session: what the window asks for, on a fake engine."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.engine_process import EngineState
+from app.jobs import JobState
+from app.notices import Remedy
+from engine.api.limits import MAX_SEED
+from engine.api.values import ErrorCode
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.record import record_chunks
+from tests.app.fake_engine import Plan
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK, fake_command
+from tests.metadata.records import PLAIN, PNG
+
+Stage = Callable[..., Staged]
+
+
+@pytest.fixture
+def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
+    made: list[Staged] = []
+
+    def make(plan: Plan = Plan()) -> Staged:  # noqa: B008 (immutable)
+        made.append(Staged(tmp_path, qtbot, fake_command(plan), QUICK))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+def test_a_picture_is_made_shown_and_listed(stage: Stage) -> None:
+    staged = stage().start()
+    session = staged.session
+    session.generation.count = 2
+    session.generate()
+    assert session.view.live
+    jobs = staged.wait_for_jobs(2)
+    assert [job.state for job in jobs] == [JobState.DONE, JobState.DONE]
+    assert jobs[1].request.seed == (jobs[0].request.seed or 0) + 1
+    assert session.generation.seed == jobs[0].request.seed
+    assert session.view.path == jobs[1].images[0]
+    staged.wait(lambda: len(session.gallery) == 2)
+    assert session.progress.job is None
+
+
+def test_a_seed_that_cannot_be_is_told_and_nothing_queued(stage: Stage) -> None:
+    session = stage().session
+    session.generation.seed, session.generation.seed_locked = MAX_SEED, True
+    session.generation.count = 2
+    session.generate()
+    assert session.notices.notices[-1].error is not None
+    assert session.notices.notices[-1].error.code is ErrorCode.REQUEST_INVALID
+    assert session.queue.jobs == ()
+
+
+def test_cancel_stops_what_runs_then_what_waits(stage: Stage) -> None:
+    staged = stage(Plan(steps=10_000, step_seconds=0.01)).start()
+    session = staged.session
+    session.generation.count = 3
+    session.generate()
+    staged.wait(lambda: session.queue.running is not None and len(session.queue.jobs) == 3)
+    session.cancel()
+    assert session.progress.stopping
+    staged.wait(lambda: session.queue.jobs[0].state is JobState.CANCELLED)
+    session.cancel_all()
+    jobs = staged.wait_for_jobs(3)
+    assert {job.state for job in jobs} == {JobState.CANCELLED}
+    session.cancel()
+    assert session.notices.notices == ()
+
+
+def test_what_waits_without_an_engine_can_be_cancelled(stage: Stage) -> None:
+    staged = stage()
+    staged.session.generate()
+    staged.wait(lambda: staged.session.waiting == 1)
+    staged.session.cancel()
+    staged.wait(lambda: staged.session.waiting == 0)
+
+
+def test_what_was_just_submitted_can_be_cancelled(stage: Stage) -> None:
+    staged = stage()
+    staged.session.generate()
+    staged.session.cancel()
+    assert staged.wait_for_jobs(1)[0].state is JobState.CANCELLED
+
+
+def test_a_crash_is_told_and_the_job_made_again(stage: Stage, tmp_path: Path) -> None:
+    plan = Plan(ends_after=4, by_signal=signal.SIGKILL, once=str(tmp_path / "once"))
+    staged = stage(plan)
+    staged.session.start()
+    staged.session.generate()
+    jobs = staged.wait_for_jobs(1)
+    assert jobs[0].state is JobState.DONE
+    told = staged.session.notices.notices
+    assert [notice.error and notice.error.code for notice in told] == [ErrorCode.ENGINE_CRASHED]
+
+
+def test_an_engine_that_cannot_be_kept_is_told_once_and_can_be_started_again(
+    stage: Stage,
+) -> None:
+    staged = stage(Plan(ends_after=2, status=3))
+    session = staged.session
+    session.start()
+    staged.wait(lambda: session.engine_problem is not None)
+    assert session.engine_state is EngineState.STOPPED
+    assert session.engine_problem is not None
+    last = session.engine_problem.message
+    assert all(notice.message != last for notice in session.notices.notices)
+    session.start_again()
+    assert session.engine_problem is None
+    staged.wait(lambda: session.engine_problem is not None)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_an_engine_that_hangs_can_be_stopped_by_force(stage: Stage) -> None:
+    staged = stage().start()
+    session = staged.session
+    assert staged.process.hello is not None
+    os.kill(staged.process.hello.pid, signal.SIGSTOP)
+    staged.wait(lambda: session.engine_state is EngineState.NOT_ANSWERING)
+    session.force_stop()
+    staged.wait(lambda: session.engine_state is EngineState.READY)
+    assert session.notices.notices == ()
+
+
+def test_the_queue_of_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -> None:
+    earlier = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    earlier.session.generation.count = 2
+    earlier.session.generate()
+    earlier.wait(lambda: earlier.session.waiting == 2)
+    earlier.end()
+    later = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    later.session.start()
+    assert later.session.notices.notices[-1].remedy is Remedy.CANCEL_ALL
+    later.session.remedy(later.session.notices.notices[-1])
+    later.wait_for_jobs(2)
+    later.end()
+
+
+def test_what_failed_in_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -> None:
+    # Every engine ends while it makes the picture.
+    earlier = Staged(tmp_path, qtbot, fake_command(Plan(ends_after=4)), QUICK)
+    earlier.session.generate()
+    earlier.session.start()
+    assert earlier.wait_for_jobs(1)[0].state is JobState.FAILED
+    earlier.end()
+    later = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
+    later.session.start()
+    assert later.session.notices.notices[-1].remedy is Remedy.RETRY
+    later.session.remedy(later.session.notices.notices[-1])
+    assert later.wait_for_jobs(1)[0].state is JobState.DONE
+    later.end()
+
+
+def test_a_picture_fills_the_form_and_other_files_are_checkpoints(
+    stage: Stage, tmp_path: Path
+) -> None:
+    staged = stage()
+    session = staged.session
+    picture = tmp_path / "Picture.PNG"
+    picture.write_bytes(insert_text_chunks(PNG, record_chunks(PLAIN)))
+    session.open_path(picture)
+    staged.wait(lambda: session.generation.prompt == PLAIN.request.prompt)
+    assert session.generation.seed_locked
+    other = tmp_path / "folder"
+    session.open_path(other)
+    assert session.generation.checkpoint == other
+
+
+def test_a_picture_without_settings_leaves_the_form_alone(stage: Stage, tmp_path: Path) -> None:
+    staged = stage()
+    before = staged.session.generation.build_request()
+    picture = tmp_path / "plain.png"
+    picture.write_bytes(PNG)
+    staged.session.open_path(picture)
+    staged.wait(lambda: bool(staged.session.notices.notices))
+    assert staged.session.generation.build_request() == before
+
+
+def test_a_picture_goes_to_the_trash_and_comes_back(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    staged = stage().start()
+    session = staged.session
+    session.generation.count = 2
+    session.generate()
+    staged.wait_for_jobs(2)
+    staged.wait(lambda: len(session.gallery) == 2)
+    shown, other = session.gallery[0].path, session.gallery[1].path
+    session.view.choose(shown)
+    session.trash(shown)
+    assert session.view.path == other
+    staged.wait(lambda: bool(session.notices.notices))
+    notice = session.notices.notices[-1]
+    if notice.remedy is None:
+        pytest.skip("this system does not say where its trash is")
+    assert not Path(shown).exists()
+    session.remedy(notice)
+    staged.wait(lambda: Path(shown).exists() and len(session.gallery) == 2)
+
+
+def test_a_picture_that_is_gone_cannot_go_to_the_trash(stage: Stage, tmp_path: Path) -> None:
+    staged = stage()
+    staged.session.trash(str(tmp_path / "gone.png"))
+    staged.wait(lambda: bool(staged.session.notices.notices))
+    error = staged.session.notices.notices[-1].error
+    assert error is not None
+    assert error.code is ErrorCode.OUTPUT_NOT_WRITABLE

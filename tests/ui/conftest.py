@@ -1,0 +1,71 @@
+"""A window for each test that wants one, closed with everything behind it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.engine_connection import EngineCommand
+from tests.app.fake_engine import Plan
+from tests.app.sessions import Staged
+from tests.app.supervised import PATIENCE_MS, QUICK, fake_command
+from ui.main_window import MainWindow
+from ui.theme.theme import Theme
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "LOGS"):
+        monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
+
+
+class Desk(Staged):
+    """A session with its window, which is shown."""
+
+    def __init__(
+        self, folder: Path, bot: QtBot, theme: Theme, command: EngineCommand | None
+    ) -> None:
+        super().__init__(folder, bot, command, QUICK if command else None)
+        self.window = MainWindow(self.session, theme)
+        bot.addWidget(self.window)
+        self.window.show()
+        # Keys go to the active window only.
+        self.window.activateWindow()
+        bot.waitUntil(self.window.isActiveWindow, timeout=PATIENCE_MS)
+
+    def end(self) -> None:
+        """Leave no process, thread or file open."""
+        super().end()
+        self.window.close_background()
+
+
+class MakeDesk(Protocol):
+    """Makes a desk on a fake engine that follows a plan, or on the real one."""
+
+    def __call__(self, plan: Plan = ..., *, real: bool = ...) -> Desk: ...
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Theme:
+    return Theme(qapp, {"SAFELIGHT_THEME": "dark"})
+
+
+@pytest.fixture
+def make_desk(tmp_path: Path, qtbot: QtBot, theme: Theme) -> Iterator[MakeDesk]:
+    made: list[Desk] = []
+
+    def make(plan: Plan = Plan(), *, real: bool = False) -> Desk:  # noqa: B008 (immutable)
+        made.append(Desk(tmp_path, qtbot, theme, None if real else fake_command(plan)))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    return make_desk()

@@ -1,0 +1,130 @@
+"""Everything that takes the focus has a name, and Tab leads to it in the order of reading."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAccessibleInterface
+from PySide6.QtWidgets import QApplication, QWidget
+
+from tests.app.fake_engine import Plan
+from tests.ui.conftest import Desk, MakeDesk
+
+NAME = QAccessible.Text.Name
+
+
+def nodes(interface: QAccessibleInterface) -> Iterator[QAccessibleInterface]:
+    """The tree below and with a node."""
+    yield interface
+    for index in range(interface.childCount()):
+        child = interface.child(index)
+        if child is not None:  # pyright: ignore[reportUnnecessaryComparison] (Qt may have none)
+            yield from nodes(child)
+
+
+def unnamed(window: QWidget) -> list[str]:
+    """What takes the focus or shows something, and says nothing of itself."""
+    interface = QAccessible.queryAccessibleInterface(window)
+    found: list[str] = []
+    for node in nodes(interface):
+        state = node.state()
+        if state.invisible or node.text(NAME):  # pyright: ignore[reportAttributeAccessIssue]
+            continue
+        wants_one = state.focusable or node.role() in (  # pyright: ignore[reportAttributeAccessIssue]
+            QAccessible.Role.Button,
+            QAccessible.Role.ListItem,
+            QAccessible.Role.ProgressBar,
+        )
+        if wants_one:
+            found.append(f"{node.role()} {type(node.object()).__name__}")
+    return found
+
+
+def test_everything_that_takes_the_focus_has_a_name(desk: Desk) -> None:
+    assert unnamed(desk.window) == []
+
+
+def test_so_it_is_with_pictures_notices_and_a_running_job(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(steps=100_000, step_seconds=0.01))
+    desk.paths.output.mkdir()
+    (desk.paths.output / "a picture.png").touch()
+    desk.start()
+    desk.session.generation.count = 3
+    desk.session.generate()
+    desk.session.notices.tell("Something.", "To know.")
+    desk.session.generation.steps = 3
+    desk.wait(lambda: desk.queue.running is not None and desk.session.waiting == 2)
+    desk.wait(lambda: len(desk.session.gallery) == 1)
+    desk.session.view.choose(desk.session.gallery[0].path)
+    desk.wait(desk.window.generate.cancel_all.isVisible)
+    assert unnamed(desk.window) == []
+
+
+def tab_order(window: QWidget) -> list[QWidget]:
+    """What Tab leads to, beginning with the first."""
+    order: list[QWidget] = []
+    current = window.nextInFocusChain()
+    while current is not None and current is not window:
+        if current.focusPolicy() & Qt.FocusPolicy.TabFocus and current.isVisibleTo(window):
+            order.append(current)
+        current = current.nextInFocusChain()
+    return order
+
+
+def test_tab_goes_down_the_form_then_to_the_picture_and_the_strip(desk: Desk) -> None:
+    window, form = desk.window, desk.window.form
+    wanted: list[QWidget] = [
+        form.prompt,
+        form.negative,
+        form.checkpoint.box,
+        form.checkpoint.open,
+        *form.picture_size.presets,
+        form.picture_size.width_field,
+        form.picture_size.height_field,
+        form.steps.slider,
+        form.steps.field,
+        form.guidance.slider,
+        form.guidance.field,
+        form.method.sampler,
+        form.method.schedule,
+        form.seed.number,
+        form.count.field,
+        window.generate.generate,
+        window.strip,
+    ]
+    order = tab_order(window)
+    places = [order.index(widget) for widget in wanted]
+    assert places == sorted(places)
+    assert places[0] == 0
+
+
+def test_the_first_thing_to_type_into_is_the_prompt(desk: Desk) -> None:
+    assert desk.window.focusWidget() is desk.window.form.prompt
+
+
+@pytest.fixture
+def large_font(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[float]:
+    usual = qapp.font()
+    larger = qapp.font()
+    larger.setPointSizeF(usual.pointSizeF() * request.param)
+    qapp.setFont(larger)
+    yield request.param
+    qapp.setFont(usual)
+
+
+@pytest.mark.parametrize("large_font", [1.0, 1.5], indirect=True)
+@pytest.mark.parametrize("size", [(960, 640), (1440, 900)])
+@pytest.mark.usefixtures("large_font")
+def test_nothing_of_the_form_is_cut_off_at_the_side(
+    make_desk: MakeDesk, size: tuple[int, int]
+) -> None:
+    desk = make_desk()
+    desk.window.resize(*size)
+    form, content = desk.window.form, desk.window.form.widget()
+    assert content is not None
+    desk.wait(lambda: desk.window.size().toTuple() == size)
+    desk.wait(lambda: content.width() <= form.viewport().width())
+    for child in content.findChildren(QWidget):
+        if child.isVisible():
+            right = child.mapTo(content, child.rect().topRight()).x()
+            assert right < content.width(), child

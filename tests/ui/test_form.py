@@ -1,0 +1,210 @@
+"""The form shows the state and writes back what the user edits, and nothing else."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QWidget
+
+from app.generation import COMMON_SUGGESTIONS, NO_EXTRAS, Extras
+from engine.api.limits import MAX_SEED
+from engine.api.request import ComponentFiles, GenerateRequest
+from engine.api.values import SamplerName, ScheduleName
+from tests.app.requests import requests
+from tests.ui.conftest import Desk
+from ui.widgets.size_field import preset_sizes
+
+# The window is the same for every example, which is the point: nothing may be left over.
+ONE_WINDOW = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@ONE_WINDOW
+@given(request=requests)
+def test_a_request_goes_through_the_window_unchanged(desk: Desk, request: GenerateRequest) -> None:
+    state = desk.session.generation
+    state.load_request(request)
+    QApplication.processEvents()
+    wanted = request.checkpoint or str(state.checkpoint)
+    assert state.build_request() == msgspec.structs.replace(request, checkpoint=wanted)
+
+
+@ONE_WINDOW
+@given(request=requests)
+def test_the_window_shows_what_is_loaded(desk: Desk, request: GenerateRequest) -> None:
+    form, state = desk.window.form, desk.session.generation
+    state.load_request(request)
+    effective = state.effective
+    assert form.steps.field.value() == effective.steps
+    assert form.guidance.field.value() == pytest.approx(effective.guidance, abs=0.006)
+    assert form.picture_size.width_field.value() == effective.width
+    assert form.picture_size.height_field.value() == effective.height
+    assert form.count.field.value() == request.count
+    assert form.seed.lock.isChecked() == (request.seed is not None)
+    assert form.seed.dice.isChecked() == (request.seed is None)
+    if request.seed is not None:
+        assert form.seed.number.text() == str(request.seed)
+    assert form.method.sampler.currentData() == request.sampler
+    assert form.method.schedule.currentData() == request.schedule
+    assert form.reset.isVisibleTo(form) == state.has_choices
+    assert form.extras.isVisibleTo(form) == (state.extras != NO_EXTRAS)
+
+
+def retype(field: QAbstractSpinBox | QLineEdit, text: str) -> None:
+    """Replace what a field holds by typing, and leave it."""
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, text)
+    QTest.keyClick(field, Qt.Key.Key_Tab)
+
+
+def turn_wheel(widget: QWidget) -> None:
+    """One notch, over the middle of a control."""
+    place = QPointF(widget.rect().center())
+    event = QWheelEvent(
+        place,
+        QPointF(widget.mapToGlobal(place.toPoint())),
+        QPoint(0, 0),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(widget, event)
+
+
+def test_what_is_typed_is_what_is_asked_for(desk: Desk) -> None:
+    form, state = desk.window.form, desk.session.generation
+    for edit, text in ((form.prompt, "a boat"), (form.negative, "fog")):
+        edit.setFocus()
+        edit.selectAll()
+        QTest.keyClicks(edit, text)
+    for field, text in (
+        (form.steps.field, "31"),
+        (form.guidance.field, "3.5"),
+        (form.picture_size.width_field, "320"),
+        (form.seed.number, str(MAX_SEED)),
+        (form.count.field, "4"),
+    ):
+        retype(field, text)
+    request = state.build_request()
+    assert (request.prompt, request.negative_prompt) == ("a boat", "fog")
+    assert (request.steps, request.guidance, request.count) == (31, 3.5, 4)
+    # The height was shown as it will be, and stays what it was shown to be.
+    assert (request.width, request.height) == (320, 256)
+    assert request.seed == MAX_SEED
+
+
+def test_what_cannot_be_is_not_taken(desk: Desk) -> None:
+    form, state = desk.window.form, desk.session.generation
+    retype(form.seed.number, str(MAX_SEED) + "0")
+    assert state.seed == MAX_SEED
+    retype(form.steps.field, "0")
+    assert state.effective.steps >= 1
+    retype(form.guidance.field, "nan")
+    assert state.guidance is None
+    retype(form.picture_size.height_field, "301")
+    assert state.height == 304
+
+
+def test_looking_at_a_field_changes_nothing(desk: Desk) -> None:
+    state = desk.session.generation
+    request = GenerateRequest(
+        prompt="a\u00a0b", checkpoint="/c", width=500, guidance=7.123456, seed=5, steps=977
+    )
+    state.load_request(request)
+    for widget in desk.window.findChildren(type(desk.window.form.steps.field)):
+        widget.setFocus()
+        QTest.keyClick(widget, Qt.Key.Key_Tab)
+    for widget in (desk.window.form.guidance.field, desk.window.form.seed.number):
+        widget.setFocus()
+        QTest.keyClick(widget, Qt.Key.Key_Tab)
+    assert state.build_request() == request
+
+
+def test_settings_can_be_undone_in_the_prompt(desk: Desk) -> None:
+    prompt = desk.window.form.prompt
+    before = prompt.toPlainText()
+    desk.session.generation.load_request(GenerateRequest(prompt="from a picture"))
+    assert prompt.toPlainText() == "from a picture"
+    prompt.undo()
+    assert desk.session.generation.prompt == before
+
+
+def test_presets_choose_both_sides(desk: Desk) -> None:
+    size, state = desk.window.form.picture_size, desk.session.generation
+    assert size.presets[0].isChecked()
+    QTest.mouseClick(size.presets[1], Qt.MouseButton.LeftButton)
+    assert (state.width, state.height) == preset_sizes(256)[1]
+    assert [button.isChecked() for button in size.presets] == [False, True, False, False]
+    state.height = 512
+    assert not any(button.isChecked() for button in size.presets)
+
+
+@pytest.mark.parametrize("side", [256, 512, 768, 1024])
+def test_presets_are_sizes_networks_are_trained_on(side: int) -> None:
+    for width, height in preset_sizes(side):
+        assert width % 64 == height % 64 == 0
+        assert min(width, height) == side
+
+
+def test_dice_and_lock_are_one_choice(desk: Desk) -> None:
+    seed, state = desk.window.form.seed, desk.session.generation
+    assert not seed.lock.isEnabled()
+    state.seed = 5
+    QTest.mouseClick(seed.lock, Qt.MouseButton.LeftButton)
+    assert state.build_request().seed == 5
+    QTest.mouseClick(seed.dice, Qt.MouseButton.LeftButton)
+    assert state.build_request().seed is None
+    retype(seed.number, "77")
+    assert (state.seed, state.seed_locked) == (77, True)
+    retype(seed.number, "\b")
+    assert (state.seed, state.seed_locked) == (None, False)
+
+
+def test_samplers_can_be_chosen_and_left_to_the_checkpoint(desk: Desk) -> None:
+    method, state = desk.window.form.method, desk.session.generation
+    assert "DPM++ 2M" in method.sampler.currentText()
+    method.sampler.setCurrentIndex(method.sampler.findData(SamplerName.EULER))
+    method.sampler.activated.emit(method.sampler.currentIndex())
+    method.schedule.setCurrentIndex(method.schedule.findData(ScheduleName.KARRAS))
+    method.schedule.activated.emit(method.schedule.currentIndex())
+    assert (state.sampler, state.schedule) == (SamplerName.EULER, ScheduleName.KARRAS)
+    QTest.mouseClick(desk.window.form.reset, Qt.MouseButton.LeftButton)
+    assert (state.sampler, state.schedule) == (None, None)
+    assert method.sampler.currentIndex() == 0
+
+
+def test_another_checkpoint_shows_its_own_defaults(desk: Desk, tmp_path: Path) -> None:
+    form, session = desk.window.form, desk.session
+    session.generation.steps = 9
+    session.open_path(tmp_path / "other.safetensors")
+    assert form.checkpoint.box.currentText() == "other"
+    assert form.picture_size.width_field.value() == COMMON_SUGGESTIONS.side
+    assert form.steps.field.value() == 9
+
+
+def test_what_a_picture_brings_along_is_said_and_can_be_dropped(desk: Desk) -> None:
+    form, state = desk.window.form, desk.session.generation
+    state.extras = Extras(components=ComponentFiles(vae="/vaes/soft.safetensors"), clip_skip=2)
+    assert form.extras.isVisibleTo(form)
+    assert "soft.safetensors" in form.extras.text()
+    assert "2" in form.extras.text()
+    form.extras.drop.click()
+    assert state.extras == NO_EXTRAS
+    assert not form.extras.isVisibleTo(form)
+
+
+def test_the_wheel_over_a_field_does_not_change_it(desk: Desk) -> None:
+    before = desk.session.generation.build_request()
+    form = desk.window.form
+    for widget in (form.steps.slider, form.steps.field, form.method.sampler, form.checkpoint.box):
+        widget.setFocus()
+        turn_wheel(widget)
+    assert desk.session.generation.build_request() == before

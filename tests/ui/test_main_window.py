@@ -1,0 +1,243 @@
+"""What the window shows of the engine, the queue and the pictures, and what its buttons do."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from app.engine_process import EngineState
+from app.jobs import JobState
+from app.notices import Remedy
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.record import record_chunks
+from tests.app.fake_engine import Plan
+from tests.metadata.records import PLAIN, PNG
+from tests.ui.conftest import Desk, MakeDesk
+from ui.main_window import MainWindow
+
+LONG = Plan(steps=100_000, step_seconds=0.01, previews=1)
+ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.", "ENOSPC")
+LEFT = Qt.MouseButton.LeftButton
+
+
+def visible_buttons(window: MainWindow) -> set[str]:
+    buttons = window.findChildren(QPushButton)
+    return {button.text() for button in buttons if button.isVisible()}
+
+
+def add_picture(folder: Path, name: str = "a.png") -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_bytes(insert_text_chunks(PNG, record_chunks(PLAIN)))
+    return str(path)
+
+
+def test_the_window_is_there_before_the_engine(desk: Desk) -> None:
+    window = desk.window
+    assert window.isVisible()
+    assert window.generate.generate.isEnabled()
+    assert window.generate.status.text() == "Starting…"
+    assert window.canvas.empty.isVisible()
+
+
+def test_a_picture_asked_for_early_is_made_when_the_engine_is_ready(desk: Desk) -> None:
+    QTest.mouseClick(desk.window.generate.generate, LEFT)
+    desk.wait(lambda: desk.session.waiting == 1)
+    desk.wait(lambda: "1 waiting" in desk.window.generate.status.text())
+    desk.session.start()
+    assert desk.wait_for_jobs(1)[0].state is JobState.DONE
+
+
+def test_progress_and_the_queue_are_told(make_desk: MakeDesk) -> None:
+    desk = make_desk(LONG).start()
+    window = desk.window
+    desk.session.generation.count = 3
+    QTest.mouseClick(window.generate.generate, LEFT)
+    desk.wait(lambda: "of 100000" in window.info.title.text())
+    desk.wait(lambda: "per step" in window.info.detail.text())
+    desk.wait(lambda: "2 waiting" in window.generate.status.text())
+    assert {"Generate", "Cancel", "Cancel all"} <= visible_buttons(window)
+    assert window.info.bar.maximum() == 100_000
+    # Told before anything else happens: the engine is asked meanwhile.
+    window.generate.cancel.click()
+    assert window.generate.status.text() == "Stopping…"
+    desk.wait(lambda: desk.queue.jobs[0].state is JobState.CANCELLED)
+    window.generate.cancel_all.click()
+    desk.wait_for_jobs(3)
+    desk.wait(lambda: window.generate.status.text() == "Ready")
+    assert not {"Cancel", "Cancel all"} & visible_buttons(window)
+
+
+def test_an_earlier_picture_can_be_seen_while_one_is_made(make_desk: MakeDesk) -> None:
+    desk = make_desk(LONG)
+    earlier = add_picture(desk.paths.output)
+    desk.start()
+    window, view = desk.window, desk.session.view
+    desk.wait(lambda: window.strip.pictures.rowCount() == 1)
+    desk.session.generate()
+    desk.wait(lambda: desk.session.is_live)
+    assert not window.strip.selectionModel().hasSelection()
+    window.strip.setCurrentIndex(window.strip.pictures.index(0))
+    assert (view.path, view.live) == (earlier, False)
+    desk.wait(lambda: window.info.title.text() == PLAIN.request.prompt)
+    assert window.info.watch.isVisible()
+    window.info.watch.click()
+    assert view.live
+    assert "step" in window.info.title.text()
+
+
+def test_a_picture_is_chosen_and_its_settings_used(desk: Desk) -> None:
+    path = add_picture(desk.paths.output)
+    desk.session.gallery.refresh()
+    window = desk.window
+    desk.wait(lambda: window.strip.pictures.rowCount() == 1)
+    place = window.strip.visualRect(window.strip.pictures.index(0)).center()
+    QTest.mouseClick(window.strip.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, place)
+    assert desk.session.view.path == path
+    desk.wait(lambda: window.canvas.view.isVisible() and window.canvas.view.image is not None)
+    window.info.use.click()
+    desk.wait(lambda: desk.session.generation.prompt == PLAIN.request.prompt)
+    assert window.form.steps.field.value() == PLAIN.request.steps
+    QTest.keyClick(window.strip, Qt.Key.Key_C, _CONTROL | Qt.KeyboardModifier.AltModifier)
+    assert QGuiApplication.clipboard().text() == path
+    window.info.buttons[0].click()
+    desk.wait(lambda: QGuiApplication.clipboard().mimeData().hasImage())
+
+
+_CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+def test_delete_moves_to_the_trash_only_in_the_strip(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    path = Path(add_picture(desk.paths.output))
+    desk.session.gallery.refresh()
+    window = desk.window
+    desk.wait(lambda: window.strip.pictures.rowCount() == 1)
+    desk.session.view.choose(str(path))
+    window.form.prompt.setFocus()
+    QTest.keyClick(window.form.prompt, Qt.Key.Key_Delete)
+    window.strip.setFocus()
+    QTest.keyClick(window.strip, Qt.Key.Key_Delete)
+    desk.wait(lambda: window.strip.pictures.rowCount() == 0)
+    assert not path.exists()
+
+
+def test_a_failure_says_what_to_do_and_can_be_dismissed(desk: Desk) -> None:
+    bar, panel = desk.window.notices.notice_bar, desk.window.notices
+    desk.session.notices.tell("A note.")
+    assert not panel.copy_report.isVisible()
+    desk.session.notices.tell_error(ERROR, remedy=Remedy.RETRY, subjects=("x",))
+    assert (bar.message.text(), bar.hint.text()) == (ERROR.message, ERROR.hint)
+    assert panel.remedy.text() == "Try again"
+    panel.copy_report.click()
+    report = QGuiApplication.clipboard().text()
+    assert "ENOSPC" in report
+    assert "disk_full" in report
+    bar.dismiss.click()
+    assert bar.message.text() == "A note."
+    bar.dismiss.click()
+    assert not bar.isVisible()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_an_engine_that_hangs_can_be_stopped_from_the_window(desk: Desk) -> None:
+    desk.start()
+    window = desk.window
+    assert desk.process.hello is not None
+    os.kill(desk.process.hello.pid, signal.SIGSTOP)
+    desk.wait(window.notices.engine_bar.isVisible)
+    assert "not answering" in window.notices.engine_bar.message.text()
+    assert "Force stop" in visible_buttons(window)
+    button = next(b for b in window.findChildren(QPushButton) if b.text() == "Force stop")
+    QTest.mouseClick(button, LEFT)
+    desk.wait(lambda: desk.session.engine_state is EngineState.READY)
+    assert not window.notices.engine_bar.isVisible()
+
+
+def test_an_engine_that_was_given_up_can_be_started_from_the_window(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(ends_after=2, status=3))
+    window = desk.window
+    desk.session.start()
+    desk.wait(window.notices.engine_bar.isVisible)
+    assert {"Start again", "Copy report"} <= visible_buttons(window)
+    desk.wait(lambda: window.generate.status.text() == "The engine is stopped")
+    button = next(b for b in window.findChildren(QPushButton) if b.text() == "Start again")
+    QTest.mouseClick(button, LEFT)
+    assert desk.session.engine_state is not EngineState.STOPPED
+
+
+def drag(window: MainWindow, *files: Path) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
+    event = QDragEnterEvent(
+        QPoint(5, 5), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(window, event)
+    return data
+
+
+def drop(window: MainWindow, data: QMimeData) -> None:
+    event = QDropEvent(
+        QPointF(5, 5), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(window, event)
+
+
+def test_a_dropped_checkpoint_is_used_where_it_lies(desk: Desk, tmp_path: Path) -> None:
+    checkpoint = tmp_path / "my mix.safetensors"
+    checkpoint.write_bytes(b"weights")
+    data = drag(desk.window, checkpoint)
+    assert desk.window.overlay.isVisible()
+    drop(desk.window, data)
+    assert not desk.window.overlay.isVisible()
+    assert desk.session.generation.checkpoint == checkpoint
+    assert desk.window.form.checkpoint.box.currentText() == "my mix"
+    assert list(desk.paths.models.rglob("*")) == []
+
+
+def test_a_dropped_picture_fills_the_form(desk: Desk, tmp_path: Path) -> None:
+    drop(desk.window, drag(desk.window, Path(add_picture(tmp_path / "elsewhere"))))
+    desk.wait(lambda: desk.window.form.prompt.toPlainText() == PLAIN.request.prompt)
+
+
+def test_what_is_no_file_is_not_taken(desk: Desk) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl("https://example.org/model.safetensors")])
+    before = desk.session.generation.checkpoint
+    drop(desk.window, data)
+    data.setText("a prompt")
+    drop(desk.window, data)
+    assert desk.session.generation.checkpoint == before
+
+
+def test_files_dropped_on_a_text_field_are_the_windows(desk: Desk, tmp_path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(tmp_path / "a.safetensors"))])
+    data.setText(str(tmp_path / "a.safetensors"))
+    assert not desk.window.form.prompt.canInsertFromMimeData(data)
+
+
+@pytest.mark.parametrize("size", [(960, 640), (1440, 900), (2560, 1440)])
+def test_it_fits_the_screen_and_has_room_for_the_picture(desk: Desk, size: tuple[int, int]) -> None:
+    window = desk.window
+    desk.session.notices.tell_error(ERROR, remedy=Remedy.RETRY)
+    window.resize(*size)
+    desk.wait(lambda: window.size().toTuple() == size)
+    assert window.canvas.height() >= size[1] * 0.4
+    assert window.canvas.width() >= size[0] * 0.6
+
+
+def test_a_million_characters_pasted_are_cut(desk: Desk) -> None:
+    QGuiApplication.clipboard().setText("word " * 200_000)
+    prompt = desk.window.form.prompt
+    prompt.selectAll()
+    prompt.paste()
+    assert len(prompt.toPlainText()) == 20_000

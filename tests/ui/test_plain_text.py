@@ -1,0 +1,89 @@
+"""Text of unknown origin is text, whatever it looks like."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QTextBrowser, QTextEdit
+
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.metadata.png import TextChunk, insert_text_chunks
+from tests.metadata.records import PNG
+from tests.ui.conftest import Desk
+
+HOSTILE = (
+    "<h1>Hello</h1><img src='file:///etc/passwd'><img src='http://192.0.2.1/x.png'>",
+    "<qt><b>bold</b></qt>",
+    "&lt;i&gt; && %1 {name} \\u202e",
+    "\0\x07\u202egnp.evil",
+    "a" * 100_000,
+    "line\n" * 1000,
+)
+
+
+def shown_text(label: QLabel) -> str:
+    """What a label was given; that it is drawn as such is its format's doing."""
+    assert label.textFormat() is Qt.TextFormat.PlainText
+    return label.text()
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_failure_is_shown_as_it_is(desk: Desk, text: str) -> None:
+    desk.session.notices.tell_error(ErrorInfo(ErrorCode.INTERNAL, text, text, text))
+    bar = desk.window.notices.notice_bar
+    assert bar.isVisibleTo(desk.window)
+    wanted = " ".join(text[:400].split())
+    assert shown_text(bar.message).replace("\u200b", "") == wanted
+    assert shown_text(bar.hint).replace("\u200b", "") == wanted
+    # However long it is, the window need not grow.
+    desk.window.resize(960, 640)
+    assert desk.window.minimumSizeHint().width() <= 960
+    desk.wait(lambda: desk.window.size().toTuple() == (960, 640))
+    assert desk.window.canvas.height() >= 128
+
+
+def test_no_label_guesses_what_its_text_is(desk: Desk) -> None:
+    labels = desk.window.findChildren(QLabel)
+    assert len(labels) > 20
+    for label in labels:
+        assert label.textFormat() is Qt.TextFormat.PlainText or not label.text()
+        assert not label.openExternalLinks()
+
+
+def test_nothing_can_show_rich_text(desk: Desk) -> None:
+    assert desk.window.findChildren(QTextEdit) == []
+    assert desk.window.findChildren(QTextBrowser) == []
+
+
+def test_a_hostile_checkpoint_name_is_only_a_name(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "<b>mix<&img src=x>.safetensors"
+    desk.session.open_path(path)
+    assert desk.window.form.checkpoint.box.currentText() == "<b>mix<&img src=x>"
+    # Tooltips guess; this one would be read as HTML.
+    assert desk.window.form.checkpoint.box.toolTip() == ""
+
+
+def test_a_hostile_prompt_in_a_picture_is_only_a_prompt(desk: Desk) -> None:
+    folder = desk.paths.output
+    folder.mkdir()
+    prompt = HOSTILE[0]
+    text = TextChunk("parameters", f"{prompt}\nSteps: 5, Sampler: Euler, Size: 64x64")
+    (folder / "a.png").write_bytes(insert_text_chunks(PNG, [text]))
+    desk.session.gallery.refresh()
+    strip = desk.window.strip.pictures
+    tooltip, spoken = Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole
+    desk.wait(lambda: strip.rowCount() == 1)
+    desk.wait(lambda: prompt in strip.index(0).data(spoken))
+    assert "<h1>" not in strip.index(0).data(tooltip)
+    assert "&lt;h1&gt;" in strip.index(0).data(tooltip)
+    desk.session.view.choose(desk.session.gallery[0].path)
+    desk.wait(lambda: desk.window.info.title.text() == prompt)
+    assert shown_text(desk.window.info.title) == prompt
+
+
+def test_settings_of_a_hostile_picture_reach_the_form_unchanged(desk: Desk, tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(insert_text_chunks(PNG, [TextChunk("parameters", HOSTILE[0])]))
+    desk.session.open_path(path)
+    desk.wait(lambda: desk.session.generation.prompt == HOSTILE[0])
+    assert desk.window.form.prompt.toPlainText() == HOSTILE[0]

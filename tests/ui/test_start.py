@@ -1,0 +1,103 @@
+"""The command with a window: what it loads, what it leaves alone, and a second start."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.single_instance import SingleInstance, Start
+from tests.app.supervised import PATIENCE_MS
+
+ROOT = Path(__file__).parents[2]
+# Runs the window until its first event loop turn and says which modules are there.
+OPEN = """
+import sys
+from PySide6.QtCore import QTimer
+from ui.application import Application
+made = Application.__init__
+def init(self):
+    made(self)
+    QTimer.singleShot(0, self.quit)
+Application.__init__ = init
+from app.__main__ import open_window
+status = open_window()
+print(*sorted(sys.modules))
+sys.exit(status)
+"""
+COMMAND = """
+import sys
+from app.__main__ import main
+sys.argv = ["safelight", "models"]
+try:
+    main()
+finally:
+    print(*sorted(sys.modules))
+"""
+
+
+def run(code: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+
+
+def loaded(done: "subprocess.CompletedProcess[str]") -> set[str]:
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_the_command_line_never_loads_qt() -> None:
+    assert {name for name in loaded(run(COMMAND)) if name.startswith(("PySide6", "ui"))} == set()
+
+
+def test_the_window_never_loads_the_engine() -> None:
+    heavy = ("numpy", "onnx", "openvino", "PIL", "tokenizers", "backends", "engine.server")
+    found = loaded(run(OPEN))
+    assert "ui.main_window" in found
+    assert {name for name in found if name.split(".")[0] in heavy or name in heavy} == set()
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"QT_PLUGIN_PATH": "/nonexistent", "QT_QPA_PLATFORM_PLUGIN_PATH": "/nonexistent"},
+        {"LD_LIBRARY_PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "x"},
+        {"QT_STYLE_OVERRIDE": "nonsense", "SAFELIGHT_THEME": "nonsense"},
+        {"QT_SCALE_FACTOR": "2"},
+        {"LANG": "xx_XX.UTF-8", "LC_ALL": "C"},
+    ],
+    ids=["plugins", "libraries", "style", "scale", "language"],
+)
+def test_it_starts_with_the_variables_of_others(variables: dict[str, str]) -> None:
+    assert "ui.main_window" in loaded(run(OPEN, **variables))
+
+
+def test_it_starts_without_fonts(tmp_path: Path) -> None:
+    fonts = tmp_path / "fonts.conf"
+    fonts.write_text(
+        '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">'
+        f"<fontconfig><dir>{tmp_path}</dir><cachedir>{tmp_path}</cachedir></fontconfig>"
+    )
+    assert "ui.main_window" in loaded(run(OPEN, FONTCONFIG_FILE=str(fonts)))
+
+
+def test_a_second_start_hands_its_files_over(qtbot: QtBot, tmp_path: Path) -> None:
+    first = SingleInstance(Path(os.environ["SAFELIGHT_STATE"]))
+    opened: list[tuple[str, ...]] = []
+    first.opened.connect(opened.append)
+    assert first.claim() is Start.FIRST
+    file = tmp_path / "a.safetensors"
+    file.touch()
+    second = subprocess.Popen([sys.executable, "-m", "app", str(file)], cwd=ROOT)
+    qtbot.waitUntil(lambda: bool(opened), timeout=PATIENCE_MS)
+    assert second.wait(60) == 0
+    assert opened == [(str(file),)]
+    first.release()

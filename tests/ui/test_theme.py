@@ -1,0 +1,75 @@
+"""The look follows the system, or SAFELIGHT_THEME; icons follow the look."""
+
+import re
+from importlib import resources
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+
+from tests.ui.conftest import Desk
+from ui.theme.colours import DARK, LIGHT, Colours
+from ui.theme.icons import draw, icon_source
+from ui.theme.theme import Theme
+
+ICONS = sorted(
+    file.name.removesuffix(".svg")
+    for file in (resources.files("ui.theme") / "icons").iterdir()
+    if file.name.endswith(".svg")
+)
+
+
+@pytest.mark.parametrize(("wish", "colours"), [("light", LIGHT), ("DARK", DARK)])
+def test_the_environment_decides(qapp: QApplication, wish: str, colours: Colours) -> None:
+    theme = Theme(qapp, {"SAFELIGHT_THEME": wish})
+    assert theme.colours is colours
+    assert qapp.palette().window().color().name() == colours.window
+
+
+def test_nonsense_follows_the_system(qapp: QApplication) -> None:
+    dark = qapp.styleHints().colorScheme() is Qt.ColorScheme.Dark
+    assert Theme(qapp, {"SAFELIGHT_THEME": "mauve"}).colours is (DARK if dark else LIGHT)
+
+
+def test_the_stylesheet_has_no_gap_left(qapp: QApplication) -> None:
+    theme = Theme(qapp, {})
+    for colours in (DARK, LIGHT):
+        theme.use_colours(colours)
+        assert "@" not in qapp.styleSheet()
+
+
+def test_placeholders_can_be_read(desk: Desk) -> None:
+    for edit in (desk.window.form.negative, desk.window.form.seed.number):
+        assert edit.placeholderText()
+        assert edit.palette().placeholderText().color().name() == DARK.muted
+
+
+def test_the_stylesheet_loads_no_file() -> None:
+    text = (resources.files("ui.theme") / "style.qss").read_text(encoding="utf-8")
+    assert "url(" not in text
+
+
+@pytest.mark.parametrize("name", ICONS)
+def test_every_icon_draws_in_the_colour_of_the_theme(qapp: QApplication, name: str) -> None:
+    source = icon_source(name)
+    assert not re.search(r"#[0-9a-f]{3,6}|href|url", source)
+    image = draw(source, "#ff0000", 18, 2).toImage()
+    assert image.width() == 36
+    painted = [
+        image.pixelColor(x, y)
+        for x in range(image.width())
+        for y in range(image.height())
+        if image.pixelColor(x, y).alpha() > 200
+    ]
+    assert painted
+    assert all(pixel.red() > 250 and pixel.green() < 5 for pixel in painted)
+
+
+def test_a_change_of_look_is_told_and_gives_new_icons(qapp: QApplication) -> None:
+    theme, told = Theme(qapp, {"SAFELIGHT_THEME": "dark"}), list[bool]()
+    theme.changed.connect(lambda: told.append(True))
+    before = theme.icon("dice").cacheKey()
+    assert theme.icon("dice").cacheKey() == before
+    theme.use_colours(LIGHT)
+    assert theme.icon("dice").cacheKey() != before
+    assert told == [True]
