@@ -11,6 +11,7 @@ from benchmarks.sections.setting import Setting
 from benchmarks.sections.start import start
 from benchmarks.sections.starter import starter
 from benchmarks.sections.step import step
+from benchmarks.sections.window import window
 
 SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "step": step,
@@ -18,6 +19,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "start": start,
     "memory": memory,
     "starter": starter,
+    "window": window,
     "parity": parity,
     "components": components,
 }
