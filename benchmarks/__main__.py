@@ -1,8 +1,8 @@
 """`python -m benchmarks [SECTION ...]`: measure, print tables, judge.
 
-Sections: step, picture, start, memory, starter, window, parity, components; all of them by default, about
-three quarters of an hour on two quiet cores. Full-size checkpoints of random weights (10 GB) are
-made on first use.
+Sections: step, picture, start, memory, starter, window, parity, components; all of them by default,
+about three quarters of an hour on two quiet cores. Full-size checkpoints of random weights (10 GB)
+are made on first use.
 """
 
 import argparse
