@@ -86,6 +86,7 @@ def run_job(runner: JobRunner, command: RunJob, cancel: CancelToken, put: Put) -
         failure = error_info(error)
         _log.error("a job failed: %s", failure.code.value)
         return JobFailed(job=command.job, error=failure)
+    _log.info("a job finished on %s in %.1f s", result.device.backend, result.timings.total_s)
     return JobFinished(
         job=command.job,
         device=result.device.name,

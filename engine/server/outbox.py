@@ -7,7 +7,7 @@ from itertools import count
 from threading import Condition, Thread
 from typing import Protocol
 
-from engine.api.messages import Event, JobPreview, Pong
+from engine.api.messages import Event, JobPreview
 from engine.api.wire import encode
 
 # A day of progress events; a slow reader holds up the job only beyond that.
@@ -25,8 +25,8 @@ class Put(Protocol):
 class Outbox:
     """Writes events in order, on a thread of its own.
 
-    Of what only the latest counts (the preview of a job, a pong) one waits at a time: a newer one
-    takes its place at the end. Of everything else nothing is dropped. Any thread may use it.
+    Of a job's previews one waits at a time: a newer one takes its place at the end. Of everything
+    else nothing is dropped. Any thread may use it.
     """
 
     def __init__(
@@ -117,13 +117,7 @@ class Outbox:
 
 def _latest_key(event: Event) -> Hashable | None:
     """What a later event of the same key replaces; None for events that all count."""
-    match event:
-        case JobPreview():
-            return (JobPreview, event.job)
-        case Pong():
-            return Pong
-        case _:
-            return None
+    return (JobPreview, event.job) if isinstance(event, JobPreview) else None
 
 
 def _write_all(descriptor: int, frame: bytes) -> None:

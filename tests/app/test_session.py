@@ -151,12 +151,13 @@ def test_what_failed_in_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot)
     earlier.session.generate()
     earlier.session.start()
     assert earlier.wait_for_jobs(1)[0].state is JobState.FAILED
+    earlier.wait(lambda: earlier.process.state is EngineState.READY)
     earlier.end()
     later = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
     later.session.start()
     assert later.session.notices.notices[-1].remedy is Remedy.RETRY
     later.session.remedy(later.session.notices.notices[-1])
-    assert later.wait_for_jobs(1)[0].state is JobState.DONE
+    later.wait(lambda: later.queue.jobs[0].state is JobState.DONE)
     later.end()
 
 

@@ -17,6 +17,7 @@ from engine.api.messages import (
     JobPhase,
     JobPreview,
     JobProgress,
+    LogRecord,
     Ping,
     Pong,
     QueryFailed,
@@ -59,6 +60,7 @@ def test_a_job_is_told_from_beginning_to_end(start: Start, job: MakeJob) -> None
     assert read_record(Path(saved.path)) == saved.record
     assert pictures(talk.folder) == [Path(saved.path)]
     assert finished.timings.total_s > 0
+    assert [record.level for record in talk.of(LogRecord)] == ["info"]
     assert finished.device
 
 

@@ -68,6 +68,7 @@ def test_a_job_waits_when_too_much_is_unread_and_then_loses_nothing(
     talk.wait_for(JobFinished)
     talk.wait_for(Pong, lambda event: event.sequence == 999)
     talk.shut_down()
+    assert [event.sequence for event in talk.of(Pong)] == [*range(1000)]
     assert [event.seed for event in talk.of(ImageSaved)] == [7 + i for i in range(100)]
     assert len(talk.of(JobProgress)) == 100 * 6
 
@@ -116,13 +117,11 @@ def test_a_newer_preview_takes_the_place_of_one_that_waits() -> None:
         pipe.outbox.put(JobProgress(job="a", done=step, total=3))
         pipe.outbox.put(preview("a", step), b"123")
         pipe.outbox.put(preview("b", step), b"123")
-        pipe.outbox.put(Pong(sequence=step))
     pipe.outbox.start()
     events = pipe.drained()
     assert [event for event in events if not isinstance(event, JobProgress)] == [
         preview("a", 2),
         preview("b", 2),
-        Pong(sequence=2),
     ]
     assert [event.done for event in events if isinstance(event, JobProgress)] == [0, 1, 2]
     assert events.index(preview("a", 2)) > events.index(JobProgress(job="a", done=2, total=3))
