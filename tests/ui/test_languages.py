@@ -20,7 +20,7 @@ from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
 
 # What is the same in every language, or comes from elsewhere.
-OURS = re.compile(r"\d|:|·|^$|Esc|Ctrl|Safelight|a red house|message|hint")
+OURS = re.compile(r"\d|:|·|^$|Esc|Ctrl|Safelight|a red house|message|hint|Not available")
 LONG = Plan(steps=100_000, step_seconds=0.01)
 
 
