@@ -4,9 +4,12 @@ import logging
 import sys
 from types import TracebackType
 
+from PySide6.QtCore import QCoreApplication
+
 from app.notices import NoticeState
 from engine.api.values import ErrorCode, ErrorInfo
 
+translate = QCoreApplication.translate
 _log = logging.getLogger(__name__)
 
 
@@ -14,8 +17,8 @@ def fault(error: BaseException) -> ErrorInfo:
     """An exception that nobody expected, as something to tell."""
     return ErrorInfo(
         ErrorCode.INTERNAL,
-        "Something went wrong inside Safelight.",
-        "Copy the report and send it to us; then try again.",
+        translate("faults", "Something went wrong inside Safelight."),
+        translate("faults", "Copy the report and send it to us; then try again."),
         f"{type(error).__name__}: {error}",
     )
 

@@ -1,6 +1,7 @@
 """The pictures of the output folder, newest first. The files are the truth; this follows them."""
 
 import os
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -50,7 +51,7 @@ class GalleryStore(QObject):
         self.folder = folder
         self._background = background
         self._pictures: list[Picture] = []
-        self._rows: dict[str, int] | None = None
+        self._by_path: dict[str, Picture] = {}
         self._scanning = False
         self._stale = False
         self._watcher = QFileSystemWatcher(self)
@@ -66,9 +67,10 @@ class GalleryStore(QObject):
 
     def row_of(self, path: str) -> int | None:
         """The row of a picture, None if it is not in the list."""
-        if self._rows is None:
-            self._rows = {picture.path: row for row, picture in enumerate(self._pictures)}
-        return self._rows.get(path)
+        picture = self._by_path.get(path)
+        if picture is None:
+            return None
+        return bisect_left(self._pictures, _newest_first(picture), key=_newest_first)
 
     def refresh(self) -> None:
         """Read the folder again, off this thread."""
@@ -88,7 +90,6 @@ class GalleryStore(QObject):
 
     def _apply(self, change: Change) -> None:
         self._scanning = False
-        self._rows = None
         if len(change.removed) + len(change.inserted) > _MOST_PATCHES:
             self.resetting.emit()
             self._patch(change, quiet=True)
@@ -104,8 +105,9 @@ class GalleryStore(QObject):
         for first, last in change.removed:
             if not quiet:
                 self.removing.emit(first, last)
+            for picture in self._pictures[first : last + 1]:
+                self._by_path.pop(picture.path, None)
             del self._pictures[first : last + 1]
-            self._rows = None
             if not quiet:
                 self.removed.emit(first, last)
         for first, pictures in change.inserted:
@@ -113,7 +115,7 @@ class GalleryStore(QObject):
             if not quiet:
                 self.inserting.emit(first, last)
             self._pictures[first:first] = pictures
-            self._rows = None
+            self._by_path.update((picture.path, picture) for picture in pictures)
             if not quiet:
                 self.inserted.emit(first, last)
 
@@ -127,11 +129,11 @@ class GalleryStore(QObject):
 
 def list_pictures(folder: Path) -> list[Picture]:
     """The pictures of a folder, newest first; hidden files and folders are left out."""
-    return sorted(_pictures(folder), key=_newest_first, reverse=True)
+    return sorted(_pictures(folder), key=_newest_first)
 
 
 def _newest_first(picture: Picture) -> tuple[int, str]:
-    return picture.modified_ns, picture.path
+    return -picture.modified_ns, picture.path
 
 
 def _pictures(folder: Path) -> Iterator[Picture]:

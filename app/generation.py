@@ -17,6 +17,8 @@ from engine.api.values import (
     ScheduleName,
 )
 
+# Laying out a longer one would freeze the window, and no network reads so far.
+MOST_CHARACTERS = 10_000
 STARTER_PROMPT = "a red house by the sea at night"
 
 

@@ -3,11 +3,15 @@
 from pathlib import Path
 
 import msgspec
+from PySide6.QtCore import QCoreApplication
 
+from app.generation import MOST_CHARACTERS
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorInfo
 from engine.errors import EngineError
-from engine.metadata.readers import ImportedRequest, read_request
+from engine.metadata.readers import read_request
+
+translate = QCoreApplication.translate
 
 
 class PictureSettings(msgspec.Struct, frozen=True):
@@ -31,20 +35,33 @@ def read_settings(
         imported = read_request(path)
     except EngineError as error:
         return error.info
-    wanted = imported.request.checkpoint
-    if wanted is None or _exists(wanted):
-        return PictureSettings(imported.request, imported.warnings)
-    if imported.record is not None and imported.record.checkpoint_digest == starter_digest:
-        return _with_checkpoint(imported, str(starter), imported.warnings)
-    remark = f"Its checkpoint {Path(wanted).name} is not there any more; the chosen one is kept."
-    return _with_checkpoint(imported, None, (*imported.warnings, remark))
+    request, remarks = imported.request, list(imported.warnings)
+    wanted = request.checkpoint
+    if wanted is not None and not _exists(wanted):
+        record = imported.record
+        is_starter = record is not None and record.checkpoint_digest == starter_digest
+        checkpoint = str(starter) if is_starter else None
+        request = msgspec.structs.replace(request, checkpoint=checkpoint)
+        if not is_starter:
+            name = Path(wanted).name[:80]
+            gone = translate(
+                "settings", "Its checkpoint {name} is not there any more; the chosen one is kept."
+            )
+            remarks.append(gone.format(name=name))
+    return PictureSettings(_shortened(request, remarks), tuple(remarks))
 
 
-def _with_checkpoint(
-    imported: ImportedRequest, checkpoint: str | None, remarks: tuple[str, ...]
-) -> PictureSettings:
-    request = msgspec.structs.replace(imported.request, checkpoint=checkpoint)
-    return PictureSettings(request, remarks)
+def _shortened(request: GenerateRequest, remarks: list[str]) -> GenerateRequest:
+    """The request with texts that can be edited."""
+    texts = {"prompt": request.prompt, "negative_prompt": request.negative_prompt}
+    long = {name: text for name, text in texts.items() if len(text) > MOST_CHARACTERS}
+    if not long:
+        return request
+    shortened = translate("settings", "Of its text the first {n} characters are used.")
+    remarks.append(shortened.format(n=MOST_CHARACTERS))
+    return msgspec.structs.replace(
+        request, **{name: text[:MOST_CHARACTERS] for name, text in long.items()}
+    )
 
 
 def _exists(path: str) -> bool:

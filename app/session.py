@@ -62,6 +62,7 @@ class Session(QObject):
             client, self.background, models=paths.models, starter=starter, parent=self
         )
         self.gallery = GalleryStore(paths.output, self.background, self)
+        self.gallery.inserted.connect(self._on_pictures_found)
         self.progress = ProgressState(parent=self)
         self.notices = NoticeState(self)
         self.view = ViewState(self)
@@ -134,6 +135,9 @@ class Session(QObject):
             return
         self._newest = ids[0]
         self.view.follow()
+        if self.engine_problem is not None:
+            # Whoever asks for a picture wants an engine.
+            self.start_again()
 
     def cancel(self) -> None:
         """Stop the running job, or where none runs drop the one that would be next."""
@@ -200,7 +204,7 @@ class Session(QObject):
         """Move a picture to the system's trash."""
 
         following = self._neighbour(path)
-        if path == self.view.path and following is not None:
+        if path == self.view.path:
             self.view.path = following
 
         self.background.run(lambda: move_to_trash(path), self._on_trashed)
@@ -274,6 +278,11 @@ class Session(QObject):
             )
 
     # --- what happens ---
+
+    def _on_pictures_found(self) -> None:
+        """Begin with the newest picture rather than with an empty canvas."""
+        if self.view.path is None and not self.view.live:
+            self.view.path = self.gallery[0].path
 
     def _on_engine_state(self, state: EngineState) -> None:
         self.engine_state = state

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt
+from PySide6.QtCore import QT_TRANSLATE_NOOP, QCoreApplication, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
@@ -29,27 +29,33 @@ class ActionName(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    text: str
+    text: object
     key: str
     # For keys that text fields need: they act in the strip only.
     in_strip: bool = False
 
 
 _ENTRIES = {
-    ActionName.GENERATE: _Entry("Generate", "Ctrl+Return"),
-    ActionName.GENERATE_FIRST: _Entry("Generate before all others", "Ctrl+Shift+Return"),
-    ActionName.CANCEL: _Entry("Cancel", "Esc"),
-    ActionName.CANCEL_ALL: _Entry("Cancel all", "Shift+Esc"),
-    ActionName.OPEN: _Entry("Open a checkpoint or a picture…", "Ctrl+O"),
-    ActionName.EDIT_PROMPT: _Entry("Edit the prompt", "Ctrl+E"),
-    ActionName.NEW_SEED: _Entry("A new seed for each picture", "Ctrl+D"),
-    ActionName.KEEP_SEED: _Entry("Keep this seed", "Ctrl+L"),
-    ActionName.USE_SETTINGS: _Entry("Use settings", "Ctrl+U"),
-    ActionName.COPY_PICTURE: _Entry("Copy picture", "Ctrl+Shift+C"),
-    ActionName.COPY_PATH: _Entry("Copy path", "Ctrl+Alt+C"),
-    ActionName.REVEAL: _Entry("Show in file manager", "Ctrl+Shift+F"),
-    ActionName.TRASH: _Entry("Move to trash", "Del", in_strip=True),
-    ActionName.QUIT: _Entry("Quit", "Ctrl+Q"),
+    ActionName.GENERATE: _Entry(QT_TRANSLATE_NOOP("Actions", "Generate"), "Ctrl+Return"),
+    ActionName.GENERATE_FIRST: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Generate before all others"), "Ctrl+Shift+Return"
+    ),
+    ActionName.CANCEL: _Entry(QT_TRANSLATE_NOOP("Actions", "Cancel"), "Esc"),
+    ActionName.CANCEL_ALL: _Entry(QT_TRANSLATE_NOOP("Actions", "Cancel all"), "Shift+Esc"),
+    ActionName.OPEN: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Open a checkpoint or a picture…"), "Ctrl+O"
+    ),
+    ActionName.EDIT_PROMPT: _Entry(QT_TRANSLATE_NOOP("Actions", "Edit the prompt"), "Ctrl+E"),
+    ActionName.NEW_SEED: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "A new seed for each picture"), "Ctrl+D"
+    ),
+    ActionName.KEEP_SEED: _Entry(QT_TRANSLATE_NOOP("Actions", "Keep this seed"), "Ctrl+L"),
+    ActionName.USE_SETTINGS: _Entry(QT_TRANSLATE_NOOP("Actions", "Use settings"), "Ctrl+U"),
+    ActionName.COPY_PICTURE: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy picture"), "Ctrl+Shift+C"),
+    ActionName.COPY_PATH: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy path"), "Ctrl+Alt+C"),
+    ActionName.REVEAL: _Entry(QT_TRANSLATE_NOOP("Actions", "Show in file manager"), "Ctrl+Shift+F"),
+    ActionName.TRASH: _Entry(QT_TRANSLATE_NOOP("Actions", "Move to trash"), "Del", in_strip=True),
+    ActionName.QUIT: _Entry(QT_TRANSLATE_NOOP("Actions", "Quit"), "Ctrl+Q"),
 }
 # The numeric keypad's Enter is another key than Return.
 _ALSO = {ActionName.GENERATE: "Ctrl+Enter", ActionName.GENERATE_FIRST: "Ctrl+Shift+Enter"}
@@ -79,7 +85,7 @@ class Actions(QObject):
         return text.replace("Return", "Enter")
 
     def _make(self, name: ActionName, entry: _Entry) -> QAction:
-        action = QAction(QCoreApplication.translate("Actions", entry.text), self)
+        action = QAction(QCoreApplication.translate("Actions", str(entry.text)), self)
         action.setObjectName(name.value)
         keys = [QKeySequence(entry.key)]
         if name in _ALSO:

@@ -10,45 +10,45 @@ from engine.api.messages import CheckpointInfo
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, InputRole, Phase, PrecisionName
 
+translate = QCoreApplication.translate
+
 _FAMILIES = {"sd1": "Stable Diffusion 1", "sd2": "Stable Diffusion 2", "sdxl": "SDXL"}
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("labels", text)
 
 
 def phase_label(phase: Phase) -> str:
     """What is going on, as the start of a sentence."""
     return {
-        Phase.LOAD: _tr("Opening the checkpoint"),
-        Phase.COMPILE: _tr("Preparing the networks"),
-        Phase.ENCODE: _tr("Reading the prompt"),
-        Phase.DENOISE: _tr("Developing"),
-        Phase.DECODE: _tr("Fixing the picture"),
-        Phase.SAVE: _tr("Saving"),
+        Phase.LOAD: translate("labels", "Opening the checkpoint"),
+        Phase.COMPILE: translate("labels", "Preparing the networks"),
+        Phase.ENCODE: translate("labels", "Reading the prompt"),
+        Phase.DENOISE: translate("labels", "Developing"),
+        Phase.DECODE: translate("labels", "Fixing the picture"),
+        Phase.SAVE: translate("labels", "Saving"),
     }[phase]
 
 
 def duration(seconds: float) -> str:
     """A time span, rounded as people say it."""
     if seconds < 9.5:
-        return _tr("{n} s").format(n=_number(max(seconds, 0.1), 1 if seconds < 4.95 else 0))
+        return translate("labels", "{n} s").format(
+            n=_number(max(seconds, 0.1), 1 if seconds < 4.95 else 0)
+        )
     if seconds < 90:
-        return _tr("{n} s").format(n=round(seconds / 5) * 5)
+        return translate("labels", "{n} s").format(n=round(seconds / 5) * 5)
     if seconds < 5400:
-        return _tr("{n} min").format(n=round(seconds / 60))
-    return _tr("{n} h").format(n=_number(seconds / 3600, 1))
+        return translate("labels", "{n} min").format(n=round(seconds / 60))
+    return translate("labels", "{n} h").format(n=_number(seconds / 3600, 1))
 
 
 def step_duration(seconds: float) -> str:
     """The time a step takes, in two or three digits."""
     digits = 2 if seconds < 1 else 1 if seconds < 100 else 0
-    return _tr("{n} s per step").format(n=_number(seconds, digits))
+    return translate("labels", "{n} s per step").format(n=_number(seconds, digits))
 
 
 def checkpoint_label(entry: ListedCheckpoint) -> str:
     """The name of a checkpoint in the list."""
-    return _tr("Safelight starter") if entry.name == STARTER_NAME else entry.name
+    return translate("labels", "Safelight starter") if entry.name == STARTER_NAME else entry.name
 
 
 def checkpoint_summary(info: CheckpointInfo) -> str:
@@ -80,13 +80,13 @@ def settings_summary(request: GenerateRequest) -> str:
     if request.width and request.height:
         parts.append(size_label(request.width, request.height))
     if request.seed is not None:
-        parts.append(_tr("seed {n}").format(n=request.seed))
+        parts.append(translate("labels", "seed {n}").format(n=request.seed))
     if request.steps:
-        parts.append(_tr("{n} steps").format(n=request.steps))
+        parts.append(translate("labels", "{n} steps").format(n=request.steps))
     if request.sampler:
         parts.append(request.sampler.label)
     if request.guidance is not None:
-        parts.append(_tr("guidance {n}").format(n=_number(request.guidance, 1)))
+        parts.append(translate("labels", "guidance {n}").format(n=_number(request.guidance, 1)))
     return " · ".join(parts)
 
 
@@ -96,23 +96,27 @@ def extras_summary(extras: Extras) -> str:
     files = (components.denoiser, components.text_encoder, components.vae)
     parts = [Path(file).name for file in files if file]
     if extras.clip_skip is not None:
-        parts.append(_tr("clip skip {n}").format(n=extras.clip_skip))
+        parts.append(translate("labels", "clip skip {n}").format(n=extras.clip_skip))
     for image in extras.inputs:
         if image.role is InputRole.INIT:
-            parts.append(_tr("starts from {name}").format(name=Path(image.path).name))
+            parts.append(
+                translate("labels", "starts from {name}").format(name=Path(image.path).name)
+            )
         else:
             parts.append(Path(image.path).name)
     if extras.strength is not None:
-        parts.append(_tr("strength {n}").format(n=_number(extras.strength, 2)))
+        parts.append(translate("labels", "strength {n}").format(n=_number(extras.strength, 2)))
     if extras.convention is not ConventionName.A1111:
-        parts.append(_tr("conventions of {name}").format(name=extras.convention.value))
+        parts.append(
+            translate("labels", "conventions of {name}").format(name=extras.convention.value)
+        )
     if extras.backend != "auto":
         parts.append(extras.backend)
     if extras.precision is not PrecisionName.AUTO:
         parts.append(extras.precision.value)
     if extras.memory_limit_bytes is not None:
         limit = file_size(extras.memory_limit_bytes)
-        parts.append(_tr("at most {size} of memory").format(size=limit))
+        parts.append(translate("labels", "at most {size} of memory").format(size=limit))
     return " · ".join(parts)
 
 

@@ -1,6 +1,6 @@
 """The jobs that wait and the one that runs."""
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Condition, Thread
@@ -26,27 +26,24 @@ class JobLine:
     def __init__(self, put: Put) -> None:
         self._put = put
         self._changed = Condition()
-        self._waiting: deque[_Job] = deque()
+        self._waiting: OrderedDict[str, _Job] = OrderedDict()
         self._running: _Job | None = None
         self._closed = False
 
     def add(self, command: RunJob) -> None:
         """Let a job wait for its turn. Raises WireError for one that is here already."""
         with self._changed:
-            if any(job.command.job == command.job for job in self._present()):
+            if command.job in self._waiting or self._is_running(command.job):
                 raise WireError(f"job {command.job!r} is not over and comes again")
-            self._waiting.append(_Job(command))
+            self._waiting[command.job] = _Job(command)
             self._changed.notify_all()
 
     def cancel(self, job: str) -> None:
         """End a waiting job at once, ask a running one to stop, ignore one that is not here."""
         with self._changed:
-            for waiting in self._waiting:
-                if waiting.command.job == job:
-                    self._waiting.remove(waiting)
-                    self._put(JobCancelled(job=job), wait=False)
-                    return
-            if self._running and self._running.command.job == job:
+            if self._waiting.pop(job, None):
+                self._put(JobCancelled(job=job), wait=False)
+            elif self._running and self._is_running(job):
                 _stop(self._running)
 
     def close(self) -> None:
@@ -54,7 +51,7 @@ class JobLine:
         with self._changed:
             self._closed = True
             for job in self._waiting:
-                self._put(JobCancelled(job=job.command.job), wait=False)
+                self._put(JobCancelled(job=job), wait=False)
             self._waiting.clear()
             if self._running:
                 _stop(self._running)
@@ -72,11 +69,11 @@ class JobLine:
     def _next(self) -> _Job | None:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closed)
-            self._running = self._waiting.popleft() if self._waiting else None
+            self._running = self._waiting.popitem(last=False)[1] if self._waiting else None
             return self._running
 
-    def _present(self) -> list[_Job]:
-        return [*self._waiting, *([self._running] if self._running else [])]
+    def _is_running(self, job: str) -> bool:
+        return self._running is not None and self._running.command.job == job
 
 
 def _stop(job: _Job) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from app.generation import MOST_CHARACTERS
 from app.picture_settings import PictureSettings, read_settings
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import TextChunk, insert_text_chunks
@@ -65,6 +66,15 @@ def test_text_of_other_tools_is_read(tmp_path: Path) -> None:
     settings = read(path)
     assert (settings.request.prompt, settings.request.steps) == ("a cat", 12)
     assert any("mix" in remark for remark in settings.remarks)
+
+
+def test_a_text_too_long_to_edit_is_shortened_and_that_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "long.png"
+    text = "word " * 100_000
+    path.write_bytes(insert_text_chunks(PNG, [TextChunk("parameters", text)]))
+    settings = read(path)
+    assert settings.request.prompt == text[:MOST_CHARACTERS]
+    assert "10000" in settings.remarks[-1]
 
 
 def test_what_has_no_settings_is_an_error(tmp_path: Path) -> None:

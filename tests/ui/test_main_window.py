@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.engine_process import EngineState
+from app.generation import MOST_CHARACTERS
 from app.jobs import JobState
 from app.notices import Remedy
 from engine.api.values import ErrorCode, ErrorInfo
@@ -240,4 +241,5 @@ def test_a_million_characters_pasted_are_cut(desk: Desk) -> None:
     prompt = desk.window.form.prompt
     prompt.selectAll()
     prompt.paste()
-    assert len(prompt.toPlainText()) == 20_000
+    assert len(prompt.toPlainText()) == MOST_CHARACTERS
+    assert desk.window.notices.notice_bar.isVisible()

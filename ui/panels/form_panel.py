@@ -10,7 +10,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.generation import NO_EXTRAS
+from app.generation import MOST_CHARACTERS, NO_EXTRAS
 from app.session import Session
 from engine.api.limits import MAX_COUNT, MAX_GUIDANCE, MAX_STEPS
 from ui.actions import ActionName, Actions
@@ -41,8 +41,8 @@ class FormPanel(QScrollArea):
         super().__init__()
         self._session = session
         self._state = session.generation
-        self.prompt = PromptEdit(_PROMPT_LINES)
-        self.negative = PromptEdit(_NEGATIVE_LINES)
+        self.prompt = PromptEdit(_PROMPT_LINES, MOST_CHARACTERS)
+        self.negative = PromptEdit(_NEGATIVE_LINES, MOST_CHARACTERS)
         self.checkpoint = CheckpointPanel(session, theme, actions)
         self.picture_size = SizeField(theme)
         self.steps = SliderField(self.tr("Steps"), WholeField(1, MAX_STEPS), _USUAL_STEPS)
@@ -116,6 +116,15 @@ class FormPanel(QScrollArea):
             state.negative_prompt_changed,
             lambda: state.negative_prompt,
             write_negative,
+        )
+
+        for edit in (self.prompt, self.negative):
+            edit.shortened.connect(self._on_shortened)
+
+    def _on_shortened(self) -> None:
+        self._session.notices.tell(
+            self.tr("The text was too long to be pasted whole."),
+            self.tr("Its first {n} characters are there.").format(n=MOST_CHARACTERS),
         )
 
     def _bind_numbers(self) -> None:

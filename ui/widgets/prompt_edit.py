@@ -1,19 +1,22 @@
 """A field for a prompt: plain text, undo, Tab leaves it."""
 
-from PySide6.QtCore import QMimeData
+from PySide6.QtCore import QMimeData, Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
 from ui.theme.metrics import XS, M
 
-# A text this long was pasted by mistake, and laying it out would freeze the window.
-MOST_PASTED = 20_000
-
 
 class PromptEdit(QPlainTextEdit):
-    """Text dropped or pasted is plain; files dropped on it are the window's."""
+    """Text dropped or pasted is plain; files dropped on it are the window's.
 
-    def __init__(self, lines: int, parent: QWidget | None = None) -> None:
+    At most so many characters are pasted; `shortened` tells that there were more.
+    """
+
+    shortened = Signal()
+
+    def __init__(self, lines: int, most: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._most = most
         self.setTabChangesFocus(True)
         self.setFixedHeight(self.fontMetrics().lineSpacing() * lines + M + XS)
 
@@ -23,4 +26,7 @@ class PromptEdit(QPlainTextEdit):
 
     def insertFromMimeData(self, source: QMimeData) -> None:  # noqa: N802 (Qt's name)
         """Insert the beginning of a text."""
-        self.insertPlainText(source.text()[:MOST_PASTED])
+        text = source.text()
+        self.insertPlainText(text[: self._most])
+        if len(text) > self._most:
+            self.shortened.emit()
