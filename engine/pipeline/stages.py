@@ -86,8 +86,11 @@ class _LoadAhead:
 
     def wait(self, report: Report) -> Session:
         """The session, or what its load raised; reports how far it is on this thread."""
-        while not wait({self._session}, _REPORT_SECONDS).done:
-            report(*self._progress)
+        done = False
+        while not done:
+            done = bool(wait({self._session}, _REPORT_SECONDS).done)
+            if self._progress[1]:
+                report(*self._progress)
         if self._cancel.is_set():  # after it was loaded, perhaps
             self.discard()
             raise Cancelled

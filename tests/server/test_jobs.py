@@ -76,8 +76,10 @@ def test_of_a_thousand_weights_each_percent_is_told(start: Start, job: MakeJob) 
             told[-1].append(event)
     conversions = [part for part in told if part and part[0].total != 3]
     assert len(conversions) == 3
+    # Of what is loaded ahead only what is left is told, while it is waited for.
+    assert sum(len(part) > 10 for part in conversions) >= 2
     for part in conversions:
-        assert 10 < len(part) <= 101
+        assert len(part) <= 101
         assert part[-1].done == part[-1].total
         assert all(before.done < after.done for before, after in pairwise(part))
 
