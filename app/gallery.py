@@ -3,6 +3,7 @@
 import os
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from heapq import merge
 from pathlib import Path
 
 import msgspec
@@ -13,11 +14,12 @@ from app.background import Background
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 # Changes to the folder come in bursts: a picture is a temporary file, a rename and a sync.
 _SETTLE_MS = 100
-# Beyond this many separate places a list is filled anew rather than patched.
-_MOST_PATCHES = 50
+# Beyond this many separate places, or rows, a list is filled anew rather than patched.
+_MOST_PATCHES, _MOST_ROWS = 50, 1000
+_PIECE = 2000
 
 
-class Picture(msgspec.Struct, frozen=True):
+class Picture(msgspec.Struct, frozen=True, gc=False):
     """A file in the folder, not looked into: its path, time (ns since 1970) and size in bytes."""
 
     path: str
@@ -25,11 +27,14 @@ class Picture(msgspec.Struct, frozen=True):
     size: int
 
 
-class Change(msgspec.Struct, frozen=True):
+class Change(msgspec.Struct, frozen=True, gc=False):
     """How to get from one list to another: rows to take out, last first, then rows to put in."""
 
     removed: tuple[tuple[int, int], ...]
-    inserted: tuple[tuple[int, tuple[Picture, ...]], ...]
+    inserted: tuple[tuple[int, int], ...]
+    # The other list, and its pictures by path.
+    after: list[Picture]
+    by_path: dict[str, Picture]
 
 
 class GalleryStore(QObject):
@@ -70,7 +75,8 @@ class GalleryStore(QObject):
         picture = self._by_path.get(path)
         if picture is None:
             return None
-        return bisect_left(self._pictures, _newest_first(picture), key=_newest_first)
+        row = bisect_left(self._pictures, _newest_first(picture), key=_newest_first)
+        return row if self._pictures[row : row + 1] == [picture] else None
 
     def refresh(self) -> None:
         """Read the folder again, off this thread."""
@@ -90,34 +96,31 @@ class GalleryStore(QObject):
 
     def _apply(self, change: Change) -> None:
         self._scanning = False
-        if len(change.removed) + len(change.inserted) > _MOST_PATCHES:
-            self.resetting.emit()
-            self._patch(change, quiet=True)
-            self.was_reset.emit()
+        self._by_path = change.by_path
+        places = len(change.removed) + len(change.inserted)
+        if places > _MOST_PATCHES or abs(len(change.after) - len(self._pictures)) > _MOST_ROWS:
+            self._fill(change)
         else:
-            self._patch(change, quiet=False)
+            self._patch(change)
         self._watch()
         if self._stale:
             self._stale = False
             self.refresh()
 
-    def _patch(self, change: Change, *, quiet: bool) -> None:
+    def _fill(self, change: Change) -> None:
+        self.resetting.emit()
+        self._pictures = change.after
+        self.was_reset.emit()
+
+    def _patch(self, change: Change) -> None:
         for first, last in change.removed:
-            if not quiet:
-                self.removing.emit(first, last)
-            for picture in self._pictures[first : last + 1]:
-                self._by_path.pop(picture.path, None)
+            self.removing.emit(first, last)
             del self._pictures[first : last + 1]
-            if not quiet:
-                self.removed.emit(first, last)
-        for first, pictures in change.inserted:
-            last = first + len(pictures) - 1
-            if not quiet:
-                self.inserting.emit(first, last)
-            self._pictures[first:first] = pictures
-            self._by_path.update((picture.path, picture) for picture in pictures)
-            if not quiet:
-                self.inserted.emit(first, last)
+            self.removed.emit(first, last)
+        for first, last in change.inserted:
+            self.inserting.emit(first, last)
+            self._pictures[first:first] = change.after[first : last + 1]
+            self.inserted.emit(first, last)
 
     def _watch(self) -> None:
         """The folder may have been made, or made anew, since it was last watched."""
@@ -129,7 +132,15 @@ class GalleryStore(QObject):
 
 def list_pictures(folder: Path) -> list[Picture]:
     """The pictures of a folder, newest first; hidden files and folders are left out."""
-    return sorted(_pictures(folder), key=_newest_first)
+    # Sorted in pieces: one sort of a hundred thousand would hold up every thread of Python.
+    pieces: list[list[Picture]] = [[]]
+    for picture in _pictures(folder):
+        if len(pieces[-1]) == _PIECE:
+            pieces.append([])
+        pieces[-1].append(picture)
+    for piece in pieces:
+        piece.sort(key=_newest_first)
+    return list(pieces[0] if len(pieces) == 1 else merge(*pieces, key=_newest_first))
 
 
 def _newest_first(picture: Picture) -> tuple[int, str]:
@@ -160,14 +171,29 @@ def _picture(entry: os.DirEntry[str]) -> Picture | None:
     return Picture(entry.path, status.st_mtime_ns, status.st_size)
 
 
-def compare(before: Sequence[Picture], after: Sequence[Picture]) -> Change:
-    """How to get from one list to another that is in the same order: what stays keeps its own."""
-    old, new = set(before), set(after)
-    removed = _ranges([row for row, picture in enumerate(before) if picture not in new])
-    inserted = _ranges([row for row, picture in enumerate(after) if picture not in old])
+def compare(before: Sequence[Picture], after: list[Picture]) -> Change:
+    """How to get from one list to another that is in the same order: what stays keeps its own.
+
+    A walk along both, in steps that let other threads of Python in between.
+    """
+    removed: list[int] = []
+    inserted: list[int] = []
+    row = 0
+    for position, picture in enumerate(after):
+        key = _newest_first(picture)
+        while row < len(before) and _newest_first(before[row]) < key:
+            removed.append(row)
+            row += 1
+        if row < len(before) and before[row] == picture:
+            row += 1
+        else:
+            inserted.append(position)
+    removed.extend(range(row, len(before)))
     return Change(
-        tuple(reversed(removed)),
-        tuple((first, tuple(after[first : last + 1])) for first, last in inserted),
+        tuple(reversed(_ranges(removed))),
+        tuple(_ranges(inserted)),
+        after,
+        {picture.path: picture for picture in after},
     )
 
 

@@ -1,10 +1,8 @@
 """How the running job is doing: phase, step, speed, time left, and the picture so far."""
 
-import statistics
 import time
 from collections import deque
 from collections.abc import Callable
-from itertools import pairwise
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
@@ -12,8 +10,9 @@ from PySide6.QtCore import QObject, Signal
 from engine.api.messages import JobFinished, JobPhase, JobPreview, JobProgress
 from engine.api.values import Phase
 
-# Steps that the speed is taken from: enough to be calm, few enough to follow a change.
-_WINDOW = 8
+# What the speed is taken from: long enough to be calm, short enough to follow a change.
+_WINDOW_S = 5.0
+_FEWEST_STEPS = 4
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -46,16 +45,21 @@ class ProgressState(QObject):
         # Cancel was asked for and is not done yet.
         self.stopping = False
         self.preview: Preview | None = None
-        self._marks: deque[float] = deque(maxlen=_WINDOW + 1)
+        # When each of the latest steps was done. The first is not among them: it does more.
+        self._marks: deque[tuple[float, int]] = deque()
         # What comes after the last step, as the previous job showed; seconds.
         self._tail_s = 0.0
 
     @property
     def seconds_per_step(self) -> float | None:
-        """How long a step takes, None before two were seen."""
+        """How long a step takes, None before two were seen.
+
+        Over several seconds: steps are told in bursts where this thread or the pipe was busy.
+        """
         if len(self._marks) < 2:
             return None
-        return statistics.median(later - sooner for sooner, later in pairwise(self._marks))
+        (begin, first), (end, last) = self._marks[0], self._marks[-1]
+        return (end - begin) / (last - first)
 
     @property
     def seconds_left(self) -> float | None:
@@ -63,7 +67,7 @@ class ProgressState(QObject):
         step = self.seconds_per_step
         if self.phase is not Phase.DENOISE or self.total is None or step is None:
             return None
-        since = self._clock() - self._marks[-1]
+        since = self._clock() - self._marks[-1][0]
         return max(0.0, (self.total - self.done) * step - since) + self._tail_s
 
     def begin(self, job: str) -> None:
@@ -88,14 +92,13 @@ class ProgressState(QObject):
         if event.job == self.job:
             self.phase, self.done, self.total = event.phase, 0, None
             self._marks.clear()
-            self._marks.append(self._clock())
             self.changed.emit()
 
     def on_progress(self, event: JobProgress) -> None:
         """The phase goes on."""
         if event.job == self.job:
             if event.done > self.done:
-                self._marks.append(self._clock())
+                self._mark(event.done)
             self.done, self.total = event.done, event.total
             self.changed.emit()
 
@@ -112,6 +115,12 @@ class ProgressState(QObject):
     def on_finished(self, event: JobFinished) -> None:
         """Remember how long it takes from the last step to the file."""
         self._tail_s = event.timings.decode_s + event.timings.save_s
+
+    def _mark(self, done: int) -> None:
+        now = self._clock()
+        self._marks.append((now, done))
+        while len(self._marks) > _FEWEST_STEPS and now - self._marks[0][0] > _WINDOW_S:
+            self._marks.popleft()
 
     def _clear(self, job: str | None) -> None:
         self.job, self.phase, self.done, self.total = job, None, 0, None

@@ -63,6 +63,7 @@ class Session(QObject):
         )
         self.gallery = GalleryStore(paths.output, self.background, self)
         self.gallery.inserted.connect(self._on_pictures_found)
+        self.gallery.was_reset.connect(self._on_pictures_found)
         self.progress = ProgressState(parent=self)
         self.notices = NoticeState(self)
         self.view = ViewState(self)
@@ -281,7 +282,7 @@ class Session(QObject):
 
     def _on_pictures_found(self) -> None:
         """Begin with the newest picture rather than with an empty canvas."""
-        if self.view.path is None and not self.view.live:
+        if self.view.path is None and not self.view.live and len(self.gallery) > 0:
             self.view.path = self.gallery[0].path
 
     def _on_engine_state(self, state: EngineState) -> None:

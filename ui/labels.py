@@ -42,7 +42,7 @@ def duration(seconds: float) -> str:
 
 def step_duration(seconds: float) -> str:
     """The time a step takes, in two or three digits."""
-    digits = 2 if seconds < 1 else 1 if seconds < 100 else 0
+    digits = 3 if seconds < 0.1 else 2 if seconds < 1 else 1 if seconds < 100 else 0
     return translate("labels", "{n} s per step").format(n=_number(seconds, digits))
 
 

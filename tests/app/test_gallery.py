@@ -150,7 +150,7 @@ pictures = st.lists(
         Picture,
         path=st.sampled_from([f"{name}.png" for name in "abcdefgh"]),
         modified_ns=st.integers(0, 4),
-        size=st.just(1),
+        size=st.integers(1, 2),
     ),
     unique_by=lambda picture: picture.path,
     max_size=8,
@@ -164,6 +164,7 @@ def test_a_change_leads_from_one_list_to_the_other(
     change, patched = compare(before, after), list(before)
     for first, last in change.removed:
         del patched[first : last + 1]
-    for first, found in change.inserted:
-        patched[first:first] = found
+    for first, last in change.inserted:
+        patched[first:first] = after[first : last + 1]
     assert patched == after
+    assert change.by_path == {picture.path: picture for picture in after}

@@ -73,6 +73,21 @@ def test_a_step_that_is_told_twice_counts_once(running: Running) -> None:
     assert running.state.seconds_per_step == pytest.approx(2)
 
 
+def test_steps_told_in_bursts_are_as_fast_as_they_were(running: Running) -> None:
+    for burst in range(20):
+        for step in range(1, 4):
+            running.step(3 * burst + step, 1.5 if step == 1 else 0.0, total=100)
+    assert running.state.seconds_per_step == pytest.approx(0.5, rel=0.3)
+
+
+def test_speed_follows_a_change(running: Running) -> None:
+    for done in range(1, 21):
+        running.step(done, 1.0, total=100)
+    for done in range(21, 31):
+        running.step(done, 4.0, total=100)
+    assert running.state.seconds_per_step == pytest.approx(4)
+
+
 def test_other_jobs_say_nothing_here(running: Running) -> None:
     running.state.on_progress(JobProgress(job="b", done=9, total=10))
     running.state.on_phase(JobPhase(job="b", phase=Phase.SAVE))
