@@ -19,12 +19,10 @@ def take_stdio() -> Pipes:
     """Duplicate stdin and stdout, then point stdin at nothing and stdout at stderr.
 
     What a driver prints cannot corrupt the stream then, and on Windows no native import waits for
-    the reader's lock on stdin. Where one of the three is closed, the null device takes its place.
+    the reader's lock on stdin.
     """
+    # Opened first, the null device takes the place of stderr where that is closed.
     null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (_STDIN, _STDOUT, _STDERR):
-        if not _is_open(descriptor):
-            os.dup2(null, descriptor)
     pipes = Pipes(os.dup(_STDIN), os.dup(_STDOUT))
     if sys.platform == "win32":
         import msvcrt
@@ -37,11 +35,3 @@ def take_stdio() -> Pipes:
     if null > _STDERR:
         os.close(null)
     return pipes
-
-
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
