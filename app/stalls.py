@@ -28,11 +28,15 @@ class Stall(msgspec.Struct, frozen=True):
 
 
 class StallWatch(QObject):
-    """A heart that beats on the GUI thread, and a thread that looks where it does not."""
+    """A heart that beats on the GUI thread, and a thread that looks where it does not.
+
+    `busiest_s` is the most this thread computed between two beats, whoever else had the processor.
+    """
 
     def __init__(self, long_s: float = LONG_S, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.stalls: list[Stall] = []
+        self.busiest_s = 0.0
         self._long_s = long_s
         self._thread_id = threading.get_ident()
         self._beat = time.perf_counter()
@@ -61,6 +65,7 @@ class StallWatch(QObject):
         late = now - self._beat - _BEAT_MS / 1000
         if late > self._long_s:
             self.stalls.append(Stall(late, cpu - self._cpu, self._stack))
+        self.busiest_s = max(self.busiest_s, cpu - self._cpu)
         self._beat, self._cpu, self._stack = now, cpu, ()
 
     def _watch(self) -> None:

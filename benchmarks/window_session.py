@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,10 +35,21 @@ class StallFigures(msgspec.Struct, frozen=True):
     stack: tuple[str, ...]
 
 
+class IdleFigures(msgspec.Struct, frozen=True):
+    """The same watch over a process that does nothing: what the machine is to blame for."""
+
+    stalls_over_16_ms: int
+    longest_stall_ms: float
+
+
 class SessionFigures(msgspec.Struct, frozen=True):
-    """What one session measured."""
+    """What one session measured.
+
+    `busiest_ms` is the most the window's thread computed between two beats 5 ms apart.
+    """
 
     first_paint_s: float
+    busiest_ms: float
     stalls_over_16_ms: int
     longest_stalls: tuple[StallFigures, ...]
     cancel_acknowledged_ms: float
@@ -53,6 +65,7 @@ class WindowFigures(msgspec.Struct, frozen=True):
     cold_starts_s: tuple[float, ...]
     platform: str
     session: SessionFigures
+    idle: IdleFigures
 
 
 class Script:
@@ -70,6 +83,7 @@ class Script:
         self.window = make_window(self.application, self.session)
         self.stalls: list[StallFigures] = []
         self.stalled = 0
+        self.busiest_s = 0.0
 
     def first_paint_s(self) -> float:
         """Show the window; seconds from the start of the process until it was drawn."""
@@ -115,7 +129,9 @@ class Script:
         watch = StallWatch()
         watch.start()
         act()
-        for stall in watch.stop():
+        stalls = watch.stop()
+        self.busiest_s = max(self.busiest_s, watch.busiest_s)
+        for stall in stalls:
             self.stalled += 1
             figures = StallFigures(
                 part, round(stall.seconds * 1e3, 1), round(stall.cpu_seconds * 1e3, 1), stall.stack
@@ -226,6 +242,7 @@ def run_session(started: float) -> SessionFigures:
     worst = sorted(script.stalls, key=lambda stall: -stall.ms)[:_WORST]
     return SessionFigures(
         first_paint_s=round(painted, 3),
+        busiest_ms=round(script.busiest_s * 1e3, 1),
         stalls_over_16_ms=script.stalled,
         longest_stalls=tuple(worst),
         cancel_acknowledged_ms=round(acknowledged, 1),
@@ -235,18 +252,45 @@ def run_session(started: float) -> SessionFigures:
     )
 
 
+def watch_idle() -> IdleFigures:
+    """Do nothing until the input ends, watched."""
+    from PySide6.QtCore import QCoreApplication
+
+    from app.stalls import StallWatch
+
+    application = QCoreApplication([])
+    watch = StallWatch()
+    watch.start()
+
+    def quit_at_end() -> None:
+        sys.stdin.read()
+        application.quit()
+
+    threading.Thread(target=quit_at_end, daemon=True).start()
+    application.exec()
+    stalls = watch.stop()
+    longest = stalls[0].seconds if stalls else 0.0
+    return IdleFigures(len(stalls), round(longest * 1e3, 1))
+
+
 def measure_window() -> WindowFigures:
     """Several cold starts, then a session; each in a process and folders of its own."""
     with tempfile.TemporaryDirectory() as folder:
         environment = _environment(Path(folder))
         starts = tuple(float(_child("start", environment)) for _ in range(COLD_STARTS))
         _put_earlier_pictures(Path(environment["SAFELIGHT_OUTPUT"]))
+        idle = subprocess.Popen(
+            _command("idle"), env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         session = msgspec.json.decode(_child("session", environment), type=SessionFigures)
+        # The end of its input is the end of its watch.
+        told, _ = idle.communicate()
     return WindowFigures(
         cold_start_s=round(statistics.median(starts), 3),
         cold_starts_s=starts,
         platform=environment.get("QT_QPA_PLATFORM", "the system's"),
         session=session,
+        idle=msgspec.json.decode(told, type=IdleFigures),
     )
 
 
@@ -273,12 +317,15 @@ def _put_earlier_pictures(folder: Path) -> None:
         Image.fromarray(pixels).save(folder / f"earlier-{number:05}.png", compress_level=1)
 
 
+def _command(part: str) -> list[str]:
+    return [sys.executable, "-m", "benchmarks.window_session", part]
+
+
 def _child(part: str, environment: dict[str, str]) -> str:
     """Run this file's other half; the clock it starts on is the system's own."""
-    command = [sys.executable, "-m", "benchmarks.window_session", part]
     started = {_STARTED: repr(time.monotonic())}
     done = subprocess.run(
-        command, env=environment | started, stdout=subprocess.PIPE, text=True, check=True
+        _command(part), env=environment | started, stdout=subprocess.PIPE, text=True, check=True
     )
     return done.stdout.splitlines()[-1]
 
@@ -292,6 +339,8 @@ def main(arguments: list[str]) -> None:
         script.close()
     elif arguments == ["session"]:
         print(msgspec.json.encode(run_session(started)).decode())
+    elif arguments == ["idle"]:
+        print(msgspec.json.encode(watch_idle()).decode())
     else:
         figures = msgspec.json.encode(measure_window())
         print(msgspec.json.format(figures, indent=2).decode())

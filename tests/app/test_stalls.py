@@ -24,7 +24,7 @@ def test_a_stall_is_caught_with_its_cause(qtbot: QtBot) -> None:
     # Its length is what was measured, at least what was spent on purpose.
     assert worst.seconds >= 0.35
     assert any("hold_up" in line for line in worst.stack)
-    assert worst.cpu_seconds > 0
+    assert 0 < worst.cpu_seconds <= watch.busiest_s
 
 
 def test_nothing_is_caught_after_the_end(qtbot: QtBot) -> None:
