@@ -4,10 +4,8 @@ The first line names the version. Lines are written and synced to the disk by a 
 one waits for the disk; what comes while it syncs goes with the next sync.
 """
 
-import errno
 import os
 import shutil
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -21,13 +19,13 @@ import msgspec
 
 from app.job_list import Entry
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.durable import FULL, sync_file, sync_folder
 
 VERSION = 1
 # A line with two prompts of the longest kind, as JSON.
 _MAX_LINE_BYTES = 32 << 20
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder[Entry](Entry)  # pyright: ignore[reportArgumentType]
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,9 +83,10 @@ def rewrite_journal(path: Path, entries: Iterable[Entry]) -> ErrorInfo | None:
             file.write(_HEADER)
             file.writelines(map(encode_entry, entries))
             file.flush()
-            _sync(file.fileno())
+            sync_file(file.fileno())
         fresh.replace(path)
-        _sync_folder(path.parent)
+        with suppress(OSError):  # the old journal, if it comes back, is as good
+            sync_folder(path.parent)
     except OSError as error:
         return _unwritable_problem(path, error)
     return None
@@ -166,7 +165,7 @@ class JournalWriter:
                 rest = memoryview(self._unwritten if before else _HEADER + self._unwritten)
                 while rest:
                     rest = rest[os.write(descriptor, rest) :]
-                _sync(descriptor)
+                sync_file(descriptor)
             except OSError:
                 # Half a line would spoil the next one.
                 with suppress(OSError):
@@ -236,31 +235,6 @@ def _open_private(path: str | Path, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _sync(descriptor: int) -> None:
-    """Wait until the bytes are on the disk itself."""
-    if sys.platform == "darwin":
-        import fcntl
-
-        # fsync stops at the drive's cache on macOS; some file systems have only that.
-        with suppress(OSError):
-            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
-            return
-    os.fsync(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename durable; on Windows NTFS's journal does."""
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        # Some network file systems cannot sync folders.
-        with suppress(OSError):
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def _newer_problem(aside: Path | None) -> ErrorInfo:
     return ErrorInfo(
         ErrorCode.QUEUE_UNREADABLE,
@@ -288,7 +262,7 @@ def _unreadable_problem(path: Path, error: OSError) -> ErrorInfo:
 
 
 def _unwritable_problem(path: Path, error: OSError) -> ErrorInfo:
-    full = error.errno in _FULL
+    full = error.errno in FULL
     return ErrorInfo(
         ErrorCode.DISK_FULL if full else ErrorCode.OUTPUT_NOT_WRITABLE,
         f"The queue cannot be saved in {path.parent}: {error.strerror}. It goes on without.",

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engine.api import ErrorCode
+from engine.durable import FULL, sync_file, sync_folder
 from engine.errors import EngineError
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.output.names import Destination, counted_name, counter_of, sibling_names
@@ -30,7 +31,6 @@ _TEMPORARY = re.compile(r"\.safelight-(?:(\d{5,12})|x[0-9a-f]{16})\.tmp", re.ASC
 _STALE_SECONDS = 24 * 3600
 # Measured on a smooth 512x512 picture: 35 ms and 246 KB; level 6 takes 126 ms for 225 KB.
 _COMPRESSION = 4
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # What link() answers where a file system has no hard links: FAT, exFAT, some network shares.
 _NO_LINKS = frozenset(
     {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL}
@@ -65,12 +65,12 @@ def write_picture(
             with file:
                 file.write(content)
                 file.flush()
-                _sync(file.fileno())
+                sync_file(file.fileno())
             final = _publish(temporary, names)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        _sync_folder(target.folder)
+        sync_folder(target.folder)
     return final
 
 
@@ -87,7 +87,7 @@ def _named_errors(folder: Path, size: int) -> Generator[None]:
         yield
     # A path with a null or otherwise unspeakable character is a ValueError.
     except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno in _FULL:
+        if isinstance(error, OSError) and error.errno in FULL:
             raise EngineError(
                 ErrorCode.DISK_FULL,
                 f"There is no room for the picture in {folder}: {size:,} bytes are needed.",
@@ -108,7 +108,7 @@ def _make_folder(folder: Path) -> None:
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for path in missing:
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
 
 
 def _temporary(folder: Path, token: str) -> Path:
@@ -188,30 +188,3 @@ def _rename_without_overwrite(temporary: Path, final: Path) -> None:
         # The picture is safe under its name; a later sweep takes what cannot be removed now.
         with suppress(OSError):
             temporary.unlink()
-
-
-def _sync(descriptor: int) -> None:
-    """Wait until the bytes are on the disk itself."""
-    if sys.platform == "darwin":
-        import fcntl
-
-        # fsync stops at the drive's cache on macOS; some file systems have only that.
-        with suppress(OSError):
-            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
-            return
-    os.fsync(descriptor)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name durable; on Windows NTFS's journal does."""
-    if sys.platform == "win32":
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        _sync(descriptor)
-    except OSError as error:
-        # Some network file systems cannot sync folders.
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(descriptor)

@@ -129,8 +129,8 @@ def _die_in_writing(deaths: Deaths) -> None:
             _die()
         unlink(path, missing_ok)
 
-    sync = _replace(writer, "_sync", sync_to_death)
-    sync_folder = _replace(writer, "_sync_folder", sync_folder_to_death)
+    sync = _replace(writer, "sync_file", sync_to_death)
+    sync_folder = _replace(writer, "sync_folder", sync_folder_to_death)
     unlink = _replace(Path, "unlink", unlink_to_death)
 
 

@@ -1,0 +1,40 @@
+"""What is written stays written: syncing files and names to the disk itself.
+
+Standard library only: the app's journal and the engine's pictures make the same promise.
+"""
+
+import errno
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+# What a disk answers that has no room, or gives this user none.
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def sync_file(descriptor: int) -> None:
+    """Wait until the bytes are on the disk itself. Raises OSError."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        # fsync stops at the drive's cache on macOS; some file systems have only that.
+        with suppress(OSError):
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+            return
+    os.fsync(descriptor)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a new name durable; on Windows NTFS's journal does. Raises OSError."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        sync_file(descriptor)
+    except OSError as error:
+        # Some network file systems cannot sync folders.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
