@@ -7,11 +7,9 @@ from PySide6.QtCore import QObject, Signal
 
 from app.field import Field
 from engine.api.messages import CheckpointInfo, SuggestedSettings
-from engine.api.record import GenerationRecord
 from engine.api.request import ComponentFiles, GenerateRequest, InputImage
 from engine.api.values import (
     ConventionName,
-    InputRole,
     PrecisionName,
     SamplerName,
     ScheduleName,
@@ -64,7 +62,10 @@ class EffectiveSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Extras(msgspec.Struct, frozen=True, kw_only=True):
-    """What a loaded request holds beyond the form; it stays in force until it is dropped."""
+    """What a loaded request holds beyond the form; it stays in force until it is dropped.
+
+    Fields are named as in `GenerateRequest`.
+    """
 
     components: ComponentFiles = ComponentFiles()
     clip_skip: int | None = None
@@ -161,12 +162,10 @@ class GenerationState(QObject):
 
     def build_request(self) -> GenerateRequest:
         """The request as the form stands. An unlocked seed is left open."""
-        extras = self.extras
         return GenerateRequest(
             prompt=self.prompt,
             negative_prompt=self.negative_prompt,
             checkpoint=str(self.checkpoint),
-            components=extras.components,
             width=self.width,
             height=self.height,
             steps=self.steps,
@@ -175,13 +174,7 @@ class GenerationState(QObject):
             schedule=self.schedule,
             seed=self.seed if self.seed_locked else None,
             count=self.count,
-            clip_skip=extras.clip_skip,
-            inputs=extras.inputs,
-            strength=extras.strength,
-            convention=extras.convention,
-            backend=extras.backend,
-            precision=extras.precision,
-            memory_limit_bytes=extras.memory_limit_bytes,
+            **msgspec.structs.asdict(self.extras),
         )
 
     def load_request(self, request: GenerateRequest) -> None:
@@ -196,46 +189,10 @@ class GenerationState(QObject):
         if request.seed is not None:
             self.seed = request.seed
         self.count = request.count
-        self.extras = Extras(
-            components=request.components,
-            clip_skip=request.clip_skip,
-            inputs=request.inputs,
-            strength=request.strength,
-            convention=request.convention,
-            backend=request.backend,
-            precision=request.precision,
-            memory_limit_bytes=request.memory_limit_bytes,
-        )
-
-    def load_record(self, record: GenerationRecord) -> None:
-        """Fill the form from what made a picture; device and precision stay this machine's."""
-        self.load_request(settings_of(request_of(record)))
+        self.extras = Extras(**{name: getattr(request, name) for name in Extras.__struct_fields__})
 
     def _on_choice_changed(self) -> None:
         self.effective_changed.emit()
-
-
-def request_of(record: GenerationRecord) -> GenerateRequest:
-    """The request that makes a recorded picture again, on any device."""
-    resolved = record.request
-    starts_from_picture = any(image.role is InputRole.INIT for image in resolved.inputs)
-    return GenerateRequest(
-        prompt=resolved.prompt,
-        negative_prompt=resolved.negative_prompt,
-        checkpoint=resolved.checkpoint,
-        components=resolved.components,
-        width=resolved.width,
-        height=resolved.height,
-        steps=resolved.steps,
-        guidance=resolved.guidance,
-        sampler=resolved.sampler,
-        schedule=resolved.schedule,
-        seed=resolved.seed,
-        clip_skip=resolved.clip_skip,
-        inputs=resolved.inputs,
-        strength=resolved.strength if starts_from_picture else None,
-        convention=resolved.convention,
-    )
 
 
 def settings_of(request: GenerateRequest) -> GenerateRequest:

@@ -56,7 +56,7 @@ def read_request(path: Path) -> ImportedRequest:
     chunks = read_text_chunks(path)
     record = find_record(chunks)
     if record is not None:
-        return _from_record(record)
+        return import_record(record)
     for chunk in chunks:
         # Text that starts a JSON object is another tool's.
         if chunk.keyword == PARAMETERS_KEYWORD and not chunk.text.lstrip().startswith("{"):
@@ -80,7 +80,8 @@ def _is_local(path: str) -> bool:
     return not path.startswith(("\\\\", "//")) or _LOCAL_DEVICE.match(path) is not None
 
 
-def _from_record(record: GenerationRecord) -> ImportedRequest:
+def import_record(record: GenerationRecord) -> ImportedRequest:
+    """The request that makes a recorded picture again."""
     request = record.request
     warnings: list[str] = []
 

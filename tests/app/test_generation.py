@@ -10,7 +10,6 @@ from app.generation import (
     STARTER_PROMPT,
     STARTER_SUGGESTIONS,
     GenerationState,
-    request_of,
     settings_of,
 )
 from app.paths import starter_checkpoint
@@ -19,6 +18,7 @@ from engine.api.record import GenerationRecord
 from engine.api.request import GenerateRequest
 from engine.api.values import PrecisionName, SamplerName, ScheduleName
 from engine.families.identify import identify
+from engine.metadata.readers import import_record
 from engine.pipeline.inspection import inspect
 from tests.app.requests import requests
 from tests.metadata.records import PLAIN, RECORDS
@@ -97,7 +97,7 @@ def test_a_seed_is_used_again_only_while_it_is_locked() -> None:
 
 def test_a_record_brings_its_settings_but_not_its_device() -> None:
     form = state()
-    form.load_record(PLAIN)
+    form.load_request(settings_of(import_record(PLAIN).request))
     request, resolved = form.build_request(), PLAIN.request
     assert (request.prompt, request.seed) == (resolved.prompt, resolved.seed)
     assert (request.width, request.steps) == (resolved.width, resolved.steps)
@@ -107,9 +107,11 @@ def test_a_record_brings_its_settings_but_not_its_device() -> None:
 @given(RECORDS)
 def test_a_record_is_read_from_the_engine_as_it_is_from_a_picture(record: GenerationRecord) -> None:
     form = state()
-    form.load_record(record)
-    wanted = settings_of(request_of(record))
-    path = str(Path(record.request.checkpoint))
+    chosen = form.checkpoint
+    wanted = settings_of(import_record(record).request)
+    form.load_request(wanted)
+    # A path on another machine is not taken over.
+    path = str(chosen if wanted.checkpoint is None else Path(wanted.checkpoint))
     assert form.build_request() == msgspec.structs.replace(wanted, checkpoint=path)
 
 
