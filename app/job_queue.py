@@ -97,6 +97,11 @@ class JobQueue(QObject):
         """The job the engine has."""
         return self._list.running
 
+    @property
+    def first_waiting(self) -> Job | None:
+        """The job that is to be started next."""
+        return self._list.first_waiting
+
     def job(self, job_id: str) -> Job | None:
         """The job of that id, None if there is none."""
         return self._list.get(job_id)

@@ -142,9 +142,7 @@ class Session(QObject):
 
     def cancel(self) -> None:
         """Stop the running job, or where none runs drop the one that would be next."""
-        running = self.queue.running
-        following = (job for job in self.queue.jobs if job.state is JobState.WAITING)
-        job = running or next(following, None)
+        job = self.queue.running or self.queue.first_waiting
         # A job that was submitted a moment ago is not in the list yet.
         name = job.id if job is not None else self._newest
         if name:

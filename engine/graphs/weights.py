@@ -89,9 +89,8 @@ def bind(
                 done += array.nbytes
                 if report:
                     report(done, total)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)  # else it converts to the end first
-            raise
+        finally:
+            pool.shutdown(cancel_futures=True)  # stopped midway, it would convert to the end first
     return bound
 
 

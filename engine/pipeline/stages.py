@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from threading import Event
 from time import perf_counter
 from typing import Protocol, TypeVar
@@ -141,11 +142,7 @@ class Stages:
         key = (network.name, precision)
         if key in self._kept or key in self._ahead:
             return
-
-        def load(report: Report, cancel: Cancellation) -> Session:
-            return self._compiler.load(network, precision, self._plan.placement, report, cancel)
-
-        self._ahead[key] = _LoadAhead(load, self._cancel)
+        self._ahead[key] = _LoadAhead(partial(self._load, network, precision), self._cancel)
 
     def run(
         self,
@@ -202,7 +199,7 @@ class Stages:
         if session is None:
             self._reporter.phase(Phase.COMPILE)
             with self._stopwatch.measuring(Phase.COMPILE):
-                session = self._load(network, precision)
+                session = self._loaded_ahead_or_now(network, precision)
         if keep and self._plan.together:
             self._kept[key] = session
         try:
@@ -211,13 +208,16 @@ class Stages:
             if key not in self._kept:
                 session.close()
 
-    def _load(self, network: Network, precision: Precision) -> Session:
+    def _loaded_ahead_or_now(self, network: Network, precision: Precision) -> Session:
         ahead = self._ahead.pop((network.name, precision), None)
         if ahead is not None:
             return ahead.wait(self._reporter.progress)
-        return self._compiler.load(
-            network, precision, self._plan.placement, self._reporter.progress, self._cancel
-        )
+        return self._load(network, precision, self._reporter.progress, self._cancel)
+
+    def _load(
+        self, network: Network, precision: Precision, report: Report, cancel: Cancellation
+    ) -> Session:
+        return self._compiler.load(network, precision, self._plan.placement, report, cancel)
 
     def _drop(self, network: Network, precision: Precision) -> None:
         """Free a network that was kept and whose results are broken."""
