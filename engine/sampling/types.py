@@ -21,6 +21,18 @@ Sigmas = NDArray[np.float32]
 Denoise = Callable[[Latent, np.float32], Latent]
 
 
+class GuidedDenoise(Protocol):
+    """A `Denoise` that also tells what guidance moved away from."""
+
+    def __call__(self, x: Latent, sigma: np.float32, /) -> Latent:
+        """The picture that is most likely under x, guided by the prompts."""
+        ...
+
+    def pair(self, x: Latent, sigma: np.float32) -> tuple[Latent, Latent]:
+        """That picture, and the one under the negative prompt alone; both in the shape of x."""
+        ...
+
+
 class NoiseSource(Protocol):
     """Fresh noise for samplers that add some at each step.
 
@@ -53,6 +65,16 @@ class Sampler(Protocol):
         self, denoise: Denoise, x: Latent, sigmas: Sigmas, noise: NoiseSource
     ) -> Iterator[Step]:
         """Yield len(sigmas) - 1 steps; the last one's x is the result. `x` is not written to."""
+        ...
+
+
+class GuidedSampler(Protocol):
+    """A `Sampler` that needs the picture under the negative prompt as well."""
+
+    def __call__(
+        self, denoise: GuidedDenoise, x: Latent, sigmas: Sigmas, noise: NoiseSource
+    ) -> Iterator[Step]:
+        """As `Sampler`."""
         ...
 
 
