@@ -6,8 +6,17 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.field import Field
+from engine.api.conventions import Convention
 from engine.api.messages import CheckpointInfo, SuggestedSettings
-from engine.api.request import ComponentFiles, GenerateRequest, InputImage
+from engine.api.request import (
+    ComponentFiles,
+    GenerateRequest,
+    GuidanceOptions,
+    InputImage,
+    SamplerOptions,
+    ScheduleOptions,
+    SeedOptions,
+)
 from engine.api.values import (
     ConventionName,
     PrecisionName,
@@ -71,7 +80,13 @@ class Extras(msgspec.Struct, frozen=True, kw_only=True):
     clip_skip: int | None = None
     inputs: tuple[InputImage, ...] = ()
     strength: float | None = None
-    convention: ConventionName = ConventionName.A1111
+    convention: ConventionName | Convention = ConventionName.A1111
+    sampler_options: SamplerOptions = SamplerOptions()
+    schedule_options: ScheduleOptions = ScheduleOptions()
+    seed_options: SeedOptions = SeedOptions()
+    guidance_options: GuidanceOptions = GuidanceOptions()
+    zero_terminal_snr: bool | None = None
+    expand_wildcards: bool = True
     backend: str = "auto"
     precision: PrecisionName = PrecisionName.AUTO
     memory_limit_bytes: int | None = None

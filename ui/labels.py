@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from app.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.generation import Extras
+from engine.api.conventions import convention_of
 from engine.api.messages import CheckpointInfo
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, InputRole, Phase, PrecisionName
@@ -107,9 +108,8 @@ def extras_summary(extras: Extras) -> str:
     if extras.strength is not None:
         parts.append(translate("labels", "strength {n}").format(n=_number(extras.strength, 2)))
     if extras.convention is not ConventionName.A1111:
-        parts.append(
-            translate("labels", "conventions of {name}").format(name=extras.convention.value)
-        )
+        name = convention_of(extras.convention).name.value
+        parts.append(translate("labels", "conventions of {name}").format(name=name))
     if extras.backend != "auto":
         parts.append(extras.backend)
     if extras.precision is not PrecisionName.AUTO:

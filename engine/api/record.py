@@ -2,9 +2,16 @@
 
 import msgspec
 
-from engine.api.request import ComponentFiles, InputImage
+from engine.api.conventions import Convention
+from engine.api.request import (
+    ComponentFiles,
+    GuidanceOptions,
+    InputImage,
+    SamplerOptions,
+    ScheduleOptions,
+    SeedOptions,
+)
 from engine.api.values import (
-    ConventionName,
     ErrorInfo,
     Phase,
     PrecisionName,
@@ -13,7 +20,8 @@ from engine.api.values import (
     ScheduleName,
 )
 
-RECORD_VERSION = 1
+# Version 1 named its convention; `engine.metadata.record` reads it still.
+RECORD_VERSION = 2
 
 
 class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,9 +41,18 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
     clip_skip: int
     inputs: tuple[InputImage, ...]
     strength: float
-    convention: ConventionName
+    convention: Convention
     backend: str
     precision: PrecisionName
+    # Absent in records of version 1, for which these are right.
+    sampler_options: SamplerOptions = SamplerOptions()
+    schedule_options: ScheduleOptions = ScheduleOptions()
+    seed_options: SeedOptions = SeedOptions()
+    guidance_options: GuidanceOptions = GuidanceOptions()
+    zero_terminal_snr: bool = False
+    # What the person wrote, where wildcards in it were replaced; the prompts above hold no choice.
+    prompt_template: str | None = None
+    negative_template: str | None = None
 
 
 class Retry(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from engine.api.conventions import Convention
 from engine.api.values import ConventionName, InputRole, PrecisionName, SamplerName, ScheduleName
 
 
@@ -20,6 +21,54 @@ class InputImage(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     weight: float = 1.0
     # The part of the run it acts in, as fractions of the steps.
+    range: tuple[float, float] = (0.0, 1.0)
+
+
+class SamplerOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a sampler may be told; None takes its own default. One it has not got is refused."""
+
+    # The share of noise that is renewed at each step, at least 0; k-diffusion's and DDIM's eta.
+    eta: float | None = None
+    # A factor on the noise that is added, at least 0; k-diffusion's s_noise.
+    noise_scale: float | None = None
+    # How much noise is added before each step, at least 0, and between which levels; k-diffusion's
+    # s_churn, s_tmin and s_tmax.
+    churn: float | None = None
+    churn_from: float | None = None
+    churn_to: float | None = None
+
+
+class ScheduleOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a schedule may be told; None takes what the checkpoint or the schedule itself has."""
+
+    sigma_min: float | None = None
+    sigma_max: float | None = None
+    # How densely low levels are visited, more than 0; of Karras' schedule and the polyexponential.
+    rho: float | None = None
+
+
+class SeedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the first noise is made of beside the seed."""
+
+    # The noise is turned from the seed's towards this one's by the strength, from 0 to 1.
+    variation_seed: int | None = None
+    variation_strength: float = 0.0
+    # The noise is that of a picture of this width and height, with more or less of it around.
+    resize_from: tuple[int, int] | None = None
+    # Added to the seed for the noise of the steps: A1111's "eta noise seed delta".
+    eta_seed_delta: int = 0
+    # The place in a batch that was drawn from one seed.
+    batch_index: int = 0
+
+
+class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How guidance acts beside its scale."""
+
+    # From 0 to 1: how far the contrast is brought back to that of the prompt alone (Lin et al.
+    # 2023, section 3.4; A1111 and diffusers call it guidance rescale, ComfyUI RescaleCFG).
+    rescale: float = 0.0
+    # The part of the run in which guidance acts, as fractions of the steps (Kynkaanniemi et al.
+    # 2024); outside of it the prompt alone counts.
     range: tuple[float, float] = (0.0, 1.0)
 
 
@@ -42,7 +91,15 @@ class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
     inputs: tuple[InputImage, ...] = ()
     # How much of an init picture is redrawn: 0 keeps it, 1 ignores it.
     strength: float | None = None
-    convention: ConventionName = ConventionName.A1111
+    convention: ConventionName | Convention = ConventionName.A1111
+    sampler_options: SamplerOptions = SamplerOptions()
+    schedule_options: ScheduleOptions = ScheduleOptions()
+    seed_options: SeedOptions = SeedOptions()
+    guidance_options: GuidanceOptions = GuidanceOptions()
+    # Whether the levels are stretched so that the first is all noise; None: as the checkpoint says.
+    zero_terminal_snr: bool | None = None
+    # Whether `__name__` and `{a|b}` in the prompts are replaced by a choice the seed makes.
+    expand_wildcards: bool = True
     backend: str = "auto"
     precision: PrecisionName = PrecisionName.AUTO
     memory_limit_bytes: int | None = None

@@ -58,11 +58,12 @@ _SCHEDULE_LABELS = {
 
 
 class ConventionName(StrEnum):
-    """Whose conventions a picture follows: initial noise, emphasis, prompt grammar."""
+    """Whose conventions a picture follows; `engine.api.conventions` spells them out."""
 
     A1111 = "a1111"
     COMFY = "comfy"
     DIFFUSERS = "diffusers"
+    INVOKE = "invoke"
 
 
 class PrecisionName(StrEnum):

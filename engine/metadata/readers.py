@@ -17,6 +17,7 @@ from engine.api import (
     SamplerName,
     ScheduleName,
 )
+from engine.api.conventions import choice_of
 from engine.api.limits import (
     MAX_CLIP_SKIP,
     MAX_GUIDANCE,
@@ -112,7 +113,14 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
             clip_skip=request.clip_skip,
             inputs=inputs,
             strength=request.strength if has_init(request) else None,
-            convention=request.convention,
+            convention=choice_of(request.convention),
+            sampler_options=request.sampler_options,
+            schedule_options=request.schedule_options,
+            seed_options=request.seed_options,
+            guidance_options=request.guidance_options,
+            zero_terminal_snr=request.zero_terminal_snr,
+            # What the wildcards became is in the prompt already.
+            expand_wildcards=False,
             backend=request.backend,
             precision=request.precision,
         ),

@@ -4,10 +4,12 @@ import json
 import math
 import re
 from pathlib import Path, PureWindowsPath
+from typing import Any
 
 import msgspec
 
 from engine.api import GenerationRecord, InputRole, ResolvedRequest
+from engine.api.conventions import CONVENTIONS, SdeNoise
 from engine.api.limits import (
     MAX_CLIP_SKIP,
     MAX_GUIDANCE,
@@ -48,13 +50,30 @@ def encode_record(record: GenerationRecord) -> str:
 def decode_record(text: str) -> GenerationRecord | None:
     """Read a record; None if it is damaged, from a later version, or asks for the impossible."""
     try:
-        record = msgspec.convert(json.loads(text), GenerationRecord)
+        record = msgspec.convert(_current(json.loads(text)), GenerationRecord)
     # Malformed JSON, wrong types and numbers of too many digits are ValueErrors.
     except (ValueError, RecursionError):
         return None
     if record.version > RECORD_VERSION or not _is_possible(record.request):
         return None
     return record
+
+
+# A version 1 record names its convention; the noise of steps was a plain stream then.
+_VERSION_1 = {
+    name.value: msgspec.to_builtins(msgspec.structs.replace(convention, sde_noise=SdeNoise.STREAM))
+    for name, convention in CONVENTIONS.items()
+}
+
+
+def _current(decoded: Any) -> Any:
+    """A record of any version in the form of the present one."""
+    match decoded:
+        case {"version": 1, "request": {"convention": str(name)} as request} if name in _VERSION_1:
+            request = {**request, "convention": _VERSION_1[name]}
+            return {**decoded, "version": RECORD_VERSION, "request": request}
+        case _:
+            return decoded
 
 
 def read_record(path: Path) -> GenerationRecord | None:

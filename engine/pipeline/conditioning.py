@@ -6,10 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.api.conventions import Chunking, Convention, Emphasis, PromptGrammar
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.pipeline.conventions import Convention, Emphasis
 from engine.text.chunks import TokenChunks, match_chunk_counts, tokenize_prompt
+from engine.text.prompt import (
+    PromptPart,
+    WeightedText,
+    parse_attention,
+    parse_attention_comfy,
+)
 from engine.text.tokenizers import ClipTokenizer
 
 # Beyond this the attention to the text outgrows the picture's own.
@@ -44,7 +50,7 @@ def encode(
 ) -> Conditioning:
     """Encode both prompts in one batch and apply their weights."""
     count = positive.count
-    empty = tokenize_prompt(tokenizer, convention.parse("")).ids
+    empty = tokenize_prompt(tokenizer, (WeightedText("", 1.0),)).ids
     encoded = encode_tokens(np.concatenate([positive.ids, negative.ids, empty]))
     baseline = encoded[-1:]
 
@@ -57,9 +63,19 @@ def encode(
     )
 
 
+def _parse(text: str, grammar: PromptGrammar) -> tuple[PromptPart, ...]:
+    match grammar:
+        case PromptGrammar.A1111:
+            return parse_attention(text)
+        case PromptGrammar.COMFY:
+            return parse_attention_comfy(text)
+        case PromptGrammar.COMPEL | PromptGrammar.LITERAL:
+            return (WeightedText(text, 1.0),)
+
+
 def _tokenize_one(text: str, tokenizer: ClipTokenizer, convention: Convention) -> TokenChunks:
-    chunks = tokenize_prompt(tokenizer, convention.parse(text))
-    if convention.one_chunk:
+    chunks = tokenize_prompt(tokenizer, _parse(text, convention.grammar))
+    if convention.chunking is Chunking.CUT:
         return TokenChunks(chunks.ids[:1], chunks.weights[:1], min(chunks.used, 75))
     if chunks.count > _MAX_CHUNKS:
         raise EngineError(

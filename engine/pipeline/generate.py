@@ -13,7 +13,6 @@ from engine.api.values import InputRole, Phase
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline import checks, conditioning, networks
 from engine.pipeline.conditioning import Conditioning
-from engine.pipeline.conventions import CONVENTIONS
 from engine.pipeline.inputs import read_image
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.sampling.denoiser import Denoiser, initial_latents, noised
@@ -49,7 +48,7 @@ class Generation:
     def __init__(self, job: Job, stages: Stages, reporter: Reporter) -> None:
         self.job, self.stages, self.reporter = job, stages, reporter
         self.request, self.checkpoint = job.request, job.checkpoint
-        self.convention = CONVENTIONS[job.request.convention]
+        self.convention = job.request.convention
         self.init = self._read_init()
         self.denoiser = networks.denoiser(self.checkpoint, job.request.height, job.request.width)
 
@@ -170,7 +169,7 @@ class Generation:
 
     def _start(self, noise: Latent, init: Latent | None, sigmas: Sigmas) -> Latent:
         if init is None:
-            return initial_latents(noise, sigmas[0], self.request.convention)
+            return initial_latents(noise, sigmas[0], self.convention.initial_noise)
         return noised(init, noise, sigmas[0])
 
 

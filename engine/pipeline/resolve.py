@@ -4,6 +4,7 @@ import secrets
 from pathlib import Path
 
 from backends.base import Device, Precision
+from engine.api.conventions import convention_of
 from engine.api.limits import (
     MAX_COUNT,
     MAX_GUIDANCE,
@@ -54,9 +55,14 @@ def resolve(
         clip_skip=1 if request.clip_skip is None else request.clip_skip,
         inputs=request.inputs,
         strength=_DEFAULT_STRENGTH if request.strength is None else request.strength,
-        convention=request.convention,
+        convention=convention_of(request.convention),
         backend=device.backend,
         precision=PrecisionName(precisions(request.precision, device)[0].value),
+        sampler_options=request.sampler_options,
+        schedule_options=request.schedule_options,
+        seed_options=request.seed_options,
+        guidance_options=request.guidance_options,
+        zero_terminal_snr=bool(request.zero_terminal_snr),
     )
     _check(resolved, request.count, checkpoint)
     _check_denoiser(checkpoint)

@@ -4,7 +4,7 @@ training = NoiseSchedule.scaled_linear()
 sigmas = sigmas_for(ScheduleName.KARRAS, 20, training)
 noise = SeededNoise([seed], (4, 64, 64))
 denoise = Denoiser(predict, training, PredictionType.EPSILON, guidance=7.0)
-x = initial_latents(noise.draw(), sigmas[0], ConventionName.A1111)
+x = initial_latents(noise.draw(), sigmas[0], InitialNoise.SIGMA)
 for step in SAMPLERS[SamplerName.DPMPP_2M].function(denoise, x, sigmas, noise):
     ...  # step.x, step.denoised: progress, preview and cancel belong to whoever iterates
 """

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.api.values import ConventionName, PredictionType
+from engine.api.conventions import InitialNoise
+from engine.api.values import PredictionType
 from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import Latent
 
@@ -62,14 +63,14 @@ class Denoiser:
                 return output * (-sigma * scale) + x * (1 / (sigma**2 + 1))
 
 
-def initial_latents(noise: Latent, sigma: np.float32, convention: ConventionName) -> Latent:
+def initial_latents(noise: Latent, sigma: np.float32, scaling: InitialNoise) -> Latent:
     """Scale standard normal noise to the first level of a schedule that starts at the highest.
 
     A1111, and diffusers' `EulerDiscreteScheduler`, multiply by sigma. ComfyUI multiplies by
     sqrt(1 + sigma^2), the deviation that a picture of unit variance has after noising. At Stable
     Diffusion's 14.6 the two differ by 0.2 %, which is visible in the details.
     """
-    if convention is ConventionName.COMFY:
+    if scaling is InitialNoise.VARIANCE:
         return noise * np.sqrt(1 + sigma**2)
     return noise * sigma
 

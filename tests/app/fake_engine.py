@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.api.conventions import convention_of
 from engine.api.messages import (
     PROTOCOL_VERSION,
     CancelJob,
@@ -231,7 +232,7 @@ def _resolved(request: GenerateRequest, seed: int) -> ResolvedRequest:
         clip_skip=1,
         inputs=(),
         strength=1.0,
-        convention=request.convention,
+        convention=convention_of(request.convention),
         backend="fake",
         precision=PrecisionName.F32,
     )

@@ -21,6 +21,7 @@ from engine.api import (
     SamplerName,
     ScheduleName,
 )
+from engine.api.conventions import CONVENTIONS
 
 PLAIN_REQUEST = ResolvedRequest(
     prompt="a cat, (masterpiece:1.2)",
@@ -37,7 +38,7 @@ PLAIN_REQUEST = ResolvedRequest(
     clip_skip=1,
     inputs=(),
     strength=0.75,
-    convention=ConventionName.A1111,
+    convention=CONVENTIONS[ConventionName.A1111],
     backend="cpu",
     precision=PrecisionName.F32,
 )
@@ -82,7 +83,7 @@ REQUESTS = st.builds(
         max_size=2,
     ).map(tuple),
     strength=FRACTIONS,
-    convention=st.sampled_from(ConventionName),
+    convention=st.sampled_from(tuple(CONVENTIONS.values())),
     backend=st.sampled_from(["cpu", "intel_openvino", "null"]),
     precision=st.sampled_from(PrecisionName),
 )

@@ -17,6 +17,7 @@ from engine.api import (
     SamplerName,
     ScheduleName,
 )
+from engine.api.conventions import convention_of
 from engine.errors import EngineError
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.metadata.readers import ImportedRequest, read_request
@@ -49,7 +50,9 @@ def test_our_pictures_give_back_their_request(tmp_path: Path, record: Generation
     assert found.record == record
     done = msgspec.structs.asdict(record.request)
     asked = msgspec.structs.asdict(found.request)
-    exact = set(done) - {"checkpoint", "components", "inputs", "strength"}
+    asked["convention"] = convention_of(found.request.convention)
+    templates = {"prompt_template", "negative_template"}
+    exact = set(done) - {"checkpoint", "components", "inputs", "strength"} - templates
     assert {key: asked[key] for key in exact} == {key: done[key] for key in exact}
     assert found.request.count == 1
     if not found.warnings:

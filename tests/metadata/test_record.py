@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.api import ComponentFiles, GenerationRecord, InputImage, InputRole
+from engine.api import ComponentFiles, ConventionName, GenerationRecord, InputImage, InputRole
+from engine.api.conventions import CONVENTIONS, SdeNoise
 from engine.metadata.infotext import format_infotext
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.record import (
@@ -43,6 +44,20 @@ def test_a_prompt_of_a_million_characters_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(insert_text_chunks(PNG, record_chunks(record)))
     assert read_record(path) == record
+
+
+def test_a_record_of_version_1_names_its_convention() -> None:
+    written = json.loads(encode_record(PLAIN))
+    written["version"] = 1
+    written["request"]["convention"] = "comfy"
+    record = decode_record(json.dumps(written))
+    assert record is not None
+    convention = msgspec.structs.replace(
+        CONVENTIONS[ConventionName.COMFY], sde_noise=SdeNoise.STREAM
+    )
+    assert record.request == msgspec.structs.replace(PLAIN_REQUEST, convention=convention)
+    written["request"]["convention"] = "none of ours"
+    assert decode_record(json.dumps(written)) is None
 
 
 def test_no_record(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engine.api.conventions import CONVENTIONS
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
 from engine.pipeline.conditioning import Conditioning, encode, tokenize
-from engine.pipeline.conventions import CONVENTIONS
 from engine.text.tokenizers import load_clip_tokenizer
 
 TOKENIZER = load_clip_tokenizer()

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from engine.api.values import ConventionName, PredictionType
+from engine.api.conventions import InitialNoise
+from engine.api.values import PredictionType
 from engine.sampling.denoiser import Denoiser, initial_latents, noised
 from engine.sampling.noise import SeededNoise
 from engine.sampling.schedules import NoiseSchedule
@@ -73,9 +74,9 @@ def test_without_guidance_only_the_prompt_is_run():
 
 
 def test_initial_latents_follow_the_convention():
-    for convention in (ConventionName.A1111, ConventionName.DIFFUSERS):
-        np.testing.assert_array_equal(initial_latents(NOISE, SIGMA, convention), NOISE * SIGMA)
-    comfy = initial_latents(NOISE, SIGMA, ConventionName.COMFY)
+    plain = initial_latents(NOISE, SIGMA, InitialNoise.SIGMA)
+    np.testing.assert_array_equal(plain, NOISE * SIGMA)
+    comfy = initial_latents(NOISE, SIGMA, InitialNoise.VARIANCE)
     assert comfy.dtype == np.float32
     np.testing.assert_allclose(comfy, NOISE * np.sqrt(10), rtol=1e-6)
 

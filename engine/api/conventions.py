@@ -1,0 +1,181 @@
+"""Where tools differ for the same request, as values: a request names one, a record stores all.
+
+What each value means in arithmetic is where it is used: grammars in `engine.text`, emphasis in
+`engine.pipeline.conditioning`, noise and schedules in `engine.sampling`.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+import msgspec
+
+from engine.api.values import ConventionName, SamplerName
+
+
+class PromptGrammar(StrEnum):
+    """How a prompt is read: which brackets weigh words and what nested weights do."""
+
+    A1111 = "a1111"  # (x) [x] (x:1.3), nested weights multiply; [a:b:8], [a|b], AND, BREAK
+    COMFY = "comfy"  # (x) (x:1.3), an inner weight replaces the outer one
+    COMPEL = "compel"  # word++, (a b)1.3, .and(), .blend()
+    LITERAL = "literal"  # every character is text
+
+
+class Emphasis(StrEnum):
+    """How token weights act on the text encoder's output."""
+
+    ORIGINAL = "original"  # multiply, then restore the mean
+    NO_NORM = "no_norm"  # multiply
+    FROM_EMPTY = "from_empty"  # move away from the empty prompt's output
+    COMPEL = "compel"  # above 1 as from_empty, below 1 towards the prompt without the words
+    NONE = "none"  # weights are read and have no effect
+
+
+class Chunking(StrEnum):
+    """How a prompt is laid out for CLIP's 75 positions."""
+
+    COMMA = "comma"  # further chunks, ended at a comma within 20 tokens
+    WORD = "word"  # further chunks, ended at a word of at most 8 tokens
+    PLAIN = "plain"  # further chunks, ended anywhere
+    CUT = "cut"  # one chunk, the rest is dropped
+
+
+class LengthMatching(StrEnum):
+    """How prompts of unequal numbers of chunks meet in one batch."""
+
+    EMPTY_CHUNKS = "empty_chunks"  # the shorter is followed by empty prompts
+    REPEAT = "repeat"  # each is repeated to the least common multiple
+    REPEAT_LAST = "repeat_last"  # the shorter repeats its last token's vector
+
+
+class InitialNoise(StrEnum):
+    """How standard normal noise is scaled to the first level sigma."""
+
+    SIGMA = "sigma"  # times sigma
+    VARIANCE = "variance"  # times sqrt(1 + sigma^2) at the highest level, times sigma below it
+    SCHEDULER = "scheduler"  # as diffusers' scheduler of that name does
+
+
+class RandomSource(StrEnum):
+    """Which of torch's generators the noise comes from."""
+
+    CPU = "cpu"  # mt19937
+    CUDA = "cuda"  # Philox, as NVIDIA cards draw
+
+
+class SdeNoise(StrEnum):
+    """What the SDE samplers add at each step."""
+
+    BROWNIAN = "brownian"  # increments of a Brownian path, from torchsde's tree
+    STREAM = "stream"  # the next values of the picture's generator
+
+
+class BatchSeeds(StrEnum):
+    """How the pictures of a batch get their noise."""
+
+    SUCCESSIVE = "successive"  # a generator each, with seeds n, n + 1, ...
+    ONE_STREAM = "one_stream"  # one generator with seed n, one picture after the other
+
+
+class RedrawSteps(StrEnum):
+    """Which steps are taken when a picture is redrawn by a strength."""
+
+    A1111 = "a1111"  # int(min(strength, 0.999) * steps) + 1 of the schedule's last
+    COMFY = "comfy"  # the last `steps` of a schedule of steps / strength
+    DIFFUSERS = "diffusers"  # int(strength * steps) of the schedule's last
+
+
+class Convention(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool's habits; `name` is the tool's they started from."""
+
+    name: ConventionName
+    grammar: PromptGrammar
+    emphasis: Emphasis
+    chunking: Chunking
+    length_matching: LengthMatching
+    # The text encoder's last norm is applied where layers are skipped, too.
+    final_norm: bool
+    initial_noise: InitialNoise
+    random_source: RandomSource
+    sde_noise: SdeNoise
+    batch_seeds: BatchSeeds
+    redraw_steps: RedrawSteps
+    # Samplers that make their schedule for one step more and leave out its next-to-last level.
+    discards_next_to_last: tuple[SamplerName, ...]
+    # Pixels are rounded to the nearest of 256 levels; else the fraction is cut off.
+    rounds_pixels: bool
+
+
+CONVENTIONS: Mapping[ConventionName, Convention] = {
+    ConventionName.A1111: Convention(
+        name=ConventionName.A1111,
+        grammar=PromptGrammar.A1111,
+        emphasis=Emphasis.ORIGINAL,
+        chunking=Chunking.COMMA,
+        length_matching=LengthMatching.EMPTY_CHUNKS,
+        final_norm=True,
+        initial_noise=InitialNoise.SIGMA,
+        # A1111's own default is the GPU's; the processor's is the same on every machine.
+        random_source=RandomSource.CPU,
+        sde_noise=SdeNoise.BROWNIAN,
+        batch_seeds=BatchSeeds.SUCCESSIVE,
+        redraw_steps=RedrawSteps.A1111,
+        discards_next_to_last=(),
+        rounds_pixels=False,
+    ),
+    ConventionName.COMFY: Convention(
+        name=ConventionName.COMFY,
+        grammar=PromptGrammar.COMFY,
+        emphasis=Emphasis.FROM_EMPTY,
+        chunking=Chunking.WORD,
+        length_matching=LengthMatching.REPEAT,
+        final_norm=True,
+        initial_noise=InitialNoise.VARIANCE,
+        random_source=RandomSource.CPU,
+        sde_noise=SdeNoise.BROWNIAN,
+        batch_seeds=BatchSeeds.ONE_STREAM,
+        redraw_steps=RedrawSteps.COMFY,
+        discards_next_to_last=(),
+        rounds_pixels=False,
+    ),
+    ConventionName.DIFFUSERS: Convention(
+        name=ConventionName.DIFFUSERS,
+        grammar=PromptGrammar.LITERAL,
+        emphasis=Emphasis.NONE,
+        chunking=Chunking.CUT,
+        length_matching=LengthMatching.EMPTY_CHUNKS,
+        final_norm=True,
+        initial_noise=InitialNoise.SCHEDULER,
+        random_source=RandomSource.CPU,
+        sde_noise=SdeNoise.STREAM,
+        batch_seeds=BatchSeeds.ONE_STREAM,
+        redraw_steps=RedrawSteps.DIFFUSERS,
+        discards_next_to_last=(),
+        rounds_pixels=True,
+    ),
+    ConventionName.INVOKE: Convention(
+        name=ConventionName.INVOKE,
+        grammar=PromptGrammar.COMPEL,
+        emphasis=Emphasis.COMPEL,
+        chunking=Chunking.PLAIN,
+        length_matching=LengthMatching.EMPTY_CHUNKS,
+        final_norm=True,
+        initial_noise=InitialNoise.SCHEDULER,
+        random_source=RandomSource.CPU,
+        sde_noise=SdeNoise.STREAM,
+        batch_seeds=BatchSeeds.SUCCESSIVE,
+        redraw_steps=RedrawSteps.DIFFUSERS,
+        discards_next_to_last=(),
+        rounds_pixels=True,
+    ),
+}
+
+
+def choice_of(convention: Convention) -> ConventionName | Convention:
+    """The tool's name where a convention is just that tool's, else the convention itself."""
+    return convention.name if CONVENTIONS[convention.name] == convention else convention
+
+
+def convention_of(chosen: ConventionName | Convention) -> Convention:
+    """The habits that a request chose, by a tool's name or one by one."""
+    return chosen if isinstance(chosen, Convention) else CONVENTIONS[chosen]
