@@ -14,6 +14,7 @@ from engine.api import (
     ErrorCode,
     GenerateRequest,
     GenerationRecord,
+    ResolvedRequest,
     SamplerName,
     ScheduleName,
 )
@@ -81,6 +82,12 @@ def _is_local(path: str) -> bool:
     return not path.startswith(("\\\\", "//")) or _LOCAL_DEVICE.match(path) is not None
 
 
+# What a request and its resolved form call alike.
+_RECORDED = tuple(
+    name for name in ResolvedRequest.__struct_fields__ if name in GenerateRequest.__struct_fields__
+)
+
+
 def import_record(record: GenerationRecord) -> ImportedRequest:
     """The request that makes a recorded picture again."""
     request = record.request
@@ -92,41 +99,21 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         warnings.append(f'The network path "{_plain(path)}" was not taken over; choose the file.')
         return None
 
-    inputs = tuple(image for image in request.inputs if local(image.path) is not None)
-    return ImportedRequest(
-        request=GenerateRequest(
-            prompt=request.prompt,
-            negative_prompt=request.negative_prompt,
-            checkpoint=local(request.checkpoint),
-            components=ComponentFiles(
-                denoiser=local(request.components.denoiser),
-                text_encoder=local(request.components.text_encoder),
-                vae=local(request.components.vae),
-            ),
-            width=request.width,
-            height=request.height,
-            steps=request.steps,
-            guidance=request.guidance,
-            sampler=request.sampler,
-            schedule=request.schedule,
-            seed=request.seed,
-            clip_skip=request.clip_skip,
-            inputs=inputs,
-            strength=request.strength if has_init(request) else None,
-            convention=choice_of(request.convention),
-            sampler_options=request.sampler_options,
-            schedule_options=request.schedule_options,
-            seed_options=request.seed_options,
-            guidance_options=request.guidance_options,
-            zero_terminal_snr=request.zero_terminal_snr,
-            # What the wildcards became is in the prompt already.
-            expand_wildcards=False,
-            backend=request.backend,
-            precision=request.precision,
+    changes = {
+        "checkpoint": local(request.checkpoint),
+        "components": ComponentFiles(
+            denoiser=local(request.components.denoiser),
+            text_encoder=local(request.components.text_encoder),
+            vae=local(request.components.vae),
         ),
-        warnings=tuple(warnings),
-        record=record,
-    )
+        "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
+        "strength": request.strength if has_init(request) else None,
+        "convention": choice_of(request.convention),
+        # What the wildcards became is in the prompt already.
+        "expand_wildcards": False,
+    }
+    same = {name: getattr(request, name) for name in _RECORDED}
+    return ImportedRequest(GenerateRequest(**(same | changes)), tuple(warnings), record)
 
 
 _SAMPLERS = {

@@ -148,7 +148,7 @@ def test_impossible_requests_are_no_record(change: dict[str, object]) -> None:
         '{"a":' * 100_000,
         "1" * 10_000,
         json.dumps(VALID)[:-1],
-        json.dumps(VALID | {"version": 2}),
+        json.dumps(VALID | {"version": 3}),
         json.dumps(VALID | {"request": {}}),
     ],
 )
