@@ -8,6 +8,7 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from engine.api import (
     ComponentFiles,
@@ -99,7 +100,7 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         warnings.append(f'The network path "{_plain(path)}" was not taken over; choose the file.')
         return None
 
-    changes = {
+    changes: dict[str, Any] = {
         "checkpoint": local(request.checkpoint),
         "components": ComponentFiles(
             denoiser=local(request.components.denoiser),
@@ -112,7 +113,7 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         # What the wildcards became is in the prompt already.
         "expand_wildcards": False,
     }
-    same = {name: getattr(request, name) for name in _RECORDED}
+    same: dict[str, Any] = {name: getattr(request, name) for name in _RECORDED}
     return ImportedRequest(GenerateRequest(**(same | changes)), tuple(warnings), record)
 
 
