@@ -70,6 +70,14 @@ class SdeNoise(StrEnum):
     STREAM = "stream"  # the next values of the picture's generator
 
 
+class StepSeed(StrEnum):
+    """What the generator of the steps' noise starts from."""
+
+    CONTINUED = "continued"  # it is the first noise's generator, which goes on
+    SAME = "same"  # the picture's seed anew
+    FLIPPED = "flipped"  # the picture's seed with its low 32 bits flipped
+
+
 class BatchSeeds(StrEnum):
     """How the pictures of a batch get their noise."""
 
@@ -96,7 +104,10 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     # The text encoder's last norm is applied where layers are skipped, too.
     final_norm: bool
     initial_noise: InitialNoise
+    # The generator of the first noise, and that of the steps'.
     random_source: RandomSource
+    step_source: RandomSource
+    step_seed: StepSeed
     sde_noise: SdeNoise
     batch_seeds: BatchSeeds
     redraw_steps: RedrawSteps
@@ -117,6 +128,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         initial_noise=InitialNoise.SIGMA,
         # A1111's own default is the GPU's; the processor's is the same on every machine.
         random_source=RandomSource.CPU,
+        step_source=RandomSource.CPU,
+        step_seed=StepSeed.CONTINUED,
         sde_noise=SdeNoise.BROWNIAN,
         batch_seeds=BatchSeeds.SUCCESSIVE,
         redraw_steps=RedrawSteps.A1111,
@@ -132,6 +145,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         final_norm=True,
         initial_noise=InitialNoise.VARIANCE,
         random_source=RandomSource.CPU,
+        # As on NVIDIA cards, which most of its pictures were made on.
+        step_source=RandomSource.CUDA,
+        step_seed=StepSeed.SAME,
         sde_noise=SdeNoise.BROWNIAN,
         batch_seeds=BatchSeeds.ONE_STREAM,
         redraw_steps=RedrawSteps.COMFY,
@@ -147,6 +163,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         final_norm=True,
         initial_noise=InitialNoise.SCHEDULER,
         random_source=RandomSource.CPU,
+        step_source=RandomSource.CPU,
+        step_seed=StepSeed.CONTINUED,
         sde_noise=SdeNoise.STREAM,
         batch_seeds=BatchSeeds.ONE_STREAM,
         redraw_steps=RedrawSteps.DIFFUSERS,
@@ -162,6 +180,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         final_norm=True,
         initial_noise=InitialNoise.SCHEDULER,
         random_source=RandomSource.CPU,
+        step_source=RandomSource.CUDA,
+        step_seed=StepSeed.FLIPPED,
         sde_noise=SdeNoise.STREAM,
         batch_seeds=BatchSeeds.SUCCESSIVE,
         redraw_steps=RedrawSteps.DIFFUSERS,
