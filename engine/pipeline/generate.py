@@ -123,14 +123,16 @@ class Generation:
             sigmas = img2img_sigmas(sigmas, request.strength)
 
         def work(session: Session) -> Latent:
-            def predict(x: Latent, timestep: np.float32) -> Latent:
+            contexts = {guided: _context(prompt, guided=guided) for guided in (False, True)}
+
+            def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
+                session.pin("context", contexts[guided])
                 sample = x if beside is None else _beside(x, beside)
                 waves = networks.time_waves(self.checkpoint, float(timestep))
                 feeds = {"sample": sample, "time_waves": waves}
                 return self.stages.call(session, feeds)["prediction"]
 
             denoise = Denoiser(predict, schedule, self.checkpoint.prediction, request.guidance)
-            session.pin("context", _context(prompt, guided=denoise.guided))
             noise = SeededNoise([seed], self._latent_shape())
             x = self._start(noise.draw(), init, sigmas)
             total = len(sigmas) - 1

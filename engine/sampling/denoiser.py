@@ -1,10 +1,11 @@
 """From a network that predicts noise or velocity to a function that predicts the picture.
 
-Samplers see only `Denoise`. What is particular to a network (what it predicts, how its input is
-scaled, how a level becomes a timestep, guidance) is here.
+Samplers see only `Denoise` or `GuidedDenoise`. What is particular to a network (what it predicts,
+how its input is scaled, how a level becomes a timestep, guidance) is here.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,53 +15,138 @@ from engine.api.values import PredictionType
 from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import Latent
 
-# The network with its conditioning bound: (float32 [B, C, H, W], timestep) -> float32 of the same
-# shape, or under guidance [2 B, C, H, W], see Denoiser. The timestep is one fractional number for
-# the whole batch.
-Predict = Callable[[Latent, np.float32], Latent]
+# The network with its conditioning bound: (float32 [B, C, H, W], timestep, guided) -> float32
+# [n * B, C, H, W]: of the latents under each positive prompt in order, and then, when guided, under
+# the negative one. The timestep is one fractional number for the whole batch.
+Predict = Callable[[Latent, np.float32, bool], Latent]
 
 
 @dataclass(frozen=True, slots=True)
 class Denoiser:
-    """Estimates the picture in noisy latents; satisfies `Denoise`.
+    """Estimates the picture in noisy latents; satisfies `Denoise` and `GuidedDenoise`.
 
-    With a `guidance` other than 1, both halves of classifier-free guidance (Ho and Salimans 2022)
-    run at once: `predict` returns [2 B, C, H, W], of the latents under the prompt and then under
-    the negative prompt. With 1 the negative prompt has no say: it returns those under the prompt
-    alone.
+    Classifier-free guidance (Ho and Salimans 2022) of several positive prompts, each with its
+    weight: negative + sum of guidance * weight * (positive - negative) (Liu et al. 2022, equation
+    11; A1111 `combine_denoised`). All halves run at once; the negative one runs only where it has a
+    say, which it has not where guidance * weights is 1 in sum.
+
+    `rescale`, from 0 to 1, brings the contrast of the result back towards that of the prompts
+    without guidance (Lin et al. 2023, section 3.4): the standard deviation of each picture in what
+    the network predicts, as in diffusers' `rescale_noise_cfg`. `rescale_as` has it measured in
+    another prediction than the network's own: ComfyUI's RescaleCFG measures V in any case.
+
+    Outside `guided_levels`, (lowest, highest) sigma, both included, the guidance is 1
+    (Kynkaanniemi et al. 2024; A1111's "ignore negative prompt during early sampling" and NGMS).
     """
 
     predict: Predict
     schedule: NoiseSchedule
     prediction: PredictionType
     guidance: float
-
-    @property
-    def guided(self) -> bool:
-        """Whether `predict` is to return both halves."""
-        return self.guidance != 1.0
+    weights: tuple[float, ...] = (1.0,)
+    rescale: float = 0.0
+    rescale_as: PredictionType | None = None
+    guided_levels: tuple[float, float] = (0.0, math.inf)
 
     def __call__(self, x: Latent, sigma: np.float32) -> Latent:
         """Denoise float32 [B, C, H, W] at a level sigma > 0.
 
         Scales in and out as k-diffusion's CompVisDenoiser and CompVisVDenoiser do.
         """
-        scale = 1 / np.sqrt(sigma**2 + 1)
-        output = self.predict(x * scale, self.schedule.sigma_to_timestep(sigma))
-        if not self.guided:
-            return self._picture(x, output, sigma)
-        positive, negative = (self._picture(x, half, sigma) for half in np.split(output, 2))
-        return negative + (positive - negative) * self.guidance
+        scale = self._guidance_at(sigma)
+        if not math.isclose(scale * sum(self.weights), 1.0):
+            return self._guided(x, sigma, scale)[0]
+        pictures = self._pictures(x, self._outputs(x, sigma, guided=False), sigma)
+        # Their factors are 1 in sum, so any of them can stand for the negative.
+        return _guide(pictures, pictures[0], self.weights, scale)
 
-    def _picture(self, x: Latent, output: Latent, sigma: np.float32) -> Latent:
-        """What the network's output says of the picture in `x`."""
-        scale = 1 / np.sqrt(sigma**2 + 1)
-        match self.prediction:
-            case PredictionType.EPSILON:
-                return x - output * sigma
-            case PredictionType.V:
-                # The picture's share of x (c_skip) and of the network's output (c_out).
-                return output * (-sigma * scale) + x * (1 / (sigma**2 + 1))
+    def pair(self, x: Latent, sigma: np.float32) -> tuple[Latent, Latent]:
+        """The guided picture, and that under the negative prompt.
+
+        Where guidance does not act they are the same, as in A1111, and the negative is not run.
+        """
+        if self._acts(sigma):
+            return self._guided(x, sigma, self.guidance)
+        picture = self(x, sigma)
+        return picture, picture
+
+    def _acts(self, sigma: np.float32) -> bool:
+        lowest, highest = self.guided_levels
+        return bool(lowest <= sigma <= highest)
+
+    def _guidance_at(self, sigma: np.float32) -> float:
+        return self.guidance if self._acts(sigma) else 1.0
+
+    def _guided(self, x: Latent, sigma: np.float32, scale: float) -> tuple[Latent, Latent]:
+        """With the negative prompt: the guided picture and the negative one."""
+        outputs = self._outputs(x, sigma, guided=True)
+        *positives, negative = self._pictures(x, outputs, sigma)
+        if self.rescale == 0:
+            return _guide(positives, negative, self.weights, scale), negative
+        kind = self.rescale_as or self.prediction
+        *prompts, against = (
+            _converted(x, output, sigma, self.prediction, kind) for output in outputs
+        )
+        plain = _guide(prompts, against, self.weights, 1.0)
+        guided = _guide(prompts, against, self.weights, scale)
+        ratio = _spread(plain) / _spread(guided)
+        guided = guided * (self.rescale * ratio + (1 - self.rescale))
+        return _picture(x, guided, sigma, kind), negative
+
+    def _outputs(self, x: Latent, sigma: np.float32, *, guided: bool) -> list[Latent]:
+        """What the network says under each prompt."""
+        timestep = self.schedule.sigma_to_timestep(sigma)
+        output = self.predict(x * _network_scale(sigma), timestep, guided)
+        return np.split(output, len(self.weights) + guided)
+
+    def _pictures(self, x: Latent, outputs: list[Latent], sigma: np.float32) -> list[Latent]:
+        return [_picture(x, output, sigma, self.prediction) for output in outputs]
+
+
+def _network_scale(sigma: np.float32) -> np.float32:
+    """From latents in variance-exploding form to those of unit variance that networks see."""
+    return 1 / np.sqrt(sigma**2 + 1)
+
+
+def _picture(x: Latent, output: Latent, sigma: np.float32, kind: PredictionType) -> Latent:
+    """What a prediction says of the picture in `x`."""
+    match kind:
+        case PredictionType.EPSILON:
+            return x - output * sigma
+        case PredictionType.V:
+            # The picture's share of x (c_skip) and of the network's output (c_out).
+            return output * (-sigma * _network_scale(sigma)) + x * (1 / (sigma**2 + 1))
+
+
+def _converted(
+    x: Latent, output: Latent, sigma: np.float32, kind: PredictionType, wanted: PredictionType
+) -> Latent:
+    """A prediction as one of another kind.
+
+    With v = alpha * noise - spread * picture and x = picture + sigma * noise, where alpha is
+    1 / sqrt(sigma^2 + 1) and spread sigma * alpha.
+    """
+    if kind is wanted:
+        return output
+    alpha = _network_scale(sigma)
+    if wanted is PredictionType.V:
+        return output / alpha - x * (sigma * alpha)
+    return output * alpha + x * (sigma * alpha**2)
+
+
+def _guide(
+    positives: Sequence[Latent], negative: Latent, weights: tuple[float, ...], scale: float
+) -> Latent:
+    """Move from the negative towards each positive."""
+    result = negative
+    for positive, weight in zip(positives, weights, strict=True):
+        result = result + (positive - negative) * (weight * scale)
+    return result
+
+
+def _spread(prediction: Latent) -> Latent:
+    """The standard deviation of each picture of a batch: [B, 1, 1, 1]."""
+    return prediction.std(axis=(1, 2, 3), keepdims=True)
 
 
 def initial_latents(noise: Latent, sigma: np.float32, scaling: InitialNoise) -> Latent:

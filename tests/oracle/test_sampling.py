@@ -170,8 +170,8 @@ def test_denoiser_is_the_wrapper_of_k_diffusion(
 ):
     """The network is any function of x, timestep and prompt; the two prompts are 1 and -1."""
 
-    def predict(x, timestep):
-        prompts = (1, -1) if guidance != 1 else (1,)
+    def predict(x, timestep, guided):
+        prompts = (1, -1) if guided else (1,)
         return np.concatenate([np.tanh(x * prompt) + timestep / 1000 for prompt in prompts])
 
     def apply_model(x, timestep, cond):
