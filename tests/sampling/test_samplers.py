@@ -13,10 +13,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.api.values import SamplerName
+from engine.api.request import SamplerOptions
+from engine.api.values import ErrorCode, SamplerName
+from engine.errors import EngineError
 from engine.sampling.samplers import (
     SAMPLERS,
     SdeCorrection,
+    bind_options,
     ddim,
     dpmpp_2m,
     dpmpp_2m_sde,
@@ -31,6 +34,7 @@ from tests.sampling.toy import (
     BasisNoise,
     Gaussian,
     RecordedNoise,
+    Unguided,
     mixture_denoise,
     no_noise,
 )
@@ -185,7 +189,7 @@ def test_contract(name: SamplerName, count: int):
         draws += 1
         return FROZEN["noise"][0]
 
-    steps = list(info.function(denoise, x, sigmas, noise))
+    steps = list(info.function(Unguided(denoise), x, sigmas, noise))
     assert [step.index for step in steps] == list(range(count))
     np.testing.assert_array_equal([step.sigma for step in steps], sigmas[:-1])
     np.testing.assert_array_equal(x, before)
@@ -199,7 +203,8 @@ def test_contract(name: SamplerName, count: int):
 @pytest.mark.parametrize("name", SamplerName)
 def test_the_result_is_the_last_denoised_picture(name: SamplerName):
     noise = RecordedNoise(FROZEN["noise"])
-    *_, step = SAMPLERS[name].function(mixture_denoise, FROZEN["x"], FROZEN["sigmas"], noise)
+    sampler = SAMPLERS[name].function
+    *_, step = sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise)
     np.testing.assert_allclose(step.x, step.denoised, rtol=0, atol=1e-6)
 
 
@@ -216,3 +221,35 @@ def test_nothing_is_computed_before_it_is_asked_for():
     assert calls == 0
     next(steps)
     assert calls == 2
+
+
+def test_options_reach_the_sampler():
+    """Bound, they do what they do when given by hand; unset ones stay the sampler's own."""
+    options = SamplerOptions(eta=0.5, noise_scale=1.01)
+    bound = bind_options(SamplerName.EULER_ANCESTRAL, options)
+    noise = RecordedNoise(FROZEN["noise"])
+    steps = bound(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise)
+    for step, expected in zip(steps, FROZEN["euler_a/half"], strict=True):
+        np.testing.assert_allclose(step.x, expected, rtol=0, atol=2e-5)
+    assert bind_options(SamplerName.EULER, SamplerOptions()) is euler
+
+
+@pytest.mark.parametrize("name", SamplerName)
+@pytest.mark.parametrize("option", ["eta", "noise_scale", "churn", "churn_from", "churn_to"])
+def test_options_are_those_of_the_registry(name: SamplerName, option: str):
+    options = SamplerOptions(**{option: 0.5})
+    if option in SAMPLERS[name].options:
+        noise = RecordedNoise(FROZEN["noise"])
+        sampler = bind_options(name, options)
+        assert list(sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise))
+    else:
+        with pytest.raises(EngineError, match=f"has no option {option}") as caught:
+            bind_options(name, options)
+        assert caught.value.code is ErrorCode.REQUEST_INVALID
+
+
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf, 1e30])
+def test_impossible_options_are_refused(value: float):
+    with pytest.raises(EngineError, match="eta must be between 0 and 10000") as caught:
+        bind_options(SamplerName.EULER_ANCESTRAL, SamplerOptions(eta=value))
+    assert caught.value.code is ErrorCode.REQUEST_INVALID

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.sampling.types import Latent
+from engine.sampling.types import Denoise, Latent
 
 SHAPE = (2, 4, 3, 5)
 
@@ -42,6 +42,22 @@ class Gaussian:
         """Where the probability-flow equation takes x from one level to another."""
         shrink = np.sqrt(self.variance(sigma_end) / self.variance(sigma))
         return self.mean + (x - self.mean) * shrink
+
+
+@dataclass(frozen=True, slots=True)
+class Unguided:
+    """A `GuidedDenoise` without guidance, for samplers of either kind."""
+
+    denoise: Denoise
+
+    def __call__(self, x: Latent, sigma: np.float32, /) -> Latent:
+        """The picture."""
+        return self.denoise(x, sigma)
+
+    def pair(self, x: Latent, sigma: np.float32) -> tuple[Latent, Latent]:
+        """The picture twice."""
+        denoised = self.denoise(x, sigma)
+        return denoised, denoised
 
 
 class BasisNoise:

@@ -7,7 +7,13 @@ from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step
 
 
 def ddim(
-    denoise: Denoise, x: Latent, sigmas: Sigmas, noise: NoiseSource, *, eta: float = 0.0
+    denoise: Denoise,
+    x: Latent,
+    sigmas: Sigmas,
+    noise: NoiseSource,
+    *,
+    eta: float = 0.0,
+    noise_scale: float = 1.0,
 ) -> Iterator[Step]:
     """Predict the picture, then point from it to the next level; one evaluation per step.
 
@@ -19,4 +25,4 @@ def ddim(
     (1, 1 + 1000 // steps, ...) from noise of scale sqrt(1 + sigma^2) and leaves out the last step:
     those belong to the schedule and the initial latents, not to the sampler.
     """
-    return euler_ancestral(denoise, x, sigmas, noise, eta=eta)
+    return euler_ancestral(denoise, x, sigmas, noise, eta=eta, noise_scale=noise_scale)

@@ -26,7 +26,7 @@ def euler_ancestral(
         denoised = denoise(x, sigma)
         down, up = ancestral_step(sigma, sigma_next, eta)
         x = x + derivative(x, sigma, denoised) * (down - sigma)
-        if up > 0:
+        if eta > 0 and sigma_next > 0:
             x = x + noise(sigma, sigma_next) * noise_scale * up
         yield Step(index, sigma, x, denoised)
 

@@ -1,20 +1,34 @@
 """Heun's method: Euler's with a correction."""
 
+import math
 from collections.abc import Iterator
 
+from engine.sampling.samplers.churn import Churn
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, derivative, intervals
 
 
-def heun(denoise: Denoise, x: Latent, sigmas: Sigmas, noise: NoiseSource) -> Iterator[Step]:
-    """Average the slopes at both ends: second order, two evaluations per step, no noise.
+def heun(
+    denoise: Denoise,
+    x: Latent,
+    sigmas: Sigmas,
+    noise: NoiseSource,
+    *,
+    churn: float = 0.0,
+    churn_from: float = 0.0,
+    churn_to: float = math.inf,
+    noise_scale: float = 1.0,
+) -> Iterator[Step]:
+    """Average the slopes at both ends: second order, two evaluations per step.
 
-    The step to sigma 0 has no slope at its end and is Euler's. Karras et al. (2022), algorithm 2
-    without churn; k-diffusion `sample_heun`.
+    The step to sigma 0 has no slope at its end and is Euler's. Draws noise for churn alone
+    (`Churn`). Karras et al. (2022), algorithm 2; k-diffusion `sample_heun`.
     """
+    raise_noise = Churn(churn, churn_from, churn_to, noise_scale)
     for index, sigma, sigma_next in intervals(sigmas):
-        denoised = denoise(x, sigma)
-        slope = derivative(x, sigma, denoised)
-        length = sigma_next - sigma
+        x, raised = raise_noise(x, sigma, len(sigmas) - 1, noise)
+        denoised = denoise(x, raised)
+        slope = derivative(x, raised, denoised)
+        length = sigma_next - raised
         ahead = x + slope * length
         if sigma_next > 0:
             slope_ahead = derivative(ahead, sigma_next, denoise(ahead, sigma_next))

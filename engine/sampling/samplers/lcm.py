@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, intervals
 
 
-def lcm(denoise: Denoise, x: Latent, sigmas: Sigmas, noise: NoiseSource) -> Iterator[Step]:
+def lcm(
+    denoise: Denoise, x: Latent, sigmas: Sigmas, noise: NoiseSource, *, noise_scale: float = 1.0
+) -> Iterator[Step]:
     """Jump to the picture, add noise of the next level to it, repeat; one evaluation per step.
 
     Luo et al. (2023), Latent Consistency Models, algorithm 3; ComfyUI `sample_lcm`. As there, the
@@ -16,5 +18,5 @@ def lcm(denoise: Denoise, x: Latent, sigmas: Sigmas, noise: NoiseSource) -> Iter
         denoised = denoise(x, sigma)
         x = denoised
         if sigma_next > 0:
-            x = x + sigma_next * noise(sigma, sigma_next)
+            x = x + sigma_next * noise(sigma, sigma_next) * noise_scale
         yield Step(index, sigma, x, denoised)

@@ -1,0 +1,41 @@
+"""Churn: noise added before a step, so that the errors of those before it are forgotten."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.sampling.types import Latent, NoiseSource
+
+# A step raises its level by at most this factor, less 1.
+_MOST = 2**0.5 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Churn:
+    """How much noise is added, between which levels, and a factor on its deviation.
+
+    Karras et al. (2022), algorithm 2; k-diffusion's `s_churn`, `s_tmin`, `s_tmax` and `s_noise`.
+    """
+
+    amount: float
+    lowest: float
+    highest: float
+    noise_scale: float
+
+    def __call__(
+        self, x: Latent, sigma: np.float32, steps: int, noise: NoiseSource
+    ) -> tuple[Latent, np.float32]:
+        """The latents and the level that one of `steps` steps begins at instead of `sigma`.
+
+        Outside of the levels noise is drawn as well and thrown away: so does k-diffusion, and what
+        later steps draw from a stream depends on it.
+        """
+        if self.amount <= 0:
+            return x, sigma
+        inside = self.lowest <= sigma <= self.highest
+        gain = min(self.amount / steps, _MOST) if inside else 0.0
+        raised = sigma * (gain + 1)
+        drawn = noise(sigma, raised) * self.noise_scale
+        if gain > 0:
+            x = x + drawn * np.sqrt(raised**2 - sigma**2)
+        return x, raised
