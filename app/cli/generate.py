@@ -13,7 +13,6 @@ import msgspec
 
 from app.checkpoints import find_checkpoint
 from app.cli import settings
-from app.cli.settings import parse_setting, with_settings
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.paths import find_paths, starter_checkpoint
 from backends.hardware import private_bytes
@@ -94,14 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backend", metavar="B", help="a name `safelight devices` lists, or auto")
     parser.add_argument("--precision", type=PrecisionName, choices=list(PrecisionName))
     parser.add_argument("--convention", type=ConventionName, choices=list(ConventionName))
-    parser.add_argument(
-        "--set",
-        type=parse_setting,
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help=settings.HELP,
-    )
+    settings.add_argument(parser)
     parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="as 4G")
     for part in ("denoiser", "text-encoder", "vae"):
         parser.add_argument(f"--{part}", metavar="FILE", help=f"take the {part} from another file")
@@ -160,7 +152,7 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         path = str(options.init.expanduser().absolute())
         changes["inputs"] = (InputImage(role=InputRole.INIT, path=path),)
     request = msgspec.structs.replace(base or GenerateRequest(prompt=""), **changes)
-    request = with_settings(request, options.set)
+    request = settings.with_settings(request, options.set)
     return msgspec.structs.replace(
         request,
         checkpoint=_checkpoint(options.model, source),

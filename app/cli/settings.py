@@ -33,7 +33,18 @@ _TYPES: dict[str, Any] = {
     if field.name != "name"
 } | {f.name: f.type for f in msgspec.structs.fields(GenerateRequest) if f.name in _OWN}
 
-HELP = "how exactly it is made, as eta=0.5; names: " + ", ".join(_TYPES)
+
+def add_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare the option; it may be repeated."""
+    names = ", ".join(_TYPES)
+    parser.add_argument(
+        "--set",
+        type=parse_setting,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help=f"how exactly it is made, as eta=0.5; names: {names}",
+    )
 
 
 def parse_setting(text: str) -> Setting:
