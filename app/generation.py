@@ -213,12 +213,16 @@ class GenerationState(QObject):
 def settings_of(request: GenerateRequest) -> GenerateRequest:
     """A picture's request as settings for the next ones.
 
-    The machine's side of it is left out, and so is a clip skip that every checkpoint has anyway.
+    The machine's side of it is left out, and so is what every checkpoint has anyway.
     """
+    text = request.prompt + request.negative_prompt
     return msgspec.structs.replace(
         request,
         backend="auto",
         precision=PrecisionName.AUTO,
         memory_limit_bytes=None,
         clip_skip=None if request.clip_skip == 1 else request.clip_skip,
+        zero_terminal_snr=request.zero_terminal_snr or None,
+        # Text without the signs of a wildcard is the same either way.
+        expand_wildcards=request.expand_wildcards or not ("__" in text or "{" in text),
     )

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from app.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.generation import Extras
-from engine.api.conventions import convention_of
+from engine.api.conventions import RandomSource, convention_of
 from engine.api.messages import CheckpointInfo
-from engine.api.request import GenerateRequest
+from engine.api.request import GenerateRequest, GuidanceOptions
 from engine.api.values import ConventionName, InputRole, Phase, PrecisionName
 
 translate = QCoreApplication.translate
@@ -107,9 +108,7 @@ def extras_summary(extras: Extras) -> str:
             parts.append(Path(image.path).name)
     if extras.strength is not None:
         parts.append(translate("labels", "strength {n}").format(n=_number(extras.strength, 2)))
-    if extras.convention is not ConventionName.A1111:
-        name = convention_of(extras.convention).name.value
-        parts.append(translate("labels", "conventions of {name}").format(name=name))
+    parts += _method_parts(extras)
     if extras.backend != "auto":
         parts.append(extras.backend)
     if extras.precision is not PrecisionName.AUTO:
@@ -118,6 +117,37 @@ def extras_summary(extras: Extras) -> str:
         limit = file_size(extras.memory_limit_bytes)
         parts.append(translate("labels", "at most {size} of memory").format(size=limit))
     return " · ".join(parts)
+
+
+def _method_parts(extras: Extras) -> list[str]:
+    """How exactly the picture is made, where it is not as it usually is."""
+    parts: list[str] = []
+    convention, seeds = convention_of(extras.convention), extras.seed_options
+    if extras.convention is not ConventionName.A1111:
+        text = translate("labels", "as {tool} does it").format(tool=convention.name.label)
+        parts.append(text)
+    if convention.random_source is RandomSource.CUDA:
+        parts.append(translate("labels", "a graphics card's noise"))
+    options = msgspec.structs.asdict(extras.sampler_options) | msgspec.structs.asdict(
+        extras.schedule_options
+    )
+    for name, value in options.items():
+        if value is not None:
+            parts.append(f"{name.replace('_', ' ')} {_number(value, 4)}")
+    if seeds.variation_strength:
+        text = translate("labels", "varied by {n} towards seed {seed}")
+        strength = _number(seeds.variation_strength, 3)
+        parts.append(text.format(n=strength, seed=seeds.variation_seed))
+    if seeds.batch_index:
+        text = translate("labels", "number {n} of its batch")
+        parts.append(text.format(n=seeds.batch_index + 1))
+    if extras.guidance_options != GuidanceOptions():
+        parts.append(translate("labels", "guidance adjusted"))
+    if extras.zero_terminal_snr:
+        parts.append(translate("labels", "zero terminal SNR"))
+    if not extras.expand_wildcards:
+        parts.append(translate("labels", "wildcards kept as text"))
+    return parts
 
 
 def when(modified_ns: int) -> str:

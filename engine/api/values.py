@@ -65,6 +65,19 @@ class ConventionName(StrEnum):
     DIFFUSERS = "diffusers"
     INVOKE = "invoke"
 
+    @property
+    def label(self) -> str:
+        """The tool's name for people."""
+        return _TOOLS[self]
+
+
+_TOOLS = {
+    ConventionName.A1111: "AUTOMATIC1111",
+    ConventionName.COMFY: "ComfyUI",
+    ConventionName.DIFFUSERS: "diffusers",
+    ConventionName.INVOKE: "InvokeAI",
+}
+
 
 class PrecisionName(StrEnum):
     """The number format a network computes in. AUTO lets the engine choose for the device."""

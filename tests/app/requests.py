@@ -2,6 +2,7 @@
 
 from hypothesis import strategies as st
 
+from engine.api.conventions import CONVENTIONS
 from engine.api.limits import (
     MAX_CLIP_SKIP,
     MAX_COUNT,
@@ -11,7 +12,15 @@ from engine.api.limits import (
     MAX_STEPS,
     MIN_SIDE,
 )
-from engine.api.request import ComponentFiles, GenerateRequest, InputImage
+from engine.api.request import (
+    ComponentFiles,
+    GenerateRequest,
+    GuidanceOptions,
+    InputImage,
+    SamplerOptions,
+    ScheduleOptions,
+    SeedOptions,
+)
 from engine.api.values import (
     ConventionName,
     InputRole,
@@ -51,7 +60,20 @@ requests = st.builds(
     clip_skip=optional(st.integers(1, MAX_CLIP_SKIP)),
     inputs=inputs,
     strength=optional(st.floats(0, 1)),
-    convention=st.sampled_from(ConventionName),
+    convention=st.one_of(
+        st.sampled_from(ConventionName), st.sampled_from(tuple(CONVENTIONS.values()))
+    ),
+    sampler_options=st.builds(SamplerOptions, eta=optional(st.floats(0, 1))),
+    schedule_options=st.builds(ScheduleOptions, rho=optional(st.floats(1, 9))),
+    seed_options=st.builds(
+        SeedOptions,
+        variation_seed=optional(st.integers(0, MAX_SEED)),
+        variation_strength=st.floats(0, 1),
+        batch_index=st.integers(0, 64),
+    ),
+    guidance_options=st.builds(GuidanceOptions, rescale=st.floats(0, 1)),
+    zero_terminal_snr=optional(st.booleans()),
+    expand_wildcards=st.booleans(),
     backend=st.sampled_from(("auto", "cpu")),
     precision=st.sampled_from(PrecisionName),
     memory_limit_bytes=optional(st.integers(1 << 20, 1 << 40)),

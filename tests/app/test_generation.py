@@ -7,6 +7,7 @@ from hypothesis import given
 
 from app.generation import (
     COMMON_SUGGESTIONS,
+    NO_EXTRAS,
     STARTER_PROMPT,
     STARTER_SUGGESTIONS,
     GenerationState,
@@ -102,6 +103,7 @@ def test_a_record_brings_its_settings_but_not_its_device() -> None:
     assert (request.prompt, request.seed) == (resolved.prompt, resolved.seed)
     assert (request.width, request.steps) == (resolved.width, resolved.steps)
     assert (request.backend, request.precision) == ("auto", PrecisionName.AUTO)
+    assert form.extras == NO_EXTRAS
 
 
 @given(RECORDS)
