@@ -1,0 +1,50 @@
+"""Each picture of a batch has a request of its own."""
+
+import msgspec
+
+from engine.api.conventions import CONVENTIONS
+from engine.api.record import ResolvedRequest
+from engine.api.request import SeedOptions
+from engine.api.values import ConventionName
+from engine.pipeline.batch import request_of_picture
+from tests.metadata.records import PLAIN_REQUEST
+
+
+def batch(request: ResolvedRequest) -> list[ResolvedRequest]:
+    return [request_of_picture(request, index, None) for index in range(3)]
+
+
+def test_seeds_count_up() -> None:
+    first = PLAIN_REQUEST.seed
+    assert [picture.seed for picture in batch(PLAIN_REQUEST)] == [first, first + 1, first + 2]
+    assert {picture.seed_options for picture in batch(PLAIN_REQUEST)} == {SeedOptions()}
+
+
+def test_with_a_variation_its_seed_counts_up_and_the_seed_stays() -> None:
+    seeds = SeedOptions(variation_seed=40, variation_strength=0.1)
+    pictures = batch(msgspec.structs.replace(PLAIN_REQUEST, seed_options=seeds))
+    assert {picture.seed for picture in pictures} == {PLAIN_REQUEST.seed}
+    assert [picture.seed_options.variation_seed for picture in pictures] == [40, 41, 42]
+
+
+def test_one_stream_gives_places_in_the_batch() -> None:
+    comfy = msgspec.structs.replace(
+        PLAIN_REQUEST,
+        convention=CONVENTIONS[ConventionName.COMFY],
+        seed_options=SeedOptions(batch_index=2),
+    )
+    pictures = batch(comfy)
+    assert {picture.seed for picture in pictures} == {PLAIN_REQUEST.seed}
+    assert [picture.seed_options.batch_index for picture in pictures] == [2, 3, 4]
+    # The last one's request makes it again alone.
+    assert request_of_picture(pictures[2], 0, None) == pictures[2]
+
+
+def test_wildcards_are_chosen_by_the_pictures_own_seed_and_the_template_is_kept() -> None:
+    def replace_wildcards(text: str, seed: int) -> str:
+        return text.replace("__n__", str(seed))
+
+    asked = msgspec.structs.replace(PLAIN_REQUEST, prompt="cat __n__", seed=5)
+    picture = request_of_picture(asked, 1, replace_wildcards)
+    assert (picture.prompt, picture.prompt_template) == ("cat 6", "cat __n__")
+    assert (picture.negative_prompt, picture.negative_template) == ("blurry", None)
