@@ -4,6 +4,8 @@ MIN_SIDE, MAX_SIDE = 64, 8192
 MAX_STEPS = 1000
 MAX_GUIDANCE = 100.0
 MAX_COUNT = 10_000
+# The noise of those before it is drawn and thrown away: this is a second of it at 512x512.
+MAX_BATCH_INDEX = 1024
 MAX_SEED = 2**64 - 1
 # A checkpoint's text encoder may have fewer layers to skip.
 MAX_CLIP_SKIP = 64

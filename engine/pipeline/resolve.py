@@ -3,9 +3,12 @@
 import secrets
 from pathlib import Path
 
+import msgspec
+
 from backends.base import Device, Precision
 from engine.api.conventions import convention_of
 from engine.api.limits import (
+    MAX_BATCH_INDEX,
     MAX_COUNT,
     MAX_GUIDANCE,
     MAX_PROMPT_CHARACTERS,
@@ -16,7 +19,7 @@ from engine.api.limits import (
 )
 from engine.api.messages import SuggestedSettings
 from engine.api.record import ResolvedRequest
-from engine.api.request import GenerateRequest
+from engine.api.request import GenerateRequest, GuidanceOptions, SeedOptions
 from engine.api.values import (
     ErrorCode,
     InputRole,
@@ -60,7 +63,7 @@ def resolve(
         precision=PrecisionName(precisions(request.precision, device)[0].value),
         sampler_options=request.sampler_options,
         schedule_options=request.schedule_options,
-        seed_options=request.seed_options,
+        seed_options=_seed_options(request.seed_options),
         guidance_options=request.guidance_options,
         zero_terminal_snr=bool(request.zero_terminal_snr),
     )
@@ -130,6 +133,8 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
     _check_range("count", count, 1, MAX_COUNT)
     _check_range("seed", request.seed, 0, MAX_SEED - count + 1)
     _check_range("clip skip", request.clip_skip, 1, _text_layers(checkpoint))
+    _check_seed_options(request.seed_options, count)
+    _check_guidance_options(request.guidance_options)
     for name, text in (("prompt", request.prompt), ("negative prompt", request.negative_prompt)):
         if len(text) > MAX_PROMPT_CHARACTERS:
             most = f"at most {MAX_PROMPT_CHARACTERS:,} are accepted"
@@ -146,6 +151,33 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
             raise EngineError(
                 ErrorCode.INPUT_IMAGE_UNREADABLE, f"There is no picture {image.path}."
             )
+
+
+def _seed_options(options: SeedOptions) -> SeedOptions:
+    """With a variation seed exactly where there is a variation."""
+    seed = options.variation_seed
+    if options.variation_strength == 0:
+        seed = None
+    elif seed is None:
+        seed = secrets.randbelow(_RANDOM_SEEDS)
+    return msgspec.structs.replace(options, variation_seed=seed)
+
+
+def _check_seed_options(options: SeedOptions, count: int) -> None:
+    _check_range("variation strength", options.variation_strength, 0, 1)
+    if options.variation_seed is not None:
+        _check_range("variation seed", options.variation_seed, 0, MAX_SEED - count + 1)
+    for side in options.resize_from or ():
+        _check_range("side of the seed's size", side, MIN_SIDE, MAX_SIDE)
+    _check_range("eta seed delta", options.eta_seed_delta, -MAX_SEED, MAX_SEED)
+    _check_range("batch index", options.batch_index, 0, MAX_BATCH_INDEX)
+
+
+def _check_guidance_options(options: GuidanceOptions) -> None:
+    _check_range("guidance rescale", options.rescale, 0, 1)
+    start, end = options.range
+    _check_range("end of guidance", end, 0, 1)
+    _check_range("start of guidance", start, 0, end)
 
 
 def _check_denoiser(checkpoint: IdentifiedCheckpoint) -> None:

@@ -9,7 +9,12 @@ import pytest
 from backends.base import Device, Precision
 from engine.api.limits import MAX_COUNT, MAX_SEED, MAX_SIDE, MIN_SIDE
 from engine.api.record import ResolvedRequest
-from engine.api.request import GenerateRequest, InputImage
+from engine.api.request import (
+    GenerateRequest,
+    GuidanceOptions,
+    InputImage,
+    SeedOptions,
+)
 from engine.api.values import (
     ErrorCode,
     InputRole,
@@ -26,6 +31,7 @@ from tests.families import listings
 from tests.families.listings import UNetSizes
 
 DEVICE = Device("intel_openvino", "cpu", "a processor", (Precision.BF16, Precision.F32))
+VARIED = SeedOptions(variation_seed=MAX_SEED, variation_strength=0.5)
 NAN, INF = float("nan"), float("inf")
 
 
@@ -88,6 +94,18 @@ def test_a_seed_is_drawn_each_time(checkpoint: IdentifiedCheckpoint) -> None:
     assert all(0 <= seed < 2**32 for seed in seeds)
 
 
+def test_a_variation_has_a_seed_exactly_where_it_has_a_strength(
+    checkpoint: IdentifiedCheckpoint,
+) -> None:
+    drawn = [
+        filled(checkpoint, seed_options=SeedOptions(variation_strength=0.5)).seed_options
+        for _ in range(3)
+    ]
+    assert len({options.variation_seed for options in drawn} - {None}) == 3
+    without = filled(checkpoint, seed_options=SeedOptions(variation_seed=7)).seed_options
+    assert without.variation_seed is None
+
+
 def test_the_largest_values_are_taken(checkpoint: IdentifiedCheckpoint) -> None:
     fields = {"width": MAX_SIDE, "height": MIN_SIDE, "steps": 1000, "guidance": 100.0}
     largest = filled(checkpoint, **fields, seed=MAX_SEED)
@@ -126,6 +144,14 @@ def test_the_largest_values_are_taken(checkpoint: IdentifiedCheckpoint) -> None:
         ({"strength": NAN}, ("strength", "nan")),
         ({"strength": 1.01}, ("strength", "1.01")),
         ({"strength": -0.01}, ("strength",)),
+        ({"seed_options": SeedOptions(variation_strength=1.5)}, ("variation strength", "1.5")),
+        ({"seed_options": VARIED, "count": 2}, ("variation seed",)),
+        ({"seed_options": SeedOptions(resize_from=(512, 8))}, ("seed's size", "8")),
+        ({"seed_options": SeedOptions(batch_index=1025)}, ("batch index", "1,025", "1,024")),
+        ({"seed_options": SeedOptions(eta_seed_delta=2**70)}, ("eta seed delta",)),
+        ({"guidance_options": GuidanceOptions(rescale=NAN)}, ("rescale", "nan")),
+        ({"guidance_options": GuidanceOptions(range=(0.0, 1.1))}, ("end of guidance", "1.1")),
+        ({"guidance_options": GuidanceOptions(range=(0.6, 0.5))}, ("start of guidance", "0.6")),
         ({"prompt": "x" * 1_000_001}, ("prompt", "1,000,001", "1,000,000")),
         ({"negative_prompt": "x" * 1_000_001}, ("negative prompt", "1,000,001")),
     ],
