@@ -41,6 +41,13 @@ class ScheduleName(StrEnum):
     SIMPLE = "simple"
     SGM_UNIFORM = "sgm_uniform"
     BETA = "beta"
+    EXPONENTIAL = "exponential"
+    POLYEXPONENTIAL = "polyexponential"
+    KL_OPTIMAL = "kl_optimal"
+    ALIGN_YOUR_STEPS = "align_your_steps"
+    UNIFORM = "uniform"
+    DDIM = "ddim"
+    LINEAR_QUADRATIC = "linear_quadratic"
 
     @property
     def label(self) -> str:
@@ -54,6 +61,13 @@ _SCHEDULE_LABELS = {
     ScheduleName.SIMPLE: "Simple",
     ScheduleName.SGM_UNIFORM: "SGM Uniform",
     ScheduleName.BETA: "Beta",
+    ScheduleName.EXPONENTIAL: "Exponential",
+    ScheduleName.POLYEXPONENTIAL: "Polyexponential",
+    ScheduleName.KL_OPTIMAL: "KL Optimal",
+    ScheduleName.ALIGN_YOUR_STEPS: "Align Your Steps",
+    ScheduleName.UNIFORM: "Uniform",
+    ScheduleName.DDIM: "DDIM",
+    ScheduleName.LINEAR_QUADRATIC: "Linear Quadratic",
 }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backends.base import Array, Session
+from engine.api.conventions import RedrawSteps
 from engine.api.record import ResolvedRequest
 from engine.api.values import InputRole, Phase
 from engine.families.base import IdentifiedCheckpoint
@@ -18,7 +19,7 @@ from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.sampling.denoiser import Denoiser, initial_latents, noised
 from engine.sampling.noise import SeededNoise
 from engine.sampling.samplers import SAMPLERS
-from engine.sampling.schedules import NoiseSchedule, img2img_sigmas, sigmas_for
+from engine.sampling.schedules import NoiseSchedule, ScheduleChoice, redraw_sigmas
 from engine.sampling.types import Latent, Sigmas
 from engine.text.tokenizers import ClipTokenizer
 
@@ -118,9 +119,11 @@ class Generation:
         """From seeded noise, over the init picture if there is one, to a clean latent."""
         request = self.request
         schedule = NoiseSchedule.scaled_linear()
-        sigmas = sigmas_for(request.schedule, request.steps, schedule)
+        choice = ScheduleChoice(request.schedule, schedule)
+        sigmas = choice.sigmas(request.steps)
         if init is not None:
-            sigmas = img2img_sigmas(sigmas, request.strength)
+            rule = RedrawSteps.A1111
+            sigmas = redraw_sigmas(choice, request.steps, request.strength, rule).taken
 
         def work(session: Session) -> Latent:
             contexts = {guided: _context(prompt, guided=guided) for guided in (False, True)}

@@ -7,10 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.api.conventions import RedrawSteps
 from engine.api.values import ErrorCode, ScheduleName
 from engine.errors import EngineError
 from engine.sampling.beta_distribution import beta_quantile
-from engine.sampling.schedules import SCHEDULES, NoiseSchedule, img2img_sigmas, sigmas_for
+from engine.sampling.schedules import (
+    SCHEDULES,
+    NoiseSchedule,
+    ScheduleChoice,
+    redraw_sigmas,
+    sigmas_for,
+)
 
 FROZEN = np.load(Path(__file__).parent / "frozen" / "schedules.npz")
 TRAINING = NoiseSchedule.scaled_linear()
@@ -30,18 +37,34 @@ def test_schedules_are_the_references(key: str):
     np.testing.assert_allclose(sigmas, FROZEN[key], rtol=2e-6)
 
 
-@pytest.mark.parametrize("name", ScheduleName)
-@pytest.mark.parametrize("steps", [1, 2, 3, 20, 33, 150, 999, 1000])
-def test_schedules_fall_strictly_from_the_highest_level_to_zero(name: ScheduleName, steps: int):
+STEP_COUNTS = (1, 2, 3, 7, 20, 33, 150, 999, 1000)
+# Those that do not begin at the highest level, or have not as many levels as steps.
+IRREGULAR = {ScheduleName.DDIM, ScheduleName.ALIGN_YOUR_STEPS}
+
+
+@pytest.mark.parametrize("name", [name for name in ScheduleName if name not in IRREGULAR])
+@pytest.mark.parametrize("steps", STEP_COUNTS)
+def test_schedules_fall_strictly_from_the_highest_level(name: ScheduleName, steps: int):
     sigmas = sigmas_for(name, steps, TRAINING)
     assert sigmas.dtype == np.float32
     assert sigmas.shape == (steps + 1,)
-    assert sigmas[0] == pytest.approx(TRAINING.sigma_max, rel=1e-6)
-    assert sigmas[-1] == 0
+    assert sigmas[0] == pytest.approx(TRAINING.sigma_max, rel=2e-6)
+    end = TRAINING.sigma_min if name is ScheduleName.KL_OPTIMAL else 0
+    assert sigmas[-1] == pytest.approx(end, rel=1e-6)
     assert (np.diff(sigmas) < 0).all()
 
 
-@pytest.mark.parametrize("name", [ScheduleName.NORMAL, ScheduleName.KARRAS, ScheduleName.BETA])
+VISITING_THE_LOWEST = [
+    ScheduleName.NORMAL,
+    ScheduleName.UNIFORM,
+    ScheduleName.KARRAS,
+    ScheduleName.EXPONENTIAL,
+    ScheduleName.POLYEXPONENTIAL,
+    ScheduleName.BETA,
+]
+
+
+@pytest.mark.parametrize("name", VISITING_THE_LOWEST)
 def test_these_schedules_visit_the_lowest_level(name: ScheduleName):
     assert sigmas_for(name, 20, TRAINING)[-2] == pytest.approx(TRAINING.sigma_min, rel=1e-5)
 
@@ -74,20 +97,27 @@ def test_timesteps_are_exact_at_training_levels_and_held_at_the_ends():
     ("strength", "taken"), [(0.0, 1), (0.04, 1), (0.05, 2), (0.5, 11), (0.75, 16), (1.0, 20)]
 )
 def test_strength_takes_the_end_of_the_schedule_as_in_a1111(strength: float, taken: int):
-    sigmas = sigmas_for(ScheduleName.KARRAS, 20, TRAINING)
-    np.testing.assert_array_equal(img2img_sigmas(sigmas, strength), sigmas[-taken - 1 :])
+    choice = ScheduleChoice(ScheduleName.KARRAS, TRAINING)
+    levels = redraw_sigmas(choice, 20, strength, RedrawSteps.A1111)
+    np.testing.assert_array_equal(levels.whole, choice.sigmas(20))
+    np.testing.assert_array_equal(levels.taken, levels.whole[-taken - 1 :])
 
 
-@pytest.mark.parametrize("steps", [1, 2, 1000])
-def test_full_strength_takes_the_whole_schedule(steps: int):
-    sigmas = sigmas_for(ScheduleName.NORMAL, steps, TRAINING)
-    np.testing.assert_array_equal(img2img_sigmas(sigmas, 1.0), sigmas)
+@pytest.mark.parametrize("rule", RedrawSteps)
+@pytest.mark.parametrize("steps", [1, 2, 999])
+def test_full_strength_takes_the_whole_schedule(rule: RedrawSteps, steps: int):
+    choice = ScheduleChoice(ScheduleName.NORMAL, TRAINING)
+    levels = redraw_sigmas(choice, steps, 1.0, rule)
+    np.testing.assert_array_equal(levels.taken, choice.sigmas(steps))
 
 
 @pytest.mark.parametrize("strength", [-0.1, 1.5, float("nan")])
-def test_impossible_strengths_are_refused(strength: float):
-    with pytest.raises(EngineError, match="strength must be between 0 and 1"):
-        img2img_sigmas(sigmas_for(ScheduleName.NORMAL, 4, TRAINING), strength)
+@pytest.mark.parametrize("rule", RedrawSteps)
+def test_impossible_strengths_are_refused(rule: RedrawSteps, strength: float):
+    choice = ScheduleChoice(ScheduleName.NORMAL, TRAINING)
+    with pytest.raises(EngineError, match="strength must be between 0 and 1") as caught:
+        redraw_sigmas(choice, 4, strength, rule)
+    assert caught.value.code is ErrorCode.REQUEST_INVALID
 
 
 def test_beta_quantiles_of_known_distributions():

@@ -1,0 +1,187 @@
+"""From a schedule's name to the levels a sampler visits: the registry, and what it is asked for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+import numpy as np
+
+from engine.api.request import ScheduleOptions
+from engine.api.values import ConventionName, ErrorCode, ScheduleName
+from engine.errors import EngineError
+from engine.sampling.schedules import by_level, by_timestep
+from engine.sampling.schedules.align_your_steps import AlignedFor, align_your_steps
+from engine.sampling.schedules.training import NoiseSchedule
+from engine.sampling.types import Sigmas
+
+
+class Schedule(Protocol):
+    """A number of steps to as many levels, float32, and the 0 or other level they end at."""
+
+    def __call__(self, steps: int, training: NoiseSchedule, options: ScheduleOptions, /) -> Sigmas:
+        """Make the levels; `options` are checked before."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleInfo:
+    """A schedule and what planning needs to know of it.
+
+    `options` are the fields of `ScheduleOptions` that it takes. `variants` are the tools which call
+    by this name what is not A1111's.
+    """
+
+    function: Schedule
+    options: frozenset[str] = frozenset()
+    variants: Mapping[ConventionName, Schedule] = field(
+        default_factory=dict[ConventionName, Schedule]
+    )
+
+
+def _aligned(convention: ConventionName, aligned_for: AlignedFor) -> Schedule:
+    def levels(steps: int, training: NoiseSchedule, options: ScheduleOptions, /) -> Sigmas:
+        return align_your_steps(steps, aligned_for, convention)
+
+    return levels
+
+
+_ENDS = frozenset({"sigma_min", "sigma_max"})
+_ENDS_AND_RHO = _ENDS | {"rho"}
+_COMFY = ConventionName.COMFY
+
+
+def _in_diffusers(function: Schedule) -> Mapping[ConventionName, Schedule]:
+    return {ConventionName.DIFFUSERS: function, ConventionName.INVOKE: function}
+
+
+SCHEDULES: Mapping[ScheduleName, ScheduleInfo] = {
+    ScheduleName.NORMAL: ScheduleInfo(
+        by_timestep.normal, _ENDS, _in_diffusers(by_timestep.linspace_spaced)
+    ),
+    ScheduleName.KARRAS: ScheduleInfo(by_level.karras, _ENDS_AND_RHO),
+    ScheduleName.SIMPLE: ScheduleInfo(by_timestep.simple),
+    ScheduleName.SGM_UNIFORM: ScheduleInfo(
+        by_timestep.sgm_uniform, _ENDS, _in_diffusers(by_timestep.trailing)
+    ),
+    ScheduleName.BETA: ScheduleInfo(by_level.beta, _ENDS, {_COMFY: by_timestep.beta_rounded}),
+    ScheduleName.EXPONENTIAL: ScheduleInfo(by_level.exponential, _ENDS),
+    ScheduleName.POLYEXPONENTIAL: ScheduleInfo(by_level.polyexponential, _ENDS_AND_RHO),
+    ScheduleName.KL_OPTIMAL: ScheduleInfo(
+        by_level.kl_optimal, _ENDS, {_COMFY: by_level.kl_optimal_to_zero}
+    ),
+    ScheduleName.ALIGN_YOUR_STEPS: ScheduleInfo(
+        _aligned(ConventionName.A1111, AlignedFor.SD1),
+        variants={_COMFY: _aligned(_COMFY, AlignedFor.SD1)},
+    ),
+    ScheduleName.UNIFORM: ScheduleInfo(by_timestep.uniform),
+    ScheduleName.DDIM: ScheduleInfo(by_timestep.ddim, variants=_in_diffusers(by_timestep.leading)),
+    ScheduleName.LINEAR_QUADRATIC: ScheduleInfo(by_level.linear_quadratic),
+}
+
+_NO_OPTIONS = ScheduleOptions()
+# The ranges of the options. What floats cannot tell apart any more inside them is found afterwards.
+_RANGES = {"sigma_min": (1e-4, 1e4), "sigma_max": (1e-4, 1e4), "rho": (0.1, 100.0)}
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleChoice:
+    """All that the levels depend on but the number of steps.
+
+    `discards_next_to_last` is for samplers that a tool gives a schedule of one step more without
+    its next-to-last level (`Convention.discards_next_to_last`).
+    """
+
+    name: ScheduleName
+    training: NoiseSchedule
+    options: ScheduleOptions = _NO_OPTIONS
+    convention: ConventionName = ConventionName.A1111
+    aligned_for: AlignedFor = AlignedFor.SD1
+    discards_next_to_last: bool = False
+
+    def sigmas(self, steps: int) -> Sigmas:
+        """The levels that a picture from noise visits: float32, strictly falling.
+
+        They are steps + 1 and end with 0, but for the schedules whose functions say otherwise.
+        Raises EngineError REQUEST_INVALID unless steps is between 1 and the number of training
+        levels; for an option that the schedule has not got or that is out of range; and for a level
+        that would be visited twice.
+        """
+        most = len(self.training.sigmas)
+        if not 1 <= steps <= most:
+            raise EngineError(
+                ErrorCode.REQUEST_INVALID,
+                f"The number of steps must be between 1 and {most}, not {steps}.",
+                "20 to 30 steps are enough for most pictures.",
+            )
+        self.check_options()
+        return self.falling(self.levels(steps))
+
+    def levels(self, steps: int) -> Sigmas:
+        """The levels for any number of steps from 1 on; some may coincide."""
+        if self.discards_next_to_last:
+            return discard_next_to_last(self._function()(steps + 1, self.training, self.options))
+        return self._function()(steps, self.training, self.options)
+
+    def _function(self) -> Schedule:
+        if self.name is ScheduleName.ALIGN_YOUR_STEPS:
+            return _aligned(self.convention, self.aligned_for)
+        info = SCHEDULES[self.name]
+        return info.variants.get(self.convention, info.function)
+
+    def check_options(self) -> None:
+        """Raise EngineError REQUEST_INVALID for an option that is not the schedule's or too large.
+
+        `sigma_min` and `sigma_max` lie between 0.0001 and 10000, `rho` between 0.1 and 100.
+        """
+        taken = SCHEDULES[self.name].options
+        for option, value in msgspec.structs.asdict(self.options).items():
+            if value is None:
+                continue
+            if option not in taken:
+                raise EngineError(
+                    ErrorCode.REQUEST_INVALID,
+                    f"The schedule {self.name.label} has no option {option}.",
+                    f"It takes {', '.join(sorted(taken)) or 'none'}.",
+                )
+            low, high = _RANGES[option]
+            if not low <= value <= high:
+                raise EngineError(
+                    ErrorCode.REQUEST_INVALID,
+                    f"The schedule option {option} must be between {low:g} and {high:g}, "
+                    f"not {value:g}.",
+                    "Leave it out for the schedule's own value.",
+                )
+
+    def falling(self, sigmas: Sigmas) -> Sigmas:
+        """The same levels.
+
+        Raises EngineError REQUEST_INVALID unless each is below the one before.
+        """
+        if np.isfinite(sigmas).all() and (np.diff(sigmas) < 0).all():
+            return sigmas
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            f"The levels of the schedule {self.name.label} do not fall from each step to the next.",
+            "Take fewer steps, or set sigma_min further below sigma_max.",
+        )
+
+
+def discard_next_to_last(sigmas: Sigmas) -> Sigmas:
+    """A schedule without its lowest level above 0.
+
+    A1111 (`KDiffusionSampler.get_sigmas`) and ComfyUI (`KSampler.calculate_sigmas`) leave it out
+    for some samplers, of a schedule for one step more.
+    """
+    return np.concatenate([sigmas[:-2], sigmas[-1:]])
+
+
+def sigmas_for(
+    name: ScheduleName,
+    steps: int,
+    training: NoiseSchedule,
+    options: ScheduleOptions = _NO_OPTIONS,
+    convention: ConventionName = ConventionName.A1111,
+) -> Sigmas:
+    """What `ScheduleChoice.sigmas` returns, and raises, for a choice of these."""
+    return ScheduleChoice(name, training, options, convention).sigmas(steps)

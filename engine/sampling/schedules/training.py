@@ -1,0 +1,118 @@
+"""The noise levels that a network was trained on, as each tool computes them."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.api.values import ConventionName
+from engine.sampling.types import Sigmas
+
+# The last product with which A1111 and ComfyUI stand in for 0, at which the level is infinite; and
+# diffusers' own. Both leave the picture a ten-thousandth of the amplitude or less.
+_TINY_PRODUCT = 4.8973451890853435e-08
+_DIFFUSERS_TINY_PRODUCT = 2.0**-24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoiseSchedule:
+    """The noise levels of training: `sigmas[t]` is that of timestep t, rising, float32 [1000].
+
+    `alphas[t]` is the product of 1 - beta up to t, the picture's share of the variance; float64 for
+    ComfyUI, else float32. Arithmetic is that of the convention's tool, whose levels differ by up to
+    1e-4 of themselves.
+    """
+
+    alphas: NDArray[np.floating[Any]]
+    convention: ConventionName = ConventionName.A1111
+    sigmas: Sigmas = field(init=False)
+    log_sigmas: NDArray[np.float32] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        sigmas = np.sqrt((1 - self.alphas) / self.alphas)
+        object.__setattr__(self, "sigmas", sigmas.astype(np.float32))
+        object.__setattr__(self, "log_sigmas", np.log(sigmas).astype(np.float32))
+
+    @classmethod
+    def scaled_linear(
+        cls,
+        start: float = 0.00085,
+        end: float = 0.012,
+        timesteps: int = 1000,
+        convention: ConventionName = ConventionName.A1111,
+    ) -> Self:
+        """Build the levels of Stable Diffusion: variances linear in their square root.
+
+        A1111 has the CompVis code's products: float64, rounded to float32 before the sigmas are
+        taken (k-diffusion `CompVisDenoiser`). ComfyUI rounds only the sigmas (`ModelSampling
+        Discrete`), diffusers the variances already (`EulerDiscreteScheduler`).
+        """
+        roots = np.linspace(math.sqrt(start), math.sqrt(end), timesteps)
+        match convention:
+            case ConventionName.A1111:
+                return cls(np.cumprod(1 - roots**2).astype(np.float32), convention)
+            case ConventionName.COMFY:
+                return cls(np.cumprod(1 - roots**2), convention)
+            case ConventionName.DIFFUSERS | ConventionName.INVOKE:
+                return cls(_products(1 - roots.astype(np.float32) ** 2), convention)
+
+    def with_zero_terminal_snr(self) -> Self:
+        """Stretch the levels so that the last is all noise, and keep the first.
+
+        Lin et al. (2023), algorithm 1: the roots of the products are shifted so that the last is 0,
+        and scaled. That last one is then set a little above 0 (A1111 `rescale_zero_terminal_snr_
+        abar`, ComfyUI `rescale_zero_terminal_snr_sigmas`, diffusers `rescale_zero_terminal_snr`).
+        """
+        roots = np.sqrt(self.alphas)
+        products = ((roots - roots[-1]) * (roots[0] / (roots[0] - roots[-1]))) ** 2
+        if self.convention in (ConventionName.DIFFUSERS, ConventionName.INVOKE):
+            # It goes back to the variances and multiplies anew, which rounds once more.
+            betas = 1 - np.append(products[:1], products[1:] / products[:-1])
+            products = _products(1 - betas)
+            products[-1] = _DIFFUSERS_TINY_PRODUCT
+        else:
+            products[-1] = _TINY_PRODUCT
+        return type(self)(products, self.convention)
+
+    @property
+    def sigma_min(self) -> np.float32:
+        """The lowest level."""
+        return self.sigmas[0]
+
+    @property
+    def sigma_max(self) -> np.float32:
+        """The highest level."""
+        return self.sigmas[-1]
+
+    def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
+        """The timestep of a level, held at both ends.
+
+        Fractional and linear in log sigma (k-diffusion `DiscreteSchedule.sigma_to_t` with
+        quantize=False); for ComfyUI the nearest that was trained, by log sigma.
+        """
+        log_sigma = np.log(sigma)
+        if self.convention is ConventionName.COMFY:
+            return np.float32(np.abs(log_sigma - self.log_sigmas).argmin())
+        below = np.count_nonzero(self.log_sigmas <= log_sigma) - 1
+        low = min(max(below, 0), len(self.sigmas) - 2)
+        gap = self.log_sigmas[low] - self.log_sigmas[low + 1]
+        weight = np.clip((self.log_sigmas[low] - log_sigma) / gap, 0, 1)
+        return np.float32((1 - weight) * np.float32(low) + weight * np.float32(low + 1))
+
+    def timestep_to_sigma(self, timesteps: NDArray[np.float32]) -> Sigmas:
+        """The levels of fractional timesteps in [0, len(sigmas) - 1], linear in log sigma.
+
+        k-diffusion `DiscreteSchedule.t_to_sigma`.
+        """
+        low = np.floor(timesteps)
+        weight = timesteps - low
+        log_low = self.log_sigmas[low.astype(np.int64)]
+        log_high = self.log_sigmas[np.ceil(timesteps).astype(np.int64)]
+        return np.exp((1 - weight) * log_low + weight * log_high)
+
+
+def _products(factors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """`torch.cumprod` of float32: it keeps its running product in float64."""
+    return np.cumprod(factors.astype(np.float64)).astype(np.float32)
