@@ -4,9 +4,11 @@
 to both of its notations, `readers` turns what a picture says into a request.
 """
 
-from engine.metadata.png import TextChunk, insert_text_chunks, read_text_chunks
+from engine.metadata.pictures import read_text_chunks
+from engine.metadata.png import insert_text_chunks
 from engine.metadata.readers import ImportedRequest, read_request
 from engine.metadata.record import read_record, record_chunks
+from engine.metadata.texts import TextChunk
 
 __all__ = [
     "ImportedRequest",

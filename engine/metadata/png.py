@@ -1,24 +1,21 @@
 """Text chunks of PNG files: read from hostile files within bounds, and written.
 
-Format: PNG specification, third edition, 11.3.3 (tEXt, zTXt, iTXt). Pixels are never decoded.
+Format: PNG specification, third edition, 11.3.3 (tEXt, zTXt, iTXt) and 11.3.4.6 (eXIf). Pixels are
+never decoded.
 """
 
 import os
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 from engine.api import ErrorCode
 from engine.errors import EngineError
+from engine.metadata.exif import exif_texts
+from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-# A file may hold this many text chunks, and this many bytes of text in all once unpacked: two
-# prompts of a million characters each, in both of our notations, and no more.
-MAX_TEXT_CHUNKS = 64
-MAX_TEXT_BYTES = 32 << 20
 # Chunks of any kind. Large pictures hold tens of thousands of IDAT chunks of 8 KiB.
 _MAX_CHUNKS = 200_000
 # Signature, then IHDR: length, kind, 13 bytes and the checksum.
@@ -26,33 +23,12 @@ _HEADER_END = len(SIGNATURE) + 25
 _KEYWORD_BYTES = 79
 
 
-@dataclass(frozen=True, slots=True)
-class TextChunk:
-    """A keyword (1 to 79 Latin-1 characters) and any text; newlines are kept as they are."""
-
-    keyword: str
-    text: str
-
-
-def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
-    """Return the intact text chunks of a PNG file, in order.
+def png_texts(file: BinaryIO) -> Iterator[TextChunk]:
+    """The intact texts of an open PNG file, in order.
 
     Chunks that are damaged, malformed or beyond the bounds are left out, and a truncated file gives
-    those before its end. Raises INPUT_IMAGE_UNREADABLE if the file cannot be read or is no PNG.
+    those before its end.
     """
-    try:
-        if not path.is_file():
-            raise _unreadable(path, "there is no such file")
-        with path.open("rb") as file:
-            if file.read(len(SIGNATURE)) != SIGNATURE:
-                raise _unreadable(path, "it is no PNG file")
-            return tuple(_text_chunks(file))
-    # A path with a null character is a ValueError.
-    except (OSError, ValueError) as error:
-        raise _unreadable(path, "it cannot be opened", str(error)) from error
-
-
-def _text_chunks(file: BinaryIO) -> Iterator[TextChunk]:
     size = os.fstat(file.fileno()).st_size
     offset = len(SIGNATURE)
     budget = MAX_TEXT_BYTES
@@ -60,19 +36,23 @@ def _text_chunks(file: BinaryIO) -> Iterator[TextChunk]:
     for _ in range(_MAX_CHUNKS):
         file.seek(offset)
         header = file.read(8)
-        if len(header) < 8 or seen == MAX_TEXT_CHUNKS:
+        if len(header) < 8 or seen >= MAX_TEXTS:
             return
         length, kind = struct.unpack(">I4s", header)
         offset += 12 + length
         if offset > size or kind == b"IEND":
             return
-        if kind not in _TEXT:
+        if kind not in _TEXT and kind != b"eXIf":
             continue
         seen += 1
         if length > budget:
             continue
         body = file.read(length)
         if file.read(4) != _checksum(kind, body):
+            continue
+        if kind == b"eXIf":
+            budget -= length
+            yield from exif_texts(body)
             continue
         keyword, separator, rest = body.partition(b"\0")
         text = _TEXT[kind](rest, budget) if separator else None
@@ -144,12 +124,3 @@ def _encode(chunk: TextChunk) -> bytes:
 
 def _checksum(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", zlib.crc32(body, zlib.crc32(kind)))
-
-
-def _unreadable(path: Path, reason: str, detail: str = "") -> EngineError:
-    return EngineError(
-        ErrorCode.INPUT_IMAGE_UNREADABLE,
-        f"The picture {path} cannot be read: {reason}.",
-        "Choose a PNG file.",
-        detail,
-    )

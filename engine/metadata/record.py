@@ -20,7 +20,8 @@ from engine.api.limits import (
 )
 from engine.api.record import RECORD_VERSION
 from engine.metadata.infotext import Infotext, Parameter, format_infotext
-from engine.metadata.png import TextChunk, read_text_chunks
+from engine.metadata.pictures import read_text_chunks
+from engine.metadata.texts import TextChunk
 
 RECORD_KEYWORD = "safelight"
 PARAMETERS_KEYWORD = "parameters"

@@ -16,13 +16,9 @@ from PIL.PngImagePlugin import PngImageFile, PngInfo
 
 from engine.api import ErrorCode
 from engine.errors import EngineError
-from engine.metadata.png import (
-    MAX_TEXT_BYTES,
-    MAX_TEXT_CHUNKS,
-    TextChunk,
-    insert_text_chunks,
-    read_text_chunks,
-)
+from engine.metadata.pictures import read_text_chunks
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
 from tests.metadata.records import END, HEADER, PIXELS, PNG, SIGNATURE, chunk, png_with, text
 
 KEYWORDS = st.text(
@@ -120,7 +116,7 @@ def test_lengths_beyond_the_file_end_it(tmp_path: Path, length: int) -> None:
 def test_a_hundred_thousand_chunks_are_bounded(tmp_path: Path) -> None:
     began = time.process_time()
     found = read(tmp_path, png_with(*[text("k", "v")] * 100_000))
-    assert len(found) == MAX_TEXT_CHUNKS
+    assert len(found) == MAX_TEXTS
     assert read(tmp_path, png_with(*[chunk(b"juNk", b"")] * 300_000, GOOD)) == ()
     assert time.process_time() - began < 10.0
 
@@ -160,9 +156,9 @@ def test_garbage_is_an_engine_error_or_no_text(tmp_path: Path, junk: bytes, cut:
         assert caught.value.code is ErrorCode.INPUT_IMAGE_UNREADABLE
 
 
-@pytest.mark.parametrize("content", [b"", b"GIF89a", b"\xff\xd8\xff\xe0", SIGNATURE[:7]])
+@pytest.mark.parametrize("content", [b"", b"GIF89a", b"RIFF\4\0\0\0WAVE", SIGNATURE[:7]])
 def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(EngineError, match="no PNG") as caught:
+    with pytest.raises(EngineError, match="no PNG, JPEG or WebP") as caught:
         read(tmp_path, content)
     assert caught.value.code is ErrorCode.INPUT_IMAGE_UNREADABLE
 

@@ -15,7 +15,8 @@ from PIL import Image
 
 from engine.api import ErrorCode
 from engine.errors import EngineError
-from engine.metadata.png import TextChunk, read_text_chunks
+from engine.metadata.pictures import read_text_chunks
+from engine.metadata.png import TextChunk
 from engine.output.names import Destination, counter_of, destination
 from engine.output.writer import write_picture
 

@@ -1,0 +1,123 @@
+"""Texts in EXIF data, which JPEG, WebP and PNG files carry; read within bounds.
+
+Format: CIPA DC-008 (Exif 2.32), TIFF 6.0. Only the first directory and its Exif directory are
+looked into, and of each only the tags that tools write.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.metadata.texts import TextChunk
+
+USER_COMMENT = "exif:UserComment"
+_USER_COMMENT_TAG, _EXIF_DIRECTORY_TAG = 0x9286, 0x8769
+_TAGS = {
+    0x010E: "exif:ImageDescription",
+    0x010F: "exif:Make",
+    0x0110: "exif:Model",
+    0x0131: "exif:Software",
+    0x927C: "exif:MakerNote",
+    _USER_COMMENT_TAG: USER_COMMENT,
+}
+_PREFIX = b"Exif\0\0"
+_BYTE_ORDERS = {b"II*\0": "<", b"MM\0*": ">"}
+_MAX_ENTRIES = 512
+# BYTE, ASCII and UNDEFINED: what text comes as.
+_TEXT_TYPES = frozenset({1, 2, 7})
+
+
+@dataclass(frozen=True, slots=True)
+class _Tiff:
+    """The data and its byte order, in the notation of `struct`."""
+
+    data: bytes
+    order: str
+
+    def entries(self, offset: int) -> Iterator[tuple[int, int, int, int]]:
+        """Tag, type, count and position of the value of each entry of a directory."""
+        if offset < 8 or offset + 2 > len(self.data):
+            return
+        (count,) = struct.unpack_from(self.order + "H", self.data, offset)
+        for index in range(min(count, _MAX_ENTRIES)):
+            place = offset + 2 + 12 * index
+            if place + 12 > len(self.data):
+                return
+            tag, kind, length = struct.unpack_from(self.order + "HHI", self.data, place)
+            yield tag, kind, length, place + 8
+
+    def number(self, place: int) -> int:
+        """The unsigned 32-bit number there."""
+        (value,) = struct.unpack_from(self.order + "I", self.data, place)
+        return value
+
+
+def exif_texts(data: bytes) -> Iterator[TextChunk]:
+    """The texts of EXIF data, with or without its "Exif" mark; nothing where it is malformed."""
+    data = data.removeprefix(_PREFIX)
+    order = _BYTE_ORDERS.get(data[:4])
+    if order is None or len(data) < 8:
+        return
+    tiff = _Tiff(data, order)
+    seen: set[int] = set()
+    directory: int | None = None
+    for tag, kind, length, place in tiff.entries(tiff.number(4)):
+        if tag == _EXIF_DIRECTORY_TAG and directory is None:
+            directory = tiff.number(place)
+        yield from _text(tiff, seen, tag, kind, length, place)
+    for tag, kind, length, place in tiff.entries(directory or 0):
+        yield from _text(tiff, seen, tag, kind, length, place)
+
+
+def _text(
+    tiff: _Tiff, seen: set[int], tag: int, kind: int, length: int, place: int
+) -> Iterator[TextChunk]:
+    """The text of an entry. Each tag once: many entries may claim the same bytes."""
+    if tag not in _TAGS or tag in seen or kind not in _TEXT_TYPES:
+        return
+    start = place if length <= 4 else tiff.number(place)
+    if start + length > len(tiff.data):
+        return
+    seen.add(tag)
+    value = tiff.data[start : start + length]
+    is_comment = tag == _USER_COMMENT_TAG
+    text = decode_user_comment(value, tiff.order) if is_comment else _decoded(value)
+    if text:
+        yield TextChunk(_TAGS[tag], text)
+
+
+def decode_user_comment(value: bytes, order: str) -> str:
+    """The text of a UserComment: eight bytes name its encoding; some tools write the text alone.
+
+    UTF-16 comes in either byte order whatever the file's `order` ("<" or ">") is: piexif writes it
+    big-endian, .NET little-endian. In the lines tools write, most high bytes are zero.
+    """
+    mark, text = value[:8], value[8:]
+    match mark:
+        case b"UNICODE\0":
+            return _utf16(text, order)
+        case b"ASCII\0\0\0" | b"\0\0\0\0\0\0\0\0":
+            return _decoded(text)
+        case b"JIS\0\0\0\0\0":
+            return text.decode("iso2022_jp", "replace").strip("\0")
+        case _:
+            return _decoded(value)
+
+
+def _utf16(text: bytes, order: str) -> str:
+    if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return text.decode("utf-16", "replace").strip("\0")
+    even, odd = text[0::2].count(0), text[1::2].count(0)
+    if even != odd:
+        order = ">" if even > odd else "<"
+    encoding = "utf-16-be" if order == ">" else "utf-16-le"
+    return text.decode(encoding, "replace").strip("\0")
+
+
+def _decoded(text: bytes) -> str:
+    """UTF-8, which ASCII is, else Latin-1."""
+    text = text.strip(b"\0")
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text.decode("latin-1")

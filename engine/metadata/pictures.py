@@ -1,0 +1,63 @@
+"""The texts of a picture file of unknown origin, PNG, JPEG or WebP, whatever it is called."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from engine.api import ErrorCode
+from engine.errors import EngineError
+from engine.metadata.jpeg import SIGNATURE as JPEG_SIGNATURE
+from engine.metadata.jpeg import jpeg_texts
+from engine.metadata.png import SIGNATURE as PNG_SIGNATURE
+from engine.metadata.png import png_texts
+from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
+from engine.metadata.webp import is_webp, webp_texts
+
+_HEAD_BYTES = 12
+
+
+def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
+    """Return the intact texts of a PNG, JPEG or WebP file, in order.
+
+    What is damaged, malformed or beyond the bounds is left out, and a truncated file gives the
+    texts before its end. Pixels are never decoded. Raises INPUT_IMAGE_UNREADABLE if the file
+    cannot be read or is none of these.
+    """
+    try:
+        if not path.is_file():
+            raise _unreadable(path, "there is no such file")
+        with path.open("rb") as file:
+            return tuple(_bounded(_texts(path, file)))
+    # A path with a null character is a ValueError.
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, "it cannot be opened", str(error)) from error
+
+
+def _texts(path: Path, file: BinaryIO) -> Iterator[TextChunk]:
+    head = file.read(_HEAD_BYTES)
+    if head.startswith(PNG_SIGNATURE):
+        return png_texts(file)
+    if head.startswith(JPEG_SIGNATURE):
+        return jpeg_texts(file)
+    if is_webp(head):
+        return webp_texts(file)
+    raise _unreadable(path, "it is no PNG, JPEG or WebP file")
+
+
+def _bounded(texts: Iterator[TextChunk]) -> Iterator[TextChunk]:
+    budget = MAX_TEXT_BYTES
+    for chunk in islice(texts, MAX_TEXTS):
+        budget -= len(chunk.text)
+        if budget < 0:
+            return
+        yield chunk
+
+
+def _unreadable(path: Path, reason: str, detail: str = "") -> EngineError:
+    return EngineError(
+        ErrorCode.INPUT_IMAGE_UNREADABLE,
+        f"The picture {path} cannot be read: {reason}.",
+        "Choose a PNG, JPEG or WebP file.",
+        detail,
+    )

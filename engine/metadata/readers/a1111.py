@@ -1,0 +1,276 @@
+"""AUTOMATIC1111's text, which Forge, SD.Next and many others write as well.
+
+After `modules/infotext_utils.py:parse_generation_parameters`, `modules/processing.py:
+create_infotext` and the places that fill `extra_generation_params`, version 1.10.1; Forge 2.0.1.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from engine.api import ConventionName, GenerateRequest, SamplerName, ScheduleName
+from engine.api.conventions import (
+    CONVENTIONS,
+    Convention,
+    Emphasis,
+    InitialNoise,
+    PromptGrammar,
+    RandomSource,
+    choice_of,
+)
+from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_SEED, MAX_STEPS
+from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
+from engine.metadata.exif import USER_COMMENT
+from engine.metadata.infotext import Infotext, parse_infotext
+from engine.metadata.jpeg import COMMENT
+from engine.metadata.readers.a1111_keys import (
+    DESCRIPTIVE,
+    SCHEDULE_APART,
+    USUAL,
+    old_habits,
+    version_of,
+)
+from engine.metadata.readers.imported import (
+    MADE_FROM_A_PICTURE,
+    ImportedRequest,
+    left_over,
+    lora,
+    made_with_checkpoint,
+    made_with_loras,
+    made_with_vae,
+    plain,
+)
+from engine.metadata.readers.names import (
+    A1111_AUTOMATIC,
+    A1111_OWN_TIMESTEPS,
+    ANY_SAMPLERS,
+    ANY_SCHEDULES,
+    sampler_of,
+    schedule_of,
+)
+from engine.metadata.readers.values import Values
+from engine.metadata.record import PARAMETERS_KEYWORD
+from engine.metadata.texts import TextChunk
+
+# Larger ones of sigma, eta and the like are no settings of anyone's.
+MAX_OPTION = 10_000.0
+_LORA = re.compile(r"<lora:([^:<>]{1,200})(?::([^<>]{0,100}))?>")
+_EMPHASIS = {
+    "original": Emphasis.ORIGINAL,
+    "no norm": Emphasis.NO_NORM,
+    "ignore": Emphasis.NONE,
+    "none": Emphasis.NONE,
+}
+_RESCALE = ("CFG Rescale", "CFG rescale", "CFG Rescale φ", "CFG Rescale phi", "CFG Rescale fi")
+
+
+def from_a1111(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
+    """The request of the first such text; None where there is none."""
+    for chunk in texts:
+        # A text that starts a JSON object is another tool's.
+        if chunk.text.lstrip().startswith("{"):
+            continue
+        info = parse_infotext(chunk.text)
+        # Comments may be anything; a text in its own place may be a prompt alone.
+        own = chunk.keyword == PARAMETERS_KEYWORD
+        if own or (chunk.keyword in (USER_COMMENT, COMMENT) and info.parameters):
+            return import_infotext(info)
+    return None
+
+
+def import_infotext(info: Infotext) -> ImportedRequest:
+    """The request that a text asks for."""
+    values = Values({pair.key: pair.value for pair in info.parameters})
+    values.skip(*DESCRIPTIVE)
+    values.skip(*(key for key, usual in USUAL.items() if info.get(key) == usual))
+    sampler, schedule = read_sampler(values, info)
+    width, height, has_hires = _size(values)
+    strength = None if has_hires else values.number("Denoising strength", 0, 1)
+    request = GenerateRequest(
+        prompt=info.prompt,
+        negative_prompt=info.negative_prompt,
+        width=width,
+        height=height,
+        steps=values.integer("Steps", 1, MAX_STEPS),
+        guidance=values.number("CFG scale", 0, MAX_GUIDANCE),
+        sampler=sampler,
+        schedule=schedule,
+        seed=values.seed("Seed"),
+        clip_skip=values.integer("Clip skip", 1, MAX_CLIP_SKIP),
+        strength=strength,
+        convention=_convention(values, info, sampler),
+        sampler_options=_sampler_options(values),
+        schedule_options=_schedule_options(values),
+        seed_options=_seed_options(values),
+        guidance_options=_guidance_options(values),
+        zero_terminal_snr=_zero_terminal_snr(values),
+        expand_wildcards=False,
+    )
+    remarks = _remarks(values, info, has_init=strength is not None, has_hires=has_hires)
+    return ImportedRequest(
+        request, (*values.warnings, *remarks), tool="AUTOMATIC1111", unmapped=values.unmapped()
+    )
+
+
+def read_sampler(values: Values, info: Infotext) -> tuple[SamplerName | None, ScheduleName | None]:
+    """Sampler and schedule; files before version 1.9 name both in one.
+
+    Tools that write this text use their own names, and some of them "Scheduler" for the schedule.
+    """
+    name = values.text("Sampler")
+    if name is None:
+        return None, None
+    sampler_name, fused = _split(name.casefold(), ANY_SCHEDULES)
+    sampler = sampler_of(ANY_SAMPLERS, sampler_name)
+    if sampler is None:
+        values.refuse("Sampler")
+    elif sampler.value in A1111_OWN_TIMESTEPS:
+        # Its "Schedule type" has no effect on these.
+        return sampler, None
+    apart = info.get("Schedule type") or values.text("Scheduler")
+    wanted = (fused or apart or "automatic").casefold()
+    if wanted == "automatic":
+        wanted = _automatic(sampler, info)
+    schedule = schedule_of(ANY_SCHEDULES, wanted)
+    if schedule is None:
+        values.warnings.append(f'The schedule "{plain(wanted)}" was not taken over.')
+    return sampler, schedule
+
+
+def _split(name: str, schedules: Mapping[str, str | None]) -> tuple[str, str | None]:
+    """Split "dpm++ 2m karras" into sampler and schedule."""
+    for schedule in (*schedules, "automatic"):
+        if name.endswith((" " + schedule, "_" + schedule)) and name not in ANY_SAMPLERS:
+            return name[: -len(schedule) - 1], schedule
+    return name, None
+
+
+def _automatic(sampler: SamplerName | None, info: Infotext) -> str:
+    """What no schedule, or "Automatic", stands for; before 1.9 it was the plain one but once."""
+    text = info.get("Version")
+    version = version_of(text)
+    is_old = text is None or (version is not None and version < SCHEDULE_APART)
+    if sampler is None or (is_old and sampler.value != "restart"):
+        return "normal"
+    return A1111_AUTOMATIC.get(sampler.value, "normal")
+
+
+def _size(values: Values) -> tuple[int | None, int | None, bool]:
+    """Width and height of the first pass, and whether there was a second one ("hires fix").
+
+    Very old files give the final size, and the first pass apart; 0x0 let the tool choose one of
+    about 512 x 512 pixels, in steps of 64.
+    """
+    size = values.size("Size")
+    first = values.get("First pass size")
+    if first == "0x0" and size is not None:
+        scale = math.sqrt(512 * 512 / (size[0] * size[1]))
+        size = (math.ceil(scale * size[0] / 64) * 64, math.ceil(scale * size[1] / 64) * 64)
+    elif first is not None and first != "0x0":
+        size = values.size("First pass size") or size
+    keys = ("Hires upscale", "Hires resize")
+    hires = first is not None or any(pair.key in keys for pair in values.unmapped())
+    return (None, None, hires) if size is None else (*size, hires)
+
+
+def _convention(
+    values: Values, info: Infotext, sampler: SamplerName | None
+) -> ConventionName | Convention:
+    """Its habits as the text says; what it does not say is the default of its settings.
+
+    "NV" draws on the processor what an NVIDIA card ("GPU") would.
+    """
+    if not info.parameters:
+        return ConventionName.A1111
+    base = CONVENTIONS[ConventionName.A1111]
+    changes: dict[str, Any] = {}
+    if (values.text("RNG") or "GPU").upper() != "CPU":
+        changes["random_source"] = changes["step_source"] = RandomSource.CUDA
+    # "None" is a value here, and means that brackets are text.
+    values.skip("Emphasis")
+    emphasis = (info.get("Emphasis") or "Original").casefold()
+    if emphasis not in _EMPHASIS:
+        values.refuse("Emphasis")
+    changes["emphasis"] = _EMPHASIS.get(emphasis, base.emphasis)
+    if emphasis == "none":
+        changes["grammar"] = PromptGrammar.LITERAL
+    if values.flag("SGM noise multiplier"):
+        changes["initial_noise"] = InitialNoise.VARIANCE
+    if values.flag("Discard penultimate sigma") and sampler is not None:
+        discarding = dict.fromkeys((*base.discards_next_to_last, sampler))
+        changes["discards_next_to_last"] = tuple(discarding)
+    return choice_of(msgspec.structs.replace(base, **changes))
+
+
+def _sampler_options(values: Values) -> SamplerOptions:
+    eta = values.number("Eta", 0, MAX_OPTION)
+    eta_ddim = values.number("Eta DDIM", 0, MAX_OPTION)
+    return SamplerOptions(
+        eta=eta if eta_ddim is None else eta_ddim,
+        noise_scale=values.number("Sigma noise", 0, MAX_OPTION),
+        churn=values.number("Sigma churn", 0, MAX_OPTION),
+        churn_from=values.number("Sigma tmin", 0, MAX_OPTION),
+        # Nothing stands for infinity, as 0 does.
+        churn_to=values.number("Sigma tmax", 0, MAX_OPTION) or None,
+    )
+
+
+def _schedule_options(values: Values) -> ScheduleOptions:
+    """0 stands for the checkpoint's own level, and the schedule's own density."""
+    return ScheduleOptions(
+        sigma_min=values.number("Schedule min sigma", 0, MAX_OPTION) or None,
+        sigma_max=values.number("Schedule max sigma", 0, MAX_OPTION) or None,
+        rho=values.number("Schedule rho", 0, MAX_OPTION) or None,
+    )
+
+
+def _seed_options(values: Values) -> SeedOptions:
+    strength = values.number("Variation seed strength", 0, 1) or 0.0
+    variation = values.seed("Variation seed")
+    delta = values.get("ENSD")
+    return SeedOptions(
+        variation_seed=variation if strength else None,
+        variation_strength=strength if variation is not None else 0.0,
+        resize_from=values.size("Seed resize from"),
+        eta_seed_delta=0 if delta is None else values.integer("ENSD", -MAX_SEED, MAX_SEED) or 0,
+    )
+
+
+def _guidance_options(values: Values) -> GuidanceOptions:
+    rescale = next((found for key in _RESCALE if (found := values.number(key, 0, 1))), 0.0)
+    # Guidance is left out up to and with the step that reaches this part of all.
+    skipped = values.number("Skip Early CFG", 0, 1)
+    start = min(math.nextafter(skipped, math.inf), 1.0) if skipped else 0.0
+    return GuidanceOptions(rescale=rescale, range=(start, 1.0))
+
+
+def _zero_terminal_snr(values: Values) -> bool | None:
+    if values.flag("Zero SNR"):
+        return True
+    name = values.text("Noise Schedule")
+    if name is None or name == USUAL["Noise Schedule"]:
+        return None
+    if name.casefold() == "zero terminal snr":
+        return True
+    values.refuse("Noise Schedule")
+    return None
+
+
+def _remarks(values: Values, info: Infotext, *, has_init: bool, has_hires: bool) -> tuple[str, ...]:
+    """What a person must know to get the same picture from these values."""
+    checkpoint, vae = values.text("Model"), values.text("VAE")
+    loras = [lora(name, weight or "1") for name, weight in _LORA.findall(info.prompt)]
+    remarks = list(old_habits(version_of(info.get("Version")), info.prompt))
+    if checkpoint is not None:
+        remarks.append(made_with_checkpoint(checkpoint))
+    if vae not in (None, "Automatic"):
+        remarks.append(made_with_vae(vae))
+    remarks += made_with_loras(loras)
+    if has_init:
+        remarks.append(MADE_FROM_A_PICTURE)
+    if has_hires:
+        remarks.append("It was enlarged and drawn once more; only the first pass is taken over.")
+    return (*remarks, *left_over(values.unmapped()))

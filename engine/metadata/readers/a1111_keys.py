@@ -1,0 +1,63 @@
+"""The keys of AUTOMATIC1111's line that say nothing a request could take, and its versions."""
+
+import re
+
+# They describe the picture and do not change it beyond what other keys say.
+DESCRIPTIVE = (
+    "Model hash", "VAE hash", "Version", "User", "SDCPP", "Lora hashes", "TI hashes", "Hashes",
+    "Batch size", "Batch pos", "Init image hash", "Template", "Negative Template", "App",
+    "Operations", "Backend", "Pipeline", "Created Date", "Civitai resources", "Civitai metadata",
+    "Schedule type", "Refiner switch by sampling steps",
+)  # fmt: skip
+
+# Values that are what happens without them.
+USUAL = {
+    "UniPC variant": "bh1",
+    "UniPC skip type": "time_uniform",
+    "UniPC order": "3",
+    "UniPC lower order final": "True",
+    "Beta schedule alpha": "0.6",
+    "Beta schedule beta": "0.6",
+    "FP8 weight": "Disable",
+    "VAE Encoder": "Full",
+    "VAE Decoder": "Full",
+    "Noise multiplier": "1.0",
+    "Conditional mask weight": "1.0",
+    "Noise Schedule": "Default",
+}
+
+Version = tuple[int, int, int, int]
+# "v1.10.1", "1.6.0-2-g4afaaf8a", "v1.7.0-225-gabcdef0", and Forge's "f2.0.1v1.10.1-...".
+_VERSION = re.compile(
+    r"(?:^|v)(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?:[a-z]+[\w.]*)?(?:-(\d{1,6}))?", re.ASCII
+)
+# The first versions that do differently, after `modules/infotext_versions.py`.
+SCHEDULE_APART: Version = (1, 9, 0, 0)
+FULL_PRECISION_LEVELS: Version = (1, 7, 0, 225)
+NEW_TIMELINES: Version = (1, 6, 0, 0)
+# `[a:b:1.5]`: a part of the second pass since then, a step before.
+_FRACTION_ABOVE_ONE = re.compile(r":\s*(?:[1-9]\d*)\.\d*\s*\]", re.ASCII)
+
+
+def version_of(text: str | None) -> Version | None:
+    """The version of AUTOMATIC1111 in a text such as "v1.6.0-2-g4afaaf8a"; None where none is."""
+    match = _VERSION.search((text or "")[:100])
+    if match is None:
+        return None
+    major, minor, patch, commits = (int(part or 0) for part in match.groups())
+    return major, minor, patch, commits
+
+
+def old_habits(version: Version | None, prompt: str) -> tuple[str, ...]:
+    """What an old version did otherwise that a request cannot say."""
+    if version is None:
+        return ()
+    remarks: list[str] = []
+    if version < FULL_PRECISION_LEVELS:
+        remarks.append(
+            "The version that made it rounded its noise levels to half precision; "
+            "expect small differences."
+        )
+    if version < NEW_TIMELINES and _FRACTION_ABOVE_ONE.search(prompt):
+        remarks.append("Its prompt has times such as [a:b:1.5], which it counted in steps.")
+    return tuple(remarks)

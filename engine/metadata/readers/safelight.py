@@ -1,0 +1,57 @@
+"""Our own record: the request that makes the picture again, exactly."""
+
+import re
+from typing import Any
+
+from engine.api import ComponentFiles, GenerateRequest, GenerationRecord, ResolvedRequest
+from engine.api.conventions import choice_of
+from engine.metadata.readers.imported import ImportedRequest, plain
+from engine.metadata.record import find_record, has_init
+from engine.metadata.texts import TextChunk
+
+# UNC and device paths: opening one on Windows sends the user's credentials to the server it names.
+_LOCAL_DEVICE = re.compile(r"\\\\\?\\[A-Za-z]:\\")
+# What a request and its resolved form call alike.
+_RECORDED = tuple(
+    name for name in ResolvedRequest.__struct_fields__ if name in GenerateRequest.__struct_fields__
+)
+
+
+def from_safelight(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
+    """The request of our record; None where there is none."""
+    record = find_record(texts)
+    return import_record(record) if record is not None else None
+
+
+def import_record(record: GenerationRecord) -> ImportedRequest:
+    """The request that makes a recorded picture again."""
+    request = record.request
+    warnings: list[str] = []
+
+    def local(path: str | None) -> str | None:
+        if path is None or _is_local(path):
+            return path
+        warnings.append(f'The network path "{plain(path)}" was not taken over; choose the file.')
+        return None
+
+    changes: dict[str, Any] = {
+        "checkpoint": local(request.checkpoint),
+        "components": ComponentFiles(
+            denoiser=local(request.components.denoiser),
+            text_encoder=local(request.components.text_encoder),
+            vae=local(request.components.vae),
+        ),
+        "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
+        "strength": request.strength if has_init(request) else None,
+        "convention": choice_of(request.convention),
+        # What the wildcards became is in the prompt already.
+        "expand_wildcards": False,
+    }
+    same: dict[str, Any] = {name: getattr(request, name) for name in _RECORDED}
+    return ImportedRequest(GenerateRequest(**(same | changes)), tuple(warnings), record)
+
+
+def _is_local(path: str) -> bool:
+    if "\0" in path:
+        return False
+    return not path.startswith(("\\\\", "//")) or _LOCAL_DEVICE.match(path) is not None

@@ -1,0 +1,22 @@
+"""Text in XMP packets. Only stable-diffusion.cpp writes its settings there, into WebP files."""
+
+import re
+from collections.abc import Iterator
+
+from engine.metadata.texts import TextChunk
+
+PARAMETERS = "xmp:parameters"
+_OPEN, _CLOSE = "<sdcpp:parameters>", "</sdcpp:parameters>"
+_ESCAPE = re.compile(r"&(amp|lt|gt|quot|apos);")
+_CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+
+
+def xmp_texts(packet: bytes) -> Iterator[TextChunk]:
+    """The settings in a packet, as `build_webp_xmp_packet` of stable-diffusion.cpp writes them.
+
+    By hand: an XML reader would follow entities and namespaces that a hostile packet brings along.
+    """
+    _, opened, rest = packet.decode("utf-8", "replace").partition(_OPEN)
+    text, closed, _ = rest.partition(_CLOSE)
+    if opened and closed:
+        yield TextChunk(PARAMETERS, _ESCAPE.sub(lambda found: _CHARACTERS[found[1]], text))

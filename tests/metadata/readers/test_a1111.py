@@ -1,0 +1,370 @@
+"""AUTOMATIC1111's text as a request: its keys, its defaults by version, its fused names."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.api import GenerateRequest, SamplerName, ScheduleName
+from engine.api.conventions import (
+    CONVENTIONS,
+    Convention,
+    Emphasis,
+    InitialNoise,
+    PromptGrammar,
+    RandomSource,
+    convention_of,
+)
+from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
+from engine.api.values import ConventionName
+from engine.metadata.infotext import Parameter
+from engine.metadata.readers import ImportedRequest
+from engine.metadata.record import record_chunks
+from tests.metadata.readers.pictures import from_text, imported
+from tests.metadata.records import PLAIN
+
+# Each example replaces the same file; a busy disk is no failure.
+IN_ONE_FOLDER = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def with_line(folder: Path, line: str) -> ImportedRequest:
+    """A text whose line has enough pairs whatever is tested."""
+    return from_text(folder, f"a cat\n{line}, RNG: CPU, Version: v1.10.1, User: me")
+
+
+def test_our_own_text_without_the_record_maps(tmp_path: Path) -> None:
+    found = imported(tmp_path, record_chunks(PLAIN)[0])
+    assert found.request == GenerateRequest(
+        prompt="a cat, (masterpiece:1.2)",
+        negative_prompt="blurry",
+        width=512,
+        height=768,
+        steps=20,
+        guidance=7.0,
+        sampler=SamplerName.DPMPP_2M,
+        schedule=ScheduleName.KARRAS,
+        seed=965400086,
+        expand_wildcards=False,
+    )
+    assert found.record is None
+    assert found.warnings == ('It was made with the checkpoint "dream v1.5"; choose it to match.',)
+
+
+def test_what_does_not_map_is_said(tmp_path: Path) -> None:
+    found = from_text(
+        tmp_path,
+        "a cat <lora:foo:0.8> <lora:bar>\nSteps: 9, Sampler: IPNDM, Seed: 1, Size: 512x512, "
+        "Clip skip: 2, Denoising strength: 0.5, NGMS: 0.5, Model: m\x1b[31m, VAE: soft.vae.pt, "
+        "Mask blur: 4",
+    )
+    assert (found.request.steps, found.request.seed) == (9, 1)
+    assert (found.request.clip_skip, found.request.strength) == (2, 0.5)
+    assert found.request.sampler is None
+    assert found.warnings == (
+        '"Sampler: IPNDM" was not taken over.',
+        'It was made with the checkpoint "m[31m"; choose it to match.',
+        'It was made with the VAE "soft.vae.pt"; choose it to match.',
+        "It was made with LoRAs: foo (0.8), bar (1).",
+        "It was made from another picture, which is not in the file.",
+        "Not taken over: NGMS, Mask blur.",
+    )
+    assert found.unmapped == (Parameter("NGMS", "0.5"), Parameter("Mask blur", "4"))
+
+
+@pytest.mark.parametrize(
+    ("line", "sampler", "schedule"),
+    [
+        ("Sampler: Euler a", "euler_a", "normal"),
+        ("Sampler: DPM++ 2M Karras", "dpmpp_2m", "karras"),
+        ("Sampler: DPM++ 2M SDE Karras", "dpmpp_2m_sde", "karras"),
+        ("Sampler: DPM++ 2M SDE Heun Exponential", "dpmpp_2m_sde_heun", "exponential"),
+        ("Sampler: DPM++ 2M SDE Polyexponential", "dpmpp_2m_sde", "polyexponential"),
+        ("Sampler: DPM2 a Karras", "dpm2_a", "karras"),
+        ("Sampler: DPM++ 3M SDE", "dpmpp_3m_sde", "exponential"),
+        ("Sampler: Euler SGMUniform", "euler", "sgm_uniform"),
+        ("Sampler: Euler a Automatic", "euler_a", "normal"),
+        ("Sampler: k_euler_a", "euler_a", "normal"),
+        ("Sampler: DPM++ 2M, Schedule type: Beta", "dpmpp_2m", "beta"),
+        ("Sampler: Euler, Schedule type: Align Your Steps", "euler", "align_your_steps"),
+        ("Sampler: Euler, Schedule type: KL Optimal", "euler", "kl_optimal"),
+        ("Sampler: Euler, Schedule type: Uniform", "euler", "uniform"),
+        ("Sampler: DPM++ 2M, Schedule type: Automatic", "dpmpp_2m", "karras"),
+        ("Sampler: DPM++ 2M", "dpmpp_2m", "karras"),
+        ("Sampler: DPM++ 2M SDE", "dpmpp_2m_sde", "exponential"),
+        # The fused name counts more, as in `get_sampler_and_scheduler`.
+        ("Sampler: DPM++ 2M Karras, Schedule type: Beta", "dpmpp_2m", "karras"),
+        # These visit timesteps of their own.
+        ("Sampler: DDIM, Schedule type: Karras", "ddim", None),
+        ("Sampler: LCM", "lcm", "normal"),
+        ("Sampler: Karras", None, "normal"),
+        # Other tools that write this text, by their own names.
+        ("Sampler: euler_a karras", "euler_a", "karras"),
+        ("Sampler: dpmpp_2m_karras", "dpmpp_2m", "karras"),
+        ("Sampler: dpmpp_2m_sde_gpu, Scheduler: sgm_uniform", "dpmpp_2m_sde", "sgm_uniform"),
+        ("Schedule type: Karras", None, None),
+    ],
+)
+def test_samplers_and_schedules(
+    tmp_path: Path, line: str, sampler: str | None, schedule: str | None
+) -> None:
+    request = with_line(tmp_path, line).request
+    assert (request.sampler, request.schedule) == (sampler, schedule)
+
+
+@pytest.mark.parametrize("version", ["", ", Version: v1.8.0", ", Version: 1.5.2"])
+@pytest.mark.parametrize(
+    ("sampler", "schedule"), [("DPM++ 2M", "normal"), ("DPM2", "normal"), ("Restart", "karras")]
+)
+def test_before_1_9_a_sampler_alone_has_the_plain_schedule(
+    tmp_path: Path, version: str, sampler: str, schedule: str
+) -> None:
+    text = f"a\nSteps: 20, Sampler: {sampler}, Seed: 1{version}"
+    assert from_text(tmp_path, text).request.schedule == schedule
+
+
+@pytest.mark.parametrize("version", ["f0.0.17v1.8.0rc-latest-277-g0af28699", "f1.7.0-v1.7.0"])
+def test_forge_names_the_version_it_comes_from(tmp_path: Path, version: str) -> None:
+    text = f"a\nSteps: 20, Sampler: DPM++ 2M, Seed: 1, Version: {version}"
+    assert from_text(tmp_path, text).request.schedule is ScheduleName.NORMAL
+    text = text.replace(version, "f2.0.1v1.10.1-previous-669-gdfdcbab6")
+    assert from_text(tmp_path, text).request.schedule is ScheduleName.KARRAS
+
+
+def a1111(**changes: Any) -> Convention:
+    return msgspec.structs.replace(CONVENTIONS[ConventionName.A1111], **changes)
+
+
+@pytest.mark.parametrize(
+    ("line", "convention"),
+    [
+        ("RNG: CPU", a1111()),
+        ("Face: x", a1111(random_source=RandomSource.CUDA, step_source=RandomSource.CUDA)),
+        ("RNG: GPU", a1111(random_source=RandomSource.CUDA, step_source=RandomSource.CUDA)),
+        ("RNG: NV", a1111(random_source=RandomSource.CUDA, step_source=RandomSource.CUDA)),
+        ("RNG: CPU, Emphasis: Original", a1111()),
+        ("RNG: CPU, Emphasis: No norm", a1111(emphasis=Emphasis.NO_NORM)),
+        ("RNG: CPU, Emphasis: Ignore", a1111(emphasis=Emphasis.NONE)),
+        (
+            "RNG: CPU, Emphasis: None",
+            a1111(emphasis=Emphasis.NONE, grammar=PromptGrammar.LITERAL),
+        ),
+        (
+            "RNG: CPU, SGM noise multiplier: True",
+            a1111(initial_noise=InitialNoise.VARIANCE),
+        ),
+        (
+            "RNG: CPU, Discard penultimate sigma: True",
+            a1111(
+                discards_next_to_last=(*a1111().discards_next_to_last, SamplerName.EULER_ANCESTRAL)
+            ),
+        ),
+    ],
+)
+def test_conventions(tmp_path: Path, line: str, convention: Convention) -> None:
+    text = f"a (cat)\nSteps: 20, Sampler: Euler a, Seed: 1, {line}, Version: v1.10.1"
+    assert convention_of(from_text(tmp_path, text).request.convention) == convention
+
+
+EULER_A = "Steps: 20, Sampler: Euler a, "
+
+
+def test_options_of_sampler_and_schedule(tmp_path: Path) -> None:
+    request = with_line(
+        tmp_path,
+        EULER_A + "Eta: 0.67, Sigma churn: 0.5, Sigma tmin: 0.1, Sigma tmax: 10, "
+        "Sigma noise: 1.003, Schedule min sigma: 0.03, Schedule max sigma: 14.6, Schedule rho: 5",
+    ).request
+    assert request.sampler_options == SamplerOptions(
+        eta=0.67, churn=0.5, churn_from=0.1, churn_to=10, noise_scale=1.003
+    )
+    assert request.schedule_options == ScheduleOptions(sigma_min=0.03, sigma_max=14.6, rho=5)
+
+
+def test_zero_is_its_way_of_saying_nothing(tmp_path: Path) -> None:
+    request = with_line(
+        tmp_path, "Sigma tmax: 0, Schedule min sigma: 0, Schedule max sigma: 0.0, Schedule rho: 0"
+    ).request
+    assert request.sampler_options == SamplerOptions()
+    assert request.schedule_options == ScheduleOptions()
+
+
+def test_ddim_has_an_eta_of_its_own(tmp_path: Path) -> None:
+    found = with_line(tmp_path, "Sampler: DDIM, Eta DDIM: 0.5")
+    assert found.request.sampler_options == SamplerOptions(eta=0.5)
+
+
+def test_options_of_the_seed(tmp_path: Path) -> None:
+    request = with_line(
+        tmp_path,
+        "Seed: 1, Variation seed: 7, Variation seed strength: 0.25, Seed resize from: 512x640, "
+        "ENSD: 31337",
+    ).request
+    assert request.seed_options == SeedOptions(
+        variation_seed=7, variation_strength=0.25, resize_from=(512, 640), eta_seed_delta=31337
+    )
+    assert with_line(tmp_path, "ENSD: -3").request.seed_options.eta_seed_delta == -3
+    assert with_line(tmp_path, "Variation seed: 7").request.seed_options == SeedOptions()
+
+
+def test_options_of_guidance(tmp_path: Path) -> None:
+    request = with_line(tmp_path, "CFG Rescale: 0.7, Skip Early CFG: 0.5").request
+    # A1111 leaves guidance out where step / steps <= 0.5.
+    assert request.guidance_options == GuidanceOptions(
+        rescale=0.7, range=(math.nextafter(0.5, 1), 1.0)
+    )
+    assert with_line(tmp_path, "Skip Early CFG: 1").request.guidance_options.range == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("pair", "expected"),
+    [
+        ("Noise Schedule: Zero Terminal SNR", True),
+        ("Zero SNR: True", True),
+        ("Noise Schedule: Default", None),
+        ("Noise Schedule: odd", None),
+    ],
+)
+def test_zero_terminal_snr(tmp_path: Path, pair: str, expected: bool | None) -> None:
+    found = with_line(tmp_path, pair)
+    assert found.request.zero_terminal_snr is expected
+    assert bool(found.warnings) == ("odd" in pair)
+
+
+def test_of_a_second_pass_only_the_first_is_taken(tmp_path: Path) -> None:
+    found = with_line(
+        tmp_path,
+        "Size: 512x768, Denoising strength: 0.7, Hires upscale: 2, Hires steps: 10, "
+        "Hires upscaler: Latent",
+    )
+    assert (found.request.width, found.request.height) == (512, 768)
+    assert found.request.strength is None
+    assert found.warnings == (
+        "It was enlarged and drawn once more; only the first pass is taken over.",
+        "Not taken over: Denoising strength, Hires upscale, Hires steps, Hires upscaler.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "size"), [("512x576", (512, 576)), ("0x0", (448, 704)), ("1x1", (640, 1024))]
+)
+def test_very_old_files_give_the_first_pass_apart(
+    tmp_path: Path, first: str, size: tuple[int, int]
+) -> None:
+    text = f"a\nSteps: 20, Seed: 1, Size: 640x1024, First pass size: {first}"
+    request = from_text(tmp_path, text).request
+    assert (request.width, request.height) == size
+
+
+@pytest.mark.parametrize(
+    ("version", "prompt", "words"),
+    [
+        ("v1.6.0", "a", ["half precision"]),
+        ("v1.7.0-133-gabcdef01", "a", ["half precision"]),
+        ("v1.7.0-225-gabcdef01", "a", []),
+        ("v1.5.1", "[a:b:1.5]", ["half precision", "counted in steps"]),
+        ("v1.5.1", "[a:b:0.5] [a:b:15]", ["half precision"]),
+        ("v1.10.1", "[a:b:1.5]", []),
+        ("ComfyUI", "[a:b:1.5]", []),
+    ],
+)
+def test_what_old_versions_did_otherwise_is_said(
+    tmp_path: Path, version: str, prompt: str, words: list[str]
+) -> None:
+    found = from_text(tmp_path, f"{prompt}\nSteps: 20, Seed: 1, RNG: CPU, Version: {version}")
+    assert len(found.warnings) == len(words)
+    assert all(word in warning for word, warning in zip(words, found.warnings, strict=True))
+
+
+def test_forge_names_modules_and_distilled_guidance(tmp_path: Path) -> None:
+    found = with_line(
+        tmp_path,
+        "Steps: 20, CFG scale: 1, Distilled CFG Scale: 3.5, Module 1: ae, Module 2: clip_l",
+    )
+    assert found.request.guidance == 1.0
+    assert found.warnings == ("Not taken over: Distilled CFG Scale, Module 1, Module 2.",)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        "Steps: 0",
+        "Steps: 1001",
+        "Steps: " + "9" * 5000,
+        "Steps: 1e2",
+        "Steps: ٣",
+        "CFG scale: nan",
+        "CFG scale: inf",
+        "CFG scale: -1",
+        "CFG scale: seven",
+        "Seed: -1",
+        "Seed: 18446744073709551616",
+        "Size: 63x512",
+        "Size: 512x8193",
+        "Size: 999999999999x5",
+        "Size: big",
+        "Clip skip: 0",
+        "Denoising strength: 1.01",
+        "Eta: -0.1",
+        "Sigma churn: 1e999",
+        "Schedule rho: nan",
+        "ENSD: 1.5",
+        "Variation seed strength: 2",
+        "Seed resize from: 0x512",
+        "Emphasis: \x1b[31mloud",
+        "Skip Early CFG: 2",
+        "Sampler: \x1b[31m",
+        "Sampler: Euler, Schedule type: ???",
+    ],
+)
+def test_values_out_of_range_are_left_out_and_said(tmp_path: Path, pair: str) -> None:
+    found = with_line(tmp_path, pair)
+    plain = GenerateRequest(prompt="a cat", expand_wildcards=False)
+    if "Sampler" in pair:
+        assert found.request.schedule in (None, ScheduleName.NORMAL)
+    else:
+        assert found.request == plain
+    assert "was not taken over." in found.warnings[0]
+    assert found.warnings[0].isprintable()
+    assert len(found.warnings[0]) < 130
+
+
+def test_a_prompt_alone_is_a_request(tmp_path: Path) -> None:
+    found = from_text(tmp_path, "a red house\nNegative prompt: rain")
+    assert found.request == GenerateRequest(
+        prompt="a red house", negative_prompt="rain", expand_wildcards=False
+    )
+    assert found.warnings == ()
+
+
+VALUES = st.one_of(
+    st.sampled_from(["512x512", "nan", "-1", "1e999", "Euler a Karras", '"', "\\", "True"]),
+    st.text(max_size=12),
+)
+KEYS = st.sampled_from(
+    [
+        "Steps", "Sampler", "Schedule type", "CFG scale", "Seed", "Size", "Clip skip", "Model",
+        "RNG", "Eta", "ENSD", "Emphasis", "First pass size", "Hires upscale", "Skip Early CFG",
+        "Variation seed", "Variation seed strength", "Seed resize from",
+        "Discard penultimate sigma",
+    ]
+)  # fmt: skip
+
+
+@IN_ONE_FOLDER
+@given(prompt=st.text(max_size=20), pairs=st.lists(st.tuples(KEYS, VALUES), max_size=9))
+def test_any_text_gives_a_request_within_bounds(
+    tmp_path: Path, prompt: str, pairs: list[tuple[str, str]]
+) -> None:
+    line = ", ".join(f"{key}: {value}" for key, value in pairs)
+    # The word keeps the text from starting like the JSON of another tool.
+    found = from_text(tmp_path, f"a {prompt}\n{line}")
+    request = found.request
+    assert request.steps is None or 1 <= request.steps <= 1000
+    assert request.guidance is None or 0 <= request.guidance <= 100
+    assert request.seed is None or 0 <= request.seed < 2**64
+    assert request.width is None or 64 <= request.width <= 8192
+    assert all(warning.isprintable() for warning in found.warnings)
