@@ -66,7 +66,8 @@ class RandomSource(StrEnum):
 class SdeNoise(StrEnum):
     """What the SDE samplers add at each step."""
 
-    BROWNIAN = "brownian"  # increments of a Brownian path, from torchsde's tree
+    BROWNIAN = "brownian"  # increments of a Brownian path: torchsde's tree, filled as first noise
+    BROWNIAN_CUDA = "brownian_cuda"  # the same, filled by CUDA's generator (ComfyUI's "_gpu")
     STREAM = "stream"  # the next values of the picture's generator
 
 

@@ -59,6 +59,8 @@ class SeedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     eta_seed_delta: int = 0
     # The place in a batch that was drawn from one seed.
     batch_index: int = 0
+    # How many pictures that batch had: where they are drawn at once, the noise of their steps.
+    batch_size: int = 1
 
 
 class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -5,16 +5,17 @@ reproduced exactly, and its normals within 1e-6 of the AVX2 and AVX-512 kernels.
 torch's scalar one, used on other processors, by 2.4e-6: the angle is rounded elsewhere.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.sampling.types import Latent
-
 # From this many values on, torch fills the tensor in blocks of 16 in float32; below, one by one in
 # float64 (aten/src/ATen/native/cpu/DistributionTemplates.h, normal_kernel).
 _BLOCK = 16
+# So many outputs of mt19937 are drawn at a time where none is wanted.
+_SKIPPED_AT_ONCE = 1 << 18
 
 
 class TorchCpuGenerator:
@@ -35,19 +36,33 @@ class TorchCpuGenerator:
 
     def randn(self, shape: Sequence[int]) -> NDArray[np.float32]:
         """`torch.randn(shape, generator=self)`: standard normal values in row-major order."""
-        count = int(np.prod(shape, dtype=np.int64))
-        values = self._block_normals(count) if count >= _BLOCK else self._scalar_normals(count)
-        return values.reshape(shape)
+        return self.randn_of_batch(shape, 0, 1)
 
-    def _block_normals(self, count: int) -> NDArray[np.float32]:
-        uniforms = self._uniform_float32(count)
-        whole = count - count % _BLOCK
-        normals = np.empty(count, dtype=np.float32)
-        normals[:whole] = _box_muller(uniforms[:whole])
-        if whole < count:
+    def randn_of_batch(self, shape: Sequence[int], index: int, size: int) -> NDArray[np.float32]:
+        """`torch.randn((size, *shape), generator=self)[index]`, in the memory of that one."""
+        count = math.prod(shape)
+        begin, end, total = index * count, (index + 1) * count, size * count
+        if total < _BLOCK:
+            return self._scalar_normals(total)[begin:end].reshape(shape)
+        # The blocks that hold what is wanted, but for values beyond the last whole block.
+        first = begin - begin % _BLOCK
+        last = max(first, min(end + -end % _BLOCK, total - total % _BLOCK))
+        self._skip(first)
+        values = np.empty(max(last, end) - first, np.float32)
+        values[: last - first] = _box_muller(self._uniform_float32(last - first))
+        self._skip(total - last)
+        if total % _BLOCK:
             # torch draws the last 16 afresh, over the end of the last whole block.
-            normals[-_BLOCK:] = _box_muller(self._uniform_float32(_BLOCK))
-        return normals
+            tail, start = _box_muller(self._uniform_float32(_BLOCK)), total - _BLOCK
+            drawn_afresh = slice(max(begin, start), max(end, start))
+            values[drawn_afresh.start - first : drawn_afresh.stop - first] = tail[
+                drawn_afresh.start - start : drawn_afresh.stop - start
+            ]
+        return values[begin - first : end - first].reshape(shape)
+
+    def _skip(self, count: int) -> None:
+        for done in range(0, count, _SKIPPED_AT_ONCE):
+            self.random_uint32(min(count - done, _SKIPPED_AT_ONCE))
 
     def _scalar_normals(self, count: int) -> NDArray[np.float32]:
         """Draw in float64; of each pair the second value waits for the next small draw."""
@@ -80,28 +95,3 @@ def _box_muller(uniforms: NDArray[np.float32]) -> NDArray[np.float32]:
     # The product is rounded to float32 before the cosine, as in torch's vectorised kernel.
     angle = np.float32(2 * np.pi) * blocks[:, 1]
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1).ravel()
-
-
-class SeededNoise:
-    """The noise of a batch: one generator per image, so that a picture is the same in any batch.
-
-    The first draw is for the initial latents; samplers that add noise go on with the same
-    generators, one draw per step and image, as A1111 does (modules/rng.py, ImageRNG).
-
-    For DPM++ 2M SDE A1111 and k-diffusion sample a Brownian path with torchsde's tree instead. The
-    noise here has the same distribution for any schedule, but is not that tree's: such a picture is
-    reproducible and good, and differs from A1111's at the same seed.
-    """
-
-    def __init__(self, seeds: Sequence[int], shape: tuple[int, int, int]) -> None:
-        """Seed one generator per image; `shape` is (channels, height / 8, width / 8)."""
-        self._generators = [TorchCpuGenerator(seed) for seed in seeds]
-        self._shape = shape
-
-    def draw(self) -> Latent:
-        """The next standard normal values: float32 [len(seeds), *shape]."""
-        return np.stack([generator.randn(self._shape) for generator in self._generators])
-
-    def __call__(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
-        """The next draw, whatever the interval."""
-        return self.draw()

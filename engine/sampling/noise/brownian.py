@@ -1,0 +1,118 @@
+"""The noise of SDE samplers: increments of a Brownian path, looked up by the interval.
+
+A path W over the noise levels is found by halving: W of an interval is known, and of its left half
+it is half of that and a normal value, drawn from a seed which the path's seed and the half's place
+determine. So any interval has the same increment whatever was asked before, and a sampler that
+takes other steps follows the same path. The tree is torchsde's `BrownianTree` (0.2.6, tol=1e-6), as
+k-diffusion's `BatchedBrownianTree` and `BrownianTreeNoiseSampler` use it.
+"""
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from engine.sampling.types import Latent
+
+# Times are rounded to so many digits, which ends the halving (torchsde's tol).
+_DIGITS = 6
+# torchsde's `pool_size` of BrownianTree.
+_POOL = 24
+# Halves that are kept: two paths from the root to the finest interval, or as many as this memory
+# holds. The noise does not depend on it.
+_MOST_KEPT, _MOST_BYTES = 64, 1 << 27
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """An interval of the tree: the `place`-th of 2^depth, counted from the left."""
+
+    start: float
+    end: float
+    depth: int = 0
+    place: int = 0
+
+    @property
+    def middle(self) -> float:
+        return round(0.5 * (self.end + self.start), _DIGITS)
+
+    def halves(self) -> tuple[Self, Self]:
+        below, left = self.depth + 1, 2 * self.place
+        return (
+            type(self)(self.start, self.middle, below, left),
+            type(self)(self.middle, self.end, below, left + 1),
+        )
+
+
+class BrownianNoise:
+    """Standard normal noise for the steps of a sampler; satisfies `NoiseSource`.
+
+    For the step from sigma to sigma_next it is the path's increment, divided by the root of the
+    difference. Calls may come in any order and repeat; memory does not grow with them.
+    """
+
+    def __init__(
+        self, seed: int, draw: Callable[[int], Latent], low: np.float32, high: np.float32
+    ) -> None:
+        """A path over the levels from `low` to `high`.
+
+        `draw` makes the standard normal values of a node from its seed, of 32 bits, always in the
+        same shape. `seed` is at least 0.
+        """
+        self._seed, self._draw = seed, draw
+        start, end = float(low), float(high)
+        self._root = _Interval(round(start, _DIGITS), round(end, _DIGITS))
+        root_seed = np.random.SeedSequence(seed, pool_size=_POOL).generate_state(1)[0]
+        self._whole = draw(int(root_seed)) * np.float32(math.sqrt(end - start))
+        self._kept = OrderedDict[tuple[int, int], tuple[Latent, Latent]]()
+        self._most_kept = max(2, min(_MOST_KEPT, _MOST_BYTES // (2 * self._whole.nbytes)))
+
+    def __call__(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
+        """The noise of the step; beyond the ends of the path it is flat, as torchsde has it."""
+        low, high = sorted((sigma, sigma_next))
+        increment = self._increment(float(low), float(high))
+        # Time runs from the lowest level up, samplers the other way: the increment is negative.
+        sign = np.float32(1 if sigma < sigma_next else -1)
+        return increment * sign / np.sqrt(high - low)
+
+    def _increment(self, low: float, high: float) -> Latent:
+        """W(high) - W(low): the sum over the largest intervals of the tree that lie between."""
+        root = self._root
+        low, high = (round(min(max(t, root.start), root.end), _DIGITS) for t in (low, high))
+        total: Latent | None = None
+        todo = [(root, self._whole, low, high)] if low < high else []
+        while todo:
+            interval, value, begin, end = todo.pop()
+            if (begin, end) == (interval.start, interval.end):
+                total = value if total is None else total + value
+                continue
+            left, right = interval.halves()
+            left_value, right_value = self._halve(interval, value)
+            if end > interval.middle:
+                todo.append((right, right_value, max(begin, right.start), end))
+            if begin < interval.middle:
+                todo.append((left, left_value, begin, min(end, left.end)))
+        return np.zeros_like(self._whole) if total is None else total
+
+    def _halve(self, interval: _Interval, value: Latent) -> tuple[Latent, Latent]:
+        """The increments of both halves of an interval whose own is `value`."""
+        key = interval.depth, interval.place
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        spawn_key = interval.place, interval.depth
+        sequence = np.random.SeedSequence(self._seed, spawn_key=spawn_key, pool_size=_POOL)
+        noise = self._draw(int(sequence.generate_state(1)[0]))
+        reciprocal = 1 / (interval.end - interval.start)
+        before, after = interval.middle - interval.start, interval.end - interval.middle
+        # In torchsde's order: its float32 products are rounded one by one.
+        left = np.float32(before) * value * np.float32(reciprocal)
+        left = left + np.float32(math.sqrt(before * after * reciprocal)) * noise
+        halves = left, value - left
+        self._kept[key] = halves
+        if len(self._kept) > self._most_kept:
+            self._kept.popitem(last=False)
+        return halves

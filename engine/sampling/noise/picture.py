@@ -1,0 +1,169 @@
+"""All the noise of one picture, as the tool of a convention draws it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.api.conventions import (
+    BatchSeeds,
+    Convention,
+    RandomSource,
+    RedrawSteps,
+    SdeNoise,
+    StepSeed,
+)
+from engine.api.request import SeedOptions
+from engine.sampling.noise.brownian import BrownianNoise
+from engine.sampling.noise.torch_cpu import TorchCpuGenerator
+from engine.sampling.noise.torch_cuda import TorchCudaGenerator
+from engine.sampling.noise.variation import centred, slerp
+from engine.sampling.types import Latent, NoiseSource, Sigmas
+
+# A1111 divides the side of "resize seed from" by this whatever the latents are.
+_DOWNSCALE = 8
+
+
+class TorchGenerator(Protocol):
+    """One of torch's generators."""
+
+    def randn(self, shape: Sequence[int]) -> NDArray[np.float32]:
+        """The next standard normal values."""
+        ...
+
+    def randn_of_batch(self, shape: Sequence[int], index: int, size: int) -> NDArray[np.float32]:
+        """Those at `index` of the next [size, *shape]."""
+        ...
+
+
+def torch_generator(source: RandomSource, seed: int) -> TorchGenerator:
+    """The generator of a kind, after `manual_seed(seed)`."""
+    match source:
+        case RandomSource.CPU:
+            return TorchCpuGenerator(seed)
+        case RandomSource.CUDA:
+            return TorchCudaGenerator(seed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """What a picture gets of what a generator draws for its batch: float32 `shape`."""
+
+    shape: tuple[int, int, int]
+    index: int
+    size: int
+
+    def next(self, generator: TorchGenerator, shape: tuple[int, int, int]) -> Latent:
+        return generator.randn_of_batch(shape, self.index, self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class PictureNoise:
+    """The noise of one picture: `first`, float32 [1, C, H, W], and then that of its steps."""
+
+    first: Latent
+    _seed: int
+    _convention: Convention
+    _draws: _Draws
+    _stream: TorchGenerator
+
+    def steps(self, taken: Sigmas, whole: Sigmas, *, brownian: bool) -> NoiseSource:
+        """The source for a sampler that visits the levels `taken`, the end of a schedule `whole`.
+
+        Brownian samplers get increments of a path where the tool has one, others what their
+        generator draws next, whatever the interval. The path starts anew with each call, the
+        generator does not. A1111's path spans the whole schedule (`create_noise_sampler`),
+        ComfyUI's and k-diffusion's own what is taken.
+        """
+        sde_noise = self._convention.sde_noise
+        if not brownian or sde_noise is SdeNoise.STREAM:
+            return self._next_of_stream
+        card = sde_noise is SdeNoise.BROWNIAN_CUDA
+        source = RandomSource.CUDA if card else self._convention.random_source
+
+        def draw(node_seed: int) -> Latent:
+            return self._next(torch_generator(source, node_seed))
+
+        spanned = whole if self._convention.redraw_steps is RedrawSteps.A1111 else taken
+        return BrownianNoise(self._seed, draw, spanned[spanned > 0].min(), spanned.max())
+
+    def _next_of_stream(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
+        return self._next(self._stream)
+
+    def _next(self, generator: TorchGenerator) -> Latent:
+        return self._draws.next(generator, self._draws.shape)[np.newaxis]
+
+
+def picture_noise(
+    seed: int,
+    shape: tuple[int, int, int],
+    options: SeedOptions,
+    convention: Convention,
+    skipped: int = 0,
+) -> PictureNoise:
+    """The noise of a picture whose latents have this shape: (channels, height / 8, width / 8).
+
+    `seed` and `options` are those of this very picture, in the ranges that `resolve` allows. Where
+    a batch is drawn from one stream, `options.batch_index` is its place. A place outside of
+    `options.batch_size` gets the latent that this place would have (ComfyUI `prepare_noise` with
+    batch_index, "Latent From Batch"), and steps' noise like a picture on its own. `skipped` counts
+    the latents that the tool draws from the same generator before: diffusers draws one where it
+    samples the latent of a picture to be redrawn.
+    """
+    one_stream = convention.batch_seeds is BatchSeeds.ONE_STREAM
+    index, size = (options.batch_index, options.batch_size) if one_stream else (0, 1)
+    draws = _Draws(shape, index, size) if index < size else _Draws(shape, 0, 1)
+    before = skipped if index < size else skipped + index
+    generator = torch_generator(convention.random_source, seed)
+    for _ in range(before):
+        draws.next(generator, shape)
+    first = _first(seed, options, convention.random_source, draws, generator, before)
+    stream = _stream(seed, options.eta_seed_delta, convention, generator)
+    return PictureNoise(first[np.newaxis], seed, convention, draws, stream)
+
+
+def _first(
+    seed: int,
+    options: SeedOptions,
+    source: RandomSource,
+    draws: _Draws,
+    generator: TorchGenerator,
+    before: int,
+) -> Latent:
+    """The first noise [C, H, W], for which `generator` draws one latent (A1111 `ImageRNG`)."""
+
+    def drawn(from_seed: int) -> Latent:
+        other = torch_generator(source, from_seed)
+        for _ in range(before):
+            draws.next(other, inner)
+        return draws.next(other, inner)
+
+    outer = draws.next(generator, draws.shape)
+    inner = _inner_shape(draws.shape, options)
+    noise = outer if inner == draws.shape else drawn(seed)
+    if options.variation_seed is not None and options.variation_strength != 0:
+        noise = slerp(options.variation_strength, noise, drawn(options.variation_seed))
+    return noise if inner == draws.shape else centred(noise, outer)
+
+
+def _inner_shape(shape: tuple[int, int, int], options: SeedOptions) -> tuple[int, int, int]:
+    if options.resize_from is None:
+        return shape
+    width, height = options.resize_from
+    return shape[0], height // _DOWNSCALE, width // _DOWNSCALE
+
+
+def _stream(
+    seed: int, delta: int, convention: Convention, generator: TorchGenerator
+) -> TorchGenerator:
+    """Where the steps' noise comes from, given the generator that has drawn the first noise."""
+    match convention.step_seed:
+        case StepSeed.CONTINUED:
+            # A1111's "eta noise seed delta" (`ImageRNG.first`).
+            return torch_generator(convention.random_source, seed + delta) if delta else generator
+        case StepSeed.SAME:
+            return torch_generator(convention.step_source, seed + delta)
+        case StepSeed.FLIPPED:
+            return torch_generator(convention.step_source, (seed + delta) ^ 0xFFFFFFFF)
