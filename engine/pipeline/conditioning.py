@@ -9,13 +9,10 @@ from numpy.typing import NDArray
 from engine.api.conventions import Chunking, Convention, Emphasis, PromptGrammar
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
+from engine.text.a1111 import parse_attention
 from engine.text.chunks import TokenChunks, match_chunk_counts, tokenize_prompt
-from engine.text.prompt import (
-    PromptPart,
-    WeightedText,
-    parse_attention,
-    parse_attention_comfy,
-)
+from engine.text.comfy import parse_attention_comfy
+from engine.text.prompt import PromptPart, WeightedText
 from engine.text.tokenizers import ClipTokenizer
 
 # Beyond this the attention to the text outgrows the picture's own.

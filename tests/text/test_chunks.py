@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.text.a1111 import parse_attention
 from engine.text.chunks import TokenChunks, match_chunk_counts, tokenize_prompt
-from engine.text.prompt import Break, PromptPart, WeightedText, parse_attention
+from engine.text.prompt import Break, PromptPart, WeightedText
 from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer
 
 CAT = 2368

@@ -7,14 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.prompt import (
-    MAX_WEIGHT,
-    Break,
-    PromptPart,
-    WeightedText,
-    parse_attention,
-    parse_attention_comfy,
-)
+from engine.text.a1111 import parse_attention
+from engine.text.comfy import parse_attention_comfy
+from engine.text.prompt import MAX_WEIGHT, Break, PromptPart, WeightedText
 
 Expected = tuple[str, float] | str
 
@@ -46,6 +41,7 @@ A1111: list[tuple[str, list[Expected]]] = [
     ("a\\b \\\\ c", [("ab \\ c", 1.0)]),
     ("10:30, a:b", [("10:30, a:b", 1.0)]),
     ("(x:1.3", [("x:1.3", 1.1)]),
+    ("(x: 1.3 ) (y :2)", [("x", 1.3), (" ", 1.0), ("y ", 2.0)]),
     ("x:1.3)", [("x:1.3)", 1.0)]),
     (
         "(weak:-0.5) (none:0) (plus:+2)",

@@ -1,0 +1,159 @@
+r"""ComfyUI's attention grammar: which words count more.
+
+Only round brackets: `(x)` multiplies by 1.1, `(x:1.3)` sets the weight, `\(` and `\)` are literal.
+Takes any text, in time linear in its length and without recursion. Behaviour follows
+`comfy/sd1_clip.py` (`token_weights`), oddities included: pictures depend on it.
+"""
+
+import math
+import re
+from collections import deque
+from enum import Enum, auto
+from typing import NamedTuple
+
+from engine.text.prompt import WeightedText, clamp_weight
+
+_ROUND_MULTIPLIER = 1.1
+_PAREN = re.compile(r"\\[()]|[()]")
+# ComfyUI writes an escape as two control characters meanwhile, and so takes those for escapes too.
+_ESCAPED_PAREN = re.compile(r"\\([()])|\0([\1\2])")
+_CONTROL_PAREN = {"\1": ")", "\2": "("}
+
+
+class _EdgeKind(Enum):
+    OPEN = auto()
+    CLOSE = auto()
+    CUT = auto()
+
+
+class _Edge(NamedTuple):
+    """Where a piece of text ends and the next resumes; an opening edge may set the weight."""
+
+    kind: _EdgeKind
+    text_end: int
+    resume: int
+    weight: float | None = None
+
+
+class _Group(NamedTuple):
+    """Brackets at `start` and `end`; their text stops at `text_end`, before colon and weight."""
+
+    start: int
+    end: int
+    text_end: int
+    weight: float | None
+
+
+def parse_attention_comfy(text: str) -> tuple[WeightedText, ...]:
+    r"""Split a prompt by ComfyUI's grammar. Always at least one part.
+
+    `(x)` multiplies by 1.1, `(x:w)` sets w whatever surrounds it, only `\(` and `\)` are escapes.
+    An unclosed bracket is text, unless the prompt ends in a closing one.
+    """
+    parts: list[WeightedText] = []
+    around: list[float] = []
+    weight = 1.0
+    cursor = 0
+    for edge in (*_edges(text), _Edge(_EdgeKind.CUT, len(text), len(text))):
+        if edge.text_end > cursor:
+            piece = _ESCAPED_PAREN.sub(_unescaped, text[cursor : edge.text_end])
+            parts.append(WeightedText(piece, weight))
+        cursor = edge.resume
+        if edge.kind is _EdgeKind.OPEN:
+            around.append(weight)
+            weight = (
+                clamp_weight(weight * _ROUND_MULTIPLIER) if edge.weight is None else edge.weight
+            )
+        elif edge.kind is _EdgeKind.CLOSE:
+            weight = around.pop()
+    return tuple(parts) or (WeightedText("", 1.0),)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return match[1] or _CONTROL_PAREN[match[2]]
+
+
+def _edges(text: str) -> list[_Edge]:
+    """All edges of a prompt in order of position."""
+    groups, unclosed = _groups(text)
+    edges = {unclosed: _Edge(_EdgeKind.CUT, unclosed, unclosed)}
+    for group in groups:
+        edges[group.start] = _Edge(_EdgeKind.OPEN, group.start, group.start + 1, group.weight)
+        edges[group.end] = _Edge(_EdgeKind.CLOSE, group.text_end, group.end + 1)
+    return [edge for _, edge in sorted(edges.items())]
+
+
+def _groups(text: str) -> tuple[list[_Group], int]:
+    """The brackets that group, and from where on an unclosed bracket makes all plain text.
+
+    ComfyUI takes the first unclosed bracket and the last character of the text, if that closes one,
+    for a pair; the bracket that this robs of its partner is then unclosed in turn, and so on
+    inwards.
+    """
+    pairs, unclosed = _match_parens(text)
+    groups: list[_Group] = []
+    end = len(text)
+    while unclosed:
+        start = unclosed.popleft()
+        if end - 1 not in pairs:
+            literal = start
+            break
+        pair = pairs.pop(end - 1)
+        unclosed.append(pair.start)
+        groups.append(_group(text, start, end - 1, pair.number_from))
+        end = groups[-1].text_end
+    else:
+        literal = len(text)
+    inner = (
+        _group(text, pair.start, close, pair.number_from)
+        for close, pair in pairs.items()
+        if pair.start < literal
+    )
+    groups.extend(inner)
+    return groups, literal
+
+
+class _Pair(NamedTuple):
+    """The opening bracket of a closing one, and the end of the bracket before the latter."""
+
+    start: int
+    number_from: int
+
+
+def _match_parens(text: str) -> tuple[dict[int, _Pair], deque[int]]:
+    """Pairs by the position of the closing bracket, and the positions of the unclosed, in order.
+
+    A `)` too many makes itself and the next `(` text, as it takes ComfyUI's depth below zero.
+    """
+    pairs: dict[int, _Pair] = {}
+    opened: list[int] = []
+    surplus = 0
+    previous_end = 0
+    for match in _PAREN.finditer(text):
+        position = match.start()
+        if match[0] == "(":
+            if surplus:
+                surplus -= 1
+            else:
+                opened.append(position)
+        elif match[0] == ")":
+            if opened:
+                pairs[position] = _Pair(opened.pop(), previous_end)
+            else:
+                surplus += 1
+        previous_end = match.end()
+    return pairs, deque(opened)
+
+
+def _group(text: str, start: int, end: int, number_from: int) -> _Group:
+    """Read the weight of a group, if it ends in a colon and a number that is not alone."""
+    colon = text.rfind(":", max(start + 2, number_from), end)
+    if colon >= 0:
+        try:
+            weight = float(text[colon + 1 : end])
+        except ValueError:
+            weight = math.nan
+        # ComfyUI would take "nan" and "inf" for weights; they make no picture.
+        if math.isfinite(weight):
+            return _Group(start, end, colon, clamp_weight(weight))
+    return _Group(start, end, end, None)

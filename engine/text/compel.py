@@ -1,0 +1,243 @@
+r"""compel's prompt grammar, as InvokeAI and diffusers pipelines use it.
+
+`word++`, `(several words)1.3` and `"quoted words"-` weigh words, `("a", "b").and(1, 0.5)` puts the
+encodings of several prompts one behind the other, `("a", "b").blend(0.7, 0.3)` mixes them;
+`\( \) \"` are literal. Anything else is text. Behaviour follows `compel/prompt_parser.py` of
+version 2, oddities included; `compel_fragments` reads what is inside.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from engine.errors import EngineError
+from engine.text.compel_fragments import (
+    NUMBER,
+    OPTIONS,
+    Fragments,
+    Item,
+    Swapped,
+    Weighted,
+)
+from engine.text.prompt import WeightedText, clamp_weight
+from engine.text.spot import prompt_error
+from engine.text.tags import NetworkTag
+
+# Fragments of a prompt; neighbours of equal weight are one.
+Phrase = tuple[WeightedText, ...]
+
+_COMMA = re.compile(r",(\S)")
+_OPERATOR = re.compile(rf"\s*\.(and|add|blend)\s*\(\s*({OPTIONS})\s*\)")
+_OPTION = re.compile(r"\s*([^,\s=]+)[^,]*,?")
+_NUMBER = re.compile(NUMBER)
+_ESCAPED = re.compile(r'(\\+)(?=[()"])')
+_NOT_NORMALIZED = "no_normalize"
+
+
+@dataclass(frozen=True, slots=True)
+class CompelPart:
+    """One of the prompts that are put one behind the other, most often the only one.
+
+    Its encoding is the sum of those of `phrases`, each times its share; `normalized` shares are
+    divided by their sum. `weight` moves the result away from the empty prompt.
+    """
+
+    phrases: tuple[Phrase, ...]
+    shares: tuple[float, ...] = (1.0,)
+    normalized: bool = True
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CompelPrompt:
+    """A prompt as compel reads it: at least one part, and the LoRAs it asks for."""
+
+    parts: tuple[CompelPart, ...]
+    tags: tuple[NetworkTag, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """`(targets).operator(options)`; `start` and `end` of the options and of the whole."""
+
+    targets: list[list[Item]]
+    operator: str
+    options: str
+    options_start: int
+    end: int
+
+
+_EMPTY = CompelPart(((WeightedText("", 1.0),),))
+
+
+def parse_compel(text: str) -> CompelPrompt:
+    """Read a prompt. Raises EngineError(REQUEST_INVALID) for what compel refuses.
+
+    That is: shares or weights that are no numbers or of another count than the prompts, a swap
+    within a blend, and text behind a blend.
+    """
+    # As compel does; its parser takes a tab for a space.
+    spaced = _COMMA.sub(r", \1", text).replace("\t", " ")
+    if not spaced.strip():
+        return CompelPrompt((_EMPTY,))
+    reader = _Reader(text, Fragments(spaced))
+    position = reader.fragments.skip_blank(0)
+    call = reader.call(position)
+    if call is not None and call.operator != "blend":
+        # compel takes no notice of what comes behind it.
+        return reader.conjunction(call)
+    tags: list[NetworkTag] = []
+    position = reader.loras(position, tags)
+    call = reader.call(position)
+    if call is None or call.operator != "blend":
+        phrase = _phrase(reader.fragments.prompt(position), tags)
+        part = CompelPart((phrase,)) if phrase else _EMPTY
+        return CompelPrompt((part,), tuple(tags))
+    part = reader.blend(call, tags)
+    end = reader.loras(reader.fragments.skip_blank(call.end), tags)
+    if end < len(spaced):
+        raise reader.error(
+            end, "nothing can follow .blend()", "Put all of the prompt into the blend."
+        )
+    return CompelPrompt((part,), tuple(tags))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads what only the beginning of a prompt can hold; `original` is for messages."""
+
+    original: str
+    fragments: Fragments
+
+    def loras(self, position: int, tags: list[NetworkTag]) -> int:
+        """Read LoRAs that stand alone; where they end."""
+        while (found := self.fragments.lora(position)) is not None:
+            tags.extend(item for item in found.items if isinstance(item, NetworkTag))
+            position = self.fragments.skip_blank(found.end)
+        return position
+
+    def call(self, position: int) -> _Call | None:
+        """Prompts in brackets with an operator behind them, at this place."""
+        fragments, text = self.fragments, self.fragments.text
+        if text[position : position + 1] != "(":
+            return None
+        targets: list[list[Item]] = []
+        separator = ","
+        while separator == ",":
+            position = fragments.skip_blank(position + 1)
+            found = fragments.target(position) or fragments.quoted(position, loosely=True)
+            if found is None:
+                return None
+            targets.append(found.items)
+            position = fragments.skip_blank(found.end)
+            separator = text[position : position + 1]
+        operator = _OPERATOR.match(text, position + 1) if separator == ")" else None
+        if operator is None:
+            return None
+        return _Call(targets, operator[1], operator[2], operator.start(2), operator.end())
+
+    def conjunction(self, call: _Call) -> CompelPrompt:
+        """Prompts one behind the other."""
+        weights = self._numbers(call, call.options)
+        tags: list[NetworkTag] = []
+        parts = [
+            CompelPart((phrase,), weight=weight)
+            for target, weight in zip(call.targets, weights, strict=True)
+            if (phrase := _phrase(target, tags))
+        ]
+        return CompelPrompt(tuple(parts) or (_EMPTY,), tuple(tags))
+
+    def blend(self, call: _Call, tags: list[NetworkTag]) -> CompelPart:
+        """A mixture of prompts."""
+        options, _, last = call.options.rpartition(",")
+        named = last.partition("=")[0].strip() == _NOT_NORMALIZED
+        shares = self._numbers(call, options if named else call.options)
+        phrases = tuple(_phrase(target, tags) for target in call.targets)
+        if not all(phrases) or any(_swaps(target) for target in call.targets):
+            raise self.error(
+                call.options_start, "a blend holds a swap or nothing", "Take that out of the blend."
+            )
+        return CompelPart(phrases, shares, normalized=not named)
+
+    def _numbers(self, call: _Call, options: str) -> tuple[float, ...]:
+        """The numbers of an operator, one a prompt; 1 each where there are none."""
+        numbers: list[float] = []
+        for option in _OPTION.finditer(options):
+            if not _NUMBER.fullmatch(option[1]) or "=" in option[0]:
+                place = call.options_start + option.start(1)
+                raise self.error(
+                    place, f".{call.operator}() takes numbers alone", "Write a number here."
+                )
+            numbers.append(clamp_weight(float(option[1])))
+        wanted = len(call.targets)
+        if numbers and len(numbers) != wanted:
+            problem = f".{call.operator}() has {len(numbers):,} numbers for {wanted:,} prompts"
+            raise self.error(call.options_start, problem, "Give each prompt one number.")
+        return tuple(numbers) or (1.0,) * wanted
+
+    def error(self, position: int, problem: str, hint: str) -> EngineError:
+        """An error at a character of the text that was read."""
+        inserted = 0
+        for count, comma in enumerate(_COMMA.finditer(self.original)):
+            if comma.start(1) + count >= position:
+                break
+            inserted += 1
+        return prompt_error(self.original, position - inserted, problem, hint)
+
+
+def _leaves(items: Sequence[Item]) -> Iterator[tuple[Item, float, bool]]:
+    """Texts, tags and ends of swaps in order, each with its weight and whether it is such an end.
+
+    A swap is bounded by empty texts of its own: what is around it never joins what is in it.
+    """
+    stack: list[tuple[Iterator[Item], float]] = [(iter(items), 1.0)]
+    fences: list[int] = []
+    while stack:
+        inner, weight = stack[-1]
+        item = next(inner, None)
+        if item is None:
+            stack.pop()
+            if fences and len(stack) == fences[-1]:
+                fences.pop()
+                yield "", weight, True
+        elif isinstance(item, Weighted):
+            stack.append((iter(item.items), clamp_weight(weight * item.weight)))
+        elif isinstance(item, Swapped):
+            yield "", weight, True
+            fences.append(len(stack))
+            stack.append((iter(item.items), weight))
+        else:
+            yield item, weight, False
+
+
+def _phrase(items: Sequence[Item], tags: list[NetworkTag]) -> Phrase:
+    """Fragments with neighbours of equal weight joined; LoRAs go to `tags`."""
+    runs: list[tuple[list[str], float]] = []
+    fenced = True
+    for item, weight, is_fence in _leaves(items):
+        if is_fence:
+            fenced = True
+        elif isinstance(item, str):
+            if fenced or runs[-1][1] != weight:
+                runs.append(([], weight))
+            runs[-1][0].append(item)
+            fenced = False
+        elif isinstance(item, NetworkTag):
+            tags.append(item)
+    return tuple(WeightedText(_joined(words), weight) for words, weight in runs)
+
+
+def _joined(words: Sequence[str]) -> str:
+    r"""Words with spaces between; compel undoes one `\` each time it makes a fragment of them."""
+    count = len(words)
+    if not any("\\" in word for word in words):
+        return " ".join(words)
+    times = [2 + count - max(place, 1) if count > 1 else 2 for place in range(count)]
+    return " ".join(
+        _ESCAPED.sub(lambda slashes, n=n: slashes[1][n:], word)
+        for word, n in zip(words, times, strict=True)
+    )
+
+
+def _swaps(items: Sequence[Item]) -> bool:
+    return any(is_fence for _, _, is_fence in _leaves(items))

@@ -1,0 +1,44 @@
+r"""AUTOMATIC1111's prompts of several parts: `A AND B :0.7`.
+
+Each part is a prompt of its own, and the denoiser's answers are added by weight (Liu et al. 2022).
+Behaviour follows `modules/prompt_parser.py` (`get_multicond_prompt_list`): the word is found
+wherever it stands, and a number after a colon at the end of any part is its weight, also where the
+prompt has one part.
+"""
+
+import re
+from dataclasses import dataclass
+
+from engine.text.prompt import clamp_weight
+
+_AND = re.compile(r"\bAND\b")
+_WEIGHT = re.compile(r"\s*([-+]?(?:\d+\.?|\d*\.\d+))\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedText:
+    """A part of a prompt, how much it counts, and where it starts in the whole."""
+
+    text: str
+    weight: float
+    start: int = 0
+
+
+def split_composition(text: str) -> tuple[ComposedText, ...]:
+    """The parts of a prompt in order, at least one, each without white space at its end."""
+    parts: list[ComposedText] = []
+    start = 0
+    for word in _AND.finditer(text):
+        parts.append(_part(text[start : word.start()], start))
+        start = word.end()
+    parts.append(_part(text[start:], start))
+    return tuple(parts)
+
+
+def _part(text: str, start: int) -> ComposedText:
+    text = text.rstrip()
+    colon = text.rfind(":")
+    weight = _WEIGHT.match(text, colon + 1) if colon >= 0 else None
+    if weight is None:
+        return ComposedText(text, 1.0, start)
+    return ComposedText(text[:colon].rstrip(), clamp_weight(float(weight[1])), start)

@@ -1,0 +1,33 @@
+"""Errors that point at a character of a prompt."""
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+
+_AROUND = 16
+_MARK = "\N{BLACK RIGHT-POINTING POINTER}"
+_CUT = "\N{HORIZONTAL ELLIPSIS}"
+
+
+def prompt_error(text: str, position: int, problem: str, hint: str) -> EngineError:
+    """REQUEST_INVALID whose message counts characters from 1 and shows the place after a mark.
+
+    `problem` is a clause such as "there is no wildcard named x".
+    """
+    position = min(position, len(text))
+    message = f"At character {position + 1} of the prompt, {problem}: {show(text, position)}."
+    return EngineError(ErrorCode.REQUEST_INVALID, message, hint)
+
+
+def show(text: str, position: int) -> str:
+    """A few characters around a place, which a mark precedes, on one line and in quotes.
+
+    Characters that would break the line, turn its direction or not be seen become boxes.
+    """
+    start, end = max(0, position - _AROUND), position + _AROUND
+    before = (_CUT if start else "") + text[start:position]
+    after = text[position:end] + (_CUT if end < len(text) else "")
+    return f'"{_plain(before)}{_MARK}{_plain(after)}"'
+
+
+def _plain(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{WHITE SQUARE}" for c in text)

@@ -1,0 +1,183 @@
+r"""AUTOMATIC1111's prompts that change while the picture is made.
+
+`[from:to:when]`, `[to:when]` and `[from::when]` change the text once, `[a|b]` at every step. They
+nest in each other and in the brackets of attention. Behaviour follows `modules/prompt_parser.py`
+(`get_learned_conditioning_prompt_schedules`), whose grammar is ambiguous; what its parser makes of
+it, and what this module does, is:
+
+- round and square brackets must nest properly; one that does not, and all around it, is text;
+- `[...]` with one or two colons changes the text if a number follows the last one, and else it and
+  all around it is text; round brackets may hold one colon;
+- a `|` outside of `[...]`, or in one that is text, or a backslash at the end of a line makes the
+  whole prompt text.
+"""
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+
+_TOKEN = re.compile(r"(?:[^\\\[\]():|]|\\.)+|[\[\]():|\\]")
+_WHEN = re.compile(
+    r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*\Z",
+)
+# A prompt is written out once for each of its changes; this bounds the pieces to put together.
+_MAX_PIECES = 4_000_000
+_CHARACTERS_A_PIECE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class TimedText:
+    """A text, and the last evaluation of the denoiser, counted from 0, that it is in effect for."""
+
+    until: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Brackets of which one part is taken: the tokens between two neighbours of `edges`.
+
+    `when` is the number of a change with its part before and after, None for an alternation.
+    """
+
+    edges: tuple[int, ...]
+    when: str | None = None
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open bracket, and where its colons and bars are."""
+
+    start: int
+    colons: list[int] = field(default_factory=list[int])
+    bars: list[int] = field(default_factory=list[int])
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Tokens, and the choices among them by the token of their opening bracket."""
+
+    tokens: list[str]
+    choices: dict[int, _Choice] = field(default_factory=dict[int, _Choice])
+    frames: list[_Frame] = field(default_factory=list[_Frame])
+
+    def read(self) -> bool:
+        """Find the choices; False where the whole prompt is text."""
+        for position, token in enumerate(self.tokens):
+            match token:
+                case "(" | "[":
+                    self.frames.append(_Frame(position))
+                case ")" | "]" if self.frames:
+                    if not self._close(position, token) and not self._give_up():
+                        return False
+                case ":" if self.frames:
+                    self.frames[-1].colons.append(position)
+                case "|" if self.frames:
+                    self.frames[-1].bars.append(position)
+                case "|" | "\\":
+                    return False
+                case _:
+                    pass
+        return self._give_up()
+
+    def _close(self, position: int, token: str) -> bool:
+        """Close the innermost bracket; False where it is none of the grammar's forms."""
+        frame = self.frames[-1]
+        square = token == "]"
+        if square != (self.tokens[frame.start] == "["):
+            return False
+        if frame.bars and (frame.colons or not square):
+            return False
+        if frame.bars:
+            self.choices[frame.start] = _Choice((frame.start, *frame.bars, position))
+        elif square and frame.colons:
+            change = self._change(frame, position)
+            if change is None:
+                return False
+            self.choices[frame.start] = change
+        elif len(frame.colons) > 1:
+            return False
+        self.frames.pop()
+        return True
+
+    def _change(self, frame: _Frame, position: int) -> _Choice | None:
+        last = frame.colons[-1]
+        if len(frame.colons) > 2 or position != last + 2:
+            return None
+        when = _WHEN.match(self.tokens[last + 1])
+        if when is None:
+            return None
+        # Without a first part nothing is between the bracket and itself.
+        middle = frame.colons[0] if len(frame.colons) == 2 else frame.start
+        return _Choice((frame.start, middle, last, position), when[1])
+
+    def _give_up(self) -> bool:
+        """Make text of the open brackets; False if one holds a bar."""
+        found = any(frame.bars for frame in self.frames)
+        self.frames.clear()
+        return not found
+
+
+def schedule_prompt(text: str, steps: int) -> tuple[TimedText, ...]:
+    """The texts of a prompt in order; the last is in effect until evaluation `steps`.
+
+    `steps` is how often the denoiser is expected to run, which AUTOMATIC1111 takes for twice the
+    number of steps where a sampler is of second order. A number with a decimal point is a fraction
+    of it. Time is linear in the length of the text times the number of changes; raises
+    EngineError(REQUEST_INVALID) where that is too much.
+    """
+    reader = _Reader([match[0] for match in _TOKEN.finditer(text)])
+    if not reader.read() or not reader.choices:
+        return (TimedText(steps, text),)
+    ends = {steps}
+    for choice in reader.choices.values():
+        if choice.when is None:
+            ends.update(range(1, steps + 1))
+        elif (when := _step(choice.when, steps)) >= 1:
+            ends.add(when)
+    pieces = len(ends) * (len(reader.tokens) + len(text) // _CHARACTERS_A_PIECE)
+    if pieces > _MAX_PIECES:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            f"The prompt changes {len(ends):,} times and is too long for that.",
+            "Shorten the prompt, or let it change less often.",
+        )
+    same: dict[str, str] = {}
+    texts = ((end, _text_at(reader, end, steps)) for end in sorted(ends))
+    return tuple(TimedText(end, same.setdefault(text, text)) for end, text in texts)
+
+
+def _step(when: str, steps: int) -> int:
+    number = float(when)
+    if "." in when:
+        number *= steps
+    # A1111 fails on numbers that are infinite.
+    return int(max(-1.0, min(number, float(steps))))
+
+
+def _text_at(reader: _Reader, step: int, steps: int) -> str:
+    """The text in effect at the end of step `step`, counted from 1."""
+    found: list[str] = []
+    ranges = [(0, len(reader.tokens))]
+    while ranges:
+        position, end = ranges.pop()
+        while position < end:
+            choice = reader.choices.get(position)
+            if choice is None:
+                found.append(reader.tokens[position])
+                position += 1
+                continue
+            ranges.append((choice.edges[-1] + 1, end))
+            position, end = _taken(choice, step, steps)
+    return "".join(found)
+
+
+def _taken(choice: _Choice, step: int, steps: int) -> tuple[int, int]:
+    """The range of tokens that a choice comes to."""
+    parts = [(first + 1, second) for first, second in pairwise(choice.edges)]
+    if choice.when is None:
+        return parts[(step - 1) % len(parts)]
+    return parts[0] if step <= _step(choice.when, steps) else parts[1]
