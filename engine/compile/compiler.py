@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 
 from backends.base import (
     Backend,
@@ -46,6 +47,25 @@ class Compiler:
         self.device = device
         self._working_copies = working_copies
 
+    def identity(self, network: Network, precision: Precision) -> str:
+        """A digest of all that a session of `network` in `precision` is made of.
+
+        The graph, the device, and which bytes of which files, as they are now.
+        """
+        g = self._emitted(network, precision)
+        paths = sorted({ref.path for ref in network.weights.values()})
+        files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+        weights = [(name, ref.path, ref.offset) for name, ref in network.weights.items()]
+        made_of = (self.device, precision, g.element, files, weights)
+        return sha256(g.build({}).model + repr(made_of).encode()).hexdigest()
+
+    def weight_bytes(self, network: Network, precision: Precision) -> int:
+        """About what a session of `network` holds, whatever way it is bound."""
+        elements = sum(ref.elements for ref in network.weights.values())
+        return elements * precision.dtype.itemsize + self.converted_bytes(
+            network.weights, precision
+        )
+
     def memory(self) -> MemoryInfo:
         """Memory of the device, now."""
         return self.backend.memory(self.device)
@@ -69,13 +89,17 @@ class Compiler:
                 raise Cancelled
             report(done, total)
 
+        g = self._emitted(network, precision)
+        bound = self._bind(network, g.used, g.element, placement, report_unless_cancelled)
+        with translated_errors(self.device):
+            return self.backend.load(g.build(bound), None, self.device, _no_progress, cancel)
+
+    def _emitted(self, network: Network, precision: Precision) -> GraphBuilder:
         operators = self.backend.operators(self.device)
         element = element_type(network.weights.values(), operators, precision)
         g = GraphBuilder(network.name, network.weights, operators, element, precision)
         network.emit(g)
-        bound = self._bind(network, g.used, element, placement, report_unless_cancelled)
-        with translated_errors(self.device):
-            return self.backend.load(g.build(bound), None, self.device, _no_progress, cancel)
+        return g
 
     def converted_bytes(self, weights: Mapping[str, FileSlice], precision: Precision) -> int:
         """Bytes that binding `weights` in memory would hold converted; 0 where none is."""

@@ -15,6 +15,7 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.plan import ComponentBytes, MemoryPlan, plan_memory
+from engine.memory.residency import Residency
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Reporter, Stages, Stopwatch
@@ -30,12 +31,14 @@ class DeviceRun:
         checkpoint: IdentifiedCheckpoint,
         compiler: Compiler,
         stopwatch: Stopwatch,
+        residency: Residency | None,
     ) -> None:
         """Resolve and plan. Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY beforehand."""
         self.count = request.count
         self.resolved = resolve(request, checkpoint, compiler.device)
         self.precisions = precisions(request.precision, compiler.device)
         self.checkpoint, self.compiler, self.stopwatch = checkpoint, compiler, stopwatch
+        self.residency = residency
         self.plan = self._plan(request.memory_limit_bytes)
         self._require_room(request.memory_limit_bytes)
 
@@ -48,10 +51,14 @@ class DeviceRun:
     ) -> Iterator[SavedImage]:
         """Yield each picture once it is durably on disk; its record repeats the `warnings`."""
         compiler, stopwatch = self.compiler, self.stopwatch
-        stages = Stages(compiler, self.plan, self.precisions, reporter, cancel, stopwatch)
+        stages = Stages(
+            compiler, self.plan, self.precisions, reporter, cancel, stopwatch, self.residency
+        )
         own = self.checkpoint.tokenizer
         tokenizer = load_tokenizer(own) if own else load_clip_tokenizer()
         job = Job(self.resolved, self.checkpoint, tokenizer, self.count)
+        if self.residency is not None and not self.plan.resident:
+            self.residency.release()
         with closing(stages):
             for picture in Generation(job, stages, reporter).pictures():
                 reporter.phase(Phase.SAVE)
@@ -59,15 +66,19 @@ class DeviceRun:
                     record = self._record(picture.seed, stages.retries, warnings)
                     saved = saver.save(picture, record)
                 yield saved
+            stages.leave_resident()
 
     def _plan(self, limit: int | None) -> MemoryPlan:
         latent, precision = self.checkpoint.latent.downscale, self.precisions[0]
+        freeable = self.residency.weight_bytes if self.residency else 0
         return plan_memory(
             self._bytes(Component.DENOISER, precision),
             self._bytes(Component.VAE, precision),
+            self._bytes(Component.TEXT_ENCODER, precision),
             cells=(self.resolved.width // latent) * (self.resolved.height // latent),
             pictures=self.count,
-            free_bytes=self.compiler.memory().free,
+            more_jobs=self.residency is not None,
+            free_bytes=self.compiler.memory().free + freeable,
             limit_bytes=limit,
         )
 

@@ -18,6 +18,8 @@ from engine.jobs.device_run import DeviceRun
 from engine.jobs.devices import candidates
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.plan import MemoryPlan
+from engine.memory.release import return_free_memory
+from engine.memory.residency import Residency
 from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Reporter, Stopwatch
@@ -68,17 +70,27 @@ class JobResult:
 
 
 class JobRunner:
-    """Runs jobs one after another; `cache` is the folder for what can be made again."""
+    """Runs jobs one after another; `cache` is the folder for what can be made again.
 
-    def __init__(self, cache: Path) -> None:
+    With a `residency` networks stay loaded between jobs where there is room.
+    """
+
+    def __init__(self, cache: Path, residency: Residency | None = None) -> None:
         self.working_copies = WorkingCopies(cache / "weights")
+        self.residency = residency
 
     def plan(self, request: GenerateRequest) -> tuple[Device, MemoryPlan]:
         """What a request would need on the device it would run on first. Raises EngineError."""
         checkpoint = load_checkpoint(request)
         backend, device = candidates(request.backend)[0]
         compiler = Compiler(backend, device, self.working_copies)
-        return device, DeviceRun(request, checkpoint, compiler, Stopwatch()).plan
+        return device, DeviceRun(request, checkpoint, compiler, Stopwatch(), self.residency).plan
+
+    def release(self) -> None:
+        """Free what is kept between jobs; what a job uses now stays."""
+        if self.residency is not None:
+            self.residency.release()
+        return_free_memory()
 
     def run(
         self,
@@ -116,7 +128,7 @@ class JobRunner:
             # Where one device fails the next goes on: same seeds, remaining pictures.
             remaining = _remaining(request, first.seed, len(images))
             compiler = Compiler(backend, device, self.working_copies)
-            run = DeviceRun(remaining, checkpoint, compiler, stopwatch)
+            run = DeviceRun(remaining, checkpoint, compiler, stopwatch, self.residency)
             try:
                 for image in run.saved_pictures(saver, reporter, cancel, warnings):
                     images.append(image)

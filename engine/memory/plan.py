@@ -36,6 +36,8 @@ class MemoryPlan:
     together: bool
     peak_bytes: int
     budget_bytes: int
+    # All networks stay loaded, for the next job too.
+    resident: bool = False
 
     @property
     def fits(self) -> bool:
@@ -46,9 +48,11 @@ class MemoryPlan:
 def plan_memory(
     denoiser: ComponentBytes,
     vae: ComponentBytes,
+    text_encoder: ComponentBytes,
     *,
     cells: int,
     pictures: int,
+    more_jobs: bool,
     free_bytes: int,
     limit_bytes: int | None,
 ) -> MemoryPlan:
@@ -56,19 +60,20 @@ def plan_memory(
 
     `cells` is latent height times width. Components take turns unless several pictures are made
     and both fit at once, because reloading costs seconds and one picture needs each only once.
+    Where `more_jobs` may come, all of them stay if they fit.
     """
     budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
     denoiser_run = denoiser.packed + cells * _DENOISER_BYTES_PER_CELL
     vae_run = vae.packed + cells * _VAE_BYTES_PER_CELL
 
-    def peak(placement: WeightPlacement, together: bool) -> int:
+    def plan(placement: WeightPlacement, together: bool, resident: bool) -> MemoryPlan:
         held = placement is WeightPlacement.MEMORY
         first = denoiser_run + denoiser.converted * held
         second = vae_run + vae.converted * held
-        return _BASE_BYTES + (first + second if together else max(first, second))
+        third = (text_encoder.packed + text_encoder.converted * held) * resident
+        peak = _BASE_BYTES + third + (first + second if together else max(first, second))
+        return MemoryPlan(placement, together, peak, budget, resident)
 
-    choices = [
-        (p, t) for p in WeightPlacement for t in ((True, False) if pictures > 1 else (False,))
-    ]
-    best = next((c for c in choices if peak(*c) <= budget), choices[-1])
-    return MemoryPlan(best[0], best[1], peak(*best), budget)
+    ways = [(True, True)] * more_jobs + [(True, False)] * (pictures > 1) + [(False, False)]
+    plans = [plan(placement, *way) for placement in WeightPlacement for way in ways]
+    return next((plan for plan in plans if plan.fits), plans[-1])

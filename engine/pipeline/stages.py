@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from threading import Event
 from time import perf_counter
@@ -18,6 +19,7 @@ from engine.errors import Cancelled, EngineError
 from engine.families.base import LatentFormat
 from engine.graphs.weights import Report
 from engine.memory.plan import MemoryPlan
+from engine.memory.residency import Residency, Resident
 from engine.sampling.types import Latent
 
 T = TypeVar("T")
@@ -109,11 +111,19 @@ class _LoadAhead:
         self._progress = (done, total)
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A network that stays loaded, and what it was loaded from."""
+
+    network: Network
+    session: Session
+
+
 class Stages:
     """Loads networks as the plan says, runs them, and retries broken results more safely.
 
     `precisions` are those to try, each safer than the one before. A network that once needed a
-    safer one keeps it for the rest of the job.
+    safer one keeps it for the rest of the job. What `residency` holds is taken from there.
     """
 
     def __init__(
@@ -124,6 +134,7 @@ class Stages:
         reporter: Reporter,
         cancel: Cancellation,
         stopwatch: Stopwatch,
+        residency: Residency | None = None,
     ) -> None:
         self.retries: list[Retry] = []
         self._compiler = compiler
@@ -132,7 +143,8 @@ class Stages:
         self._reporter = reporter
         self._cancel = cancel
         self._stopwatch = stopwatch
-        self._kept: dict[tuple[str, Precision], Session] = {}
+        self._residency = residency
+        self._kept: dict[tuple[str, Precision], _Kept] = {}
         self._ahead: dict[tuple[str, Precision], _LoadAhead] = {}
         self._safest_needed: dict[str, int] = {}
 
@@ -140,7 +152,7 @@ class Stages:
         """Begin to load a network that a later `run` will want, beside what runs until then."""
         precision = self._precisions[self._safest_needed.get(network.name, 0)]
         key = (network.name, precision)
-        if key in self._kept or key in self._ahead:
+        if key in self._ahead or self._find(network, precision):
             return
         self._ahead[key] = _LoadAhead(partial(self._load, network, precision), self._cancel)
 
@@ -182,11 +194,21 @@ class Stages:
         with translated_errors(self._compiler.device), self._cancel.calling(session.cancel):
             return session.run(feeds)
 
+    def leave_resident(self) -> None:
+        """After success: what was kept goes to the residency, if the plan has room."""
+        if self._residency is None or not self._plan.resident:
+            return
+        for (name, precision), kept in self._kept.items():
+            weight_bytes = self._compiler.weight_bytes(kept.network, precision)
+            identity = self._compiler.identity(kept.network, precision)
+            self._residency.give(name, Resident(identity, kept.session, weight_bytes))
+        self._kept.clear()
+
     def close(self) -> None:
         """Free every network that was kept."""
         with ExitStack() as stack:
-            for session in self._kept.values():
-                stack.callback(session.close)
+            for kept in self._kept.values():
+                stack.callback(kept.session.close)
             for ahead in self._ahead.values():
                 stack.callback(ahead.discard)
             self._kept.clear()
@@ -195,18 +217,29 @@ class Stages:
     @contextmanager
     def _loaded(self, network: Network, precision: Precision, *, keep: bool) -> Generator[Session]:
         key = (network.name, precision)
-        session = self._kept.get(key)
+        session = self._find(network, precision)
         if session is None:
             self._reporter.phase(Phase.COMPILE)
             with self._stopwatch.measuring(Phase.COMPILE):
                 session = self._loaded_ahead_or_now(network, precision)
-        if keep and self._plan.together:
-            self._kept[key] = session
+            if self._plan.resident or (keep and self._plan.together):
+                self._kept[key] = _Kept(network, session)
         try:
             yield session
         finally:
             if key not in self._kept:
                 session.close()
+
+    def _find(self, network: Network, precision: Precision) -> Session | None:
+        """The network's session if this job or the one before has loaded it."""
+        key = (network.name, precision)
+        if key not in self._kept and self._residency is not None:
+            identity = self._compiler.identity(network, precision)
+            resident = self._residency.take(network.name, identity)
+            if resident is not None:
+                self._kept[key] = _Kept(network, resident.session)
+        kept = self._kept.get(key)
+        return kept.session if kept else None
 
     def _loaded_ahead_or_now(self, network: Network, precision: Precision) -> Session:
         ahead = self._ahead.pop((network.name, precision), None)
@@ -221,9 +254,9 @@ class Stages:
 
     def _drop(self, network: Network, precision: Precision) -> None:
         """Free a network that was kept and whose results are broken."""
-        session = self._kept.pop((network.name, precision), None)
-        if session is not None:
-            session.close()
+        kept = self._kept.pop((network.name, precision), None)
+        if kept is not None:
+            kept.session.close()
 
     def _record_retry(self, phase: Phase, reason: str, old: Precision, new: Precision) -> None:
         self.retries.append(

@@ -30,7 +30,6 @@ from engine.families.identify import identify, supply
 from engine.jobs.devices import list_devices
 from engine.jobs.runner import JobRunner
 from engine.jobs.verify import devices_to_verify, verify
-from engine.memory.release import return_free_memory
 from engine.pipeline.inspection import inspect
 from engine.server.failures import error_info
 from engine.server.outbox import Put
@@ -65,7 +64,8 @@ def _answers(query: Query, runner: JobRunner) -> Iterator[Event]:
             runner.working_copies.remove(query.names)
             yield ArtifactsListed(query=query.query, artifacts=runner.working_copies.listed())
         case ReleaseMemory():
-            yield _release(query)
+            runner.release()
+            yield _memory(query)
         case InstallPack() | RemovePack():
             raise EngineError(
                 ErrorCode.NOT_AVAILABLE,
@@ -99,8 +99,7 @@ def _plan(query: PlanJob, runner: JobRunner) -> JobPlanned:
     )
 
 
-def _release(query: ReleaseMemory) -> MemoryReport:
-    return_free_memory()
+def _memory(query: ReleaseMemory) -> MemoryReport:
     memory = hardware.host_memory()
     return MemoryReport(
         query=query.query,

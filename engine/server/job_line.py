@@ -11,6 +11,9 @@ from engine.api.wire import WireError
 from engine.jobs.cancel import CancelToken
 from engine.server.outbox import Put
 
+# Memory is given back when nobody has wanted a picture for this long.
+REST_AFTER_S = 300.0
+
 Ending: TypeAlias = JobFinished | JobCancelled | JobFailed
 
 
@@ -57,20 +60,30 @@ class JobLine:
                 _stop(self._running)
             self._changed.notify_all()
 
-    def run(self, work: Callable[[RunJob, CancelToken], Ending]) -> None:
-        """Do the jobs on this thread until closed; `work` does one, and says how it ended."""
-        while (job := self._next()) is not None:
+    def run(self, work: Callable[[RunJob, CancelToken], Ending], rest: Callable[[], None]) -> None:
+        """Do the jobs on this thread until closed; `work` does one, and says how it ended.
+
+        `rest` is called once each time that no job has come for a while.
+        """
+        while (job := self._next(rest)) is not None:
             ending = work(job.command, job.token)
             with self._changed:
                 # First, so that whoever hears the ending may send the same job again.
                 self._running = None
             self._put(ending)
 
-    def _next(self) -> _Job | None:
+    def _next(self, rest: Callable[[], None]) -> _Job | None:
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closed)
+            idle = not self._changed.wait_for(self._has_news, REST_AFTER_S)
+        if idle:
+            rest()
+        with self._changed:
+            self._changed.wait_for(self._has_news)
             self._running = self._waiting.popitem(last=False)[1] if self._waiting else None
             return self._running
+
+    def _has_news(self) -> bool:
+        return bool(self._waiting) or self._closed
 
     def _is_running(self, job: str) -> bool:
         return self._running is not None and self._running.command.job == job

@@ -110,6 +110,7 @@ class Engine:
         """Get ready, then run jobs until stopped."""
         try:
             from engine.jobs.runner import JobRunner
+            from engine.memory.residency import Residency
             from engine.server.answers import answer_all
             from engine.server.job_run import run_job
         except Exception as error:  # noqa: BLE001 (whatever a broken installation raises, the app is told)
@@ -126,11 +127,13 @@ class Engine:
         if self._cache is None or self._stopping:
             return
         log_as_events(self._outbox.put)
-        runner, put = JobRunner(self._cache), self._outbox.put
+        runner, put = JobRunner(self._cache, Residency()), self._outbox.put
         arguments = (self._queries, runner, put)
         Thread(target=answer_all, args=arguments, name=_ANSWERER, daemon=True).start()
         put(Ready())
-        self._jobs.run(lambda command, token: run_job(runner, command, token, put))
+        self._jobs.run(
+            lambda command, token: run_job(runner, command, token, put), rest=runner.release
+        )
 
     def _read(self) -> None:
         """Take commands until the app goes away."""

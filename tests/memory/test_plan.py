@@ -10,13 +10,24 @@ MEMORY, WORKING_COPY = WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY
 # SD 1.5 in bfloat16 from a float16 file.
 DENOISER = ComponentBytes(packed=1720 * MB, converted=1720 * MB)
 VAE = ComponentBytes(packed=168 * MB, converted=168 * MB)
+TEXT = ComponentBytes(packed=246 * MB, converted=246 * MB)
 
 
 def plan(
-    *, pictures: int = 1, free: int = 10**12, limit: int | None = None, cells: int = CELLS
+    *components: ComponentBytes,
+    pictures: int = 1,
+    more_jobs: bool = False,
+    free: int = 10**12,
+    limit: int | None = None,
+    cells: int = CELLS,
 ) -> MemoryPlan:
     return plan_memory(
-        DENOISER, VAE, cells=cells, pictures=pictures, free_bytes=free, limit_bytes=limit
+        *(components or (DENOISER, VAE, TEXT)),
+        cells=cells,
+        pictures=pictures,
+        more_jobs=more_jobs,
+        free_bytes=free,
+        limit_bytes=limit,
     )
 
 
@@ -69,10 +80,21 @@ def test_the_decision_table(
     assert (chosen.peak_bytes <= room) == (room_mb != 500)
 
 
+@pytest.mark.parametrize("pictures", [1, 4])
+def test_with_more_jobs_to_come_everything_stays_where_it_fits(pictures: int) -> None:
+    chosen = plan(pictures=pictures, more_jobs=True)
+    assert (chosen.placement, chosen.together, chosen.resident) == (MEMORY, True, True)
+    batch = plan(pictures=4)
+    assert chosen.peak_bytes - batch.peak_bytes == TEXT.packed + TEXT.converted
+    tight = plan(pictures=pictures, more_jobs=True, limit=chosen.peak_bytes - 1)
+    assert not tight.resident
+    assert tight == plan(pictures=pictures, limit=chosen.peak_bytes - 1)
+
+
 def test_a_copy_on_disk_may_let_both_stay() -> None:
     """Where holding converted weights does not fit at all, but both packed ones do."""
     small = ComponentBytes(packed=100 * MB, converted=5000 * MB)
-    chosen = plan_memory(small, small, cells=1, pictures=2, free_bytes=0, limit_bytes=1000 * MB)
+    chosen = plan(small, small, small, cells=1, pictures=2, limit=1000 * MB)
     assert (chosen.placement, chosen.together) == (WORKING_COPY, True)
 
 
@@ -97,10 +119,7 @@ def test_the_limit_goes_before_what_is_free() -> None:
 def test_weights_that_need_no_conversion_never_ask_for_a_copy() -> None:
     plain = ComponentBytes(packed=1720 * MB, converted=0)
     for budget in (10**10, 3200 * MB):
-        chosen = plan_memory(
-            plain, plain, cells=CELLS, pictures=1, free_bytes=0, limit_bytes=budget
-        )
-        assert chosen.placement is MEMORY
+        assert plan(plain, plain, plain, limit=budget).placement is MEMORY
 
 
 def test_larger_pictures_need_more() -> None:
@@ -108,7 +127,5 @@ def test_larger_pictures_need_more() -> None:
     assert sizes == sorted(set(sizes))
     # At last the VAE's activations outgrow the denoiser and its weights.
     nothing = ComponentBytes(0, 0)
-    large = plan_memory(
-        nothing, nothing, cells=256**2, pictures=1, free_bytes=10**12, limit_bytes=None
-    )
+    large = plan(nothing, nothing, nothing, cells=256**2)
     assert sizes[-1] - large.peak_bytes == VAE.packed + VAE.converted

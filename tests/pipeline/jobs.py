@@ -16,6 +16,7 @@ from engine.families import IdentifiedCheckpoint, identify
 from engine.jobs.cancel import CancelToken
 from engine.jobs.runner import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
+from engine.memory.residency import Residency
 from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import precisions, resolve
@@ -71,11 +72,13 @@ def make_stages(
     together: bool = False,
     log: Log | None = None,
     cancel: Cancellation | None = None,
+    residency: Residency | None = None,
 ) -> Stages:
     """Stages on a backend's first device; `folder` is for working copies."""
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder))
-    plan = MemoryPlan(WeightPlacement.MEMORY, together, 0, 0)
-    return Stages(compiler, plan, tried, log or Log(), cancel or CancelToken(), Stopwatch())
+    plan = MemoryPlan(WeightPlacement.MEMORY, together, 0, 0, resident=residency is not None)
+    token = cancel or CancelToken()
+    return Stages(compiler, plan, tried, log or Log(), token, Stopwatch(), residency)
 
 
 def run(

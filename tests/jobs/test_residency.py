@@ -1,0 +1,129 @@
+"""Networks stay loaded between jobs: the same ones only, and only while there is room."""
+
+import os
+from pathlib import Path
+from threading import Timer
+
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+
+from backends.base import Device
+from backends.null import Script
+from engine.api.request import GenerateRequest
+from engine.errors import Cancelled
+from engine.jobs.cancel import CancelToken
+from engine.jobs.runner import JobResult, JobRunner, SilentReporter
+from engine.jobs.saving import PictureSaver
+from engine.memory.residency import Residency
+from tests.pipeline.counting import CountingBackend
+from tests.pipeline.jobs import a_request
+from tests.tiny_checkpoint import SIDE, write_checkpoint
+
+NETWORKS = ["denoiser", "text_encoder", "vae_decoder"]
+
+
+class Bench:
+    """A runner that keeps networks, on a backend that counts."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.monkeypatch = monkeypatch
+        self.backend = CountingBackend()
+        self.use(self.backend)
+        self.runner = JobRunner(folder / "cache", Residency())
+        self.request = a_request(write_checkpoint(folder / "one"))
+        self.out = folder / "out"
+
+    def use(self, backend: CountingBackend) -> None:
+        """Make this the only backend there is."""
+
+        def candidates(wanted: str) -> list[tuple[CountingBackend, Device]]:
+            return [(backend, backend.probe()[0])]
+
+        self.monkeypatch.setattr("engine.jobs.runner.candidates", candidates)
+
+    def run(
+        self, request: GenerateRequest | None = None, token: CancelToken | None = None
+    ) -> JobResult:
+        saver = PictureSaver(str(self.out / ""), 1)
+        request = request or self.request
+        return self.runner.run(request, saver, SilentReporter(), token or CancelToken())
+
+    def loaded(self, **changes: object) -> list[str]:
+        """What a job with these changes had to load."""
+        self.backend.loads.clear()
+        self.run(msgspec.structs.replace(self.request, **changes))
+        return sorted(name for name, _ in self.backend.loads)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(tmp_path, monkeypatch)
+
+
+def test_the_next_job_loads_nothing_and_makes_the_same_picture(bench: Bench) -> None:
+    first = bench.run()
+    assert sorted(bench.backend.open_now) == NETWORKS
+    assert bench.loaded() == []
+    second = bench.run()
+    before, after = (np.asarray(Image.open(run.images[0].path)) for run in (first, second))
+    np.testing.assert_array_equal(before, after)
+    assert bench.loaded(prompt="another", seed=8, steps=5) == []
+
+
+def test_another_network_takes_the_place_of_the_old_one(bench: Bench) -> None:
+    bench.run()
+    # A layer less: another text encoder. An odd size: another graph of the denoiser.
+    assert bench.loaded(clip_skip=2) == ["text_encoder"]
+    assert bench.loaded(clip_skip=2, width=SIDE + 2) == ["denoiser"]
+    assert sorted(bench.backend.open_now) == NETWORKS
+
+
+def test_another_checkpoint_takes_everythings_place(bench: Bench, tmp_path: Path) -> None:
+    bench.run()
+    other = write_checkpoint(tmp_path / "other", seed=1)
+    assert bench.loaded(checkpoint=str(other)) == NETWORKS
+    assert sorted(bench.backend.open_now) == NETWORKS
+
+
+def test_a_file_that_was_written_anew_is_read_anew(bench: Bench) -> None:
+    bench.run()
+    weights = Path(bench.request.checkpoint or "") / "vae" / "diffusion_pytorch_model.safetensors"
+    after = weights.stat().st_mtime_ns + 1_000_000
+    os.utime(weights, ns=(after, after))
+    assert bench.loaded() == ["vae_decoder"]
+
+
+def test_without_room_nothing_stays(bench: Bench) -> None:
+    bench.run()
+    assert bench.runner.residency is not None
+    assert bench.runner.residency.weight_bytes > 10_000_000
+    enough = bench.runner.plan(bench.request)[1].peak_bytes
+    bench.run(msgspec.structs.replace(bench.request, memory_limit_bytes=enough - 1))
+    assert bench.backend.open_now == []
+    assert bench.runner.residency.weight_bytes == 0
+
+
+def test_what_was_stopped_does_not_stay(bench: Bench) -> None:
+    slow, token = CountingBackend({"denoiser": Script(run_seconds=120)}), CancelToken()
+    bench.use(slow)
+    timer = Timer(0.2, token.cancel)
+    timer.start()
+    with pytest.raises(Cancelled):
+        bench.run(token=token)
+    timer.join()
+    assert slow.open_now == []
+
+
+def test_release_frees_everything(bench: Bench) -> None:
+    bench.run()
+    bench.runner.release()
+    assert bench.backend.open_now == []
+    assert bench.loaded() == NETWORKS
+
+
+def test_a_runner_without_residency_keeps_nothing(bench: Bench, tmp_path: Path) -> None:
+    bench.runner = JobRunner(tmp_path / "cache")
+    bench.run()
+    assert bench.backend.open_now == []
