@@ -29,6 +29,7 @@ class Emphasis(StrEnum):
     FROM_EMPTY = "from_empty"  # move away from the empty prompt's output
     COMPEL = "compel"  # above 1 as from_empty, below 1 towards the prompt without the words
     NONE = "none"  # weights are read and have no effect
+    LITERAL = "literal"  # weights are not read, their brackets are text: A1111's "None"
 
 
 class Chunking(StrEnum):
@@ -37,6 +38,7 @@ class Chunking(StrEnum):
     COMMA = "comma"  # further chunks, ended at a comma within 20 tokens
     WORD = "word"  # further chunks, ended at a word of at most 8 tokens
     PLAIN = "plain"  # further chunks, ended anywhere
+    SENTENCE = "sentence"  # further chunks, ended at a period, else a comma, else a word
     CUT = "cut"  # one chunk, the rest is dropped
 
 
@@ -134,7 +136,11 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         sde_noise=SdeNoise.BROWNIAN,
         batch_seeds=BatchSeeds.SUCCESSIVE,
         redraw_steps=RedrawSteps.A1111,
-        discards_next_to_last=(),
+        discards_next_to_last=(
+            SamplerName.DPM2,
+            SamplerName.DPM2_ANCESTRAL,
+            SamplerName.DPMPP_3M_SDE,
+        ),
         rounds_pixels=False,
     ),
     ConventionName.COMFY: Convention(
@@ -152,7 +158,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         sde_noise=SdeNoise.BROWNIAN,
         batch_seeds=BatchSeeds.ONE_STREAM,
         redraw_steps=RedrawSteps.COMFY,
-        discards_next_to_last=(),
+        discards_next_to_last=(SamplerName.DPM2, SamplerName.DPM2_ANCESTRAL),
         rounds_pixels=False,
     ),
     ConventionName.DIFFUSERS: Convention(

@@ -11,8 +11,18 @@ class SamplerName(StrEnum):
     EULER = "euler"
     EULER_ANCESTRAL = "euler_a"
     HEUN = "heun"
+    LMS = "lms"
+    DPM2 = "dpm2"
+    DPM2_ANCESTRAL = "dpm2_a"
+    DPM_FAST = "dpm_fast"
+    DPM_ADAPTIVE = "dpm_adaptive"
+    DPMPP_2S_ANCESTRAL = "dpmpp_2s_a"
     DPMPP_2M = "dpmpp_2m"
+    DPMPP_SDE = "dpmpp_sde"
     DPMPP_2M_SDE = "dpmpp_2m_sde"
+    DPMPP_2M_SDE_HEUN = "dpmpp_2m_sde_heun"
+    DPMPP_3M_SDE = "dpmpp_3m_sde"
+    RESTART = "restart"
     DDIM = "ddim"
     LCM = "lcm"
 
@@ -26,8 +36,18 @@ _SAMPLER_LABELS = {
     SamplerName.EULER: "Euler",
     SamplerName.EULER_ANCESTRAL: "Euler a",
     SamplerName.HEUN: "Heun",
+    SamplerName.LMS: "LMS",
+    SamplerName.DPM2: "DPM2",
+    SamplerName.DPM2_ANCESTRAL: "DPM2 a",
+    SamplerName.DPM_FAST: "DPM fast",
+    SamplerName.DPM_ADAPTIVE: "DPM adaptive",
+    SamplerName.DPMPP_2S_ANCESTRAL: "DPM++ 2S a",
     SamplerName.DPMPP_2M: "DPM++ 2M",
+    SamplerName.DPMPP_SDE: "DPM++ SDE",
     SamplerName.DPMPP_2M_SDE: "DPM++ 2M SDE",
+    SamplerName.DPMPP_2M_SDE_HEUN: "DPM++ 2M SDE Heun",
+    SamplerName.DPMPP_3M_SDE: "DPM++ 3M SDE",
+    SamplerName.RESTART: "Restart",
     SamplerName.DDIM: "DDIM",
     SamplerName.LCM: "LCM",
 }

@@ -49,13 +49,16 @@ class Step:
     """The state after one step of a sampler.
 
     `sigma` is the noise level the step began at, `x` the latents it arrived at, and `denoised` the
-    network's picture at its beginning, which is what a preview shows.
+    network's picture at its beginning, which is what a preview shows. `done` is the share of the
+    run that lies behind, from 0 to 1, where a sampler takes other steps than one per pair of
+    levels; None where it is (index + 1) / (len(sigmas) - 1).
     """
 
     index: int
     sigma: np.float32
     x: Latent
     denoised: Latent
+    done: float | None = None
 
 
 class Sampler(Protocol):
@@ -64,7 +67,10 @@ class Sampler(Protocol):
     def __call__(
         self, denoise: Denoise, x: Latent, sigmas: Sigmas, noise: NoiseSource
     ) -> Iterator[Step]:
-        """Yield len(sigmas) - 1 steps; the last one's x is the result. `x` is not written to."""
+        """Yield len(sigmas) - 1 steps, or as many as it needs (`Step.done`).
+
+        The last one's x is the result. `x` is not written to.
+        """
         ...
 
 

@@ -2,29 +2,19 @@
 # pyright: basic, reportMissingImports=false
 # torch, SciPy and k-diffusion are absent from the environment that is type-checked.
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from inspect import signature
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from scipy import stats
 
 from tests.oracle.k_diffusion import load
+from tests.sampling.references import Reference
 from tests.sampling.toy import mixture_denoise
-
-# Our name, k-diffusion's function and the options that differ from its defaults.
-REFERENCE_SAMPLERS = {
-    "euler": ("sample_euler", {}),
-    "euler_a": ("sample_euler_ancestral", {}),
-    "heun": ("sample_heun", {}),
-    "dpmpp_2m": ("sample_dpmpp_2m", {}),
-    "dpmpp_2m_sde": ("sample_dpmpp_2m_sde", {}),
-    "dpmpp_2m_sde/heun": ("sample_dpmpp_2m_sde", {"solver_type": "heun"}),
-    "dpmpp_2m_sde/half": ("sample_dpmpp_2m_sde", {"eta": 0.5, "s_noise": 1.01}),
-    "euler_a/half": ("sample_euler_ancestral", {"eta": 0.5, "s_noise": 1.01}),
-}
 
 
 def alphas_cumprod() -> torch.Tensor:
@@ -58,22 +48,83 @@ def reference_schedules(step_counts: Sequence[int]) -> dict[str, Any]:
     return with_zero | {"training": arrays["training"]}
 
 
-def trajectory(name: str, x: torch.Tensor, sigmas: torch.Tensor, noise: torch.Tensor) -> np.ndarray:
-    """x after each step of k-diffusion's sampler on `mixture_denoise`: [steps, *x.shape].
+class Trajectory(NamedTuple):
+    """What a sampler does: see `trajectory`."""
 
-    `noise` holds one draw per step.
+    x: np.ndarray
+    denoised: np.ndarray
+    intervals: np.ndarray
+
+
+def trajectory(
+    reference: Reference, x: torch.Tensor, sigmas: torch.Tensor, noise: torch.Tensor
+) -> Trajectory:
+    """Run k-diffusion's sampler on `mixture_denoise` in x's dtype; `noise` is drawn in order.
+
+    Returns x after each step, or after the last alone where noise is churned in before k-diffusion
+    shows it; the denoised picture of each step; and the intervals (sigma, sigma_next) that a noise
+    sampler was asked for. DPM fast and adaptive, which take no schedule, get its ends and its
+    number of steps, as ComfyUI hands them over.
     """
-    function_name, options = REFERENCE_SAMPLERS[name]
-    function = getattr(load("sampling"), function_name)
-    if "noise_sampler" in signature(function).parameters:
-        draws = iter(noise)
-        options = options | {"noise_sampler": lambda sigma, sigma_next: next(draws)}
+    sampling = load("sampling")
+    function = getattr(sampling, reference.theirs)
+    parameters = signature(function).parameters
+    draws = iter(noise)
+    intervals, seen = [], []
 
-    def model(x, sigma):
-        return mixture_denoise(x, sigma[:, None, None, None], torch.tanh)
+    def noise_sampler(sigma, sigma_next):
+        intervals.append((float(sigma), float(sigma_next)))
+        return next(draws)
 
-    seen = []
-    last = function(
-        model, x, sigmas, callback=lambda state: seen.append(state["x"]), disable=True, **options
+    offered = {
+        "noise_sampler": noise_sampler,
+        "sigmas": sigmas,
+        "sigma_min": sigmas[sigmas > 0][-1].item(),
+        "sigma_max": sigmas[0].item(),
+        "n": len(sigmas) - 1,
+    }
+    with a1111_surroundings(sampling, draws), default_dtype(x.dtype):
+        last = function(
+            lambda x, sigma: mixture_denoise(x, sigma[:, None, None, None], torch.tanh),
+            x,
+            callback=seen.append,
+            disable=True,
+            **{key: value for key, value in offered.items() if key in parameters},
+            **reference.options,
+        )
+    states = [state["x"] for state in seen]
+    # All but DPM adaptive show x before each step.
+    after = states if "rtol" in parameters else [*states[1:], last]
+    return Trajectory(
+        torch.stack([last] if "s_churn" in reference.options else after).numpy(),
+        torch.stack([state["denoised"] for state in seen]).numpy(),
+        np.array(intervals).reshape(-1, 2),
     )
-    return torch.stack([*seen[1:], last]).numpy()
+
+
+@contextmanager
+def a1111_surroundings(sampling: Any, draws: Iterator[torch.Tensor]) -> Iterator[None]:
+    """Let k-diffusion find what it finds in A1111.
+
+    Its own `torch.randn_like` draws from the picture's generator there (TorchHijack). And NumPy 1
+    integrates the weights of LMS in float64, which NumPy 2 does in float32, losing three digits.
+    """
+    weight = sampling.linear_multistep_coeff
+    names = {name: getattr(torch, name) for name in dir(torch)}
+    sampling.torch = SimpleNamespace(**names | {"randn_like": lambda x: next(draws)})
+    sampling.linear_multistep_coeff = lambda order, t, i, j: weight(order, np.float64(t), i, j)
+    try:
+        yield
+    finally:
+        sampling.torch, sampling.linear_multistep_coeff = torch, weight
+
+
+@contextmanager
+def default_dtype(dtype: torch.dtype) -> Iterator[None]:
+    """Let torch make numbers of this type; DPM fast and adaptive make some on their own."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(dtype)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)

@@ -1,148 +1,121 @@
-"""Samplers against frozen trajectories of k-diffusion, and against problems with known answers.
-
-A wrong coefficient shows in the order: the rate at which the error falls as steps get smaller.
-"""
+"""Samplers against frozen trajectories of k-diffusion and A1111, and what all of them promise."""
 
 import math
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from engine.api.request import SamplerOptions
-from engine.api.values import ErrorCode, SamplerName
+from engine.api.values import ConventionName, ErrorCode, SamplerName
 from engine.errors import EngineError
 from engine.sampling.samplers import (
     SAMPLERS,
-    SdeCorrection,
     bind_options,
     ddim,
-    dpmpp_2m,
-    dpmpp_2m_sde,
+    dpm_adaptive,
+    dpm_fast,
     euler,
-    euler_ancestral,
     heun,
     lcm,
+    lms,
+    restart,
 )
-from engine.sampling.types import Denoise, Latent, NoiseSource, Sampler, Sigmas
+from engine.sampling.types import Latent, Sampler, Step
+from tests.sampling.references import REFERENCES
 from tests.sampling.toy import (
+    DRAWS,
+    KEPT,
     SHAPE,
-    BasisNoise,
-    Gaussian,
     RecordedNoise,
     Unguided,
+    draws,
     mixture_denoise,
     no_noise,
 )
 
-FROZEN = np.load(Path(__file__).parent / "frozen" / "samplers.npz")
-HEUN_SDE = partial(dpmpp_2m_sde, correction=SdeCorrection.HEUN)
-OF_FROZEN: dict[str, Sampler] = {
-    "euler": euler,
-    "euler_a": euler_ancestral,
-    "euler_a/half": partial(euler_ancestral, eta=0.5, noise_scale=1.01),
-    "heun": heun,
-    "dpmpp_2m": dpmpp_2m,
-    "dpmpp_2m_sde": dpmpp_2m_sde,
-    "dpmpp_2m_sde/heun": HEUN_SDE,
-    "dpmpp_2m_sde/half": partial(dpmpp_2m_sde, eta=0.5, noise_scale=1.01),
-}
+FOLDER = Path(__file__).parent / "frozen"
+FROZEN = np.load(FOLDER / "k_diffusion.npz")
+RESTARTS = np.load(FOLDER / "restart.npz")
+# How often a step draws noise when no option is set, where it is not once; Restart draws when it
+# goes back up, for which eight steps are too few.
+DRAWS_PER_STEP = {SamplerName.DPMPP_SDE: 2, SamplerName.RESTART: 0}
+# Those that do not end with the picture of the last step: see their docstrings.
+END_ELSEWHERE = {SamplerName.LMS, SamplerName.DPM_FAST, SamplerName.DPM_ADAPTIVE}
 
 
-def last(
-    sampler: Sampler, denoise: Denoise, x: Latent, sigmas: Sigmas, noise: NoiseSource
-) -> Latent:
-    """The result of a whole run."""
-    return list(sampler(denoise, x, sigmas, noise))[-1].x
+class AskedNoise:
+    """Plays back noise, and remembers the intervals it was asked for."""
+
+    def __init__(self, dtype: type[np.floating[Any]] = np.float32) -> None:
+        self._play = RecordedNoise(draws(DRAWS).astype(dtype))
+        self.intervals: list[tuple[float, float]] = []
+
+    def __call__(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
+        """The next draw."""
+        self.intervals.append((float(sigma), float(sigma_next)))
+        return self._play(sigma, sigma_next)
 
 
-def levels(steps: int) -> NDArray[Any]:
-    """Karras's spacing from 10 to 0.05, but long and short steps in turn: their ratio must count.
-
-    In float64, in which samplers then compute: float32 would hide the error behind its rounding.
-    """
-    index = np.arange(steps + 1)
-    ramp = (index + 0.3 * (index % 2)) / steps
-    return (math.cbrt(10) + ramp * (math.cbrt(0.05) - math.cbrt(10))) ** 3
+def run(sampler: Sampler, noise: AskedNoise, dtype: type[np.floating[Any]]) -> list[Step]:
+    """All steps on the frozen inputs."""
+    x, sigmas = FROZEN["x"].astype(dtype), FROZEN["sigmas"].astype(dtype)
+    return list(sampler(mixture_denoise, x, sigmas, noise))
 
 
-def order(error: Callable[[int], float], steps: int) -> float:
-    """The observed order of convergence: log2 of the gain from twice as many steps."""
-    return float(np.log2(error(steps) / error(2 * steps)))
-
-
-@pytest.mark.parametrize("name", OF_FROZEN)
+@pytest.mark.parametrize("name", REFERENCES)
 def test_trajectories_are_those_of_k_diffusion(name: str):
-    noise = RecordedNoise(FROZEN["noise"])
-    steps = list(OF_FROZEN[name](mixture_denoise, FROZEN["x"], FROZEN["sigmas"], noise))
-    assert len(steps) == len(FROZEN[name])
-    for step, expected in zip(steps, FROZEN[name], strict=True):
-        assert step.x.dtype == np.float32
-        np.testing.assert_allclose(step.x, expected, rtol=0, atol=2e-5)
+    """In float64, where nothing but the frozen values is rounded, and in float32 as it is used."""
+    reference, expected = REFERENCES[name], FROZEN[name]
+    for dtype, tolerance in ((np.float64, 4e-6), (np.float32, reference.tolerance)):
+        steps = run(reference.ours, AskedNoise(dtype), dtype)
+        ours = np.stack([step.x for step in steps])
+        assert ours.dtype == dtype
+        # Where k-diffusion churns before it shows x, only the end is known.
+        np.testing.assert_allclose(ours[-len(expected) :][KEPT], expected, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize(
-    ("sampler", "expected"),
-    [
-        (euler, 1),
-        (ddim, 1),
-        (partial(euler_ancestral, eta=0), 1),
-        (heun, 2),
-        (dpmpp_2m, 2),
-        (partial(dpmpp_2m_sde, eta=0), 2),
-        (partial(HEUN_SDE, eta=0), 2),
-    ],
-)
-def test_order_of_convergence_to_the_solution(sampler: Sampler, expected: int):
-    problem = Gaussian(mean=0.3, deviation=0.7)
-    x = np.array([-8.0, 1.0, 12.0])
-
-    def error(steps: int) -> float:
-        sigmas = levels(steps)
-        result = last(sampler, problem.denoise, x, sigmas, no_noise)
-        return float(np.abs(result - problem.solution(x, sigmas[0], sigmas[-1])).max())
-
-    assert order(error, 160) == pytest.approx(expected, abs=0.15)
-    assert error(320) < 0.1**expected
+@pytest.mark.parametrize("name", REFERENCES)
+def test_noise_is_asked_for_as_in_k_diffusion(name: str):
+    """A Brownian path answers by interval: the same ones, in the same order."""
+    noise, expected = AskedNoise(), FROZEN[f"{name}/intervals"]
+    run(REFERENCES[name].ours, noise, np.float32)
+    drawn = np.array(noise.intervals).reshape(-1, 2)
+    if "s_churn" in REFERENCES[name].options:
+        # k-diffusion asks torch itself, at each step.
+        assert len(drawn) == len(FROZEN["sigmas"]) - 1
+    elif len(drawn):
+        np.testing.assert_allclose(drawn, expected, rtol=2e-4 if "adaptive" in name else 1e-6)
+    else:
+        # DPM fast and adaptive multiply what they draw by 0 then.
+        assert "sde" not in name
+        assert not name.endswith(("_a", "half", "a1111"))
 
 
-@pytest.mark.parametrize(
-    ("sampler", "expected"),
-    [
-        (euler_ancestral, 1),
-        (partial(euler_ancestral, eta=0.5), 1),
-        (partial(ddim, eta=1.0), 1),
-        (dpmpp_2m_sde, 2),
-        (partial(dpmpp_2m_sde, eta=0.5), 2),
-        (HEUN_SDE, 2),
-    ],
-)
-def test_variance_converges_to_that_of_the_data(sampler: Sampler, expected: int):
-    """Noise that is too strong, too weak or correlated with x ends in another variance."""
-    problem = Gaussian(mean=0.0, deviation=0.7)
-
-    def error(steps: int) -> float:
-        sigmas = levels(steps)
-        x = np.zeros(steps + 1)
-        x[0] = np.sqrt(problem.variance(sigmas[0]))
-        result = last(sampler, problem.denoise, x, sigmas, BasisNoise(steps + 1))
-        return float(abs((result**2).sum() - problem.variance(sigmas[-1])))
-
-    assert order(error, 160) == pytest.approx(expected, abs=0.2)
-    assert error(320) < 0.1**expected
+@pytest.mark.parametrize("case", [key[:-5] for key in RESTARTS.files if key.endswith("/last")])
+def test_restart_is_a1111s(case: str):
+    """At numbers of steps with no, one and two repetitions, and from the middle of a schedule."""
+    sigmas = RESTARTS[f"{case}/sigmas"]
+    x = np.ones(SHAPE, np.float32) * sigmas[0]
+    noise = RecordedNoise(draws(DRAWS))
+    steps = list(restart(mixture_denoise, x, sigmas, noise, noise_scale=1.01))
+    denoised = np.stack([step.denoised for step in steps])
+    levels = [step.sigma for step in steps]
+    np.testing.assert_allclose(levels, RESTARTS[f"{case}/levels"], rtol=2e-6)
+    np.testing.assert_allclose(denoised[KEPT], RESTARTS[f"{case}/denoised"], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(steps[-1].x[KEPT], RESTARTS[f"{case}/last"], rtol=0, atol=1e-5)
+    assert steps[-1].done == 1
+    assert len(steps) == len(sigmas) - 1 or case == "60/26"
 
 
 def test_lcm_jumps_and_adds_noise():
-    sigmas, noise = FROZEN["sigmas"], FROZEN["noise"]
-    steps = list(lcm(mixture_denoise, FROZEN["x"], sigmas, RecordedNoise(noise)))
+    sigmas, noise = FROZEN["sigmas"], draws(8)
+    sampler = lcm(mixture_denoise, FROZEN["x"], sigmas, RecordedNoise(noise), noise_scale=0.5)
     x = FROZEN["x"]
-    for step in steps:
+    for step in sampler:
         denoised = mixture_denoise(x, sigmas[step.index])
-        x = denoised + sigmas[step.index + 1] * noise[step.index]
+        x = denoised + sigmas[step.index + 1] * noise[step.index] * 0.5
         np.testing.assert_array_equal(step.denoised, denoised)
         np.testing.assert_array_equal(step.x, x)
 
@@ -150,10 +123,9 @@ def test_lcm_jumps_and_adds_noise():
 def test_lcm_keeps_a_constant_picture():
     """A consistency model answers with the same picture at any level: the result is that one."""
     picture = np.full(SHAPE, 0.25, np.float32)
-    result = last(
-        lcm, lambda x, sigma: picture, FROZEN["x"], FROZEN["sigmas"], RecordedNoise(FROZEN["noise"])
-    )
-    np.testing.assert_array_equal(result, picture)
+    noise = RecordedNoise(draws(8))
+    *_, step = lcm(lambda x, sigma: picture, FROZEN["x"], FROZEN["sigmas"], noise)
+    np.testing.assert_array_equal(step.x, picture)
 
 
 def test_ddim_is_euler():
@@ -178,31 +150,53 @@ def test_contract(name: SamplerName, count: int):
     x = FROZEN["x"]
     before = x.copy()
     calls: list[float] = []
-    draws = 0
+    noise = AskedNoise()
 
     def denoise(x: Latent, sigma: np.float32) -> Latent:
         calls.append(float(sigma))
         return mixture_denoise(x, sigma)
 
-    def noise(sigma: np.float32, sigma_next: np.float32) -> Latent:
-        nonlocal draws
-        draws += 1
-        return FROZEN["noise"][0]
-
     steps = list(info.function(Unguided(denoise), x, sigmas, noise))
-    assert [step.index for step in steps] == list(range(count))
-    np.testing.assert_array_equal([step.sigma for step in steps], sigmas[:-1])
+    assert [step.index for step in steps] == list(range(len(steps)))
     np.testing.assert_array_equal(x, before)
     assert {step.x.dtype for step in steps} == {np.dtype(np.float32)}
     assert {step.x.shape for step in steps} == {SHAPE}
-    assert len(calls) == info.evaluations * (count - 1) + 1
     # Nothing is added at the end.
-    assert draws == (count - 1 if info.uses_noise else 0)
+    per_step = DRAWS_PER_STEP.get(name, 1) if info.uses_noise else 0
+    assert len(noise.intervals) == per_step * (count - 1)
+    if info.ends_only:
+        shares = [step.done or 0.0 for step in steps]
+        assert shares == sorted(shares)
+        assert shares[-1] == 1
+        assert calls[0] == pytest.approx(sigmas[0], rel=1e-6)
+    else:
+        np.testing.assert_array_equal([step.sigma for step in steps], sigmas[:-1])
+        assert len(calls) == info.evaluations * (count - 1) + 1
 
 
-@pytest.mark.parametrize("name", SamplerName)
+@pytest.mark.parametrize("count", range(1, 9))
+def test_dpm_fast_spends_its_evaluations(count: int):
+    calls: list[float] = []
+
+    def denoise(x: Latent, sigma: np.float32) -> Latent:
+        calls.append(float(sigma))
+        return mixture_denoise(x, sigma)
+
+    sigmas = FROZEN["sigmas"][-count - 1 :]
+    steps = list(dpm_fast(denoise, FROZEN["x"], sigmas, no_noise))
+    assert len(calls) == count
+    assert len(steps) == (count // 3 + 1 if count > 1 else 1)
+
+
+@pytest.mark.parametrize("sampler", [dpm_fast, dpm_adaptive])
+def test_one_level_leaves_its_denoised_picture(sampler: Sampler):
+    (step,) = sampler(mixture_denoise, FROZEN["x"], FROZEN["sigmas"][-2:], no_noise)
+    np.testing.assert_array_equal(step.x, mixture_denoise(FROZEN["x"], FROZEN["sigmas"][-2]))
+
+
+@pytest.mark.parametrize("name", set(SamplerName) - END_ELSEWHERE)
 def test_the_result_is_the_last_denoised_picture(name: SamplerName):
-    noise = RecordedNoise(FROZEN["noise"])
+    noise = RecordedNoise(draws(DRAWS))
     sampler = SAMPLERS[name].function
     *_, step = sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise)
     np.testing.assert_allclose(step.x, step.denoised, rtol=0, atol=1e-6)
@@ -223,15 +217,47 @@ def test_nothing_is_computed_before_it_is_asked_for():
     assert calls == 2
 
 
-def test_options_reach_the_sampler():
+@pytest.mark.parametrize(
+    ("name", "bound", "reference"),
+    [
+        (SamplerName.EULER_ANCESTRAL, SamplerOptions(eta=0.5, noise_scale=1.01), "euler_a/half"),
+        (
+            SamplerName.HEUN,
+            SamplerOptions(churn=4.0, churn_from=0.1, churn_to=8.0, noise_scale=1.01),
+            "heun/churn",
+        ),
+        (SamplerName.DPMPP_2M_SDE_HEUN, SamplerOptions(), "dpmpp_2m_sde_heun"),
+    ],
+)
+def test_options_reach_the_sampler(name: SamplerName, bound: SamplerOptions, reference: str):
     """Bound, they do what they do when given by hand; unset ones stay the sampler's own."""
-    options = SamplerOptions(eta=0.5, noise_scale=1.01)
-    bound = bind_options(SamplerName.EULER_ANCESTRAL, options)
-    noise = RecordedNoise(FROZEN["noise"])
-    steps = bound(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise)
-    for step, expected in zip(steps, FROZEN["euler_a/half"], strict=True):
-        np.testing.assert_allclose(step.x, expected, rtol=0, atol=2e-5)
-    assert bind_options(SamplerName.EULER, SamplerOptions()) is euler
+    sampler = bind_options(name, bound)
+    noise = RecordedNoise(draws(DRAWS))
+    steps = list(sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise))
+    ours = np.stack([step.x for step in steps])[-len(FROZEN[reference]) :]
+    np.testing.assert_allclose(ours[KEPT], FROZEN[reference], rtol=0, atol=2e-5)
+
+
+def test_tools_run_a_sampler_their_way():
+    """And an option of the request has the last word."""
+    x, sigmas = FROZEN["x"], FROZEN["sigmas"]
+    runs: list[Latent] = []
+    for options in (SamplerOptions(), SamplerOptions(eta=0.5, noise_scale=1.01)):
+        sampler = bind_options(SamplerName.DPM_FAST, options, ConventionName.A1111)
+        noise = RecordedNoise(draws(DRAWS))
+        *_, step = sampler(Unguided(mixture_denoise), x, sigmas, noise)
+        runs.append(step.x[KEPT])
+    for result, reference in zip(runs, ("dpm_fast/a1111", "dpm_fast/half"), strict=True):
+        np.testing.assert_allclose(result, FROZEN[reference][-1], rtol=0, atol=2e-5)
+    assert bind_options(SamplerName.DPM_FAST, SamplerOptions(), ConventionName.COMFY) is dpm_fast
+
+
+def test_lms_ends_with_the_picture_in_comfyui():
+    sampler = bind_options(SamplerName.LMS, SamplerOptions(), ConventionName.COMFY)
+    steps = list(sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], no_noise))
+    expected = list(lms(mixture_denoise, FROZEN["x"], FROZEN["sigmas"], no_noise))
+    np.testing.assert_array_equal(steps[-2].x, expected[-2].x)
+    np.testing.assert_array_equal(steps[-1].x, expected[-1].denoised)
 
 
 @pytest.mark.parametrize("name", SamplerName)
@@ -239,13 +265,32 @@ def test_options_reach_the_sampler():
 def test_options_are_those_of_the_registry(name: SamplerName, option: str):
     options = SamplerOptions(**{option: 0.5})
     if option in SAMPLERS[name].options:
-        noise = RecordedNoise(FROZEN["noise"])
+        noise = RecordedNoise(draws(DRAWS))
         sampler = bind_options(name, options)
         assert list(sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise))
     else:
         with pytest.raises(EngineError, match=f"has no option {option}") as caught:
             bind_options(name, options)
         assert caught.value.code is ErrorCode.REQUEST_INVALID
+
+
+@pytest.mark.parametrize("name", [name for name in SamplerName if "eta" in SAMPLERS[name].options])
+def test_without_eta_no_noise_is_drawn(name: SamplerName):
+    sampler = bind_options(name, SamplerOptions(eta=0))
+    assert list(sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], no_noise))
+
+
+@pytest.mark.parametrize("name", SamplerName)
+@pytest.mark.parametrize("value", [0, 10_000])
+def test_the_most_extreme_options_give_numbers(name: SamplerName, value: float):
+    """No overflow, no logarithm of 0: NumPy's warnings are errors here."""
+    options = SamplerOptions(**dict.fromkeys(SAMPLERS[name].options, value))
+    noise = RecordedNoise(draws(1000))
+    sampler = bind_options(name, options)
+    for step in sampler(Unguided(mixture_denoise), FROZEN["x"], FROZEN["sigmas"], noise):
+        assert np.isfinite(step.x).all()
+        if step.index == 200:
+            break
 
 
 @pytest.mark.parametrize("value", [-0.1, math.nan, math.inf, 1e30])

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from engine.sampling.types import Denoise, Latent
 
 SHAPE = (2, 4, 3, 5)
+# The part of each latent that is frozen, and how often noise may be drawn in such a run.
+KEPT = np.s_[..., 1]
+DRAWS = 64
 
 
 def mixture_denoise(x: Any, sigma: Any, tanh: Any = np.tanh) -> Any:
@@ -85,6 +88,11 @@ class RecordedNoise:
     def __call__(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
         """The next recorded draw."""
         return next(self._draws)
+
+
+def draws(count: int) -> NDArray[np.float32]:
+    """Noise to play back: [count, *SHAPE], the same each time."""
+    return np.random.RandomState(7).standard_normal((count, *SHAPE)).astype(np.float32)
 
 
 def no_noise(sigma: np.float32, sigma_next: np.float32) -> Latent:

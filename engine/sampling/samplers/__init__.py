@@ -11,12 +11,21 @@ from engine.api.request import SamplerOptions
 from engine.api.values import ConventionName, ErrorCode, SamplerName, ScheduleName
 from engine.errors import EngineError
 from engine.sampling.samplers.ddim import ddim
+from engine.sampling.samplers.dpm2 import dpm2
+from engine.sampling.samplers.dpm2_ancestral import dpm2_ancestral
+from engine.sampling.samplers.dpm_adaptive import StepControl, dpm_adaptive
+from engine.sampling.samplers.dpm_fast import dpm_fast
 from engine.sampling.samplers.dpmpp_2m import dpmpp_2m
 from engine.sampling.samplers.dpmpp_2m_sde import SdeCorrection, dpmpp_2m_sde
+from engine.sampling.samplers.dpmpp_2s_ancestral import dpmpp_2s_ancestral
+from engine.sampling.samplers.dpmpp_3m_sde import dpmpp_3m_sde
+from engine.sampling.samplers.dpmpp_sde import dpmpp_sde
 from engine.sampling.samplers.euler import euler
 from engine.sampling.samplers.euler_ancestral import euler_ancestral
 from engine.sampling.samplers.heun import heun
 from engine.sampling.samplers.lcm import lcm
+from engine.sampling.samplers.lms import lms
+from engine.sampling.samplers.restart import restart
 from engine.sampling.types import GuidedSampler, Sampler
 
 __all__ = [
@@ -24,14 +33,24 @@ __all__ = [
     "SamplerDefaults",
     "SamplerInfo",
     "SdeCorrection",
+    "StepControl",
     "bind_options",
     "ddim",
+    "dpm2",
+    "dpm2_ancestral",
+    "dpm_adaptive",
+    "dpm_fast",
     "dpmpp_2m",
     "dpmpp_2m_sde",
+    "dpmpp_2s_ancestral",
+    "dpmpp_3m_sde",
+    "dpmpp_sde",
     "euler",
     "euler_ancestral",
     "heun",
     "lcm",
+    "lms",
+    "restart",
 ]
 
 
@@ -68,29 +87,44 @@ class SamplerInfo:
     )
 
 
-_ETA_AND_SCALE = frozenset({"eta", "noise_scale"})
+_ETA = frozenset({"eta", "noise_scale"})
 _CHURN = frozenset({"churn", "churn_from", "churn_to", "noise_scale"})
+_SCALE = frozenset({"noise_scale"})
 _NORMAL = SamplerDefaults(ScheduleName.NORMAL)
 _KARRAS = SamplerDefaults(ScheduleName.KARRAS)
+_EXPONENTIAL = SamplerDefaults(ScheduleName.EXPONENTIAL)
+_FEW_STEPS = SamplerDefaults(ScheduleName.SGM_UNIFORM, steps=6, guidance=1.5)
+_HEUN_SDE = partial(dpmpp_2m_sde, correction=SdeCorrection.HEUN)
+_COMFY_LMS = {ConventionName.COMFY: partial(lms, ends_with_picture=True)}
+_A1111_FAST = {ConventionName.A1111: partial(dpm_fast, eta=1.0)}
+_A1111_ADAPTIVE = {ConventionName.A1111: partial(dpm_adaptive, eta=1.0)}
 
-# The schedules are what A1111's "Automatic" chooses, but for 2M SDE, where that is the exponential
-# one, which we lack. LCM's defaults follow LCM-LoRA's card: 2 to 8 steps, guidance from 1 to 2.
+# The schedules are what A1111's "Automatic" chooses. LCM's defaults follow LCM-LoRA's card: 2 to 8
+# steps, guidance from 1 to 2.
 SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
     SamplerName.EULER: SamplerInfo(euler, False, 1, _NORMAL, _CHURN),
-    SamplerName.EULER_ANCESTRAL: SamplerInfo(euler_ancestral, True, 1, _NORMAL, _ETA_AND_SCALE),
+    SamplerName.EULER_ANCESTRAL: SamplerInfo(euler_ancestral, True, 1, _NORMAL, _ETA),
     SamplerName.HEUN: SamplerInfo(heun, False, 2, _NORMAL, _CHURN),
+    SamplerName.LMS: SamplerInfo(lms, False, 1, _NORMAL, variants=_COMFY_LMS),
+    SamplerName.DPM2: SamplerInfo(dpm2, False, 2, _KARRAS, _CHURN),
+    SamplerName.DPM2_ANCESTRAL: SamplerInfo(dpm2_ancestral, True, 2, _KARRAS, _ETA),
+    SamplerName.DPM_FAST: SamplerInfo(
+        dpm_fast, False, 1, _NORMAL, _ETA, ends_only=True, variants=_A1111_FAST
+    ),
+    SamplerName.DPM_ADAPTIVE: SamplerInfo(
+        dpm_adaptive, False, 1, _NORMAL, _ETA, ends_only=True, variants=_A1111_ADAPTIVE
+    ),
+    SamplerName.DPMPP_2S_ANCESTRAL: SamplerInfo(dpmpp_2s_ancestral, True, 2, _KARRAS, _ETA),
     SamplerName.DPMPP_2M: SamplerInfo(dpmpp_2m, False, 1, _KARRAS),
-    SamplerName.DPMPP_2M_SDE: SamplerInfo(
-        dpmpp_2m_sde, True, 1, _KARRAS, _ETA_AND_SCALE, brownian=True
+    SamplerName.DPMPP_SDE: SamplerInfo(dpmpp_sde, True, 2, _KARRAS, _ETA, brownian=True),
+    SamplerName.DPMPP_2M_SDE: SamplerInfo(dpmpp_2m_sde, True, 1, _EXPONENTIAL, _ETA, brownian=True),
+    SamplerName.DPMPP_2M_SDE_HEUN: SamplerInfo(
+        _HEUN_SDE, True, 1, _EXPONENTIAL, _ETA, brownian=True
     ),
-    SamplerName.DDIM: SamplerInfo(ddim, False, 1, _NORMAL, _ETA_AND_SCALE),
-    SamplerName.LCM: SamplerInfo(
-        lcm,
-        True,
-        1,
-        SamplerDefaults(ScheduleName.SGM_UNIFORM, steps=6, guidance=1.5),
-        frozenset({"noise_scale"}),
-    ),
+    SamplerName.DPMPP_3M_SDE: SamplerInfo(dpmpp_3m_sde, True, 1, _EXPONENTIAL, _ETA, brownian=True),
+    SamplerName.RESTART: SamplerInfo(restart, True, 2, _KARRAS, _SCALE),
+    SamplerName.DDIM: SamplerInfo(ddim, False, 1, _NORMAL, _ETA),
+    SamplerName.LCM: SamplerInfo(lcm, True, 1, _FEW_STEPS, _SCALE),
 }
 
 # Far beyond what any tool offers, and far from where float32 ends.

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from engine.sampling.samplers.churn import Churn
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, derivative, intervals
 
@@ -27,12 +29,18 @@ def heun(
     for index, sigma, sigma_next in intervals(sigmas):
         x, raised = raise_noise(x, sigma, len(sigmas) - 1, noise)
         denoised = denoise(x, raised)
-        slope = derivative(x, raised, denoised)
-        length = sigma_next - raised
-        ahead = x + slope * length
-        if sigma_next > 0:
-            slope_ahead = derivative(ahead, sigma_next, denoise(ahead, sigma_next))
-            x = x + (slope + slope_ahead) / 2 * length
-        else:
-            x = ahead
+        x = heun_step(denoise, x, raised, sigma_next, denoised)
         yield Step(index, sigma, x, denoised)
+
+
+def heun_step(
+    denoise: Denoise, x: Latent, sigma: np.float32, sigma_next: np.float32, denoised: Latent
+) -> Latent:
+    """From sigma to sigma_next, where `denoised` is what `denoise` says at the beginning."""
+    slope = derivative(x, sigma, denoised)
+    length = sigma_next - sigma
+    ahead = x + slope * length
+    if sigma_next == 0:
+        return ahead
+    slope_ahead = derivative(ahead, sigma_next, denoise(ahead, sigma_next))
+    return x + (slope + slope_ahead) / 2 * length

@@ -1,0 +1,100 @@
+"""DPM-Solver's steps, shared by DPM fast and DPM adaptive.
+
+What is continued over a step is the predicted noise, (x - denoised) / sigma; DPM-Solver++ continues
+the picture instead.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.sampling.samplers.euler_ancestral import ancestral_step
+from engine.sampling.samplers.times import level_at, time_of
+from engine.sampling.types import Denoise, Latent, Sigmas, Step, derivative
+
+# The places within a step where the solver of third order looks.
+_FIRST_LOOK, _SECOND_LOOK = 1 / 3, 2 / 3
+
+
+def time_range(sigmas: Sigmas) -> tuple[np.float32, np.float32]:
+    """The times of a schedule's first level, and of its last above 0, where the result is left.
+
+    As ComfyUI takes k-diffusion's `sigma_max` and `sigma_min` from a schedule (comfy/samplers.py),
+    and A1111 to redraw a picture (sd_samplers_kdiffusion.py); for one from noise A1111 takes the
+    ends of training, whatever the schedule. Equal where one level is above 0.
+    """
+    last = sigmas[-1] if sigmas[-1] > 0 else sigmas[-2]
+    return time_of(sigmas[0]), time_of(last)
+
+
+def only_step(denoise: Denoise, x: Latent, sigma: np.float32) -> Step:
+    """The run where one level leaves nothing to solve: to its denoised picture."""
+    denoised = denoise(x, sigma)
+    return Step(0, sigma, denoised, denoised, done=1.0)
+
+
+def renewal(
+    time: np.float32, time_next: np.float32, end: np.float32, eta: float
+) -> tuple[np.float32, np.float32]:
+    """The time to step to instead, and the deviation of the noise that leads back to `time_next`.
+
+    An ancestral step that never passes the end of the run.
+    """
+    if eta == 0:
+        return time_next, np.float32(0)
+    down, _ = ancestral_step(level_at(time), level_at(time_next), eta)
+    target = time_of(np.maximum(down, level_at(end)))
+    variance = level_at(time_next) ** 2 - level_at(target) ** 2
+    # Less than 0 by rounding only.
+    return target, np.sqrt(np.maximum(variance, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A step from x at one time to another, which solvers of several orders may take.
+
+    `slope` is the noise predicted at its beginning. Lu et al. (2022), DPM-Solver, equation 4.1 and
+    algorithms 1 and 2; k-diffusion `DPMSolver`.
+    """
+
+    denoise: Denoise
+    x: Latent
+    slope: Latent
+    time: np.float32
+    time_next: np.float32
+
+    @property
+    def length(self) -> np.float32:
+        """Of the step, in time."""
+        return self.time_next - self.time
+
+    def first_order(self) -> Latent:
+        """Hold the predicted noise."""
+        return self._held(self.time_next, self.length)
+
+    def look(self, share: float = _FIRST_LOOK) -> Latent:
+        """The noise predicted after a share of the step; one evaluation."""
+        length = share * self.length
+        return self._predicted(self._held(self.time + length, length), self.time + length)
+
+    def second_order(self, seen: Latent, share: float) -> Latent:
+        """Go on by the noise `seen` after that share of the step."""
+        gain = level_at(self.time_next) * np.expm1(self.length) / (2 * share)
+        return self.first_order() - gain * (seen - self.slope)
+
+    def third_order(self, seen: Latent) -> Latent:
+        """Go on by the noise `seen` after a third of the step; one evaluation more."""
+        length = _SECOND_LOOK * self.length
+        time = self.time + length
+        gain = level_at(time) * (_SECOND_LOOK / _FIRST_LOOK) * (np.expm1(length) / length - 1)
+        ahead = self._held(time, length) - gain * (seen - self.slope)
+        change = self._predicted(ahead, time) - self.slope
+        gain = level_at(self.time_next) / _SECOND_LOOK * (np.expm1(self.length) / self.length - 1)
+        return self.first_order() - gain * change
+
+    def _held(self, time: np.float32, length: np.float32) -> Latent:
+        return self.x - level_at(time) * np.expm1(length) * self.slope
+
+    def _predicted(self, x: Latent, time: np.float32) -> Latent:
+        level = level_at(time)
+        return derivative(x, level, self.denoise(x, level))

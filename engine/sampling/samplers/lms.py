@@ -1,0 +1,56 @@
+"""Linear multistep: the slopes of past steps are continued by a polynomial."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, derivative, intervals
+
+# Past slopes in use, with this step's own.
+_ORDER = 4
+# Gauss and Legendre's two points and weights: exact for polynomials up to degree 3 = _ORDER - 1.
+_POINTS = (-(3**-0.5), 3**-0.5)
+
+
+def lms(
+    denoise: Denoise,
+    x: Latent,
+    sigmas: Sigmas,
+    noise: NoiseSource,
+    *,
+    ends_with_picture: bool = False,
+) -> Iterator[Step]:
+    """Integrate the polynomial through the last four slopes; one evaluation per step, no noise.
+
+    Adams and Bashforth's method for uneven steps; the first three have fewer slopes and are of
+    lower order. k-diffusion `sample_lms`, which continues the polynomial down to sigma 0; ComfyUI's
+    `ends_with_picture`, that is, takes the last denoised picture there.
+    """
+    slopes: deque[Latent] = deque(maxlen=_ORDER)
+    for index, sigma, sigma_next in intervals(sigmas):
+        denoised = denoise(x, sigma)
+        slopes.appendleft(derivative(x, sigma, denoised))
+        if ends_with_picture and sigma_next == 0:
+            x = denoised
+        else:
+            # From this step's level back to the oldest in use.
+            levels = [float(sigmas[index - back]) for back in range(len(slopes))]
+            weights = _weights(levels, float(sigma_next))
+            x = x + sum(weight * slope for weight, slope in zip(weights, slopes, strict=True))
+        yield Step(index, sigma, x, denoised)
+
+
+def _weights(levels: Sequence[float], end: float) -> list[float]:
+    """The integral from levels[0] to `end` of each of Lagrange's polynomials on the levels."""
+    half = (end - levels[0]) / 2
+    points = [levels[0] + half * (1 + point) for point in _POINTS]
+    return [
+        half * sum(_lagrange(levels, own, point) for point in points) for own in range(len(levels))
+    ]
+
+
+def _lagrange(levels: Sequence[float], own: int, at: float) -> float:
+    """The polynomial that is 1 at levels[own] and 0 at the others."""
+    others = [level for index, level in enumerate(levels) if index != own]
+    return float(np.prod([(at - other) / (levels[own] - other) for other in others]))
