@@ -142,9 +142,9 @@ def comfy_run(function, options, x, noise):
     network.inner_model = SimpleNamespace(
         model_patcher=patcher, inner_model=SimpleNamespace(model_sampling=model_sampling)
     )
-    given = sigmas.clone()
-    last = sampler(network, x, given, extra_args={}, disable=True, **options)
-    levels = [sigma for _, sigma in seen] + [given[-1]]
+    # A copy: UniPC writes to it.
+    last = sampler(network, x, sigmas.clone(), extra_args={}, disable=True, **options)
+    levels = [sigma for _, sigma in seen] + [sigmas[-1]]
     return stacked([x for x, _ in seen] + [last]), np.array(levels, np.float32)
 
 

@@ -26,7 +26,7 @@ from engine.sampling.samplers.plms import plms
 from engine.sampling.samplers.res_multistep import res_multistep
 from engine.sampling.samplers.tcd import tcd
 from engine.sampling.samplers.unipc import UniPcVariant, unipc
-from engine.sampling.schedules import sigmas_for
+from engine.sampling.schedules import a1111_timestep_levels, a1111_unipc_levels, sigmas_for
 from engine.sampling.schedules.distilled import DistilledSchedule
 from engine.sampling.types import GuidedDenoise, GuidedSampler, Latent, Sampler, Sigmas
 from tests.sampling.tool_networks import (
@@ -60,6 +60,7 @@ class Reference:
 
 
 _BH2, _HALF = UniPcVariant.BH2, {"eta": 0.5, "noise_scale": 1.01}
+_COMFY_UNIPC = partial(unipc, ends_at=0.001)
 REFERENCES: Mapping[str, Reference] = {
     # ComfyUI, comfy/k_diffusion/sampling.py; uni_pc: comfy/extra_samplers/uni_pc.py.
     "comfy/ddpm": Reference(ddpm, 3e-6),
@@ -72,8 +73,8 @@ REFERENCES: Mapping[str, Reference] = {
     "comfy/res_multistep": Reference(res_multistep, 3e-6),
     "comfy/res_multistep_ancestral": Reference(partial(res_multistep, eta=1.0), 3e-6),
     "comfy/res_multistep_ancestral/half": Reference(partial(res_multistep, **_HALF), 3e-6),
-    "comfy/uni_pc": Reference(unipc, 1e-4),
-    "comfy/uni_pc_bh2": Reference(partial(unipc, variant=_BH2), 5e-5),
+    "comfy/uni_pc": Reference(_COMFY_UNIPC, 1e-4),
+    "comfy/uni_pc_bh2": Reference(partial(_COMFY_UNIPC, variant=_BH2), 5e-5),
     # A1111, modules/sd_samplers_timesteps_impl.py with models/diffusion/uni_pc.
     "a1111/ddim": Reference(ddim, 1e-5),
     "a1111/ddim/half": Reference(partial(ddim, eta=0.5), 1e-5),
@@ -111,6 +112,13 @@ def test_lcm_is_a1111s_on_its_own_levels():
     assert [timestep % 20 for timestep in asked] == [19] * 8
     assert asked[0] == 999
     assert asked[-1] == 19
+
+
+def test_the_levels_are_those_that_a1111_visits():
+    """As its own arithmetic gives them, which a request's plan takes from the schedules."""
+    for name, levels in (("ddim", a1111_timestep_levels), ("unipc", a1111_unipc_levels)):
+        expected = FROZEN[f"a1111/{name}/sigmas"]
+        np.testing.assert_allclose(levels(8, TRAINING).sigmas, expected, rtol=2e-5)
 
 
 def assert_follows(
@@ -249,6 +257,23 @@ def test_what_a_sampler_is_without_its_own(sampler: GuidedSampler, plain: Sample
     ]
     for ours, expected in zip(*both, strict=True):
         np.testing.assert_allclose(ours.x, expected.x, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "sampler", [ddpm, deis, euler_cfg_pp, lcm, plms, res_multistep, tcd, unipc]
+)
+def test_float32_is_enough_from_a_level_of_pure_noise(sampler: Sampler | GuidedSampler):
+    """With zero terminal SNR the first step falls from 4519 to 40."""
+    sigmas = sigmas_for(ScheduleName.SGM_UNIFORM, 20, TRAINING.with_zero_terminal_snr())
+    assert sigmas[0] > 4500
+    noise = np.tile(FROZEN["noise"], (3, 1, 1, 1, 1))
+    x = FROZEN["x"] * sigmas[0]
+    double: Sigmas = sigmas.astype(np.float64)  # pyright: ignore[reportAssignmentType]
+    single, exact = (
+        list(sampler(PictureNetwork(), start, levels, RecordedNoise(noise)))[-1].x
+        for start, levels in ((x, sigmas), (x.astype(np.float64), double))
+    )
+    np.testing.assert_allclose(single, exact, rtol=0, atol=1e-3)
 
 
 def test_tcd_at_its_other_end_renews_nearly_all_noise():

@@ -27,18 +27,20 @@ def unipc(
     order: int = 3,
     variant: UniPcVariant = UniPcVariant.BH1,
     lower_order_final: bool = True,
+    ends_at: float = 0.0,
 ) -> Iterator[Step]:
     """Predict the next x, and correct it once the picture there is known; draws no noise.
 
     Zhao et al. (2023), UniPC, algorithms 5 to 8 for the picture (predict_x0), multistep. One
     evaluation per step, made at the uncorrected x; what a step yields is uncorrected, too. The
     first steps have fewer pictures before them and a lower order; with `lower_order_final` so have
-    the last. A step to sigma 0 takes the picture.
+    the last. A step to sigma 0 goes to the level `ends_at` instead, or to the picture.
 
-    A1111 and ComfyUI: order 3, `BH1`. diffusers' `UniPCMultistepScheduler`: order 2, `BH2`. ComfyUI
-    replaces a last sigma of 0 by 0.001; A1111 visits its own timesteps and ends at that of
-    timestep 0: that belongs to the schedule.
+    A1111 and ComfyUI: order 3, `BH1`; ComfyUI ends at 0.001, and A1111's levels, which are its own,
+    do not come to 0. diffusers' `UniPCMultistepScheduler`: order 2, `BH2`, to the picture.
     """
+    if sigmas[-1] == 0:
+        sigmas = np.append(sigmas[:-1], sigmas.dtype.type(ends_at))
     steps = len(sigmas) - 1
     past: deque[_Past] = deque(maxlen=order)
     used, start = 0, x
