@@ -3,14 +3,15 @@
 import json
 import math
 import re
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from engine.api import GenerationRecord, InputRole, ResolvedRequest
+from engine.api import GenerationRecord, ResolvedRequest
 from engine.api.conventions import CONVENTIONS, SdeNoise
 from engine.api.limits import (
+    MAX_BATCH_INDEX,
     MAX_CLIP_SKIP,
     MAX_GUIDANCE,
     MAX_SEED,
@@ -19,17 +20,17 @@ from engine.api.limits import (
     MIN_SIDE,
 )
 from engine.api.record import RECORD_VERSION
-from engine.metadata.infotext import Infotext, Parameter, format_infotext
+from engine.metadata.infotext import format_infotext
 from engine.metadata.pictures import read_text_chunks
+from engine.metadata.record_text import record_infotext
 from engine.metadata.texts import TextChunk
 
 RECORD_KEYWORD = "safelight"
 PARAMETERS_KEYWORD = "parameters"
 
 _MAX_INPUTS = 64
+_MAX_OPTION = 10_000.0
 _BACKEND = re.compile(r"[\w.-]{1,64}", re.ASCII)
-
-_CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf"})
 
 
 def record_chunks(record: GenerationRecord) -> tuple[TextChunk, ...]:
@@ -91,43 +92,6 @@ def find_record(chunks: tuple[TextChunk, ...]) -> GenerationRecord | None:
     return next((record for record in found if record is not None), None)
 
 
-def record_infotext(record: GenerationRecord) -> Infotext:
-    """The record in AUTOMATIC1111's terms, keys in its order."""
-    request = record.request
-    pairs: list[tuple[str, str | None]] = [
-        ("Steps", str(request.steps)),
-        ("Sampler", request.sampler.label),
-        ("Schedule type", request.schedule.label),
-        ("CFG scale", _number(request.guidance)),
-        ("Seed", str(request.seed)),
-        ("Size", f"{request.width}x{request.height}"),
-        ("Model", _checkpoint_name(request.checkpoint)),
-        ("VAE", request.components.vae and PureWindowsPath(request.components.vae).name),
-        ("Denoising strength", _number(request.strength) if has_init(request) else None),
-        ("Clip skip", str(request.clip_skip) if request.clip_skip > 1 else None),
-        # Our noise is torch's CPU generator whatever the device, which the text must say.
-        ("RNG", "CPU"),
-        ("Version", f"Safelight {record.safelight}"),
-    ]
-    parameters = tuple(Parameter(key, value) for key, value in pairs if value)
-    return Infotext(request.prompt, request.negative_prompt, parameters)
-
-
-def has_init(request: ResolvedRequest) -> bool:
-    """Whether the picture started from another one."""
-    return any(image.role is InputRole.INIT for image in request.inputs)
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if value.is_integer() else repr(value)
-
-
-def _checkpoint_name(checkpoint: str) -> str:
-    """The name of a file or folder without its suffix, whichever system wrote the path."""
-    path = PureWindowsPath(checkpoint)
-    return path.stem if path.suffix.lower() in _CHECKPOINT_SUFFIXES else path.name
-
-
 def _is_possible(request: ResolvedRequest) -> bool:
     fractions = [request.strength, *(end for image in request.inputs for end in image.range)]
     return (
@@ -140,4 +104,21 @@ def _is_possible(request: ResolvedRequest) -> bool:
         and all(0 <= fraction <= 1 for fraction in fractions)
         and all(math.isfinite(image.weight) for image in request.inputs)
         and _BACKEND.fullmatch(request.backend) is not None
+        and len(request.convention.discards_next_to_last) <= _MAX_INPUTS
+        and _are_possible_options(request)
+    )
+
+
+def _are_possible_options(request: ResolvedRequest) -> bool:
+    seeds, guidance = request.seed_options, request.guidance_options
+    options = (request.sampler_options, request.schedule_options)
+    numbers = (value for one in options for value in msgspec.structs.astuple(one))
+    fractions = (seeds.variation_strength, guidance.rescale, *guidance.range)
+    return (
+        all(value is None or 0 <= value <= _MAX_OPTION for value in numbers)
+        and all(0 <= fraction <= 1 for fraction in fractions)
+        and 0 <= (seeds.variation_seed or 0) <= MAX_SEED
+        and abs(seeds.eta_seed_delta) <= MAX_SEED
+        and 0 <= seeds.batch_index <= MAX_BATCH_INDEX
+        and all(MIN_SIDE <= side <= MAX_SIDE for side in seeds.resize_from or ())
     )

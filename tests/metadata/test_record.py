@@ -18,8 +18,8 @@ from engine.metadata.record import (
     encode_record,
     read_record,
     record_chunks,
-    record_infotext,
 )
+from engine.metadata.record_text import record_infotext
 from tests.metadata.records import PLAIN, PLAIN_REQUEST, PNG, RECORDS, png_with, text
 
 

@@ -10,30 +10,50 @@ from pathlib import Path
 
 from engine.api import ErrorCode
 from engine.errors import EngineError
+from engine.metadata.infotext import parse_infotext
 from engine.metadata.pictures import read_text_chunks
-from engine.metadata.readers.a1111 import from_a1111
+from engine.metadata.readers.a1111 import from_a1111, import_infotext
+from engine.metadata.readers.comfy import from_comfy
+from engine.metadata.readers.easy_diffusion import from_easy_diffusion, from_sidecar
+from engine.metadata.readers.fooocus import from_fooocus
 from engine.metadata.readers.imported import ImportedRequest, plain
+from engine.metadata.readers.invoke import from_invoke
+from engine.metadata.readers.novelai import from_novelai
 from engine.metadata.readers.safelight import from_safelight, import_record
+from engine.metadata.readers.sdcpp import from_sdcpp
+from engine.metadata.readers.swarm import from_swarm
+from engine.metadata.stealth import read_stealth
 from engine.metadata.texts import TextChunk
 
 __all__ = ["ImportedRequest", "import_record", "read_request"]
 
-_RECOGNISERS: tuple[Callable[[tuple[TextChunk, ...]], ImportedRequest | None], ...] = (
+# A tool's own notation comes before the common text, which several write beside it.
+RECOGNISERS: tuple[Callable[[tuple[TextChunk, ...]], ImportedRequest | None], ...] = (
     from_safelight,
+    from_swarm,
+    from_fooocus,
+    from_novelai,
+    from_invoke,
+    from_comfy,
+    from_easy_diffusion,
+    from_sdcpp,
     from_a1111,
 )
+# Files beside a picture, which Easy Diffusion and AUTOMATIC1111 can write.
+_SIDECARS = (".json", ".txt")
+_MAX_SIDECAR_BYTES = 1 << 20
 
 
 def read_request(path: Path) -> ImportedRequest:
     """Read the request that a PNG, JPEG or WebP picture tells of, whichever tool wrote it.
 
-    Raises METADATA_MISSING if none does, INPUT_IMAGE_UNREADABLE if it is no readable picture.
+    Its texts count, then what is hidden in its pixels, then a file beside it. Raises
+    METADATA_MISSING if none tells, INPUT_IMAGE_UNREADABLE if it is no readable picture.
     """
     texts = read_text_chunks(path)
-    for recognise in _RECOGNISERS:
-        imported = recognise(texts)
-        if imported is not None:
-            return imported
+    imported = recognise(texts) or recognise(read_stealth(path)) or _beside(path)
+    if imported is not None:
+        return imported
     found = ", ".join(sorted({plain(chunk.keyword) for chunk in texts}))
     raise EngineError(
         ErrorCode.METADATA_MISSING,
@@ -41,3 +61,33 @@ def read_request(path: Path) -> ImportedRequest:
         "Choose the original file of a picture made by Safelight, AUTOMATIC1111, ComfyUI or alike.",
         f"Its texts: {plain(found, 200) or 'none'}.",
     )
+
+
+def recognise(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
+    """The request of a picture's texts; None where no tool's are among them."""
+    found = (recogniser(texts) for recogniser in RECOGNISERS)
+    return next((imported for imported in found if imported is not None), None)
+
+
+def _beside(path: Path) -> ImportedRequest | None:
+    """The request in a file of the same name; a text that is only words is someone's caption."""
+    for suffix in _SIDECARS:
+        text = _read_text(path.with_suffix(suffix))
+        imported = from_sidecar(suffix, text)
+        if imported is not None:
+            return imported
+        info = parse_infotext(text)
+        if suffix == ".txt" and info.parameters:
+            return import_infotext(info)
+    return None
+
+
+def _read_text(path: Path) -> str:
+    """The start of a file, empty where there is none."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return file.read(_MAX_SIDECAR_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

@@ -6,7 +6,8 @@ from typing import Any
 from engine.api import ComponentFiles, GenerateRequest, GenerationRecord, ResolvedRequest
 from engine.api.conventions import choice_of
 from engine.metadata.readers.imported import ImportedRequest, plain
-from engine.metadata.record import find_record, has_init
+from engine.metadata.record import find_record
+from engine.metadata.record_text import has_init
 from engine.metadata.texts import TextChunk
 
 # UNC and device paths: opening one on Windows sends the user's credentials to the server it names.

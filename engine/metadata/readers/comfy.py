@@ -1,0 +1,176 @@
+"""ComfyUI's pictures: from the graph that was run to the settings of the sampler that made them.
+
+After `nodes.py`, `comfy/samplers.py` and `comfy_extras/nodes_custom_sampler.py` of ComfyUI 0.3.
+"""
+
+from typing import Any
+
+import msgspec
+
+from engine.api import ConventionName, GenerateRequest, SamplerName
+from engine.api.conventions import CONVENTIONS, Convention, RandomSource, choice_of
+from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_STEPS
+from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
+from engine.metadata.infotext import Parameter
+from engine.metadata.json_text import parse_object
+from engine.metadata.readers.comfy_graph import Graph, Node, read_graph
+from engine.metadata.readers.comfy_prompts import EncodedPrompt, find_prompt
+from engine.metadata.readers.comfy_settings import (
+    Networks,
+    Sampling,
+    find_sampling,
+    sampler_settings,
+)
+from engine.metadata.readers.imported import (
+    MADE_FROM_A_PICTURE,
+    ImportedRequest,
+    left_over,
+    made_with_checkpoint,
+    made_with_loras,
+    made_with_vae,
+)
+from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
+from engine.metadata.readers.values import Values
+from engine.metadata.texts import TextChunk
+
+_MAX_OPTION = 10_000.0
+_MAX_BATCH = 4096
+# In EXIF data, `nodes_images.py` names what a tag holds before it.
+_MARK = "prompt:"
+
+
+def from_comfy(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
+    """The request of the graph in a picture; None where there is none with a sampler."""
+    for chunk in texts:
+        text = chunk.text if chunk.keyword == "prompt" else None
+        if chunk.keyword.startswith("exif:"):
+            is_marked = chunk.text.startswith(_MARK)
+            text = chunk.text.removeprefix(_MARK) if is_marked else None
+        graph = read_graph(parse_object(text))
+        sampling = find_sampling(graph) if graph else None
+        if graph and sampling:
+            return _import(graph, sampling)
+    return None
+
+
+def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
+    holder, guided = _guider(graph, sampling.sampler)
+    positive_key = "positive" if "positive" in holder.inputs else "conditioning"
+    positive = find_prompt(graph, holder, "positive", positive_key)
+    negative = find_prompt(graph, holder, "negative", "negative")
+    networks = Networks.of(graph, holder, positive.encoder)
+    settings, others = sampler_settings(graph, sampling, holder)
+    settings |= {"stop_at_clip_layer": networks.last_layer, "multiplier": networks.rescale}
+    values = Values(settings)
+    request = _request(values, sampling, guided=guided)
+    request = msgspec.structs.replace(
+        request,
+        prompt=positive.text or "",
+        negative_prompt=negative.text or "",
+        zero_terminal_snr=True if networks.zero_terminal_snr else None,
+    )
+    remarks = _remarks(values, sampling, networks, (positive, negative))
+    nodes = (*positive.others, *negative.others, *networks.others, *others, *sampling.others)
+    unmapped = (
+        *values.unmapped(),
+        *(Parameter(node.kind, f"node {node.name}") for node in dict.fromkeys(nodes)),
+    )
+    return ImportedRequest(
+        request,
+        (*values.warnings, *remarks, *left_over(unmapped)),
+        tool="ComfyUI",
+        unmapped=unmapped,
+    )
+
+
+def _guider(graph: Graph, sampler: Node) -> tuple[Node, bool]:
+    """The node that holds prompts and model, and whether it guides by a negative prompt."""
+    guider = graph.source(sampler, "guider") or sampler
+    return guider, guider.kind != "BasicGuider"
+
+
+def _request(values: Values, sampling: Sampling, *, guided: bool) -> GenerateRequest:
+    name = values.text("sampler_name") or ""
+    sampler = sampler_of(COMFY_SAMPLERS, name)
+    schedule_name = values.text("scheduler") or ""
+    schedule = schedule_of(COMFY_SCHEDULES, schedule_name)
+    if name and sampler is None:
+        values.refuse("sampler_name")
+    if schedule_name and schedule is None:
+        values.refuse("scheduler")
+    width, height = values.sides("width", "height")
+    denoise = values.number("denoise", 0, 1)
+    if denoise not in (None, 1) and not sampling.has_init:
+        values.refuse("denoise")
+    last_layer = values.integer("stop_at_clip_layer", -MAX_CLIP_SKIP, -1)
+    return GenerateRequest(
+        prompt="",
+        width=width,
+        height=height,
+        steps=values.integer("steps", 1, MAX_STEPS),
+        guidance=values.number("cfg", 0, MAX_GUIDANCE) if guided else 1.0,
+        sampler=sampler,
+        schedule=schedule,
+        seed=values.seed("seed"),
+        clip_skip=None if last_layer is None else -last_layer,
+        strength=denoise if sampling.has_init else None,
+        convention=_convention(name, sampler, is_custom="sigmas" in sampling.sampler.inputs),
+        sampler_options=SamplerOptions(
+            eta=values.number("eta", 0, _MAX_OPTION),
+            noise_scale=values.number("s_noise", 0, _MAX_OPTION),
+        ),
+        schedule_options=ScheduleOptions(
+            sigma_min=values.number("sigma_min", 0, _MAX_OPTION) or None,
+            sigma_max=values.number("sigma_max", 0, _MAX_OPTION) or None,
+            rho=values.number("rho", 0, _MAX_OPTION) or None,
+        ),
+        seed_options=SeedOptions(batch_index=values.integer("batch_index", 0, _MAX_BATCH) or 0),
+        guidance_options=GuidanceOptions(rescale=values.number("multiplier", 0, 1) or 0.0),
+        expand_wildcards=False,
+    )
+
+
+def _convention(
+    name: str, sampler: SamplerName | None, *, is_custom: bool
+) -> ConventionName | Convention:
+    """ComfyUI's habits: of the SDE samplers, only those called "_gpu" draw on the card.
+
+    Only its samplers in one node leave out a level; sigmas that are linked are taken as they are.
+    """
+    base = CONVENTIONS[ConventionName.COMFY]
+    changes: dict[str, Any] = {}
+    if sampler is not None and "sde" in sampler.value:
+        on_card = name.endswith("_gpu")
+        changes["step_source"] = RandomSource.CUDA if on_card else RandomSource.CPU
+    if is_custom:
+        changes["discards_next_to_last"] = ()
+    return choice_of(msgspec.structs.replace(base, **changes))
+
+
+def _remarks(
+    values: Values,
+    sampling: Sampling,
+    networks: Networks,
+    prompts: tuple[EncodedPrompt, EncodedPrompt],
+) -> tuple[str, ...]:
+    remarks: list[str] = []
+    for kind, prompt in zip(("prompt", "negative prompt"), prompts, strict=True):
+        if prompt.text is None and (prompt.others or prompt.encoder):
+            remarks.append(f"Its {kind} was put together by nodes and is not in the file.")
+    if networks.checkpoint:
+        remarks.append(made_with_checkpoint(networks.checkpoint))
+    if sampling.vae:
+        remarks.append(made_with_vae(sampling.vae))
+    remarks += made_with_loras(networks.loras)
+    if sampling.has_init:
+        remarks.append(MADE_FROM_A_PICTURE)
+    if sampling.passes > 1:
+        remarks.append(
+            f"It was sampled {sampling.passes} times over; only the first pass is taken over."
+        )
+    batch = values.integer("batch_size", 1, _MAX_BATCH) or 1
+    if batch > 1 and not values.get("batch_index"):
+        remarks.append(
+            f"It is one of {batch} pictures drawn from one seed; the first of them is made."
+        )
+    return tuple(remarks)

@@ -1,0 +1,96 @@
+"""ComfyUI's executed graph, of unknown origin: nodes by name, and walks along their links.
+
+Format: what `SaveImage` writes as "prompt" (`nodes.py`): an object of nodes by name, each with its
+`class_type` and its `inputs`, a value or a link [name, output]. There may be cycles, links to
+nowhere and hundreds of thousands of nodes: a walk visits each node once.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from engine.metadata.json_text import as_list, as_object
+
+# What nodes that only hold or pass on a value call it.
+_HELD = (
+    "value", "text", "string", "prompt", "seed", "noise_seed", "int", "float", "number", "Value",
+    "Number", "any", "anything",
+)  # fmt: skip
+_MAX_HOPS = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """A node: its name in the graph, its class and its inputs. Equal only to itself."""
+
+    name: str
+    kind: str
+    inputs: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """All nodes by name, in the order of the file."""
+
+    nodes: Mapping[str, Node]
+
+    def source(self, node: Node, key: str) -> Node | None:
+        """The node that an input is linked to; None where it is a value, or linked to nowhere."""
+        link = as_list(node.inputs.get(key))
+        return self.nodes.get(str(link[0])) if len(link) == 2 else None
+
+    def output(self, node: Node, key: str) -> int:
+        """Which of that node's outputs it is, 0 where it does not say."""
+        link = as_list(node.inputs.get(key))
+        return link[1] if len(link) == 2 and isinstance(link[1], int) else 0
+
+    def value(self, node: Node, key: str) -> object:
+        """The value of an input, followed through nodes that hold or pass it on; None if lost."""
+        for _ in range(_MAX_HOPS):
+            source = self.source(node, key)
+            if source is None:
+                value = node.inputs.get(key)
+                # A link to nowhere is no value.
+                return None if isinstance(value, list) else value
+            held = next((name for name in _HELD if name in source.inputs), None)
+            if held is None:
+                return None
+            node, key = source, held
+        return None
+
+    def upstream(self, start: Node, keys: tuple[str, ...] = ()) -> Iterator[tuple[Node, int]]:
+        """The nodes that feed a node, nearest first, each once, with their distance.
+
+        With `keys`, only those that come in by these inputs.
+        """
+        seen = {start.name}
+        waiting = deque([(start, 0)])
+        while waiting:
+            node, distance = waiting.popleft()
+            if distance:
+                yield node, distance
+            for key in keys if keys and not distance else node.inputs:
+                source = self.source(node, key)
+                if source is not None and source.name not in seen:
+                    seen.add(source.name)
+                    waiting.append((source, distance + 1))
+
+    def line(self, start: Node, key: str) -> Iterator[Node]:
+        """The nodes along one input of the same name: a model through its patches to its loader."""
+        seen = {start.name}
+        node = self.source(start, key)
+        while node is not None and node.name not in seen:
+            seen.add(node.name)
+            yield node
+            node = self.source(node, key)
+
+
+def read_graph(document: Mapping[str, object]) -> Graph | None:
+    """The graph of a JSON object; None where it holds no nodes."""
+    nodes: dict[str, Node] = {}
+    for name, value in document.items():
+        fields = as_object(value)
+        kind = fields.get("class_type")
+        if isinstance(kind, str):
+            nodes[name] = Node(name, kind, as_object(fields.get("inputs")))
+    return Graph(nodes) if nodes else None

@@ -1,0 +1,156 @@
+"""Easy Diffusion's pictures: its request by its own keys or by labels, in the picture or beside it.
+
+After `ui/easydiffusion/utils/save_utils.py` (TASK_TEXT_MAPPING), `ui/media/js/dnd.js`, and sdkit's
+`save_dicts`: PNG texts, a JSON comment in JPEG and WebP, or a .txt or .json file beside them. Texts
+are what Python prints: `None`, `['a', 'b']`.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from engine.api import ConventionName, GenerateRequest
+from engine.api.conventions import CONVENTIONS, RandomSource, choice_of
+from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
+from engine.metadata.exif import USER_COMMENT
+from engine.metadata.json_text import as_list, parse_object
+from engine.metadata.readers.imported import (
+    MADE_FROM_A_PICTURE,
+    ImportedRequest,
+    left_over,
+    lora,
+    made_with_checkpoint,
+    made_with_loras,
+    made_with_vae,
+)
+from engine.metadata.readers.names import (
+    ANY_SCHEDULES,
+    EASY_DIFFUSION_SAMPLERS,
+    sampler_of,
+    schedule_of,
+)
+from engine.metadata.readers.values import Values
+from engine.metadata.texts import TextChunk
+
+# What labels stand for.
+_LABELS = {
+    "Prompt": "prompt", "Negative Prompt": "negative_prompt", "Seed": "seed", "Width": "width",
+    "Height": "height", "Steps": "num_inference_steps", "Guidance Scale": "guidance_scale",
+    "CFG Scale": "guidance_scale", "Sampler": "sampler_name", "Scheduler": "scheduler_name",
+    "Stable Diffusion model": "use_stable_diffusion_model", "VAE model": "use_vae_model",
+    "Clip Skip": "clip_skip", "Prompt Strength": "prompt_strength",
+    "Denoising Strength": "prompt_strength", "LoRA model": "use_lora_model",
+    "LoRA Strength": "lora_alpha", "Distilled Guidance": "distilled_guidance_scale",
+    "ControlNet model": "use_controlnet_model", "ControlNet Filter": "control_filter_to_apply",
+    "ControlNet Strength": "control_alpha", "Hypernetwork model": "use_hypernetwork_model",
+    "Hypernetwork Strength": "hypernetwork_strength", "Embedding models": "use_embeddings_model",
+    "Seamless Tiling": "tiling", "Use Face Correction": "use_face_correction",
+    "Use Upscaling": "use_upscale", "Upscale By": "upscale_amount",
+    "Latent Upscaler Steps": "latent_upscaler_steps",
+    "Text Encoder model": "use_text_encoder_model",
+}  # fmt: skip
+_OWN = frozenset({"num_inference_steps", "use_stable_diffusion_model", "guidance_scale"})
+# They matter only with something else, which is not taken over either.
+_DEPENDENT = (
+    "distilled_guidance_scale", "control_alpha", "hypernetwork_strength", "upscale_amount",
+    "latent_upscaler_steps", "num_outputs", "control_filter_to_apply",
+)  # fmt: skip
+_LISTED = re.compile(r"'([^']{0,300})'|\"([^\"]{0,300})\"|(-?\d{1,5}(?:\.\d{1,20})?)")
+
+
+def from_easy_diffusion(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
+    """The request in a picture's texts; None where it is not Easy Diffusion's."""
+    written = _by_key({chunk.keyword: chunk.text for chunk in reversed(texts)})
+    if written is not None:
+        return _import(written)
+    for chunk in texts:
+        if chunk.keyword == USER_COMMENT and chunk.text.startswith("{"):
+            written = _by_key(parse_object(chunk.text))
+            if written is not None:
+                return _import(written)
+    return None
+
+
+def from_sidecar(suffix: str, text: str) -> ImportedRequest | None:
+    """The request in a .json or .txt file beside a picture; None where it is not of this tool."""
+    if suffix == ".json":
+        written = _by_key(parse_object(text))
+    else:
+        pairs = (line.partition(":") for line in text.splitlines())
+        written = _by_key({key.strip(): value.strip() for key, _, value in pairs})
+    return _import(written) if written is not None else None
+
+
+def _by_key(pairs: Mapping[str, object]) -> dict[str, object] | None:
+    """The values by request keys; None where they are another tool's."""
+    named = {_LABELS.get(key, key): value for key, value in pairs.items()}
+    return named if len(named.keys() & _OWN) >= 2 else None
+
+
+def _import(fields: dict[str, object]) -> ImportedRequest:
+    known = frozenset(_LABELS.values())
+    values = Values({key: value for key, value in fields.items() if key in known})
+    sampler_name = values.text("sampler_name") or ""
+    sampler = sampler_of(EASY_DIFFUSION_SAMPLERS, sampler_name)
+    if sampler_name and sampler is None:
+        values.refuse("sampler_name")
+    schedule_name = values.text("scheduler_name") or "automatic"
+    schedule = schedule_of(ANY_SCHEDULES, schedule_name)
+    if schedule is None and schedule_name != "automatic":
+        values.refuse("scheduler_name")
+    width, height = values.sides("width", "height")
+    strength = values.number("prompt_strength", 0, 1)
+    on_card: dict[str, Any] = dict.fromkeys(("random_source", "step_source"), RandomSource.CUDA)
+    base = CONVENTIONS[ConventionName.A1111]
+    request = GenerateRequest(
+        prompt=values.text("prompt") or "",
+        negative_prompt=values.text("negative_prompt") or "",
+        width=width,
+        height=height,
+        steps=values.integer("num_inference_steps", 1, MAX_STEPS),
+        guidance=values.number("guidance_scale", 0, MAX_GUIDANCE),
+        sampler=sampler,
+        schedule=schedule,
+        seed=values.seed("seed"),
+        # It leaves out the last layer or does not.
+        clip_skip=2 if values.flag("clip_skip") else None,
+        strength=strength,
+        convention=choice_of(msgspec.structs.replace(base, **on_card)),
+        expand_wildcards=False,
+    )
+    remarks = _remarks(values, has_init=strength is not None)
+    values.skip(*_DEPENDENT)
+    left = values.unmapped()
+    return ImportedRequest(
+        request,
+        (*values.warnings, *remarks, *left_over(left)),
+        tool="Easy Diffusion",
+        unmapped=left,
+    )
+
+
+def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
+    remarks: list[str] = []
+    checkpoint, vae = _names(values.get("use_stable_diffusion_model")), values.text("use_vae_model")
+    if checkpoint:
+        remarks.append(made_with_checkpoint(checkpoint[0]))
+    if vae is not None:
+        remarks.append(made_with_vae(vae))
+    names, weights = _names(values.get("use_lora_model")), _names(values.get("lora_alpha"))
+    weights += ["1"] * (len(names) - len(weights))
+    remarks += made_with_loras(
+        lora(name, weight) for name, weight in zip(names, weights, strict=False)
+    )
+    if has_init:
+        remarks.append(MADE_FROM_A_PICTURE)
+    return tuple(remarks)
+
+
+def _names(value: object) -> list[str]:
+    """One name or several: JSON's list, or Python's as text; numbers likewise."""
+    if isinstance(value, str) and value.startswith("["):
+        return ["".join(groups) for groups in _LISTED.findall(value)]
+    entries = as_list(value) or [value]
+    return [str(entry) for entry in entries if entry not in (None, "", "None")]

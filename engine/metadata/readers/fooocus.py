@@ -1,0 +1,138 @@
+"""Fooocus' pictures: its own JSON, or AUTOMATIC1111's text with keys of its own.
+
+After `modules/meta_parser.py` of Fooocus 2.5: "fooocus_scheme" names the notation; in EXIF data the
+maker's note does.
+"""
+
+import re
+
+from engine.api import ConventionName, GenerateRequest
+from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_SIDE, MAX_STEPS, MIN_SIDE
+from engine.metadata.infotext import Infotext, parse_infotext
+from engine.metadata.json_text import as_list, parse_object
+from engine.metadata.readers.imported import (
+    ImportedRequest,
+    left_over,
+    lora,
+    made_with_checkpoint,
+    made_with_loras,
+)
+from engine.metadata.readers.names import (
+    ANY_SAMPLERS,
+    COMFY_SAMPLERS,
+    COMFY_SCHEDULES,
+    sampler_of,
+    schedule_of,
+)
+from engine.metadata.readers.values import Values
+from engine.metadata.texts import TextChunk
+
+_SCHEMES = {"fooocus_scheme": "parameters", "exif:MakerNote": "exif:UserComment"}
+_DESCRIPTIVE = (
+    "version", "created_by", "base_model_hash", "refiner_model_hash", "metadata_scheme", "prompt",
+    "negative_prompt", "performance", "styles", "vae", "full_prompt", "full_negative_prompt",
+)  # fmt: skip
+# Of the other notation, by the names above.
+_A1111_KEYS = {
+    "Steps": "steps", "Sampler": "sampler", "Scheduler": "scheduler", "Seed": "seed",
+    "Size": "size", "CFG scale": "guidance_scale", "Sharpness": "sharpness",
+    "ADM Guidance": "adm_guidance", "Model": "base_model", "Model hash": "base_model_hash",
+    "Performance": "performance", "VAE": "vae", "Raw prompt": "prompt",
+    "Raw negative prompt": "negative_prompt", "Refiner": "refiner_model",
+    "Refiner hash": "refiner_model_hash", "Clip skip": "clip_skip", "Lora weights": "lora_weights",
+    "Lora hashes": "metadata_scheme", "Version": "version", "User": "created_by",
+    "Styles": "styles",
+}  # fmt: skip
+_RESOLUTION = re.compile(r"\((\d{1,6}), (\d{1,6})\)", re.ASCII)
+
+
+def from_fooocus(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
+    """The request of either notation; None where no scheme is named."""
+    by_keyword = {chunk.keyword: chunk.text for chunk in reversed(texts)}
+    for scheme_key, key in _SCHEMES.items():
+        text, scheme = by_keyword.get(key, ""), by_keyword.get(scheme_key)
+        if scheme == "fooocus":
+            fields = dict(parse_object(text))
+            return _import(fields, _joined(fields, ""), _joined(fields, "negative_"))
+        if scheme == "a1111":
+            info = parse_infotext(text)
+            return _import(_fields(info), info.prompt, info.negative_prompt)
+    return None
+
+
+def _joined(fields: dict[str, object], kind: str) -> str:
+    """What was drawn: the prompts with the styles' words, joined as in the other notation."""
+    parts = [str(part) for part in as_list(fields.get(f"full_{kind}prompt"))]
+    written = fields.get(f"{kind}prompt")
+    return ", ".join(parts) or (written if isinstance(written, str) else "")
+
+
+def _fields(info: Infotext) -> dict[str, object]:
+    return {_A1111_KEYS.get(pair.key, pair.key): pair.value for pair in info.parameters}
+
+
+def _import(fields: dict[str, object], prompt: str, negative: str) -> ImportedRequest:
+    values = Values(fields)
+    values.skip(*_DESCRIPTIVE)
+    sampler_name = values.text("sampler") or ""
+    # "DPM++ 2M SDE Karras": the schedule is named apart as well.
+    sampler_name = sampler_name.removesuffix(" Karras")
+    sampler = sampler_of(COMFY_SAMPLERS, sampler_name) or sampler_of(ANY_SAMPLERS, sampler_name)
+    schedule_name = values.text("scheduler") or ""
+    schedule = schedule_of(COMFY_SCHEDULES, schedule_name)
+    if sampler_name and sampler is None:
+        values.refuse("sampler")
+    if schedule_name and schedule is None:
+        values.refuse("scheduler")
+    width, height = values.size("size") or _resolution(values)
+    request = GenerateRequest(
+        prompt=prompt,
+        negative_prompt=negative,
+        width=width,
+        height=height,
+        steps=values.integer("steps", 1, MAX_STEPS),
+        guidance=values.number("guidance_scale", 0, MAX_GUIDANCE),
+        sampler=sampler,
+        schedule=schedule,
+        seed=values.seed("seed"),
+        clip_skip=values.integer("clip_skip", 1, MAX_CLIP_SKIP),
+        convention=ConventionName.COMFY,
+        expand_wildcards=False,
+    )
+    checkpoint = values.text("base_model")
+    remarks = (made_with_checkpoint(checkpoint),) if checkpoint else ()
+    remarks += made_with_loras(_loras(values))
+    return ImportedRequest(
+        request,
+        (*values.warnings, *remarks, *left_over(values.unmapped())),
+        tool="Fooocus",
+        unmapped=values.unmapped(),
+    )
+
+
+def _resolution(values: Values) -> tuple[int | None, int | None]:
+    """Width and height of text such as `(1024, 768)`."""
+    text = values.text("resolution")
+    match = _RESOLUTION.fullmatch(text or "")
+    if match:
+        width, height = int(match[1]), int(match[2])
+        if min(width, height) >= MIN_SIDE and max(width, height) <= MAX_SIDE:
+            return width, height
+    if text is not None:
+        values.refuse("resolution")
+    return None, None
+
+
+def _loras(values: Values) -> list[str]:
+    """Names with weights: lists of JSON, "name: weight" of the other notation."""
+    found: list[str] = []
+    for entry in as_list(values.get("loras")):
+        parts = as_list(entry)
+        if len(parts) >= 2:
+            found.append(lora(str(parts[0]), parts[1]))
+    values.skip(*(f"lora_combined_{number}" for number in range(1, 33)))
+    for entry in (values.text("lora_weights") or "").split(", "):
+        name, colon, weight = entry.rpartition(": ")
+        if colon:
+            found.append(lora(name, weight))
+    return found

@@ -1,0 +1,187 @@
+"""InvokeAI's pictures: "invokeai_metadata" of version 3 and later, and what came before it.
+
+After `invocations/metadata.py` (CoreMetadataInvocation) and, for "sd-metadata" and "Dream",
+`backend/image_util/pngwriter.py` and `frontend/install/import_images.py` of InvokeAI 6.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from engine.api import ConventionName, GenerateRequest, SamplerName, ScheduleName
+from engine.api.conventions import CONVENTIONS, Convention, RandomSource, choice_of
+from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_STEPS
+from engine.api.request import GuidanceOptions
+from engine.metadata.json_text import as_list, as_object, parse_object
+from engine.metadata.readers.imported import (
+    MADE_FROM_A_PICTURE,
+    ImportedRequest,
+    left_over,
+    lora,
+    made_with_checkpoint,
+    made_with_loras,
+    made_with_vae,
+)
+from engine.metadata.readers.names import INVOKE_SAMPLERS, sampler_of
+from engine.metadata.readers.values import Values
+from engine.metadata.texts import TextChunk
+
+_DESCRIPTIVE = (
+    "app_version", "generation_mode", "rand_device", "model", "loras", "vae", "board_id", "type",
+    "imported_app_version", "canvas_v2_metadata", "ref_images", "init_image", "orig_hash",
+    "postprocessing", "init_mask", "threshold", "sampler",
+)  # fmt: skip
+_KARRAS = "_k"
+# Words in brackets are the negative prompt of versions before 3.
+_BRACKETED = re.compile(r"\[([^\]]+)\]")
+_SWITCH = re.compile(r"(?:^|\s)-([A-Za-z])\s*(\S{1,64})")
+_SWITCHES = {
+    "s": "steps", "S": "seed", "W": "width", "H": "height", "C": "cfg_scale", "A": "scheduler",
+    "f": "strength",
+}  # fmt: skip
+
+
+def from_invoke(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
+    """The request of the newest of its notations; None where there is none."""
+    by_keyword = {chunk.keyword: chunk.text for chunk in reversed(texts)}
+    fields = parse_object(by_keyword.get("invokeai_metadata"))
+    if fields:
+        return _import(fields)
+    legacy = parse_object(by_keyword.get("sd-metadata"))
+    image = as_object(legacy.get("image"))
+    if image:
+        return _import(_legacy(legacy, image))
+    if "Dream" in by_keyword:
+        return _import(_dream(by_keyword["Dream"]))
+    return None
+
+
+def _import(fields: Mapping[str, object]) -> ImportedRequest:
+    values = Values(fields)
+    values.skip(*_DESCRIPTIVE)
+    sampler, schedule = _sampler(values)
+    width, height = values.sides("width", "height")
+    strength = values.number("strength", 0, 1)
+    skipped = values.integer("clip_skip", 0, MAX_CLIP_SKIP - 1)
+    request = GenerateRequest(
+        prompt=values.text("positive_prompt") or "",
+        negative_prompt=values.text("negative_prompt") or "",
+        width=width,
+        height=height,
+        steps=values.integer("steps", 1, MAX_STEPS),
+        guidance=values.number("cfg_scale", 0, MAX_GUIDANCE),
+        sampler=sampler,
+        schedule=schedule,
+        seed=values.seed("seed"),
+        # It counts the layers that are left out.
+        clip_skip=None if skipped is None else skipped + 1,
+        strength=strength,
+        convention=_convention(fields.get("rand_device")),
+        guidance_options=GuidanceOptions(
+            rescale=values.number("cfg_rescale_multiplier", 0, 1) or 0.0
+        ),
+        expand_wildcards=False,
+    )
+    remarks = _remarks(fields, has_init=strength is not None)
+    left = values.unmapped()
+    return ImportedRequest(
+        request, (*values.warnings, *remarks, *left_over(left)), tool="InvokeAI", unmapped=left
+    )
+
+
+def _sampler(values: Values) -> tuple[SamplerName | None, ScheduleName | None]:
+    """Its schedulers are diffusers': DDIM and PNDM visit every n-th timestep, the others an even
+    spacing, or Karras' schedule.
+    """
+    name = values.text("scheduler")
+    if name is None:
+        return None, None
+    sampler = sampler_of(INVOKE_SAMPLERS, name)
+    schedule = ScheduleName.NORMAL
+    if name in ("ddim", "pndm", "plms"):
+        schedule = ScheduleName.DDIM
+    if sampler is None and name.endswith(_KARRAS):
+        sampler, schedule = (
+            sampler_of(INVOKE_SAMPLERS, name.removesuffix(_KARRAS)),
+            ScheduleName.KARRAS,
+        )
+    if sampler is None:
+        values.refuse("scheduler")
+        return None, None
+    return sampler, schedule
+
+
+def _convention(device: object) -> ConventionName | Convention:
+    """Its habits; the first noise is the processor's unless it says otherwise."""
+    base = CONVENTIONS[ConventionName.INVOKE]
+    if not isinstance(device, str) or not device.startswith("cuda"):
+        return ConventionName.INVOKE
+    return choice_of(msgspec.structs.replace(base, random_source=RandomSource.CUDA))
+
+
+def _name(value: object) -> str | None:
+    """The name of a model, as versions 4 ("name") and 3 ("model_name") give it."""
+    fields = as_object(value)
+    name = fields.get("name") or fields.get("model_name") or value
+    return name if isinstance(name, str) else None
+
+
+def _remarks(fields: Mapping[str, object], *, has_init: bool) -> tuple[str, ...]:
+    remarks: list[str] = []
+    checkpoint, vae = _name(fields.get("model")), _name(fields.get("vae"))
+    device = fields.get("rand_device")
+    if checkpoint is not None:
+        remarks.append(made_with_checkpoint(checkpoint))
+    if vae is not None:
+        remarks.append(made_with_vae(vae))
+    entries = [as_object(entry) for entry in as_list(fields.get("loras"))]
+    named = [(_name(entry.get("model") or entry.get("lora")), entry) for entry in entries]
+    remarks += made_with_loras(lora(name, entry.get("weight")) for name, entry in named if name)
+    if has_init:
+        remarks.append(MADE_FROM_A_PICTURE)
+    if isinstance(device, str) and not device.startswith(("cpu", "cuda")):
+        remarks.append("Its noise is that of a card of another kind; the picture will differ.")
+    return tuple(remarks)
+
+
+def _legacy(fields: Mapping[str, object], image: Mapping[str, object]) -> dict[str, object]:
+    """ "sd-metadata" of versions 1.15 to 2.3 by the names of version 3; noise was the card's."""
+    prompt = image.get("prompt")
+    parts = [as_object(part).get("prompt") for part in as_list(prompt)]
+    written = next((part for part in (*parts, prompt) if isinstance(part, str)), "")
+    strength = image.get("strength")
+    names: dict[str, Any] = {
+        **image,
+        **_prompts(written),
+        "prompt": None,
+        "scheduler": image.get("sampler"),
+        "strength": image.get("strength_steps") if strength is None else strength,
+        "model": fields.get("model_weights"),
+        "rand_device": "cuda",
+    }
+    return names
+
+
+def _dream(text: str) -> dict[str, object]:
+    """ "Dream": a prompt in quotes, and switches as of a command line."""
+    prompt, _, switches = text.rpartition('"')
+    if not prompt:
+        prompt, _, switches = text.partition(" -")
+        switches = "-" + switches
+    names: dict[str, object] = {
+        _SWITCHES[letter]: value
+        for letter, value in _SWITCH.findall(switches)
+        if letter in _SWITCHES
+    }
+    return {**names, **_prompts(prompt.strip().removeprefix('"')), "rand_device": "cuda"}
+
+
+def _prompts(text: str) -> dict[str, object]:
+    """Words in brackets are what to keep out."""
+    negative = ", ".join(part.strip(" ,") for part in _BRACKETED.findall(text))
+    return {
+        "positive_prompt": _BRACKETED.sub("", text).strip(),
+        "negative_prompt": negative,
+    }

@@ -1,0 +1,80 @@
+"""stable-diffusion.cpp's pictures: AUTOMATIC1111's text with names of its own, and JSON at its end.
+
+After `examples/common/common.cpp:get_image_params`, `rng_type_to_str` and
+`thirdparty/stb_image_write.h`, which writes UTF-8 where PNG has Latin-1.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from engine.metadata.infotext import Infotext, Parameter, parse_infotext
+from engine.metadata.readers.a1111 import import_infotext
+from engine.metadata.readers.imported import ImportedRequest
+from engine.metadata.texts import TextChunk
+from engine.metadata.xmp import PARAMETERS
+
+_KEYWORDS = frozenset({"parameters", PARAMETERS})
+_MARK = "Version: stable-diffusion.cpp"
+_GENERATORS = {"cuda": "NV", "cpu": "CPU"}
+# Of distilled networks only, or said by other keys.
+_NO_EFFECT = frozenset({"Guidance", "Sampler RNG"})
+# `resolve_eta`: the others have none, whatever is written.
+_WITH_ETA = frozenset(
+    {"euler_a", "dpm++2s_a", "ddim_trailing", "tcd", "euler_a_cfg_pp", "dpm++2m_sde"}
+    | {"dpm++2m_sde_bt"}
+)
+# `sd_get_default_scheduler`, for Stable Diffusion.
+_DEFAULT_SCHEDULES = {"ddim_trailing": "simple", "lcm": "Automatic", "tcd": "Automatic"}
+
+
+def from_sdcpp(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
+    """The request of its text; None where there is none."""
+    for chunk in texts:
+        if chunk.keyword in _KEYWORDS and _MARK in chunk.text:
+            info = parse_infotext(_as_utf8(chunk.text))
+            imported = import_infotext(
+                Infotext(info.prompt, info.negative_prompt, tuple(_translated(info)))
+            )
+            warnings = imported.warnings
+            if info.get("RNG") not in _GENERATORS:
+                warnings += ("Its noise is its C++ library's; the picture will differ.",)
+            return replace(imported, warnings=warnings, tool="stable-diffusion.cpp")
+    return None
+
+
+def _translated(info: Infotext) -> Iterator[Parameter]:
+    for pair in info.parameters:
+        if pair.key in _NO_EFFECT or (pair.key == "Eta" and not _has_eta(info, pair.value)):
+            continue
+        if pair.key == "RNG":
+            yield Parameter("RNG", _GENERATORS.get(pair.value, "NV"))
+        elif pair.key == "Sampler":
+            yield from _sampler(pair.value)
+        else:
+            yield pair
+
+
+def _has_eta(info: Infotext, value: str) -> bool:
+    """Whether an eta was chosen: "inf" stands for the sampler's own.
+
+    So did 0 in versions that did not write their JSON yet.
+    """
+    sampler = (info.get("Sampler") or "").partition(" ")[0]
+    is_new = info.get("SDCPP") is not None
+    return sampler in _WITH_ETA and value != "inf" and (is_new or value != "0.000000")
+
+
+def _sampler(value: str) -> Iterator[Parameter]:
+    """ "euler_a karras": sampler and schedule; it chooses one itself where none is named."""
+    sampler, space, schedule = value.partition(" ")
+    yield Parameter("Sampler", sampler)
+    default = _DEFAULT_SCHEDULES.get(sampler, "discrete")
+    yield Parameter("Schedule type", schedule if space else default)
+
+
+def _as_utf8(text: str) -> str:
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    # It was UTF-8 already, as in the chunks of another writer.
+    except UnicodeError:
+        return text

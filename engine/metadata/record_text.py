@@ -1,0 +1,118 @@
+"""A record in AUTOMATIC1111's terms, which its own reader takes back.
+
+Keys and their order are those of `modules/processing.py:create_infotext` of version 1.10.1, and of
+the places that fill `extra_generation_params`.
+"""
+
+import math
+from collections.abc import Iterator
+from pathlib import PureWindowsPath
+
+from engine.api import ConventionName, GenerationRecord, InputRole, ResolvedRequest
+from engine.api.conventions import (
+    CONVENTIONS,
+    Emphasis,
+    InitialNoise,
+    PromptGrammar,
+    RandomSource,
+)
+from engine.metadata.infotext import Infotext, Parameter
+
+_CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf"})
+# Its default, the card's generator, is left out by it; "NV" is the same on any machine.
+_RANDOM_SOURCES = {RandomSource.CPU: "CPU", RandomSource.CUDA: "NV"}
+# Its samplers that visit timesteps have an eta of their own.
+_TIMESTEP_SAMPLERS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc"})
+
+
+def record_infotext(record: GenerationRecord) -> Infotext:
+    """The record as prompts and pairs; what the text cannot express is in the record alone."""
+    request = record.request
+    pairs = (
+        *_main(request),
+        *_seeds(request),
+        ("Denoising strength", _number(request.strength) if has_init(request) else None),
+        ("Clip skip", str(request.clip_skip) if request.clip_skip > 1 else None),
+        ("ENSD", str(request.seed_options.eta_seed_delta or "")),
+        ("RNG", _RANDOM_SOURCES[request.convention.random_source]),
+        *_options(request),
+        *_habits(request),
+        ("Version", f"Safelight {record.safelight}"),
+    )
+    parameters = tuple(Parameter(key, value) for key, value in pairs if value)
+    return Infotext(request.prompt, request.negative_prompt, parameters)
+
+
+def has_init(request: ResolvedRequest) -> bool:
+    """Whether the picture started from another one."""
+    return any(image.role is InputRole.INIT for image in request.inputs)
+
+
+Pairs = Iterator[tuple[str, str | None]]
+
+
+def _main(request: ResolvedRequest) -> Pairs:
+    yield "Steps", str(request.steps)
+    yield "Sampler", request.sampler.label
+    yield "Schedule type", request.schedule.label
+    yield "CFG scale", _number(request.guidance)
+    yield "Seed", str(request.seed)
+    yield "Size", f"{request.width}x{request.height}"
+    yield "Model", _checkpoint_name(request.checkpoint)
+    yield "VAE", request.components.vae and PureWindowsPath(request.components.vae).name
+
+
+def _seeds(request: ResolvedRequest) -> Pairs:
+    options = request.seed_options
+    if options.variation_seed is not None and options.variation_strength:
+        yield "Variation seed", str(options.variation_seed)
+        yield "Variation seed strength", _number(options.variation_strength)
+    if options.resize_from is not None:
+        yield "Seed resize from", "x".join(map(str, options.resize_from))
+
+
+def _options(request: ResolvedRequest) -> Pairs:
+    sampler, schedule = request.sampler_options, request.schedule_options
+    eta = "Eta DDIM" if request.sampler.value in _TIMESTEP_SAMPLERS else "Eta"
+    options = (
+        (eta, sampler.eta),
+        ("Sigma churn", sampler.churn),
+        ("Sigma tmin", sampler.churn_from),
+        ("Sigma tmax", sampler.churn_to),
+        ("Sigma noise", sampler.noise_scale),
+        ("Schedule min sigma", schedule.sigma_min),
+        ("Schedule max sigma", schedule.sigma_max),
+        ("Schedule rho", schedule.rho),
+        ("CFG Rescale", request.guidance_options.rescale or None),
+    )
+    yield from ((key, None if value is None else _number(value)) for key, value in options)
+    start = request.guidance_options.range[0]
+    if start:
+        # It leaves guidance out up to and with this part of the run.
+        yield "Skip Early CFG", _number(math.nextafter(start, 0))
+
+
+def _habits(request: ResolvedRequest) -> Pairs:
+    convention = request.convention
+    usual = CONVENTIONS[ConventionName.A1111].discards_next_to_last
+    if request.sampler in convention.discards_next_to_last and request.sampler not in usual:
+        yield "Discard penultimate sigma", "True"
+    if convention.initial_noise is InitialNoise.VARIANCE:
+        yield "SGM noise multiplier", "True"
+    if convention.emphasis is Emphasis.NO_NORM:
+        yield "Emphasis", "No norm"
+    if convention.emphasis is Emphasis.NONE:
+        literal = convention.grammar is PromptGrammar.LITERAL
+        yield "Emphasis", "None" if literal else "Ignore"
+    if request.zero_terminal_snr:
+        yield "Noise Schedule", "Zero Terminal SNR"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(value)
+
+
+def _checkpoint_name(checkpoint: str) -> str:
+    """The name of a file or folder without its suffix, whichever system wrote the path."""
+    path = PureWindowsPath(checkpoint)
+    return path.stem if path.suffix.lower() in _CHECKPOINT_SUFFIXES else path.name

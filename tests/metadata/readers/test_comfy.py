@@ -1,0 +1,438 @@
+"""ComfyUI's graphs: the sampler that made the picture, and what led to it."""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.api import GenerateRequest, SamplerName, ScheduleName
+from engine.api.conventions import CONVENTIONS, Convention, RandomSource, convention_of
+from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions
+from engine.api.values import ConventionName, ErrorCode
+from engine.errors import EngineError
+from engine.metadata.readers import ImportedRequest, read_request, recognise
+from engine.metadata.texts import TextChunk
+from tests.metadata.readers.graphs import (
+    CUSTOM,
+    TEXT_TO_PICTURE,
+    Graph,
+    node,
+    prompt,
+    with_inputs,
+    with_nodes,
+)
+from tests.metadata.readers.pictures import exif, imported, jpeg, webp
+
+
+def read(folder: Path, graph: Mapping[str, Any]) -> ImportedRequest:
+    return imported(folder, TextChunk("workflow", '{"nodes": []}'), prompt(graph))
+
+
+EXPECTED = GenerateRequest(
+    prompt="a red house, (sea:1.2)",
+    negative_prompt="watermark",
+    width=512,
+    height=768,
+    steps=20,
+    guidance=8.0,
+    sampler=SamplerName.EULER,
+    schedule=ScheduleName.NORMAL,
+    seed=156680208700286,
+    convention=ConventionName.COMFY,
+    expand_wildcards=False,
+)
+
+
+def test_the_default_workflow(tmp_path: Path) -> None:
+    found = read(tmp_path, TEXT_TO_PICTURE)
+    assert found.request == EXPECTED
+    assert found.tool == "ComfyUI"
+    assert found.unmapped == ()
+    assert found.warnings == (
+        'It was made with the checkpoint "sd15\\dream.safetensors"; choose it to match.',
+    )
+
+
+def test_webp_and_jpeg_name_the_graph_in_exif(tmp_path: Path) -> None:
+    text = b"prompt:" + json.dumps(TEXT_TO_PICTURE).encode()
+    data = exif({0x0110: (2, text + b"\0"), 0x010F: (2, b"workflow:{}\0")}, {}, "<")
+    for name, content in (
+        ("a.webp", webp((b"EXIF", data))),
+        ("a.jpg", jpeg((0xE1, b"Exif\0\0" + data))),
+    ):
+        path = tmp_path / name
+        path.write_bytes(content)
+        assert read_request(path).request == EXPECTED
+
+
+def test_sampling_in_parts(tmp_path: Path) -> None:
+    found = read(tmp_path, CUSTOM)
+    comfy = CONVENTIONS[ConventionName.COMFY]
+    assert found.request == GenerateRequest(
+        prompt="a red house, (sea:1.2)",
+        negative_prompt="watermark",
+        width=512,
+        height=768,
+        steps=12,
+        guidance=5.5,
+        sampler=SamplerName.DPMPP_2M_SDE_HEUN,
+        schedule=ScheduleName.KARRAS,
+        seed=42,
+        convention=found.request.convention,
+        sampler_options=SamplerOptions(eta=0.8, noise_scale=1.01),
+        schedule_options=ScheduleOptions(sigma_min=0.03, sigma_max=14.6, rho=7.0),
+        guidance_options=GuidanceOptions(rescale=0.7),
+        zero_terminal_snr=True,
+        expand_wildcards=False,
+    )
+    assert convention_of(found.request.convention) == msgspec.structs.replace(
+        comfy, step_source=RandomSource.CUDA, discards_next_to_last=()
+    )
+    assert found.unmapped == ()
+    assert 'VAE "soft.safetensors"' in found.warnings[1]
+
+
+def test_a_guider_without_a_negative_prompt_does_not_guide(tmp_path: Path) -> None:
+    guider = node("BasicGuider", model=["4", 0], conditioning=["6", 0])
+    request = read(tmp_path, with_nodes(CUSTOM, n22=guider)).request
+    assert (request.prompt, request.negative_prompt) == ("a red house, (sea:1.2)", "")
+    assert request.guidance == 1.0
+
+
+def test_sampler_custom_with_a_basic_scheduler(tmp_path: Path) -> None:
+    graph = with_nodes(
+        CUSTOM,
+        n13=node(
+            "SamplerCustom",
+            add_noise=True,
+            noise_seed=7,
+            cfg=6.0,
+            model=["4", 0],
+            positive=["6", 0],
+            negative=["7", 0],
+            sampler=["16", 0],
+            sigmas=["17", 0],
+            latent_image=["5", 0],
+        ),
+        n16=node("KSamplerSelect", sampler_name="dpmpp_2m"),
+        n17=node("BasicScheduler", model=["4", 0], scheduler="sgm_uniform", steps=9, denoise=1.0),
+    )
+    found = read(tmp_path, graph)
+    request = found.request
+    assert (request.sampler, request.schedule) == ("dpmpp_2m", "sgm_uniform")
+    assert (request.steps, request.seed, request.guidance) == (9, 7, 6.0)
+    assert found.unmapped == ()
+
+
+def test_sigmas_that_were_changed_are_said(tmp_path: Path) -> None:
+    graph = with_nodes(CUSTOM, n18=node("SplitSigmas", sigmas=["17", 0], step=5))
+    graph = with_inputs(graph, "13", sigmas=["18", 0])
+    found = read(tmp_path, graph)
+    assert found.request.steps == 12
+    assert "Not taken over: SplitSigmas." in found.warnings
+
+
+@pytest.mark.parametrize(
+    ("name", "sampler", "source"),
+    [
+        ("dpmpp_sde", "dpmpp_sde", RandomSource.CPU),
+        ("dpmpp_3m_sde_gpu", "dpmpp_3m_sde", RandomSource.CUDA),
+        ("dpm_2_ancestral", "dpm2_a", RandomSource.CUDA),
+        ("ddim", "ddim", RandomSource.CUDA),
+    ],
+)
+def test_only_sde_samplers_without_gpu_draw_on_the_processor(
+    tmp_path: Path, name: str, sampler: str, source: RandomSource
+) -> None:
+    graph = with_inputs(TEXT_TO_PICTURE, "3", sampler_name=name)
+    request = read(tmp_path, graph).request
+    assert request.sampler == sampler
+    convention: Convention = convention_of(request.convention)
+    assert convention.step_source is source
+    assert convention.discards_next_to_last == (
+        CONVENTIONS[ConventionName.COMFY].discards_next_to_last
+    )
+
+
+def test_values_come_through_nodes_that_hold_them(tmp_path: Path) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n20=node("PrimitiveInt", value=31),
+        n21=node("Seed (rgthree)", seed=99),
+        n22=node("PrimitiveStringMultiline", value="words\nof a node"),
+        n23=node("ShowText|pysssss", text=["22", 0], text_0="shown"),
+    )
+    graph = with_inputs(graph, "3", steps=["20", 0], seed=["21", 0])
+    graph = with_inputs(graph, "6", text=["23", 0])
+    request = read(tmp_path, graph).request
+    assert (request.steps, request.seed, request.prompt) == (31, 99, "words\nof a node")
+
+
+def test_a_prompt_that_nodes_put_together_is_said(tmp_path: Path) -> None:
+    joined = node("StringConcatenate", string_a="a", string_b="b", delimiter=", ")
+    graph = with_inputs(with_nodes(TEXT_TO_PICTURE, n20=joined), "6", text=["20", 0])
+    found = read(tmp_path, graph)
+    assert found.request.prompt == ""
+    assert found.warnings[0] == "Its prompt was put together by nodes and is not in the file."
+
+
+def test_conditioning_is_followed_to_its_first_text(tmp_path: Path) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n20=node("CLIPTextEncode", text="of the sky", clip=["4", 1]),
+        n21=node("ConditioningCombine", conditioning_1=["6", 0], conditioning_2=["20", 0]),
+        n22=node("ConditioningSetTimestepRange", conditioning=["21", 0], start=0.0, end=0.5),
+        n23=node("ConditioningZeroOut", conditioning=["6", 0]),
+    )
+    graph = with_inputs(graph, "3", positive=["22", 0], negative=["23", 0])
+    found = read(tmp_path, graph)
+    assert (found.request.prompt, found.request.negative_prompt) == ("a red house, (sea:1.2)", "")
+    assert found.warnings[-1] == (
+        "Not taken over: ConditioningSetTimestepRange, ConditioningCombine, ConditioningZeroOut."
+    )
+
+
+def test_a_pair_of_conditionings_keeps_its_places(tmp_path: Path) -> None:
+    control = node(
+        "ControlNetApplyAdvanced",
+        positive=["6", 0],
+        negative=["7", 0],
+        strength=1.0,
+        image=["30", 0],
+    )
+    graph = with_nodes(TEXT_TO_PICTURE, n20=control)
+    graph = with_inputs(graph, "3", positive=["20", 0], negative=["20", 1])
+    found = read(tmp_path, graph)
+    assert (found.request.prompt, found.request.negative_prompt) == (
+        "a red house, (sea:1.2)",
+        "watermark",
+    )
+    assert "Not taken over: ControlNetApplyAdvanced." in found.warnings
+
+
+@pytest.mark.parametrize(("words", "is_said"), [("a house", False), ("other", True)])
+def test_two_texts_of_one_encoder(tmp_path: Path, words: str, is_said: bool) -> None:
+    encoder = node("CLIPTextEncodeSDXL", text_g="a house", text_l=words, clip=["4", 1], width=1024)
+    found = read(tmp_path, with_nodes(TEXT_TO_PICTURE, n6=encoder))
+    assert found.request.prompt == "a house"
+    assert ("Not taken over: CLIPTextEncodeSDXL." in found.warnings) == is_said
+
+
+def test_loras_and_skipped_layers_are_found_on_the_way(tmp_path: Path) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n20=node(
+            "LoraLoader",
+            lora_name="ink.safetensors",
+            strength_model=0.8,
+            strength_clip=1.0,
+            model=["4", 0],
+            clip=["4", 1],
+        ),
+        n21=node("CLIPSetLastLayer", stop_at_clip_layer=-2, clip=["20", 1]),
+        n22=node(
+            "Power Lora Loader (rgthree)",
+            lora_1={"on": True, "lora": "b.safetensors", "strength": 0.5},
+            lora_2={"on": False, "lora": "c.safetensors", "strength": 1},
+            model=["20", 0],
+        ),
+        n23=node("FreeU_V2", model=["22", 0], b1=1.3),
+    )
+    graph = with_inputs(with_inputs(graph, "6", clip=["21", 0]), "3", model=["23", 0])
+    found = read(tmp_path, graph)
+    assert found.request.clip_skip == 2
+    assert found.warnings[1:] == (
+        "It was made with LoRAs: b.safetensors (0.5), ink.safetensors (0.8).",
+        "Not taken over: FreeU_V2.",
+    )
+
+
+def test_of_two_passes_the_first_counts(tmp_path: Path) -> None:
+    second = with_inputs(TEXT_TO_PICTURE, "3", latent_image=["40", 0], denoise=0.5, seed=5)["3"]
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n40=node("LatentUpscale", samples=["3", 0], width=1024, height=1536, crop="disabled"),
+        n41=second,
+        n8=node("VAEDecode", samples=["41", 0], vae=["4", 2]),
+    )
+    found = read(tmp_path, graph)
+    assert found.request == EXPECTED
+    assert "It was sampled 2 times over; only the first pass is taken over." in found.warnings
+    assert found.warnings[-1] == "Not taken over: KSampler."
+
+
+def test_what_happens_to_the_finished_picture_is_said(tmp_path: Path) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n40=node("ImageUpscaleWithModel", upscale_model=["41", 0], image=["8", 0]),
+        n41=node("UpscaleModelLoader", model_name="4x.pth"),
+        n9=node("SaveImage", filename_prefix="x", images=["40", 0]),
+    )
+    assert "Not taken over: ImageUpscaleWithModel." in read(tmp_path, graph).warnings
+
+
+def test_the_sampler_that_leads_to_the_saved_picture_counts(tmp_path: Path) -> None:
+    other = with_inputs(TEXT_TO_PICTURE, "3", seed=1, latent_image=["5", 0])["3"]
+    graph = {
+        "1": other,
+        "2": node("VAEDecode", samples=["1", 0], vae=["4", 2]),
+        "10": node("PreviewImage", images=["2", 0]),
+        **TEXT_TO_PICTURE,
+    }
+    assert read(tmp_path, graph).request.seed == 156680208700286
+
+
+def test_another_picture_to_start_from(tmp_path: Path) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n10=node("LoadImage", image="in.png", upload="image"),
+        n11=node("VAEEncode", pixels=["10", 0], vae=["4", 2]),
+    )
+    found = read(tmp_path, with_inputs(graph, "3", latent_image=["11", 0], denoise=0.6))
+    assert found.request.strength == 0.6
+    assert (found.request.width, found.request.height) == (None, None)
+    assert "It was made from another picture, which is not in the file." in found.warnings
+
+
+def test_the_place_in_a_batch(tmp_path: Path) -> None:
+    graph = with_inputs(TEXT_TO_PICTURE, "5", batch_size=4)
+    found = read(tmp_path, graph)
+    assert "It is one of 4 pictures drawn from one seed; the first of them is made." in (
+        found.warnings
+    )
+    graph = with_nodes(
+        graph, n10=node("LatentFromBatch", samples=["5", 0], batch_index=2, length=1)
+    )
+    found = read(tmp_path, with_inputs(graph, "3", latent_image=["10", 0]))
+    assert found.request.seed_options.batch_index == 2
+    assert not any("one seed" in warning for warning in found.warnings)
+
+
+def test_part_of_the_steps_is_said(tmp_path: Path) -> None:
+    inputs = TEXT_TO_PICTURE["3"]["inputs"]
+    advanced = node(
+        "KSamplerAdvanced",
+        noise_seed=inputs["seed"],
+        **{key: value for key, value in inputs.items() if key not in ("seed", "denoise")},
+        add_noise="enable",
+        start_at_step=0,
+        end_at_step=10000,
+        return_with_leftover_noise="disable",
+    )
+    found = read(tmp_path, with_nodes(TEXT_TO_PICTURE, n3=advanced))
+    assert found.request == EXPECTED
+    assert found.unmapped == ()
+    graph = with_inputs(with_nodes(TEXT_TO_PICTURE, n3=advanced), "3", start_at_step=5)
+    assert "Not taken over: start_at_step." in read(tmp_path, graph).warnings
+
+
+def test_loaders_of_extensions_hold_prompts_themselves(tmp_path: Path) -> None:
+    loader = node(
+        "Efficient Loader", ckpt_name="x.ckpt", positive="good", negative="bad", clip_skip=-2
+    )
+    graph = with_nodes(TEXT_TO_PICTURE, n4=loader)
+    graph = with_inputs(graph, "3", positive=["4", 1], negative=["4", 2], model=["4", 0])
+    request = read(tmp_path, graph).request
+    assert (request.prompt, request.negative_prompt) == ("good", "bad")
+
+
+def test_unknown_samplers_and_schedules_are_said(tmp_path: Path) -> None:
+    graph = with_inputs(TEXT_TO_PICTURE, "3", sampler_name="res_2m", scheduler="bong_tangent")
+    found = read(tmp_path, graph)
+    assert (found.request.sampler, found.request.schedule) == (None, None)
+    assert found.warnings[:2] == (
+        '"sampler_name: res_2m" was not taken over.',
+        '"scheduler: bong_tangent" was not taken over.',
+    )
+
+
+def no_request(folder: Path, graph: object) -> None:
+    with pytest.raises(EngineError) as caught:
+        imported(folder, prompt(graph))
+    assert caught.value.code is ErrorCode.METADATA_MISSING
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        [],
+        {},
+        None,
+        {"1": 5, "2": {"class_type": 5}, "3": {"class_type": "KSampler"}},
+        {"1": {"class_type": "SaveImage", "inputs": {"images": ["1", 0]}}},
+        {"1": {"class_type": "SaveImage", "inputs": {"images": ["nowhere", 0]}}},
+        {"1": {"class_type": "SaveImage", "inputs": {"images": [[], {}]}}},
+        {"prompt": {"1": {"class_type": "SaveImage"}}},
+    ],
+)
+def test_graphs_without_a_sampler_are_no_request(tmp_path: Path, graph: object) -> None:
+    no_request(tmp_path, graph)
+
+
+def test_cycles_end(tmp_path: Path) -> None:
+    graph = with_inputs(TEXT_TO_PICTURE, "3", latent_image=["8", 0], model=["20", 0])
+    graph = with_nodes(
+        graph,
+        n20=node("LoraLoader", lora_name="x", strength_model=1, model=["20", 0]),
+        n21=node("ConditioningCombine", conditioning_1=["21", 0], conditioning_2=["21", 0]),
+        n22=node("PrimitiveInt", value=["22", 0]),
+    )
+    graph = with_inputs(graph, "3", positive=["21", 0], steps=["22", 0])
+    request = read(tmp_path, graph).request
+    assert (request.prompt, request.steps, request.seed) == ("", None, 156680208700286)
+
+
+def test_huge_graphs_take_linear_time(tmp_path: Path) -> None:
+    chain: Graph = {
+        str(number): node("KSampler", latent_image=[str(number - 1), 0], sampler_name="", steps=1)
+        for number in range(20_000)
+    }
+    saves: Graph = {f"s{number}": node("SaveImage", images=["s0", 0]) for number in range(20_000)}
+    began = time.process_time()
+    assert "times over" in " ".join(read(tmp_path, chain).warnings)
+    no_request(tmp_path, saves)
+    assert time.process_time() - began < 20.0
+
+
+ANY_JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+LINKS = st.tuples(st.sampled_from(sorted(TEXT_TO_PICTURE)), st.integers(0, 2)).map(list)
+
+
+@settings(deadline=None)
+@given(
+    changes=st.lists(
+        st.tuples(
+            st.sampled_from(sorted(CUSTOM)),
+            st.sampled_from(
+                ["latent_image", "model", "positive", "text", "steps", "cfg", "samples", "clip",
+                 "sigmas", "sampler", "guider", "width", "denoise", "eta", "lora_name"]
+            ),
+            st.one_of(ANY_JSON, LINKS),
+        ),
+        max_size=6,
+    )
+)  # fmt: skip
+def test_any_inputs_give_a_request_within_bounds(changes: list[tuple[str, str, object]]) -> None:
+    graph = CUSTOM
+    for name, key, value in changes:
+        graph = with_inputs(graph, name, **{key: value})
+    found = recognise((prompt(graph),))
+    if found is None:
+        # The sampler was cut off.
+        assert any(key in ("samples", "sampler", "sigmas") for _, key, _ in changes)
+        return
+    assert found.request.steps is None or 1 <= found.request.steps <= 1000
+    assert found.request.guidance is None or 0 <= found.request.guidance <= 100
+    assert all(warning.isprintable() for warning in found.warnings)
