@@ -158,7 +158,11 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         sde_noise=SdeNoise.BROWNIAN,
         batch_seeds=BatchSeeds.ONE_STREAM,
         redraw_steps=RedrawSteps.COMFY,
-        discards_next_to_last=(SamplerName.DPM2, SamplerName.DPM2_ANCESTRAL),
+        discards_next_to_last=(
+            SamplerName.DPM2,
+            SamplerName.DPM2_ANCESTRAL,
+            SamplerName.UNIPC,
+        ),
         rounds_pixels=False,
     ),
     ConventionName.DIFFUSERS: Convention(

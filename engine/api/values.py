@@ -23,8 +23,17 @@ class SamplerName(StrEnum):
     DPMPP_2M_SDE_HEUN = "dpmpp_2m_sde_heun"
     DPMPP_3M_SDE = "dpmpp_3m_sde"
     RESTART = "restart"
+    RES_MULTISTEP = "res_multistep"
+    DEIS = "deis"
+    UNIPC = "unipc"
+    PLMS = "plms"
     DDIM = "ddim"
+    DDPM = "ddpm"
+    EULER_CFG_PP = "euler_cfg_pp"
+    EULER_ANCESTRAL_CFG_PP = "euler_a_cfg_pp"
+    DDIM_CFG_PP = "ddim_cfg_pp"
     LCM = "lcm"
+    TCD = "tcd"
 
     @property
     def label(self) -> str:
@@ -48,8 +57,17 @@ _SAMPLER_LABELS = {
     SamplerName.DPMPP_2M_SDE_HEUN: "DPM++ 2M SDE Heun",
     SamplerName.DPMPP_3M_SDE: "DPM++ 3M SDE",
     SamplerName.RESTART: "Restart",
+    SamplerName.RES_MULTISTEP: "Res Multistep",
+    SamplerName.DEIS: "DEIS",
+    SamplerName.UNIPC: "UniPC",
+    SamplerName.PLMS: "PLMS",
     SamplerName.DDIM: "DDIM",
+    SamplerName.DDPM: "DDPM",
+    SamplerName.EULER_CFG_PP: "Euler CFG++",
+    SamplerName.EULER_ANCESTRAL_CFG_PP: "Euler a CFG++",
+    SamplerName.DDIM_CFG_PP: "DDIM CFG++",
     SamplerName.LCM: "LCM",
+    SamplerName.TCD: "TCD",
 }
 
 

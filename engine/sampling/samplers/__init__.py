@@ -11,6 +11,9 @@ from engine.api.request import SamplerOptions
 from engine.api.values import ConventionName, ErrorCode, SamplerName, ScheduleName
 from engine.errors import EngineError
 from engine.sampling.samplers.ddim import ddim
+from engine.sampling.samplers.ddim_cfg_pp import ddim_cfg_pp
+from engine.sampling.samplers.ddpm import ddpm
+from engine.sampling.samplers.deis import DeisTime, deis
 from engine.sampling.samplers.dpm2 import dpm2
 from engine.sampling.samplers.dpm2_ancestral import dpm2_ancestral
 from engine.sampling.samplers.dpm_adaptive import StepControl, dpm_adaptive
@@ -22,20 +25,30 @@ from engine.sampling.samplers.dpmpp_3m_sde import dpmpp_3m_sde
 from engine.sampling.samplers.dpmpp_sde import dpmpp_sde
 from engine.sampling.samplers.euler import euler
 from engine.sampling.samplers.euler_ancestral import euler_ancestral
+from engine.sampling.samplers.euler_cfg_pp import euler_ancestral_cfg_pp, euler_cfg_pp
 from engine.sampling.samplers.heun import heun
 from engine.sampling.samplers.lcm import lcm
 from engine.sampling.samplers.lms import lms
+from engine.sampling.samplers.plms import plms
+from engine.sampling.samplers.res_multistep import res_multistep
 from engine.sampling.samplers.restart import restart
+from engine.sampling.samplers.tcd import tcd
+from engine.sampling.samplers.unipc import UniPcVariant, unipc
 from engine.sampling.types import GuidedSampler, Sampler
 
 __all__ = [
     "SAMPLERS",
+    "DeisTime",
     "SamplerDefaults",
     "SamplerInfo",
     "SdeCorrection",
     "StepControl",
+    "UniPcVariant",
     "bind_options",
     "ddim",
+    "ddim_cfg_pp",
+    "ddpm",
+    "deis",
     "dpm2",
     "dpm2_ancestral",
     "dpm_adaptive",
@@ -47,10 +60,16 @@ __all__ = [
     "dpmpp_sde",
     "euler",
     "euler_ancestral",
+    "euler_ancestral_cfg_pp",
+    "euler_cfg_pp",
     "heun",
     "lcm",
     "lms",
+    "plms",
+    "res_multistep",
     "restart",
+    "tcd",
+    "unipc",
 ]
 
 
@@ -99,8 +118,21 @@ _COMFY_LMS = {ConventionName.COMFY: partial(lms, ends_with_picture=True)}
 _A1111_FAST = {ConventionName.A1111: partial(dpm_fast, eta=1.0)}
 _A1111_ADAPTIVE = {ConventionName.A1111: partial(dpm_adaptive, eta=1.0)}
 
-# The schedules are what A1111's "Automatic" chooses. LCM's defaults follow LCM-LoRA's card: 2 to 8
-# steps, guidance from 1 to 2.
+_COMFY_PLMS = {ConventionName.COMFY: partial(plms, improves_first=False)}
+_LOG_DEIS = partial(deis, order=2, time=DeisTime.LOG_SIGMA, lower_order_final=True)
+_DIFFUSERS_DEIS = {ConventionName.DIFFUSERS: _LOG_DEIS, ConventionName.INVOKE: _LOG_DEIS}
+_BH2_UNIPC = partial(unipc, order=2, variant=UniPcVariant.BH2)
+_OTHER_UNIPC = {
+    ConventionName.COMFY: partial(unipc, ends_at=0.001),
+    ConventionName.DIFFUSERS: _BH2_UNIPC,
+    ConventionName.INVOKE: _BH2_UNIPC,
+}
+# CFG++ has 1 for what is 12.5 elsewhere.
+_CFG_PP = SamplerDefaults(ScheduleName.NORMAL, guidance=0.6)
+_FOUR_STEPS = SamplerDefaults(ScheduleName.SGM_UNIFORM, steps=4, guidance=1.0)
+
+# The schedules are what A1111's "Automatic" chooses. The defaults of LCM and TCD follow the cards
+# of LCM-LoRA (2 to 8 steps, guidance from 1 to 2) and TCD-LoRA.
 SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
     SamplerName.EULER: SamplerInfo(euler, False, 1, _NORMAL, _CHURN),
     SamplerName.EULER_ANCESTRAL: SamplerInfo(euler_ancestral, True, 1, _NORMAL, _ETA),
@@ -123,8 +155,17 @@ SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
     ),
     SamplerName.DPMPP_3M_SDE: SamplerInfo(dpmpp_3m_sde, True, 1, _EXPONENTIAL, _ETA, brownian=True),
     SamplerName.RESTART: SamplerInfo(restart, True, 2, _KARRAS, _SCALE),
+    SamplerName.RES_MULTISTEP: SamplerInfo(res_multistep, False, 1, _NORMAL, _ETA),
+    SamplerName.DEIS: SamplerInfo(deis, False, 1, _NORMAL, variants=_DIFFUSERS_DEIS),
+    SamplerName.UNIPC: SamplerInfo(unipc, False, 1, _NORMAL, variants=_OTHER_UNIPC),
+    SamplerName.PLMS: SamplerInfo(plms, False, 1, _NORMAL, variants=_COMFY_PLMS),
     SamplerName.DDIM: SamplerInfo(ddim, False, 1, _NORMAL, _ETA),
+    SamplerName.DDPM: SamplerInfo(ddpm, True, 1, _NORMAL, _SCALE),
+    SamplerName.EULER_CFG_PP: SamplerInfo(euler_cfg_pp, False, 1, _CFG_PP),
+    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerInfo(euler_ancestral_cfg_pp, True, 1, _CFG_PP, _ETA),
+    SamplerName.DDIM_CFG_PP: SamplerInfo(ddim_cfg_pp, False, 1, _NORMAL, _ETA),
     SamplerName.LCM: SamplerInfo(lcm, True, 1, _FEW_STEPS, _SCALE),
+    SamplerName.TCD: SamplerInfo(tcd, True, 1, _FOUR_STEPS, _ETA),
 }
 
 # Far beyond what any tool offers, and far from where float32 ends.
