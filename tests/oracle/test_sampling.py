@@ -1,74 +1,23 @@
-"""Our schedules, denoiser, DDIM and LCM beside k-diffusion's and diffusers'."""
+"""Our denoiser, DDIM and LCM beside k-diffusion's and diffusers'."""
 # pyright: basic, reportMissingImports=false
 # torch, diffusers and k-diffusion are absent from the environment that is type-checked.
 
 import numpy as np
 import pytest
 
-from engine.api.values import PredictionType, ScheduleName
-from engine.sampling.beta_distribution import beta_quantile
+from engine.api.values import PredictionType
 from engine.sampling.denoiser import Denoiser
 from engine.sampling.noise import SeededNoise
 from engine.sampling.samplers import ddim, lcm
-from engine.sampling.schedules import NoiseSchedule, sigmas_for
+from engine.sampling.schedules import NoiseSchedule
 from tests.sampling.toy import SHAPE, RecordedNoise, mixture_denoise, no_noise
 
 pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
 diffusers = pytest.importorskip("diffusers")
-stats = pytest.importorskip("scipy.stats")
 reference = pytest.importorskip("tests.oracle.reference")
 
 TRAINING = NoiseSchedule.scaled_linear()
-STEP_COUNTS = (1, 2, 3, 8, 20, 50, 150, 1000)
-
-
-def test_training_sigmas_are_those_of_k_diffusion():
-    theirs = reference.denoiser(None)
-    np.testing.assert_allclose(TRAINING.sigmas, theirs.sigmas.numpy(), rtol=2e-7)
-    np.testing.assert_allclose(TRAINING.log_sigmas, theirs.log_sigmas.numpy(), rtol=0, atol=5e-7)
-
-
-def test_levels_and_timesteps_convert_as_in_k_diffusion():
-    theirs = reference.denoiser(None)
-    sigmas = np.exp(np.random.default_rng(0).uniform(-4.5, 3.5, 500)).astype(np.float32)
-    ours = np.array([TRAINING.sigma_to_timestep(sigma) for sigma in sigmas])
-    assert ours.dtype == np.float32
-    timesteps = theirs.sigma_to_t(torch.from_numpy(sigmas)).numpy()
-    np.testing.assert_allclose(ours, timesteps, rtol=0, atol=2e-4)
-    np.testing.assert_allclose(
-        TRAINING.timestep_to_sigma(timesteps),
-        theirs.t_to_sigma(torch.from_numpy(timesteps)).numpy(),
-        rtol=1e-6,
-    )
-
-
-@pytest.mark.parametrize("name", ScheduleName)
-def test_schedules_are_those_of_the_reference(name: ScheduleName):
-    expected = reference.reference_schedules(STEP_COUNTS)
-    for steps in STEP_COUNTS:
-        ours = sigmas_for(name, steps, TRAINING)
-        np.testing.assert_allclose(ours, expected[f"{name}/{steps}"], rtol=2e-6)
-
-
-@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning:diffusers")
-@pytest.mark.parametrize("name", [ScheduleName.KARRAS, ScheduleName.BETA])
-def test_schedules_are_those_of_diffusers(name: ScheduleName):
-    """diffusers sums the training products in float32, which moves the lowest sigmas by 1e-4."""
-    theirs = diffusers.EulerDiscreteScheduler(
-        beta_start=0.00085,
-        beta_end=0.012,
-        beta_schedule="scaled_linear",
-        **{f"use_{name}_sigmas": True},
-    )
-    theirs.set_timesteps(20)
-    np.testing.assert_allclose(sigmas_for(name, 20, TRAINING), theirs.sigmas.numpy(), rtol=2e-4)
-
-
-@pytest.mark.parametrize(("a", "b"), [(0.6, 0.6), (0.5, 1.5), (2.0, 0.3), (1.0, 1.0)])
-def test_beta_quantiles_are_scipys(a: float, b: float):
-    p = np.concatenate([np.linspace(0, 1, 1001), [1e-9, 1 - 1e-9]])
-    np.testing.assert_allclose(beta_quantile(p, a, b), stats.beta.ppf(p, a, b), rtol=0, atol=1e-12)
 
 
 def diffusers_trajectory(scheduler, x):

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.api.request import ScheduleOptions
 from engine.sampling.beta_distribution import beta_quantile
-from engine.sampling.schedules.ramp import ends, linspace, with_zero
+from engine.sampling.schedules.ramp import linspace, with_zero
 from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import Sigmas
 
@@ -24,13 +24,13 @@ def karras(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sig
     Karras et al. (2022), equation 5; k-diffusion `get_sigmas_karras`.
     """
     rho = 7.0 if options.rho is None else options.rho
-    low, high = (end ** (1 / rho) for end in ends(training, options))
+    low, high = (end ** (1 / rho) for end in training.ends(options))
     return with_zero((high + linspace(0, 1, steps) * (low - high)) ** rho)
 
 
 def exponential(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigmas:
     """Sigmas evenly spaced in log sigma. k-diffusion `get_sigmas_exponential`."""
-    low, high = (math.log(end) for end in ends(training, options))
+    low, high = (math.log(end) for end in training.ends(options))
     return with_zero(np.exp(linspace(high, low, steps)))
 
 
@@ -40,7 +40,7 @@ def polyexponential(steps: int, training: NoiseSchedule, options: ScheduleOption
     k-diffusion `get_sigmas_polyexponential`.
     """
     rho = 1.0 if options.rho is None else options.rho
-    low, high = (math.log(end) for end in ends(training, options))
+    low, high = (math.log(end) for end in training.ends(options))
     return with_zero(np.exp(linspace(1, 0, steps) ** rho * (high - low) + low))
 
 
@@ -50,7 +50,7 @@ def kl_optimal(steps: int, training: NoiseSchedule, options: ScheduleOptions) ->
     Sabour et al. (2024), "Align Your Steps", equation 7. The steps + 1 levels include both ends, so
     a picture keeps the noise of the lowest. A1111 `kl_optimal`.
     """
-    low, high = (np.arctan(np.float32(end)) for end in ends(training, options))
+    low, high = (np.arctan(np.float32(end)) for end in training.ends(options))
     place = np.arange(steps + 1, dtype=np.float32) / np.float32(steps)
     return np.tan(place * low + (1 - place) * high)
 
@@ -60,7 +60,7 @@ def kl_optimal_to_zero(steps: int, training: NoiseSchedule, options: ScheduleOpt
 
     For one step, where ComfyUI divides by 0, the highest level.
     """
-    low, high = (math.atan(end) for end in ends(training, options))
+    low, high = (math.atan(end) for end in training.ends(options))
     place = np.arange(steps, dtype=np.float32) / np.float32(max(steps - 1, 1))
     return with_zero(np.tan(place * low + (1 - place) * high))
 
@@ -72,7 +72,7 @@ def beta(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigma
     and diffusers apply the quantiles to sigma; ComfyUI's is `by_timestep.beta_rounded`.
     """
     quantiles = beta_quantile(1 - np.linspace(0, 1, steps), 0.6, 0.6)
-    low, high = ends(training, options)
+    low, high = training.ends(options)
     return with_zero(low + quantiles * (high - low))
 
 

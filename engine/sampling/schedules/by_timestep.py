@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.api.request import ScheduleOptions
 from engine.sampling.beta_distribution import beta_quantile
-from engine.sampling.schedules.ramp import ends, linspace, with_zero
+from engine.sampling.schedules.ramp import linspace, with_zero
 from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import Sigmas
 
@@ -59,7 +59,9 @@ def beta_rounded(steps: int, training: NoiseSchedule, options: ScheduleOptions) 
     Those that round to the same are visited once, so there may be fewer steps than asked for.
     """
     quantiles = beta_quantile(1 - np.linspace(0, 1, steps, endpoint=False), 0.6, 0.6)
-    timesteps = np.rint(quantiles * (len(training.sigmas) - 1)).astype(np.int64)
+    # The median lies between two timesteps: the error of the quantile must not decide.
+    places = np.round(quantiles * (len(training.sigmas) - 1), 9)
+    timesteps = np.rint(places).astype(np.int64)
     first = np.append(True, np.diff(timesteps) != 0)
     return with_zero(training.sigmas[timesteps[first]])
 
@@ -96,5 +98,5 @@ def leading(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Si
 
 def _timesteps(training: NoiseSchedule, options: ScheduleOptions) -> tuple[np.float32, np.float32]:
     """The timesteps of the highest and the lowest level."""
-    low, high = ends(training, options)
+    low, high = training.ends(options)
     return training.sigma_to_timestep(np.float32(high)), training.sigma_to_timestep(np.float32(low))

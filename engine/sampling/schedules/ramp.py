@@ -1,12 +1,10 @@
-"""What the schedules are written with: torch's linspace, the final 0, the ends of the range."""
+"""What schedules are written with: torch's linspace, and the final 0."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.api.request import ScheduleOptions
-from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import Sigmas
 
 
@@ -29,10 +27,3 @@ def linspace(start: float | np.float32, end: float | np.float32, count: int) -> 
 def with_zero(sigmas: NDArray[np.floating[Any]]) -> Sigmas:
     """Levels as float32, and after them the one without noise."""
     return np.append(sigmas.astype(np.float32), np.float32(0))
-
-
-def ends(training: NoiseSchedule, options: ScheduleOptions) -> tuple[float, float]:
-    """The lowest and the highest level: those asked for, else those of training."""
-    low = float(training.sigma_min) if options.sigma_min is None else options.sigma_min
-    high = float(training.sigma_max) if options.sigma_max is None else options.sigma_max
-    return low, high

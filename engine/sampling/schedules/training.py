@@ -7,7 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.api.request import ScheduleOptions
 from engine.api.values import ConventionName
+from engine.sampling.schedules.ramp import linspace
 from engine.sampling.types import Sigmas
 
 # The last product with which A1111 and ComfyUI stand in for 0, at which the level is infinite; and
@@ -21,8 +23,8 @@ class NoiseSchedule:
     """The noise levels of training: `sigmas[t]` is that of timestep t, rising, float32 [1000].
 
     `alphas[t]` is the product of 1 - beta up to t, the picture's share of the variance; float64 for
-    ComfyUI, else float32. Arithmetic is that of the convention's tool, whose levels differ by up to
-    1e-4 of themselves.
+    ComfyUI, else float32. Arithmetic is that of the convention's tool; those of two tools differ
+    by up to 2e-5 of themselves.
     """
 
     alphas: NDArray[np.floating[Any]]
@@ -49,14 +51,12 @@ class NoiseSchedule:
         taken (k-diffusion `CompVisDenoiser`). ComfyUI rounds only the sigmas (`ModelSampling
         Discrete`), diffusers the variances already (`EulerDiscreteScheduler`).
         """
-        roots = np.linspace(math.sqrt(start), math.sqrt(end), timesteps)
-        match convention:
-            case ConventionName.A1111:
-                return cls(np.cumprod(1 - roots**2).astype(np.float32), convention)
-            case ConventionName.COMFY:
-                return cls(np.cumprod(1 - roots**2), convention)
-            case ConventionName.DIFFUSERS | ConventionName.INVOKE:
-                return cls(_products(1 - roots.astype(np.float32) ** 2), convention)
+        ends = math.sqrt(start), math.sqrt(end)
+        if convention in (ConventionName.DIFFUSERS, ConventionName.INVOKE):
+            return cls(_products(1 - linspace(*ends, timesteps) ** 2), convention)
+        products = np.cumprod(1 - np.linspace(*ends, timesteps) ** 2)
+        comfy = convention is ConventionName.COMFY
+        return cls(products if comfy else products.astype(np.float32), convention)
 
     def with_zero_terminal_snr(self) -> Self:
         """Stretch the levels so that the last is all noise, and keep the first.
@@ -85,6 +85,14 @@ class NoiseSchedule:
     def sigma_max(self) -> np.float32:
         """The highest level."""
         return self.sigmas[-1]
+
+    def ends(self, options: ScheduleOptions) -> tuple[float, float]:
+        """The lowest and the highest level: those asked for, else those of training."""
+        low, high = options.sigma_min, options.sigma_max
+        return (
+            float(self.sigma_min) if low is None else low,
+            float(self.sigma_max) if high is None else high,
+        )
 
     def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
         """The timestep of a level, held at both ends.
