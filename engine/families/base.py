@@ -76,8 +76,9 @@ class Parts:
     digest: str
     evidence: tuple[str, ...]
     ignored_keys: int = 0
-    # Of the denoiser.
+    # Of the denoiser: what it predicts, and whether its training levels reach noise alone.
     prediction: PredictionType = PredictionType.EPSILON
+    zero_terminal_snr: bool = False
     # Of the denoiser, in latent cells; None for the family's.
     sample_size: int | None = None
     # Of the VAE; None for the family's.
@@ -107,6 +108,7 @@ class IdentifiedCheckpoint:
     tokenizer: Path | None
     digest: str
     hints: CheckpointHints = NO_HINTS
+    zero_terminal_snr: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,7 +210,12 @@ def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> 
     )
     match component:
         case Component.DENOISER:
-            return replace(whole, prediction=other.prediction, sample_size=other.sample_size)
+            return replace(
+                whole,
+                prediction=other.prediction,
+                zero_terminal_snr=other.zero_terminal_snr,
+                sample_size=other.sample_size,
+            )
         case Component.VAE:
             return replace(whole, latent_scale=other.latent_scale, latent_shift=other.latent_shift)
         case Component.TEXT_ENCODER:
@@ -233,6 +238,7 @@ def _parts_of(checkpoint: IdentifiedCheckpoint) -> Parts:
         evidence=checkpoint.evidence,
         ignored_keys=checkpoint.ignored_keys,
         prediction=checkpoint.prediction,
+        zero_terminal_snr=checkpoint.zero_terminal_snr,
         sample_size=checkpoint.default_size // checkpoint.latent.downscale,
         latent_scale=checkpoint.latent.scale,
         latent_shift=checkpoint.latent.shift,

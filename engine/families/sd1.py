@@ -86,7 +86,14 @@ def read_file(index: TensorIndex, wanted: frozenset[Component]) -> Parts:
             ignored += named.ignored
     training = training_of_file(index)
     evidence = _evidence(sources, training.evidence)
-    return Parts(sources, index.digest, evidence, ignored, training.prediction)
+    return Parts(
+        sources,
+        index.digest,
+        evidence,
+        ignored,
+        training.prediction,
+        training.zero_terminal_snr,
+    )
 
 
 def read_folder(folder: DiffusersFolder) -> Parts:
@@ -110,6 +117,7 @@ def read_folder(folder: DiffusersFolder) -> Parts:
         _evidence(sources, training.evidence),
         ignored_keys=sum(part.ignored for part in found),
         prediction=training.prediction,
+        zero_terminal_snr=training.zero_terminal_snr,
         sample_size=_sample_size(folder),
         latent_scale=folder.vae.config.scaling_factor if folder.vae else None,
         latent_shift=folder.vae.config.shift_factor if folder.vae else None,
@@ -140,6 +148,7 @@ def assemble(path: Path, parts: Parts) -> IdentifiedCheckpoint:
         family=FAMILY.name,
         variant=_variant(unet, path),
         prediction=parts.prediction,
+        zero_terminal_snr=parts.zero_terminal_snr,
         latent=LatentFormat(
             latent_channels,
             downscale,

@@ -6,7 +6,7 @@ comes before what is inside it. First answer wins; without one, it predicts nois
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from engine.api.values import ErrorCode, PredictionType
@@ -22,6 +22,8 @@ class Training:
 
     prediction: PredictionType
     evidence: str
+    # The levels reach noise alone (Lin et al. 2023).
+    zero_terminal_snr: bool = False
 
 
 _PREDICTIONS = {
@@ -38,7 +40,15 @@ def training_of_file(index: TensorIndex) -> Training:
     """What a single file says, or a sidecar file with its name."""
     answers = (rule(index) for rule in _RULES)
     usual = Training(PredictionType.EPSILON, "predicts noise: nothing says otherwise")
-    return next((answer for answer in answers if answer), usual)
+    answer = next((answer for answer in answers if answer), usual)
+    kohya = "ss_zero_terminal_snr"
+    if index.metadata.get(kohya, "").lower() == "true":
+        return replace(
+            answer, zero_terminal_snr=True, evidence=f"{answer.evidence}; metadata: {kohya}"
+        )
+    if "ztsnr" in index.tensors:
+        return replace(answer, zero_terminal_snr=True, evidence=f"{answer.evidence}; key ztsnr")
+    return answer
 
 
 def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Training:
@@ -56,7 +66,8 @@ def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Trainin
             "Choose a checkpoint trained with Stable Diffusion's own noise schedule.",
         )
     ending = ", rescale_betas_zero_snr" if scheduler.rescale_betas_zero_snr else ""
-    return Training(prediction, f"{where}: prediction_type {scheduler.prediction_type}{ending}")
+    evidence = f"{where}: prediction_type {scheduler.prediction_type}{ending}"
+    return Training(prediction, evidence, scheduler.rescale_betas_zero_snr)
 
 
 def _from_sidecar(index: TensorIndex) -> Training | None:

@@ -65,7 +65,9 @@ def resolve(
         schedule_options=request.schedule_options,
         seed_options=_seed_options(request.seed_options),
         guidance_options=request.guidance_options,
-        zero_terminal_snr=bool(request.zero_terminal_snr),
+        zero_terminal_snr=checkpoint.zero_terminal_snr
+        if request.zero_terminal_snr is None
+        else request.zero_terminal_snr,
     )
     _check(resolved, request.count, checkpoint)
     _check_denoiser(checkpoint)

@@ -30,6 +30,24 @@ def test_v_prediction_in_the_file(
 
 
 @pytest.mark.parametrize(
+    ("names", "metadata", "says"),
+    [
+        ({**KEYED, "ztsnr": (0,)}, {}, "key ztsnr"),
+        (KEYED, {"ss_zero_terminal_snr": "True"}, "ss_zero_terminal_snr"),
+    ],
+)
+def test_levels_that_reach_noise_alone(
+    tmp_path: Path, names: dict[str, tuple[int, ...]], metadata: dict[str, str], says: str
+) -> None:
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names, metadata=metadata))
+    assert checkpoint.zero_terminal_snr
+    assert checkpoint.prediction is PredictionType.V
+    assert says in checkpoint.evidence[-1]
+    usual = identify(write_sparse(tmp_path / "y.safetensors", KEYED))
+    assert not usual.zero_terminal_snr
+
+
+@pytest.mark.parametrize(
     "metadata",
     [{"ss_v_parameterization": "False"}, {"modelspec.prediction_type": "unheard of"}, {"v": "v"}],
 )
