@@ -126,7 +126,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         grammar=PromptGrammar.A1111,
         emphasis=Emphasis.ORIGINAL,
         chunking=Chunking.COMMA,
-        length_matching=LengthMatching.EMPTY_CHUNKS,
+        # Prompts of unequal length run one by one, to which repeating them comes.
+        length_matching=LengthMatching.REPEAT,
         final_norm=True,
         initial_noise=InitialNoise.SIGMA,
         # A1111's own default is the GPU's; the processor's is the same on every machine.
@@ -186,8 +187,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         name=ConventionName.INVOKE,
         grammar=PromptGrammar.COMPEL,
         emphasis=Emphasis.COMPEL,
-        chunking=Chunking.PLAIN,
-        length_matching=LengthMatching.EMPTY_CHUNKS,
+        chunking=Chunking.SENTENCE,
+        # What is missing is masked, to which repeating comes.
+        length_matching=LengthMatching.REPEAT,
         final_norm=True,
         initial_noise=InitialNoise.SCHEDULER,
         random_source=RandomSource.CPU,

@@ -29,29 +29,44 @@ class ClipTextConfig:
     epsilon: float = 1e-5
 
 
-def clip_text(g: GraphBuilder, config: ClipTextConfig, clip_skip: int = 1) -> None:
+def clip_text(
+    g: GraphBuilder, config: ClipTextConfig, clip_skip: int = 1, *, masked: bool = False
+) -> None:
     """Emit the network: tokens int64 [batch, positions] to float32 [batch, positions, width].
 
     `clip_skip` n stops n - 1 layers before the end, then applies the final norm, as A1111 does for
-    SD 1; 1 runs all layers.
+    SD 1; 1 runs all layers. `masked` adds an input `seen`, float32 [batch, positions], 1 for tokens
+    that are attended to and 0 for those that are not.
     """
     width, positions = config.width, config.positions
     tokens = g.input("tokens", DType.I64, ("batch", positions))
     table = g.weight("text_model.embeddings.token_embedding.weight", (config.vocabulary, width))
     places = g.weight("text_model.embeddings.position_embedding.weight", (positions, width))
     x = g.op("Add", g.op("Gather", table, tokens), places)
+    hidden = _hidden(g, positions) if masked else None
     for layer in range(config.layers - clip_skip + 1):
-        x = _layer(g, x, config, f"text_model.encoder.layers.{layer}")
+        x = _layer(g, x, config, f"text_model.encoder.layers.{layer}", hidden)
     x = g.layer_norm(x, "text_model.final_layer_norm", width, config.epsilon)
     g.output(x, "last_hidden_state", DType.F32, ("batch", positions, width))
 
 
-def _layer(g: GraphBuilder, x: Value, config: ClipTextConfig, name: str) -> Value:
+def _hidden(g: GraphBuilder, positions: int) -> Value:
+    """What is added to attention's scores, [batch, 1, 1, positions]: 0, or so low as to vanish."""
+    seen = g.cast_to_element(g.input("seen", DType.F32, ("batch", positions)))
+    low = g.op("Mul", g.op("Sub", seen, g.constant(1.0)), g.constant(1e4))
+    return g.op("Reshape", low, g.integers([0, 1, 1, positions]))
+
+
+def _layer(
+    g: GraphBuilder, x: Value, config: ClipTextConfig, name: str, hidden: Value | None
+) -> Value:
     """A pre-norm transformer layer with causal attention."""
     width, attn = config.width, f"{name}.self_attn"
     h = g.layer_norm(x, f"{name}.layer_norm1", width, config.epsilon)
     q, k, v = (g.linear(h, f"{attn}.{p}_proj", (width, width)) for p in "qkv")
-    mixed = g.attention(q, k, v, config.heads, width // config.heads, causal_over=config.positions)
+    mixed = g.attention(
+        q, k, v, config.heads, width // config.heads, causal_over=config.positions, hidden=hidden
+    )
     x = g.op("Add", x, g.linear(mixed, f"{attn}.out_proj", (width, width)))
     h = g.layer_norm(x, f"{name}.layer_norm2", width, config.epsilon)
     h = g.linear(h, f"{name}.mlp.fc1", (width, config.mlp_width))

@@ -121,13 +121,24 @@ class GraphBuilder(NodeWriter):
         return self.op("LayerNormalization", x, scale, bias, axis=-1, epsilon=epsilon)
 
     def attention(
-        self, q: Value, k: Value, v: Value, heads: int, head_width: int, *, causal_over: int = 0
+        self,
+        q: Value,
+        k: Value,
+        v: Value,
+        heads: int,
+        head_width: int,
+        *,
+        causal_over: int = 0,
+        hidden: Value | None = None,
     ) -> Value:
         """softmax(q k^T / sqrt(head_width)) v per head; all [batch, tokens, heads * head_width].
 
         `causal_over` is the number of tokens where each attends only to itself and those before it,
-        0 where every token attends to all.
+        0 where every token attends to all. `hidden`, [batch, 1, 1, tokens], is added to the scores.
         """
+        if hidden is not None:
+            # Rare and small enough that the form does not matter for speed.
+            return self._primitive_attention(q, k, v, heads, head_width, causal_over, hidden)
         match self.operators.attention:
             case AttentionForm.MULTI_HEAD:
                 return self.op(
@@ -149,7 +160,14 @@ class GraphBuilder(NodeWriter):
                 return self._primitive_attention(q, k, v, heads, head_width, causal_over)
 
     def _primitive_attention(
-        self, q: Value, k: Value, v: Value, heads: int, head_width: int, causal_over: int
+        self,
+        q: Value,
+        k: Value,
+        v: Value,
+        heads: int,
+        head_width: int,
+        causal_over: int,
+        hidden: Value | None = None,
     ) -> Value:
         def split(x: Value, perm: list[int]) -> Value:
             per_head = self.op("Reshape", x, self.integers([0, 0, heads, head_width]))
@@ -159,8 +177,10 @@ class GraphBuilder(NodeWriter):
         scores = self.op("Mul", scores, self.constant(head_width**-0.5))
         if causal_over:
             # Finite, so that a row never becomes inf - inf; it vanishes after the softmax.
-            hidden = np.triu(np.full((causal_over, causal_over), -1e4), 1)
-            scores = self.op("Add", scores, self.constant(hidden))
+            later = np.triu(np.full((causal_over, causal_over), -1e4), 1)
+            scores = self.op("Add", scores, self.constant(later))
+        if hidden is not None:
+            scores = self.op("Add", scores, hidden)
         mixed = self.op("MatMul", self.op("Softmax", scores, axis=-1), split(v, [0, 2, 1, 3]))
         merged = self.op("Transpose", mixed, perm=[0, 2, 1, 3])
         return self.op("Reshape", merged, self.integers([0, 0, heads * head_width]))

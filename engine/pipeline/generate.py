@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ from engine.api.conventions import RedrawSteps
 from engine.api.record import ResolvedRequest
 from engine.api.values import InputRole, Phase
 from engine.families.base import IdentifiedCheckpoint
-from engine.pipeline import checks, conditioning, networks
-from engine.pipeline.conditioning import Conditioning
+from engine.pipeline import checks, networks
+from engine.pipeline.conditioning import Conditioning, encode, plan_prompts
 from engine.pipeline.inputs import read_image
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.sampling.denoiser import Denoiser, initial_latents, noised
@@ -74,20 +75,27 @@ class Generation:
 
     def _encode_prompts(self) -> Conditioning:
         """Both prompts, through the text encoder."""
-        request, tokenizer = self.request, self.job.tokenizer
-        positive, negative = conditioning.tokenize(
-            request.prompt, request.negative_prompt, tokenizer, self.convention
+        request = self.request
+        info = SAMPLERS[request.sampler]
+        plan = plan_prompts(
+            request.prompt,
+            request.negative_prompt,
+            self.job.tokenizer,
+            self.convention,
+            request.steps * info.evaluations,
         )
 
         def work(session: Session) -> Conditioning:
-            def encode_tokens(ids: NDArray[np.int64]) -> Array:
-                return self.stages.call(session, {"tokens": ids})["last_hidden_state"]
+            def encode_tokens(ids: NDArray[np.int64], seen: NDArray[np.bool_] | None) -> Array:
+                feeds: dict[str, Array] = {"tokens": ids}
+                if seen is not None:
+                    feeds["seen"] = seen.astype(np.float32)
+                return self.stages.call(session, feeds)["last_hidden_state"]
 
-            return conditioning.encode(
-                positive, negative, tokenizer, self.convention, encode_tokens
-            )
+            return encode(plan, encode_tokens)
 
-        network = networks.text_encoder(self.checkpoint, request.clip_skip)
+        masked = plan.seen is not None
+        network = networks.text_encoder(self.checkpoint, request.clip_skip, masked=masked)
         return self.stages.run(Phase.ENCODE, network, work, _embedding_problem)
 
     def _encode_image(self, image: Array) -> Latent:
@@ -126,16 +134,18 @@ class Generation:
             sigmas = redraw_sigmas(choice, request.steps, request.strength, rule).taken
 
         def work(session: Session) -> Latent:
-            contexts = {guided: _context(prompt, guided=guided) for guided in (False, True)}
+            evaluations = count()
 
             def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
-                session.pin("context", contexts[guided])
+                session.pin("context", prompt.at(next(evaluations), guided=guided))
                 sample = x if beside is None else _beside(x, beside)
                 waves = networks.time_waves(self.checkpoint, float(timestep))
                 feeds = {"sample": sample, "time_waves": waves}
                 return self.stages.call(session, feeds)["prediction"]
 
-            denoise = Denoiser(predict, schedule, self.checkpoint.prediction, request.guidance)
+            denoise = Denoiser(
+                predict, schedule, self.checkpoint.prediction, request.guidance, prompt.weights
+            )
             noise = SeededNoise([seed], self._latent_shape())
             x = self._start(noise.draw(), init, sigmas)
             total = len(sigmas) - 1
@@ -178,15 +188,10 @@ class Generation:
         return noised(init, noise, sigmas[0])
 
 
-def _context(prompt: Conditioning, *, guided: bool) -> Array:
-    """What the denoiser attends to: the prompt, and under guidance then the negative prompt."""
-    return np.concatenate([prompt.positive, prompt.negative]) if guided else prompt.positive
-
-
 def _beside(x: Latent, channels: Latent) -> Latent:
     """Latents [batch, C, H, W] with the same further channels [1, D, H, W] for each."""
     return np.concatenate([x, np.repeat(channels, len(x), axis=0)], axis=1)
 
 
 def _embedding_problem(prompt: Conditioning) -> str | None:
-    return checks.numbers(prompt.positive) or checks.numbers(prompt.negative)
+    return next(filter(None, map(checks.numbers, prompt.all_vectors())), None)

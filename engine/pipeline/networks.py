@@ -11,13 +11,15 @@ from engine.graphs.unet import time_waves as unet_time_waves
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 
 
-def text_encoder(checkpoint: IdentifiedCheckpoint, clip_skip: int) -> Network:
-    """Tokens to embeddings, stopping `clip_skip` - 1 layers early."""
+def text_encoder(
+    checkpoint: IdentifiedCheckpoint, clip_skip: int, *, masked: bool = False
+) -> Network:
+    """Tokens to embeddings, stopping `clip_skip` - 1 layers early; `masked` hides some of them."""
     source = checkpoint.components[Component.TEXT_ENCODER]
     config = cast("ClipTextConfig", source.config)
     return Network(
         "text_encoder",
-        lambda g: clip_text(g, config, clip_skip),
+        lambda g: clip_text(g, config, clip_skip, masked=masked),
         source.weights,
         checkpoint.digest,
     )

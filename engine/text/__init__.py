@@ -1,27 +1,52 @@
 """Prompts: the grammars of the tools, CLIP's tokenizer, chunks of 75 tokens. Public to the app.
 
-A prompt goes through `wildcards` (which the person may want written out), `tags` (comments, names
-of networks), `composition` (`AND`), `timeline` (`[a:b:8]`, `[a|b]`), then `a1111`, `comfy` or
-`compel` (which words count more), `tokenizers` and `chunks`. What weights do to embeddings is in
-`engine.pipeline.conditioning`.
+`wildcards` writes out what a seed draws. `reading` then reads a prompt by the grammar of a
+convention: `tags` (comments, names of networks), `composition` (`AND`) and `timeline` (`[a:b:8]`,
+`[a|b]`) are AUTOMATIC1111's; `a1111`, `comfy` and `compel` tell which words count more.
+`tokenizers` and `chunks` make ids of it; `counting` and `hints` are for whoever is writing. What
+weights do to embeddings is in `engine.pipeline.conditioning`.
 """
 
 from engine.text.a1111 import parse_attention
-from engine.text.chunks import TokenChunks, match_chunk_counts, tokenize_prompt
+from engine.text.chunks import TokenChunks, tokenize_prompt
 from engine.text.comfy import parse_attention_comfy
-from engine.text.prompt import Break, PromptPart, WeightedText
+from engine.text.compel import CompelPrompt, parse_compel
+from engine.text.composition import ComposedText, split_composition
+from engine.text.counting import TokenCount, count_tokens
+from engine.text.hints import PromptHint, bracket_hints
+from engine.text.prompt import Break, Mixture, PromptPart, WeightedText
+from engine.text.reading import PromptReading, read_prompt
+from engine.text.tags import NetworkTag, strip_comments, strip_tags
+from engine.text.timeline import TimedText, schedule_prompt
 from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_tokenizer
+from engine.text.wildcards import expand_wildcards
 
 __all__ = [
     "Break",
     "ClipTokenizer",
+    "CompelPrompt",
+    "ComposedText",
+    "Mixture",
+    "NetworkTag",
+    "PromptHint",
     "PromptPart",
+    "PromptReading",
+    "TimedText",
     "TokenChunks",
+    "TokenCount",
     "WeightedText",
+    "bracket_hints",
+    "count_tokens",
+    "expand_wildcards",
     "load_clip_tokenizer",
     "load_tokenizer",
-    "match_chunk_counts",
     "parse_attention",
     "parse_attention_comfy",
+    "parse_compel",
+    "read_prompt",
+    "schedule_prompt",
+    "split_composition",
+    "strip_comments",
+    "strip_tags",
     "tokenize_prompt",
 ]

@@ -19,12 +19,9 @@ from engine.text.compel_fragments import (
     Swapped,
     Weighted,
 )
-from engine.text.prompt import WeightedText, clamp_weight
+from engine.text.prompt import EMPTY_PROMPT, Mixture, WeightedText, clamp_weight
 from engine.text.spot import prompt_error
 from engine.text.tags import NetworkTag
-
-# Fragments of a prompt; neighbours of equal weight are one.
-Phrase = tuple[WeightedText, ...]
 
 _COMMA = re.compile(r",(\S)")
 _OPERATOR = re.compile(rf"\s*\.(and|add|blend)\s*\(\s*({OPTIONS})\s*\)")
@@ -35,24 +32,13 @@ _NOT_NORMALIZED = "no_normalize"
 
 
 @dataclass(frozen=True, slots=True)
-class CompelPart:
-    """One of the prompts that are put one behind the other, most often the only one.
+class CompelPrompt:
+    """A prompt as compel reads it: at least one part, and the LoRAs it asks for.
 
-    Its encoding is the sum of those of `phrases`, each times its share; `normalized` shares are
-    divided by their sum. `weight` moves the result away from the empty prompt.
+    The encodings of the parts stand one behind the other.
     """
 
-    phrases: tuple[Phrase, ...]
-    shares: tuple[float, ...] = (1.0,)
-    normalized: bool = True
-    weight: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class CompelPrompt:
-    """A prompt as compel reads it: at least one part, and the LoRAs it asks for."""
-
-    parts: tuple[CompelPart, ...]
+    parts: tuple[Mixture, ...]
     tags: tuple[NetworkTag, ...] = ()
 
 
@@ -67,9 +53,6 @@ class _Call:
     end: int
 
 
-_EMPTY = CompelPart(((WeightedText("", 1.0),),))
-
-
 def parse_compel(text: str) -> CompelPrompt:
     """Read a prompt. Raises EngineError(REQUEST_INVALID) for what compel refuses.
 
@@ -79,7 +62,7 @@ def parse_compel(text: str) -> CompelPrompt:
     # As compel does; its parser takes a tab for a space.
     spaced = _COMMA.sub(r", \1", text).replace("\t", " ")
     if not spaced.strip():
-        return CompelPrompt((_EMPTY,))
+        return CompelPrompt((EMPTY_PROMPT,))
     reader = _Reader(text, Fragments(spaced))
     position = reader.fragments.skip_blank(0)
     call = reader.call(position)
@@ -91,7 +74,7 @@ def parse_compel(text: str) -> CompelPrompt:
     call = reader.call(position)
     if call is None or call.operator != "blend":
         phrase = _phrase(reader.fragments.prompt(position), tags)
-        part = CompelPart((phrase,)) if phrase else _EMPTY
+        part = Mixture((phrase,)) if phrase else EMPTY_PROMPT
         return CompelPrompt((part,), tuple(tags))
     part = reader.blend(call, tags)
     end = reader.loras(reader.fragments.skip_blank(call.end), tags)
@@ -141,13 +124,13 @@ class _Reader:
         weights = self._numbers(call, call.options)
         tags: list[NetworkTag] = []
         parts = [
-            CompelPart((phrase,), weight=weight)
+            Mixture((phrase,), weight=weight)
             for target, weight in zip(call.targets, weights, strict=True)
             if (phrase := _phrase(target, tags))
         ]
-        return CompelPrompt(tuple(parts) or (_EMPTY,), tuple(tags))
+        return CompelPrompt(tuple(parts) or (EMPTY_PROMPT,), tuple(tags))
 
-    def blend(self, call: _Call, tags: list[NetworkTag]) -> CompelPart:
+    def blend(self, call: _Call, tags: list[NetworkTag]) -> Mixture:
         """A mixture of prompts."""
         options, _, last = call.options.rpartition(",")
         named = last.partition("=")[0].strip() == _NOT_NORMALIZED
@@ -157,7 +140,7 @@ class _Reader:
             raise self.error(
                 call.options_start, "a blend holds a swap or nothing", "Take that out of the blend."
             )
-        return CompelPart(phrases, shares, normalized=not named)
+        return Mixture(phrases, shares, normalized=not named)
 
     def _numbers(self, call: _Call, options: str) -> tuple[float, ...]:
         """The numbers of an operator, one a prompt; 1 each where there are none."""
@@ -210,7 +193,7 @@ def _leaves(items: Sequence[Item]) -> Iterator[tuple[Item, float, bool]]:
             yield item, weight, False
 
 
-def _phrase(items: Sequence[Item], tags: list[NetworkTag]) -> Phrase:
+def _phrase(items: Sequence[Item], tags: list[NetworkTag]) -> tuple[WeightedText, ...]:
     """Fragments with neighbours of equal weight joined; LoRAs go to `tags`."""
     runs: list[tuple[list[str], float]] = []
     fenced = True

@@ -22,6 +22,23 @@ class Break:
 PromptPart = WeightedText | Break
 
 
+@dataclass(frozen=True, slots=True)
+class Mixture:
+    """A prompt, or several whose encodings are mixed.
+
+    The encoding is the sum of those of `phrases`, each times its share; `normalized` shares are
+    divided by their sum. `weight` then moves it away from the empty prompt.
+    """
+
+    phrases: tuple[tuple[PromptPart, ...], ...]
+    shares: tuple[float, ...] = (1.0,)
+    normalized: bool = True
+    weight: float = 1.0
+
+
+EMPTY_PROMPT = Mixture(((WeightedText("", 1.0),),))
+
+
 def clamp_weight(weight: float) -> float:
     """The nearest weight within plus or minus `MAX_WEIGHT`."""
     return max(-MAX_WEIGHT, min(weight, MAX_WEIGHT))

@@ -5,8 +5,10 @@ assets/README.md. A diffusers folder may bring its own.
 """
 
 import gzip
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
+from itertools import accumulate
 from pathlib import Path
 
 import msgspec
@@ -19,6 +21,9 @@ START_TOKEN = "<|startoftext|>"
 END_TOKEN = "<|endoftext|>"
 
 _END_OF_WORD = "</w>"
+_SLICE = 16_384
+_SEAM_IDS = 8
+_LAST_OF_TWO_BYTES = 0xFFFF
 # CLIP's own split (Radford et al. 2021, `simple_tokenizer.py`), without its fix-ups of broken
 # Unicode.
 _WORDS = (
@@ -33,6 +38,7 @@ class ClipTokenizer:
 
     `start_id` and `end_id` frame each chunk, `pad_id` fills it, `comma_id` is the comma at the end
     of a word (None if the vocabulary has none); `vocabulary_size` is one more than the largest id.
+    `sentence_ends` (a period), `phrase_ends` (also comma, colon, semicolon), `word_ends` are ids.
     """
 
     def __init__(
@@ -49,28 +55,12 @@ class ClipTokenizer:
         self.pad_id = vocabulary[pad]
         self.comma_id = vocabulary.get("," + _END_OF_WORD)
         self.vocabulary_size = max(vocabulary.values()) + 1
-        self._bpe = Tokenizer(
-            models.BPE(
-                vocab=vocabulary,
-                merges=merges,
-                continuing_subword_prefix="",
-                end_of_word_suffix=_END_OF_WORD,
-                unk_token=end,
-            )
+        self.sentence_ends = _ids_of(vocabulary, ".")
+        self.phrase_ends = _ids_of(vocabulary, ".,;:")
+        self.word_ends = frozenset(
+            number for token, number in vocabulary.items() if token.endswith(_END_OF_WORD)
         )
-        self._bpe.normalizer = normalizers.Sequence(
-            [
-                normalizers.NFC(),
-                normalizers.Replace(Regex(r"\s+"), " "),
-                normalizers.Lowercase(),
-            ]
-        )
-        self._bpe.pre_tokenizer = pre_tokenizers.Sequence(
-            [
-                pre_tokenizers.Split(Regex(_WORDS), behavior="removed", invert=True),
-                pre_tokenizers.ByteLevel(add_prefix_space=False),
-            ]
-        )
+        self._bpe = _byte_level_bpe(vocabulary, merges, end)
         # A prompt may name them, as in other tools; the comparison comes before lower-casing.
         special = [AddedToken(token, normalized=False, special=True) for token in (start, end, pad)]
         # The library's stub leaves the element type of the list open.
@@ -79,6 +69,72 @@ class ClipTokenizer:
     def encode(self, text: str) -> list[int]:
         """Return the ids of any text, without start and end; lone surrogates read as U+FFFD."""
         return self._bpe.encode(_well_formed(text), add_special_tokens=False).ids
+
+    def encode_up_to(self, text: str, limit: int) -> list[int]:
+        """As `encode`, but of a long text with more than `limit` ids perhaps only more than that.
+
+        Those need not be right: they tell in a short time that there are too many.
+        """
+        if len(text) <= _SLICE:
+            return self.encode(text)
+        found: list[int] = []
+        for start in range(0, len(text), _SLICE):
+            found += self.encode(text[start : start + _SLICE])
+            # At each seam a word may have come to a few more ids than it has.
+            if len(found) > limit + _SEAM_IDS * (1 + start // _SLICE):
+                return found
+        return self.encode(text)
+
+    def character_of(self, text: str, index: int) -> int | None:
+        """Where in the text the id at `index` of `encode` begins; None if there are fewer."""
+        formed = _well_formed(text)
+        offsets = self._bpe.encode(formed, add_special_tokens=False).offsets
+        if index >= len(offsets):
+            return None
+        # Two halves of a character, each by itself in `text`, are one in `formed`.
+        units = _utf16_length(formed[: offsets[index][0]])
+        return next(place for place, before in enumerate(_utf16_places(text)) if before >= units)
+
+
+def _byte_level_bpe(vocabulary: dict[str, int], merges: list[Merge], unknown: str) -> Tokenizer:
+    bpe = Tokenizer(
+        models.BPE(
+            vocab=vocabulary,
+            merges=merges,
+            continuing_subword_prefix="",
+            end_of_word_suffix=_END_OF_WORD,
+            unk_token=unknown,
+        )
+    )
+    bpe.normalizer = normalizers.Sequence(
+        [
+            normalizers.NFC(),
+            normalizers.Replace(Regex(r"\s+"), " "),
+            normalizers.Lowercase(),
+        ]
+    )
+    bpe.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_WORDS), behavior="removed", invert=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    return bpe
+
+
+def _utf16_length(text: str) -> int:
+    return len(text) + sum(1 for c in text if ord(c) > _LAST_OF_TWO_BYTES)
+
+
+def _utf16_places(text: str) -> Iterator[int]:
+    """How many units of UTF-16 are before each character and before the end."""
+    return accumulate((1 + (ord(c) > _LAST_OF_TWO_BYTES) for c in text), initial=0)
+
+
+def _ids_of(vocabulary: dict[str, int], marks: str) -> frozenset[int]:
+    """The ids of these characters at the end of a word, of those that have one."""
+    tokens = (mark + _END_OF_WORD for mark in marks)
+    return frozenset(vocabulary[token] for token in tokens if token in vocabulary)
 
 
 def _well_formed(text: str) -> str:

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.api.conventions import Chunking
 from engine.text.a1111 import parse_attention
-from engine.text.chunks import TokenChunks, match_chunk_counts, tokenize_prompt
+from engine.text.chunks import NO_PART, TokenChunks, empty_chunks, extended, tokenize_prompt
 from engine.text.prompt import Break, PromptPart, WeightedText
 from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer
 
@@ -116,19 +117,75 @@ def test_a_vocabulary_without_commas_never_looks_back() -> None:
     assert chunks.ids[1, :7].tolist() == [2, 1, 1, 1, 1, 1, 3]
 
 
-@pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 1), (1, 3)])
-def test_positive_and_negative_get_the_same_count(first: int, second: int) -> None:
+def test_an_end_token_in_the_text_stays_where_it_is_where_it_is_padding_too() -> None:
+    chunks = chunks_of("cat <|endoftext|> cat")
+    assert chunks.ids[0, :6].tolist() == [START, CAT, END, CAT, END, END]
+
+
+@pytest.mark.parametrize("chunking", [Chunking.WORD, Chunking.SENTENCE, Chunking.CUT])
+def test_other_tools_pad_only_behind_the_words(chunking: Chunking) -> None:
+    parts = [WeightedText("a <|endoftext|> a", 1.0)]
+    chunks = tokenize_prompt(small_tokenizer(), parts, chunking)
+    assert chunks.ids.tolist() == [[2, 1, 3, 1, 3] + [4] * 72]
+
+
+def laid_out(chunking: Chunking, *texts: str) -> list[int]:
+    """How many words each chunk gets."""
+    parts = [WeightedText(text, 1.0) for text in texts]
+    return [len(row) for row in words(tokenize_prompt(load_clip_tokenizer(), parts, chunking))]
+
+
+def test_comfy_does_not_divide_a_piece_of_fewer_than_eight_tokens() -> None:
+    assert laid_out(Chunking.WORD, "cat " * 70, "cat " * 7) == [70, 7]
+    assert laid_out(Chunking.WORD, "cat " * 70, "cat " * 8) == [75, 3]
+    assert laid_out(Chunking.WORD, "cat " * 70, "cat " * 5) == [75]
+    assert laid_out(Chunking.WORD, "cat " * 75, "cat") == [75, 1]
+    assert laid_out(Chunking.WORD, "cat " * 160) == [75, 75, 10]
+
+
+@pytest.mark.parametrize(
+    ("text", "lengths"),
+    [
+        ("cat " * 20 + ". " + "cat " * 60, [21, 60]),
+        ("cat " * 20 + ", " + "cat " * 20 + "; " + "cat " * 60, [42, 60]),
+        ("cat " * 20 + ". " + "cat " * 20 + ", " + "cat " * 60, [21, 21, 60]),
+        ("cat " * 80, [75, 5]),
+        # "astronautcat" and its like have tokens that end no word.
+        ("cat " * 73 + "xqzjkwvb " + "cat " * 10, [73, 16]),
+        ("x" * 400, [75, 25]),
+    ],
+)
+def test_compel_ends_a_chunk_at_a_sentence_a_phrase_or_a_word(
+    text: str, lengths: list[int]
+) -> None:
+    assert laid_out(Chunking.SENTENCE, text) == lengths
+
+
+def test_plain_chunks_take_no_notice_of_commas() -> None:
+    assert laid_out(Chunking.PLAIN, "cat " * 70 + ", " + "cat " * 9) == [75, 5]
+
+
+def test_a_cut_prompt_has_one_chunk_and_counts_all() -> None:
+    chunks = tokenize_prompt(load_clip_tokenizer(), [WeightedText("cat " * 100, 1.0)], Chunking.CUT)
+    assert (chunks.count, chunks.used, chunks.capacity) == (1, 100, 75)
+
+
+def test_tokens_know_their_part() -> None:
+    chunks = chunks_of("cat (cat:1.5) cat")
+    assert chunks.parts[0, :6].tolist() == [NO_PART, 0, 1, 2, NO_PART, NO_PART]
+
+
+def test_empty_chunks_follow() -> None:
     clip = load_clip_tokenizer()
-    a, b = (tokenize_prompt(clip, [WeightedText("cat " * 75 * n, 1.2)]) for n in (first, second))
-    longer_a, longer_b = match_chunk_counts(clip, a, b)
-    assert longer_a.count == longer_b.count == max(first, second)
-    assert longer_a.weights.shape == longer_b.weights.shape == longer_a.ids.shape
-    np.testing.assert_array_equal(longer_a.ids[:first], a.ids)
-    np.testing.assert_array_equal(longer_b.weights[:second], b.weights)
-    for extended, count in ((longer_a, first), (longer_b, second)):
-        assert all(row == [START] + [END] * 76 for row in extended.ids[count:].tolist())
-        assert (extended.weights[count:] == 1.0).all()
-    assert (longer_a.used, longer_b.used) == (a.used, b.used)
+    chunks = chunks_of("cat (cat:1.2)")
+    assert extended(chunks, clip, 1) is chunks
+    longer = extended(chunks, clip, 3)
+    np.testing.assert_array_equal(longer.ids[:1], chunks.ids)
+    np.testing.assert_array_equal(longer.ids[1:], empty_chunks(clip, 2).ids)
+    assert longer.ids[1].tolist() == [START] + [END] * 76
+    assert (longer.weights[1:] == 1.0).all()
+    assert (longer.parts[1:] == NO_PART).all()
+    assert longer.used == chunks.used
 
 
 PARTS = st.lists(

@@ -1,0 +1,59 @@
+"""What to point out in a prompt while it is being written. Hints stop nothing."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from engine.api.conventions import PromptGrammar
+
+# Brackets that open and close, by grammar.
+_PAIRS = {
+    PromptGrammar.A1111: "()[]",
+    PromptGrammar.COMFY: "()",
+    PromptGrammar.COMPEL: "()",
+    PromptGrammar.LITERAL: "",
+}
+_MARK = re.compile(r'\\.|[()\[\]"]', re.DOTALL)
+_MOST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PromptHint:
+    """Something that is probably not meant, at a character counted from 0."""
+
+    position: int
+    message: str
+
+
+def bracket_hints(text: str, grammar: PromptGrammar) -> tuple[PromptHint, ...]:
+    """Brackets and quotes without a partner, in order, at most 20. Linear in time."""
+    hints = (
+        PromptHint(position, f"At character {position + 1}, {text[position]} has no partner.")
+        for position in sorted(_unpaired(text, grammar))
+    )
+    return tuple(islice(hints, _MOST))
+
+
+def _unpaired(text: str, grammar: PromptGrammar) -> Iterator[int]:
+    pairs = _PAIRS[grammar]
+    # Round and square brackets may cross each other.
+    opened: dict[str, list[int]] = {bracket: [] for bracket in pairs[::2]}
+    quotes: list[int] = []
+    for match in _MARK.finditer(text):
+        mark = match[0]
+        if mark == '"':
+            quotes.append(match.start())
+        elif mark in pairs:
+            kind = pairs.index(mark)
+            stack = opened[pairs[kind - kind % 2]]
+            if kind % 2 == 0:
+                stack.append(match.start())
+            elif stack:
+                stack.pop()
+            else:
+                yield match.start()
+    for stack in opened.values():
+        yield from stack
+    if grammar is PromptGrammar.COMPEL and len(quotes) % 2:
+        yield quotes[-1]

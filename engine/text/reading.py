@@ -1,0 +1,89 @@
+"""From what a person wrote to what is encoded, by the grammar of a convention."""
+
+from dataclasses import dataclass
+from functools import cache
+
+from engine.api.conventions import Convention, Emphasis, PromptGrammar
+from engine.text.a1111 import parse_attention
+from engine.text.comfy import parse_attention_comfy
+from engine.text.compel import parse_compel
+from engine.text.composition import ComposedText, split_composition
+from engine.text.prompt import Mixture, PromptPart, WeightedText
+from engine.text.tags import NetworkTag, strip_comments, strip_tags
+from engine.text.timeline import TimedText, schedule_prompt
+
+# The encodings of its mixtures stand one behind the other.
+Passage = tuple[Mixture, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimedPassage:
+    """A passage, and the last evaluation of the denoiser, counted from 0, it is in effect for."""
+
+    until: int
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedTimeline:
+    """What a prompt, or its part between two `AND`, says as the run goes on, and its weight."""
+
+    weight: float
+    passages: tuple[TimedPassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptReading:
+    """A prompt as a tool reads it: at least one timeline, and the networks it asks for."""
+
+    timelines: tuple[WeightedTimeline, ...]
+    tags: tuple[NetworkTag, ...] = ()
+
+
+def read_prompt(
+    text: str, convention: Convention, steps: int, *, negative: bool = False
+) -> PromptReading:
+    """Read a prompt by a convention's grammar.
+
+    `steps` is how often the denoiser is expected to run, see `schedule_prompt`. A negative prompt
+    has no parts and names no networks in A1111: `AND` and tags are text there. Raises
+    EngineError(REQUEST_INVALID) for what the tool refuses.
+    """
+    match convention.grammar:
+        case PromptGrammar.A1111:
+            return _read_a1111(text, steps, convention.emphasis, negative=negative)
+        case PromptGrammar.COMFY:
+            return _unchanging((Mixture((parse_attention_comfy(text),)),), steps)
+        case PromptGrammar.COMPEL:
+            prompt = parse_compel(text)
+            return _unchanging(prompt.parts, steps, prompt.tags)
+        case PromptGrammar.LITERAL:
+            return _unchanging((Mixture((_literal(text),)),), steps)
+
+
+def _unchanging(passage: Passage, steps: int, tags: tuple[NetworkTag, ...] = ()) -> PromptReading:
+    return PromptReading((WeightedTimeline(1.0, (TimedPassage(steps, passage),)),), tags)
+
+
+def _literal(text: str) -> tuple[PromptPart, ...]:
+    return (WeightedText(text, 1.0),)
+
+
+def _read_a1111(text: str, steps: int, emphasis: Emphasis, *, negative: bool) -> PromptReading:
+    text = strip_comments(text)
+    tags: tuple[NetworkTag, ...] = ()
+    if negative:
+        parts: tuple[ComposedText, ...] = (ComposedText(text, 1.0),)
+    else:
+        text, tags = strip_tags(text)
+        parts = split_composition(text)
+    parse = cache(_literal if emphasis is Emphasis.LITERAL else parse_attention)
+
+    def timed(item: TimedText) -> TimedPassage:
+        return TimedPassage(item.until, (Mixture((parse(item.text),)),))
+
+    timelines = (
+        WeightedTimeline(part.weight, tuple(map(timed, schedule_prompt(part.text, steps))))
+        for part in parts
+    )
+    return PromptReading(tuple(timelines), tags)

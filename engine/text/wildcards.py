@@ -1,0 +1,197 @@
+r"""Words drawn by a seed: `__name__` from files, `{a|b|c}` from the prompt itself.
+
+`__animals/cats__` is a line of `animals/cats.txt` in the folder of wildcards; empty lines and those
+that begin with `#` are none. `{a|b}` is one of its parts, and `{3::a|b}` is a three times as often;
+braces without a bar are text. Both nest, also in the lines of files. `\{`, `\}` and, inside braces,
+`\|` are the plain characters; `\__` keeps a name as it is.
+
+The draws are those of `random.Random(seed).random()`, of which the Python documentation says that
+the values stay the same in all later versions; one draw for each choice, outer before inner, left
+to right. So a prompt, a seed and the files give the same words for ever.
+"""
+
+import re
+from bisect import bisect
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from pathlib import Path
+from random import Random
+
+from engine.errors import EngineError
+from engine.text.spot import prompt_error
+
+# Parts that are written out, and characters: a line may name files whose lines name files.
+_MAX_CHOICES = 10_000
+_MAX_CHARACTERS = 1_000_000
+_MAX_FILE_BYTES = 4 << 20
+
+_NAME = r"__(?=[^\s_])([\w\-./ ]*?[^\W_])__"
+_MARK = re.compile(rf"\\(?:__|.)|[{{}}|]|{_NAME}", re.DOTALL)
+_ESCAPED = re.compile(r"\\([{}|]|__)")
+_ESCAPED_OUTSIDE = re.compile(r"\\([{}]|__)")
+_WEIGHT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)::")
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Braces that hold bars: where each part begins and ends, and where the braces end."""
+
+    parts: tuple[tuple[int, int], ...]
+    weights: tuple[float, ...]
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A text with its choices and names by their first character."""
+
+    text: str
+    choices: dict[int, _Choice]
+    names: dict[int, re.Match[str]]
+    starts: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Range:
+    """A piece of a source still to be written out, and the file it is a line of."""
+
+    source: _Source
+    position: int
+    end: int
+    name: str | None
+    in_braces: bool = False
+
+
+def expand_wildcards(text: str, seed: int, folder: Path | None) -> str:
+    """Write a prompt out. `folder` holds the files, None where there are none.
+
+    Raises EngineError(REQUEST_INVALID) that points at the name of a file that there is not, that
+    has no lines, or that leads back to itself, and where there is too much to write out.
+    """
+    return _Expansion(text, Random(seed), folder).result()
+
+
+@dataclass(slots=True)
+class _Expansion:
+    text: str
+    random: Random
+    folder: Path | None
+    written: list[str] = field(default_factory=list[str])
+    length: int = 0
+    drawn: int = 0
+    stack: list[_Range] = field(default_factory=list[_Range])
+    lines: dict[str, tuple[_Source, ...]] = field(default_factory=dict[str, tuple[_Source, ...]])
+
+    def result(self) -> str:
+        self.stack.append(_Range(_read(self.text), 0, len(self.text), None))
+        while self.stack:
+            self._advance(self.stack[-1])
+        return "".join(self.written)
+
+    def _advance(self, current: _Range) -> None:
+        """Write the range up to its next choice or name, and begin with that."""
+        source = current.source
+        following = bisect(source.starts, current.position - 1)
+        start = source.starts[following] if following < len(source.starts) else current.end
+        self._write(current, min(start, current.end))
+        if start >= current.end:
+            self.stack.pop()
+            return
+        self.drawn += 1
+        if self.drawn > _MAX_CHOICES:
+            raise self._error(f"more than {_MAX_CHOICES:,} words would be drawn")
+        choice = source.choices.get(start)
+        if choice is not None:
+            current.position = choice.end
+            begin, end = choice.parts[self._draw(choice.weights)]
+            self.stack.append(_Range(source, begin, end, current.name, in_braces=True))
+            return
+        match = source.names[start]
+        lines = self._lines(match[1], current, start)
+        current.position = match.end()
+        line = lines[self._draw((1.0,) * len(lines))]
+        self.stack.append(_Range(line, 0, len(line.text), match[1]))
+
+    def _write(self, current: _Range, end: int) -> None:
+        escaped = _ESCAPED if current.in_braces else _ESCAPED_OUTSIDE
+        piece = escaped.sub(r"\1", current.source.text[current.position : end])
+        self.length += len(piece)
+        if self.length > _MAX_CHARACTERS:
+            raise self._error("the prompt becomes too long")
+        self.written.append(piece)
+        current.position = end
+
+    def _draw(self, weights: tuple[float, ...]) -> int:
+        sums = list(accumulate(weights))
+        if not sums[-1]:
+            return int(self.random.random() * len(sums))
+        return bisect(sums, self.random.random() * sums[-1])
+
+    def _lines(self, name: str, current: _Range, start: int) -> tuple[_Source, ...]:
+        if any(above.name == name for above in self.stack):
+            raise self._error(f"the wildcard {name} leads back to itself", current, start)
+        if name not in self.lines:
+            lines = _read_lines(self.folder, name)
+            if not lines:
+                raise self._error(f"there is no wildcard named {name}", current, start)
+            self.lines[name] = tuple(map(_read, lines))
+        return self.lines[name]
+
+    def _error(self, problem: str, current: _Range | None = None, start: int = 0) -> EngineError:
+        """Points at a name in the prompt: this one, or the one that led into files."""
+        outer = self.stack[0].source
+        position = start
+        if current is None or current.source is not outer:
+            # The range has gone past the name that led here.
+            inmost = next(r for r in reversed(self.stack) if r.source is outer)
+            before = bisect(outer.starts, inmost.position - 1)
+            position = outer.starts[before - 1] if before else 0
+        hint = "Write another name, or add a text file of that name to the folder of wildcards."
+        return prompt_error(self.text, position, problem, hint)
+
+
+def _read(text: str) -> _Source:
+    """Find the choices and names of a text, without recursion."""
+    choices: dict[int, _Choice] = {}
+    names: dict[int, re.Match[str]] = {}
+    opened: list[list[int]] = []
+    for match in _MARK.finditer(text):
+        match match[0]:
+            case "{":
+                opened.append([match.start()])
+            case "|" if opened:
+                opened[-1].append(match.start())
+            case "}" if opened:
+                edges = [*opened.pop(), match.start()]
+                if len(edges) > 2:
+                    choices[edges[0]] = _choice(text, edges)
+            case _ if match[1] is not None:
+                names[match.start()] = match
+            case _:
+                pass
+    return _Source(text, choices, names, tuple(sorted([*choices, *names])))
+
+
+def _choice(text: str, edges: list[int]) -> _Choice:
+    parts: list[tuple[int, int]] = []
+    weights: list[float] = []
+    for before, end in pairwise(edges):
+        weight = _WEIGHT.match(text, before + 1, end)
+        parts.append((weight.end() if weight else before + 1, end))
+        weights.append(float(weight[1]) if weight else 1.0)
+    return _Choice(tuple(parts), tuple(weights), edges[-1] + 1)
+
+
+def _read_lines(folder: Path | None, name: str) -> list[str]:
+    """The lines of a wildcard, none where it cannot be read."""
+    # A name is no way out of the folder.
+    if folder is None or name.startswith("/") or ".." in name.split("/"):
+        return []
+    try:
+        with (folder / f"{name}.txt").open("rb") as file:
+            content = file.read(_MAX_FILE_BYTES)
+    except (OSError, ValueError):
+        return []
+    lines = content.decode("utf-8-sig", "replace").splitlines()
+    stripped = (line.strip() for line in lines)
+    return [line for line in stripped if line and not line.startswith("#")]
