@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.sampling.noise import SeededNoise, TorchCpuGenerator
 
@@ -58,6 +60,22 @@ def test_small_draws_join_to_one_stream():
     first = generator.randn((1,))
     generator.randn((32,))
     np.testing.assert_array_equal(np.append(first, generator.randn((1,))), expected[:2])
+
+
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(1, 5), st.integers(0, 5))
+def test_one_of_a_batch_is_its_part_of_the_whole(rows: int, columns: int, size: int, drawn: int):
+    """Whatever the blocks of 16 hold of it, and the generator goes on as from the whole."""
+    for index in range(size):
+        whole, part = TorchCpuGenerator(3), TorchCpuGenerator(3)
+        expected = whole.randn((size, rows, columns))[index]
+        np.testing.assert_array_equal(part.randn_of_batch((rows, columns), index, size), expected)
+        np.testing.assert_array_equal(part.randn((drawn,)), whole.randn((drawn,)))
+
+
+def test_a_long_skip_is_one_of_many_parts():
+    expected = TorchCpuGenerator(3).randn((3, 200_000))[2]
+    ours = TorchCpuGenerator(3).randn_of_batch((200_000,), 2, 3)
+    np.testing.assert_array_equal(ours, expected)
 
 
 def test_an_image_has_the_same_noise_in_any_batch():

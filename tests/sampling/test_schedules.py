@@ -4,11 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.api.conventions import RedrawSteps
-from engine.api.values import ErrorCode, ScheduleName
+from engine.api.request import ScheduleOptions
+from engine.api.values import ConventionName, ErrorCode, ScheduleName
 from engine.errors import EngineError
 from engine.sampling.beta_distribution import beta_quantile
 from engine.sampling.schedules import (
@@ -130,3 +131,89 @@ def test_beta_quantiles_of_known_distributions():
         (1.7, 1.0, p ** (1 / 1.7)),
     ):
         np.testing.assert_allclose(beta_quantile(p, a, b), expected, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", ScheduleName)
+@pytest.mark.parametrize("option", ["sigma_min", "sigma_max", "rho"])
+def test_an_option_acts_or_is_refused(name: ScheduleName, option: str):
+    values = {"sigma_min": 0.05, "sigma_max": 10.0, "rho": 2.0}
+    options = ScheduleOptions(**{option: values[option]})
+    if option in SCHEDULES[name].options:
+        changed, own = sigmas_for(name, 20, TRAINING, options), sigmas_for(name, 20, TRAINING)
+        assert not np.allclose(changed, own, rtol=1e-3)
+    else:
+        with pytest.raises(EngineError, match=f"{name.label} has no option {option}") as caught:
+            sigmas_for(name, 20, TRAINING, options)
+        assert caught.value.code is ErrorCode.REQUEST_INVALID
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ScheduleOptions(sigma_min=0),
+        ScheduleOptions(sigma_min=-1),
+        ScheduleOptions(sigma_max=1e5),
+        ScheduleOptions(sigma_max=float("nan")),
+        ScheduleOptions(rho=0),
+        ScheduleOptions(rho=float("inf")),
+    ],
+)
+def test_options_out_of_range_are_refused(options: ScheduleOptions):
+    with pytest.raises(EngineError, match="must be between") as caught:
+        sigmas_for(ScheduleName.KARRAS, 20, TRAINING, options)
+    assert caught.value.code is ErrorCode.REQUEST_INVALID
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ScheduleOptions(sigma_min=20),
+        ScheduleOptions(sigma_min=5, sigma_max=5),
+        ScheduleOptions(sigma_min=14.6146),
+    ],
+)
+def test_levels_that_do_not_fall_are_refused(options: ScheduleOptions):
+    with pytest.raises(EngineError, match="Exponential do not fall") as caught:
+        sigmas_for(ScheduleName.EXPONENTIAL, 200, TRAINING, options)
+    assert caught.value.code is ErrorCode.REQUEST_INVALID
+
+
+ends = st.none() | st.floats(1e-4, 1e4)
+
+
+@given(
+    st.sampled_from(ScheduleName),
+    st.sampled_from(ConventionName),
+    st.integers(1, 1000),
+    ends,
+    ends,
+    st.none() | st.floats(0.1, 100),
+)
+@example(ScheduleName.KARRAS, ConventionName.A1111, 20, None, 1e4, 0.1)  # beyond float32
+@example(ScheduleName.POLYEXPONENTIAL, ConventionName.A1111, 1000, None, None, 100.0)
+def test_whatever_is_asked_levels_fall_or_are_refused(
+    name: ScheduleName,
+    convention: ConventionName,
+    steps: int,
+    low: float | None,
+    high: float | None,
+    rho: float | None,
+):
+    asked = {"sigma_min": low, "sigma_max": high, "rho": rho}
+    options = ScheduleOptions(**{key: asked[key] for key in SCHEDULES[name].options})
+    try:
+        sigmas = sigmas_for(name, steps, TRAINING, options, convention)
+    except EngineError:
+        return
+    assert sigmas.dtype == np.float32
+    assert (np.diff(sigmas) < 0).all()
+    assert sigmas[-1] >= 0
+
+
+def test_comfyui_cannot_redraw_by_next_to_nothing():
+    choice = ScheduleChoice(ScheduleName.NORMAL, TRAINING)
+    with pytest.raises(EngineError, match="too low for 20 steps"):
+        redraw_sigmas(choice, 20, 1e-5, RedrawSteps.COMFY)
+    assert len(redraw_sigmas(choice, 20, 0.01, RedrawSteps.COMFY).taken) == 21
+    with pytest.raises(EngineError, match="do not fall"):  # of 2000 steps many are the same level
+        redraw_sigmas(ScheduleChoice(ScheduleName.SIMPLE, TRAINING), 20, 0.01, RedrawSteps.COMFY)

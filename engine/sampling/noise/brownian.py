@@ -78,6 +78,11 @@ class BrownianNoise:
         sign = np.float32(1 if sigma < sigma_next else -1)
         return increment * sign / np.sqrt(high - low)
 
+    @property
+    def kept_bytes(self) -> int:
+        """The memory of what is remembered between calls, beside the path's whole increment."""
+        return sum(half.nbytes for halves in self._kept.values() for half in halves)
+
     def _increment(self, low: float, high: float) -> Latent:
         """W(high) - W(low): the sum over the largest intervals of the tree that lie between."""
         root = self._root

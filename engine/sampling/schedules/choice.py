@@ -119,9 +119,11 @@ class ScheduleChoice:
 
     def levels(self, steps: int) -> Sigmas:
         """The levels for any number of steps from 1 on; some may coincide."""
-        if self.discards_next_to_last:
-            return discard_next_to_last(self._function()(steps + 1, self.training, self.options))
-        return self._function()(steps, self.training, self.options)
+        discards = self.discards_next_to_last
+        # What overflows float32 is found by `falling`.
+        with np.errstate(over="ignore", invalid="ignore"):
+            sigmas = self._function()(steps + discards, self.training, self.options)
+        return discard_next_to_last(sigmas) if discards else sigmas
 
     def _function(self) -> Schedule:
         if self.name is ScheduleName.ALIGN_YOUR_STEPS:
