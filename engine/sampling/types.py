@@ -60,6 +60,10 @@ class Step:
     denoised: Latent
     done: float | None = None
 
+    def progress(self, total: int) -> int:
+        """How many of `total` steps lie behind, for whoever waits."""
+        return self.index + 1 if self.done is None else round(self.done * total)
+
 
 class Sampler(Protocol):
     """Integrates from x at sigmas[0] down to sigmas[-1], yielding after each step."""

@@ -175,6 +175,20 @@ def test_contract(name: SamplerName, count: int):
         assert len(calls) == info.evaluations * (count - 1) + 1 + improved
 
 
+@pytest.mark.parametrize("name", SamplerName)
+@pytest.mark.parametrize("level", [0, 3])
+def test_one_level_is_no_step(name: SamplerName, level: float):
+    """As ComfyUI has it where nothing is to be redrawn."""
+    sampler, sigmas = SAMPLERS[name].function, np.array([level], np.float32)
+    assert not list(sampler(Unguided(mixture_denoise), FROZEN["x"], sigmas, no_noise))
+
+
+def test_progress_counts_steps_or_shares_of_the_way():
+    x = FROZEN["x"]
+    assert [Step(index, x[0], x, x).progress(20) for index in (0, 19)] == [1, 20]
+    assert [Step(60, x[0], x, x, done).progress(20) for done in (0.0, 0.52, 1.0)] == [0, 10, 20]
+
+
 @pytest.mark.parametrize("count", range(1, 9))
 def test_dpm_fast_spends_its_evaluations(count: int):
     calls: list[float] = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.sampling.samplers.dpm_solver import Span, only_step, renewal, time_range
+from engine.sampling.samplers.dpm_solver import Span, renewal, time_range, to_picture
 from engine.sampling.samplers.times import level_at
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, derivative
 
@@ -58,7 +58,7 @@ def dpm_adaptive(
     """
     start, end = time_range(sigmas)
     if not end > start:
-        yield only_step(denoise, x, sigmas[0])
+        yield from to_picture(denoise, x, sigmas)
         return
     length = _StepLength(control, 1.5 if eta > 0 else control.order)
     index, time, past = 0, start, x

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.sampling.samplers.dpm_solver import Span, only_step, renewal, time_range
+from engine.sampling.samplers.dpm_solver import Span, renewal, time_range, to_picture
 from engine.sampling.samplers.times import level_at
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, derivative
 
@@ -27,7 +27,7 @@ def dpm_fast(
     """
     start, end = time_range(sigmas)
     if not end > start:
-        yield only_step(denoise, x, sigmas[0])
+        yield from to_picture(denoise, x, sigmas)
         return
     orders = _orders(len(sigmas) - 1)
     times = np.linspace(start, end, len(orders) + 1, dtype=sigmas.dtype)

@@ -4,6 +4,7 @@ What is continued over a step is the predicted noise, (x - denoised) / sigma; DP
 the picture instead.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,16 +22,17 @@ def time_range(sigmas: Sigmas) -> tuple[np.float32, np.float32]:
 
     As ComfyUI takes k-diffusion's `sigma_max` and `sigma_min` from a schedule (comfy/samplers.py),
     and A1111 to redraw a picture (sd_samplers_kdiffusion.py); for one from noise A1111 takes the
-    ends of training, whatever the schedule. Equal where one level is above 0.
+    ends of training, whatever the schedule. Equal where no two levels are above 0.
     """
-    last = sigmas[-1] if sigmas[-1] > 0 else sigmas[-2]
-    return time_of(sigmas[0]), time_of(last)
+    above = sigmas[sigmas > 0]
+    return (time_of(above[0]), time_of(above[-1])) if len(above) else (sigmas[0], sigmas[0])
 
 
-def only_step(denoise: Denoise, x: Latent, sigma: np.float32) -> Step:
-    """The run where one level leaves nothing to solve: to its denoised picture."""
-    denoised = denoise(x, sigma)
-    return Step(0, sigma, denoised, denoised, done=1.0)
+def to_picture(denoise: Denoise, x: Latent, sigmas: Sigmas) -> Iterator[Step]:
+    """The run where one level above 0 leaves nothing to solve: to its denoised picture."""
+    if len(sigmas) > 1:
+        denoised = denoise(x, sigmas[0])
+        yield Step(0, sigmas[0], denoised, denoised, done=1.0)
 
 
 def renewal(

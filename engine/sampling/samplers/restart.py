@@ -30,7 +30,7 @@ def restart(
     that starts below about 2 takes fewer steps than asked for, as there.
     """
     way = _way(sigmas)
-    reached = way[0][0]
+    reached = np.float32(np.inf)
     for index, (sigma, sigma_next) in enumerate(way):
         if sigma > reached:
             x = x + noise(reached, sigma) * noise_scale * np.sqrt(sigma**2 - reached**2)
