@@ -53,8 +53,11 @@ class VisitedTimesteps(NoiseSchedule):
     timesteps: NDArray[np.float32] = field(kw_only=True)
 
     def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
-        """The timestep of the nearest level that is visited."""
-        return self.timesteps[np.abs(self.visited - sigma).argmin()]
+        """That of a level that is visited, else as the training has it."""
+        places = np.flatnonzero(self.visited == sigma)
+        if len(places):
+            return np.float32(self.timesteps[int(places[0])])
+        return NoiseSchedule.sigma_to_timestep(self, sigma)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +130,20 @@ def _own_timesteps(
 
 
 def _timesteps_told(sampler: SamplerName, choice: ScheduleChoice, whole: Sigmas) -> NoiseSchedule:
-    """Multistep schedulers round the timesteps of Karras' levels, and cut off those of others."""
-    training = choice.training
-    if _KINDS.get(sampler) is not _Kind.MULTISTEP or choice.name not in _SPACED_BY_LEVEL:
+    """Multistep schedulers round the timesteps of Karras' levels, and cut off those of others.
+
+    That of DPM2 rounds the former, too, but not in the middle of a step. So does that of DPM2 a,
+    whose middle is at the level of the next step: it is told one timestep here, not rounded.
+    """
+    training, by_karras = choice.training, choice.name is ScheduleName.KARRAS
+    multistep = _KINDS.get(sampler) is _Kind.MULTISTEP and choice.name in _SPACED_BY_LEVEL
+    if not (multistep or (by_karras and sampler is SamplerName.DPM2)):
         return training
     visited = whole[:-1]
     # Theirs are in float32, which puts the highest level a little below timestep 999: cut off, 998.
     logs = training.log_sigmas.astype(np.float64)
     timesteps = np.interp(np.log(visited.astype(np.float64)), logs, np.arange(len(logs)))
-    rounded = np.round if choice.name is ScheduleName.KARRAS else np.floor
+    rounded = np.round if by_karras else np.floor
     return VisitedTimesteps(
         training.alphas,
         training.convention,
