@@ -56,7 +56,10 @@ class MainWindow(QMainWindow):
         self.overlay = DropOverlay(
             theme,
             self.tr("Drop it here"),
-            self.tr("A checkpoint is used where it lies. A picture gives its settings."),
+            self.tr(
+                "A checkpoint is used where it lies. A picture gives its settings, whichever "
+                "program made it."
+            ),
             self,
         )
         self._connect()
@@ -176,7 +179,9 @@ class MainWindow(QMainWindow):
             self,
             self.tr("Open a checkpoint or a picture"),
             str(self.session.checkpoints.models),
-            self.tr("Checkpoints and pictures (*.safetensors *.png);;All files (*)"),
+            self.tr(
+                "Checkpoints and pictures (*.safetensors *.png *.jpg *.jpeg *.webp);;All files (*)"
+            ),
         )
         if name:
             self.session.open_path(Path(name))

@@ -60,7 +60,8 @@ def read_picture(path: str, within: QSize, *, cover: bool = False) -> ReadPictur
     if image.isNull():
         return ReadPicture(path, image)
     shape = size.transposed() if turned else size
-    request = _request(path, kind)
+    # A thumbnail needs no second decoding for what may be hidden in its pixels.
+    request = _request(path, decode=not cover)
     return ReadPicture(path, image.convertToFormat(_FORMAT), shape.width(), shape.height(), request)
 
 
@@ -115,11 +116,9 @@ def _room(size: QSize, within: QSize, *, cover: bool) -> QSize:
     return within * min(2.0, longer / shorter)
 
 
-def _request(path: str, kind: str) -> GenerateRequest | None:
-    if kind != "png":
-        return None
+def _request(path: str, *, decode: bool) -> GenerateRequest | None:
     try:
-        return read_request(Path(path)).request
+        return read_request(Path(path), decode=decode).request
     except EngineError:
         return None
 

@@ -89,7 +89,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--clip-skip", type=int, metavar="N", help="1 runs the whole text encoder")
     parser.add_argument("--init", type=Path, metavar="FILE", help="a picture to start from")
     parser.add_argument("--strength", type=float, metavar="X", help="0 keeps --init, 1 ignores it")
-    parser.add_argument("--from", type=Path, dest="source", metavar="PNG", help="make it again")
+    parser.add_argument(
+        "--from",
+        type=Path,
+        dest="source",
+        metavar="PICTURE",
+        help="make it again: a PNG, JPEG or WebP file of any of the popular tools",
+    )
     parser.add_argument("--backend", metavar="B", help="a name `safelight devices` lists, or auto")
     parser.add_argument("--precision", type=PrecisionName, choices=list(PrecisionName))
     parser.add_argument("--convention", type=ConventionName, choices=list(ConventionName))

@@ -17,8 +17,10 @@ def parse_json(text: str) -> object:
 
     Numbers may be NaN or infinite, and text may hold lone surrogates: tools write them.
     """
-    if len(text) > MAX_STRUCTURE and len(_STRING.sub("", text)) > MAX_STRUCTURE:
-        return None
+    if len(text) > MAX_STRUCTURE:
+        strings = sum(found.end() - found.start() for found in _STRING.finditer(text))
+        if len(text) - strings > MAX_STRUCTURE:
+            return None
     try:
         return json.loads(text)
     # Malformed JSON and numbers of too many digits are ValueErrors.

@@ -16,7 +16,9 @@ from PIL import Image
 
 from app.cli import run
 from app.paths import starter_checkpoint
+from engine.api.conventions import RandomSource
 from engine.metadata.record import read_record
+from tests.metadata.readers.pictures import jpeg, user_comment
 
 SMALL = ("--steps", "2", "--size", "64x64", "--seed", "7")
 
@@ -133,6 +135,21 @@ def test_options_change_what_from_takes(tmp_path: Path) -> None:
     assert record is not None
     assert record.request.seed == 8
     assert record.request.prompt == "a red house"
+
+
+def test_from_takes_pictures_of_other_tools(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other, again = tmp_path / "other.jpg", tmp_path / "again.png"
+    line = "Steps: 2, Sampler: Euler a, Seed: 9, Size: 64x128, Model: mix, Version: v1.10.1"
+    other.write_bytes(jpeg((0xE1, b"Exif\0\0" + user_comment(f"a house\n{line}"))))
+    assert run(["generate", "--from", str(other), "--out", str(again)]) == 0
+    assert 'made with the checkpoint "mix"' in capsys.readouterr().err
+    record = read_record(again)
+    assert record is not None
+    assert (record.request.prompt, record.request.seed) == ("a house", 9)
+    assert (record.request.width, record.request.height) == (64, 128)
+    assert record.request.convention.random_source is RandomSource.CUDA
 
 
 def test_strength_says_how_much_of_the_init_picture_stays(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from app.picture_settings import PictureSettings, read_settings
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.metadata.record import record_chunks
+from tests.metadata.readers.pictures import user_comment, webp
 from tests.metadata.records import PLAIN, PNG
 
 STARTER = Path("/where/the/starter/is")
@@ -88,3 +89,11 @@ def test_what_has_no_settings_is_an_error(tmp_path: Path) -> None:
         assert isinstance(error, ErrorInfo)
         assert error.code is code
         assert error.hint
+
+
+def test_settings_of_other_tools_come_with_their_remarks(tmp_path: Path) -> None:
+    path = tmp_path / "a.webp"
+    path.write_bytes(webp((b"EXIF", user_comment("a cat\nSteps: 5, Sampler: IPNDM, Seed: 8"))))
+    settings = read(path)
+    assert (settings.request.prompt, settings.request.seed) == ("a cat", 8)
+    assert settings.remarks == ('"Sampler: IPNDM" was not taken over.',)

@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
@@ -18,6 +19,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.fake_engine import Plan
+from tests.metadata.readers.pictures import user_comment
 from tests.metadata.records import PLAIN, PNG
 from tests.ui.conftest import Desk, MakeDesk
 from ui.main_window import MainWindow
@@ -207,6 +209,20 @@ def test_a_dropped_checkpoint_is_used_where_it_lies(desk: Desk, tmp_path: Path) 
 def test_a_dropped_picture_fills_the_form(desk: Desk, tmp_path: Path) -> None:
     drop(desk.window, drag(desk.window, Path(add_picture(tmp_path / "elsewhere"))))
     desk.wait(lambda: desk.window.form.prompt.toPlainText() == PLAIN.request.prompt)
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "a.JPEG", "a.webp", "a.png"])
+def test_dropped_pictures_of_other_programs_fill_the_form(
+    desk: Desk, tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / name
+    comment = b"Exif\0\0" + user_comment("a house\nSteps: 5, Sampler: IPNDM, Seed: 8")
+    Image.new("RGB", (64, 64), "red").save(path, exif=comment)
+    drop(desk.window, drag(desk.window, path))
+    desk.wait(lambda: desk.window.form.prompt.toPlainText() == "a house")
+    assert desk.session.generation.seed == 8
+    (notice,) = desk.session.notices.notices
+    assert '"Sampler: IPNDM" was not taken over.' in notice.hint
 
 
 def test_what_is_no_file_is_not_taken(desk: Desk) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage
 
 from engine.metadata.png import TextChunk, insert_text_chunks
+from tests.metadata.readers.pictures import user_comment
 from tests.metadata.records import END, PNG, SIGNATURE, chunk
 from ui.pictures import (
     enlarge,
@@ -84,6 +85,17 @@ def test_how_it_was_made_is_read_with_it(tmp_path: Path) -> None:
     request = read_picture(str(path), ROOM).request
     assert request is not None
     assert (request.prompt, request.seed) == ("a cat", 8)
+
+
+@pytest.mark.parametrize("form", ["jpeg", "webp"])
+def test_how_others_were_made_is_read_with_them(tmp_path: Path, form: str) -> None:
+    path = tmp_path / f"a.{form}"
+    data = b"Exif\0\0" + user_comment("a cat\nSteps: 5, Seed: 8, Size: 64x64")
+    Image.new("RGB", (200, 100), "red").save(path, exif=data)
+    for cover in (False, True):
+        request = read_picture(str(path), ROOM, cover=cover).request
+        assert request is not None
+        assert (request.prompt, request.seed) == ("a cat", 8)
 
 
 @pytest.mark.qt_log_ignore("JPEG")  # the decoder says what is wrong with it

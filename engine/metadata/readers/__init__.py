@@ -44,14 +44,18 @@ _SIDECARS = (".json", ".txt")
 _MAX_SIDECAR_BYTES = 1 << 20
 
 
-def read_request(path: Path) -> ImportedRequest:
+def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
     """Read the request that a PNG, JPEG or WebP picture tells of, whichever tool wrote it.
 
-    Its texts count, then what is hidden in its pixels, then a file beside it. Raises
-    METADATA_MISSING if none tells, INPUT_IMAGE_UNREADABLE if it is no readable picture.
+    Its texts count, then what is hidden in its pixels, for which they are decoded if `decode`
+    allows it, then a file beside it. Raises METADATA_MISSING if none tells, INPUT_IMAGE_UNREADABLE
+    if it is no readable picture.
     """
     texts = read_text_chunks(path)
-    imported = recognise(texts) or recognise(read_stealth(path)) or _beside(path)
+    imported = recognise(texts)
+    if imported is None and decode:
+        imported = recognise(read_stealth(path))
+    imported = imported or _beside(path)
     if imported is not None:
         return imported
     found = ", ".join(sorted({plain(chunk.keyword) for chunk in texts}))

@@ -149,8 +149,8 @@ def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
 
 
 def _names(value: object) -> list[str]:
-    """One name or several: JSON's list, or Python's as text; numbers likewise."""
+    """One name or several: JSON's list, Python's as text, or with commas; numbers likewise."""
     if isinstance(value, str) and value.startswith("["):
         return ["".join(groups) for groups in _LISTED.findall(value)]
-    entries = as_list(value) or [value]
+    entries = value.split(", ") if isinstance(value, str) else as_list(value) or [value]
     return [str(entry) for entry in entries if entry not in (None, "", "None")]

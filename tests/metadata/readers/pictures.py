@@ -66,7 +66,9 @@ def jpeg(*segments: tuple[int, bytes]) -> bytes:
 
 def webp(*chunks: tuple[bytes, bytes]) -> bytes:
     """A WebP file with these chunks after its header's."""
-    body = b"WEBP"
-    for kind, value in ((b"VP8X", bytes(10)), *chunks):
-        body += kind + struct.pack("<I", len(value)) + value + b"\0" * (len(value) % 2)
+    written = [
+        kind + struct.pack("<I", len(value)) + value + b"\0" * (len(value) % 2)
+        for kind, value in ((b"VP8X", bytes(10)), *chunks)
+    ]
+    body = b"WEBP" + b"".join(written)
     return b"RIFF" + struct.pack("<I", len(body)) + body

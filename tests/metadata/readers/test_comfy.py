@@ -1,7 +1,6 @@
 """ComfyUI's graphs: the sampler that made the picture, and what led to it."""
 
 import json
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -352,27 +351,27 @@ def test_unknown_samplers_and_schedules_are_said(tmp_path: Path) -> None:
     )
 
 
-def no_request(folder: Path, graph: object) -> None:
+def no_request(folder: Path, graph: TextChunk) -> None:
     with pytest.raises(EngineError) as caught:
-        imported(folder, prompt(graph))
+        imported(folder, graph)
     assert caught.value.code is ErrorCode.METADATA_MISSING
 
 
 @pytest.mark.parametrize(
-    "graph",
+    "text",
     [
-        [],
-        {},
-        None,
-        {"1": 5, "2": {"class_type": 5}, "3": {"class_type": "KSampler"}},
-        {"1": {"class_type": "SaveImage", "inputs": {"images": ["1", 0]}}},
-        {"1": {"class_type": "SaveImage", "inputs": {"images": ["nowhere", 0]}}},
-        {"1": {"class_type": "SaveImage", "inputs": {"images": [[], {}]}}},
-        {"prompt": {"1": {"class_type": "SaveImage"}}},
+        "[]",
+        "{}",
+        "null",
+        '{"1": 5, "2": {"class_type": 5}, "3": {"class_type": "KSampler"}}',
+        '{"1": {"class_type": "SaveImage", "inputs": {"images": ["1", 0]}}}',
+        '{"1": {"class_type": "SaveImage", "inputs": {"images": ["nowhere", 0]}}}',
+        '{"1": {"class_type": "SaveImage", "inputs": {"images": [[], {}]}}}',
+        '{"prompt": {"1": {"class_type": "SaveImage"}}}',
     ],
 )
-def test_graphs_without_a_sampler_are_no_request(tmp_path: Path, graph: object) -> None:
-    no_request(tmp_path, graph)
+def test_graphs_without_a_sampler_are_no_request(tmp_path: Path, text: str) -> None:
+    no_request(tmp_path, TextChunk("prompt", text))
 
 
 def test_cycles_end(tmp_path: Path) -> None:
@@ -388,16 +387,16 @@ def test_cycles_end(tmp_path: Path) -> None:
     assert (request.prompt, request.steps, request.seed) == ("", None, 156680208700286)
 
 
+# Quadratic work would take minutes.
+@pytest.mark.timeout(60)
 def test_huge_graphs_take_linear_time(tmp_path: Path) -> None:
     chain: Graph = {
         str(number): node("KSampler", latent_image=[str(number - 1), 0], sampler_name="", steps=1)
         for number in range(20_000)
     }
     saves: Graph = {f"s{number}": node("SaveImage", images=["s0", 0]) for number in range(20_000)}
-    began = time.process_time()
     assert "times over" in " ".join(read(tmp_path, chain).warnings)
-    no_request(tmp_path, saves)
-    assert time.process_time() - began < 20.0
+    no_request(tmp_path, prompt(saves))
 
 
 ANY_JSON = st.recursive(

@@ -1,0 +1,142 @@
+"""The texts of JPEG and WebP files, and of PNG's EXIF: as tools write them, and made to harm."""
+
+import io
+import struct
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from engine.metadata.pictures import read_text_chunks
+from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
+from tests.metadata.readers.pictures import exif, jpeg, user_comment, webp
+from tests.metadata.records import chunk, png_with
+
+# Each example replaces the same file; a busy disk is no failure.
+IN_ONE_FOLDER = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+TEXT = "a cat, 猫\nSteps: 20"
+COMMENT = TextChunk("exif:UserComment", TEXT)
+
+
+def read(folder: Path, content: bytes) -> tuple[TextChunk, ...]:
+    path = folder / "picture"
+    path.write_bytes(content)
+    return read_text_chunks(path)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "WEBP", "PNG"])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_exif_that_pillow_writes_around(tmp_path: Path, kind: str, order: str) -> None:
+    file = io.BytesIO()
+    Image.new("RGB", (3, 2)).save(file, kind, exif=b"Exif\0\0" + user_comment(TEXT, order=order))
+    assert read(tmp_path, file.getvalue()) == (COMMENT,)
+
+
+def test_exif_that_pillow_writes_itself(tmp_path: Path) -> None:
+    # As Fooocus and ComfyUI let it.
+    written = Image.Exif()
+    written[0x9286], written[0x0110] = "words", "prompt:{}"
+    for kind in ("JPEG", "WEBP", "PNG"):
+        file = io.BytesIO()
+        Image.new("RGB", (3, 2)).save(file, kind, exif=written)
+        found = {one.keyword: one.text for one in read(tmp_path, file.getvalue())}
+        assert found == {"exif:UserComment": "words", "exif:Model": "prompt:{}"}
+
+
+def test_jpeg_comments_and_xmp(tmp_path: Path) -> None:
+    packet = (
+        b"http://ns.adobe.com/xap/1.0/\0<x><sdcpp:parameters>a &lt; b &amp;lt;</sdcpp:parameters>"
+    )
+    content = jpeg(
+        (0xFE, b"caf\xc3\xa9"),
+        (0xE1, packet),
+        (0xE2, b"ICC_PROFILE\0" + bytes(60_000)),
+        (0xFE, b"parameters\0a: b\0\xff"),
+    )
+    assert read(tmp_path, content) == (
+        TextChunk("jpeg:comment", "café"),
+        TextChunk("xmp:parameters", "a < b &lt;"),
+        TextChunk("parameters", "a: b"),
+    )
+
+
+def test_what_comes_after_the_scan_is_not_looked_at(tmp_path: Path) -> None:
+    assert read(tmp_path, jpeg() + struct.pack(">BBH", 0xFF, 0xFE, 6) + b"late") == ()
+
+
+def test_the_first_exif_and_xmp_of_webp_count(tmp_path: Path) -> None:
+    other = user_comment("other")
+    packet = b"<sdcpp:parameters>x</sdcpp:parameters>"
+    found = read(tmp_path, webp((b"XMP ", packet), (b"EXIF", user_comment(TEXT)), (b"EXIF", other)))
+    assert found == (TextChunk("xmp:parameters", "x"), COMMENT)
+
+
+@pytest.mark.parametrize(
+    "packet",
+    [
+        b"",
+        b"<sdcpp:parameters>no end",
+        b"no start</sdcpp:parameters>",
+        b'<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>',
+        b"<sdcpp:parameters>" * 100_000,
+    ],
+)
+def test_other_xmp_has_no_text(tmp_path: Path, packet: bytes) -> None:
+    assert read(tmp_path, webp((b"XMP ", packet))) == ()
+
+
+def test_entities_of_a_packets_own_stay_as_they_are(tmp_path: Path) -> None:
+    packet = b"<sdcpp:parameters>&a;&#65;&quot;</sdcpp:parameters>"
+    assert read(tmp_path, webp((b"XMP ", packet))) == (TextChunk("xmp:parameters", '&a;&#65;"'),)
+
+
+@pytest.mark.parametrize("length", [12, 1_000_000_000, 2**31, 2**32 - 1])
+def test_lengths_beyond_the_file_end_it(tmp_path: Path, length: int) -> None:
+    lie = struct.pack("<4sI", b"EXIF", length) + b"MM\0*"
+    assert read(tmp_path, webp((b"XMP ", b"")) + lie) == ()
+    assert read(tmp_path, b"\xff\xd8\xff\xe1\xff\xffExif\0\0MM\0*") == ()
+    assert read(tmp_path, b"\xff\xd8\xff\xe1\0\0\xff\xfe\0\0\xff\xfe\0\1") in (
+        (),
+        (TextChunk("jpeg:comment", ""),) * 2,
+    )
+
+
+# Quadratic work would take minutes.
+@pytest.mark.timeout(60)
+def test_a_hundred_thousand_parts_are_bounded(tmp_path: Path) -> None:
+    found = read(tmp_path, jpeg(*[(0xFE, b"x")] * 100_000))
+    assert len(found) == MAX_TEXTS
+    assert read(tmp_path, jpeg(*[(0xE5, b"")] * 100_000, (0xFE, b"x"))) == ()
+    assert read(tmp_path, webp(*[(b"ANMF", b"")] * 300_000, (b"EXIF", user_comment("x")))) == ()
+
+
+def test_text_is_bounded_in_all(tmp_path: Path) -> None:
+    half = "x" * (MAX_TEXT_BYTES // 2)
+    data = exif({0x010E: (2, half.encode()), 0x0110: (2, half.encode()), 0x0131: (2, b"more")}, {})
+    path = tmp_path / "picture"
+    for content in (webp((b"EXIF", data)), png_with(chunk(b"eXIf", data))):
+        path.write_bytes(content)
+        tracemalloc.start()
+        found = read_text_chunks(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert found == ()
+        assert peak < 2 * MAX_TEXT_BYTES
+
+
+WHOLE = (
+    jpeg((0xFE, b"x"), (0xE1, b"Exif\0\0" + user_comment("y"))),
+    webp((b"EXIF", user_comment("y")), (b"XMP ", b"<sdcpp:parameters>x</sdcpp:parameters>")),
+    png_with(chunk(b"eXIf", user_comment("y"))),
+)
+
+
+@IN_ONE_FOLDER
+@given(whole=st.sampled_from(WHOLE), cut=st.integers(12, 200), junk=st.binary(max_size=60))
+def test_garbage_has_texts_or_none(tmp_path: Path, whole: bytes, cut: int, junk: bytes) -> None:
+    assert len(read(tmp_path, whole)) in (1, 2)
+    assert all(one.keyword for one in read(tmp_path, whole[:cut] + junk))
+    assert all(one.keyword for one in read(tmp_path, whole[:cut] + junk + whole[cut + len(junk) :]))
