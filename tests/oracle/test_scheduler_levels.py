@@ -114,7 +114,7 @@ def test_levels_and_timesteps_are_the_schedulers(
 
 # Where diffusers does not do what its paper says, and has no levels that we could visit:
 # DDIM and PNDM go down 1000 // steps timesteps whatever the spacing; LMS takes weights for slopes
-# that it has not got, and PNDM runs its first step twice, where a run begins late.
+# that it has not got, and PNDM asks the network a level ahead of x, where a run begins late.
 SLIPS = {
     (SamplerName.DDIM, ScheduleName.NORMAL, False),
     (SamplerName.DDIM, ScheduleName.NORMAL, True),

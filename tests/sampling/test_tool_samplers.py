@@ -12,8 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.api.values import PredictionType, ScheduleName
+from engine.api.request import SamplerOptions
+from engine.api.values import ConventionName, PredictionType, SamplerName, ScheduleName
 from engine.sampling.denoiser import Denoiser
+from engine.sampling.samplers import bind_options
 from engine.sampling.samplers.ddim import ddim
 from engine.sampling.samplers.ddim_cfg_pp import ddim_cfg_pp
 from engine.sampling.samplers.ddpm import ddpm
@@ -85,6 +87,34 @@ REFERENCES: Mapping[str, Reference] = {
     "a1111/unipc/bh2": Reference(partial(unipc, variant=_BH2), 5e-5),
     "a1111/unipc/second_order": Reference(partial(unipc, order=2, lower_order_final=False), 5e-4),
 }
+
+
+@pytest.mark.parametrize(
+    ("name", "sampler"),
+    [
+        ("comfy/ddpm", SamplerName.DDPM),
+        ("comfy/ipndm", SamplerName.PLMS),
+        ("comfy/deis", SamplerName.DEIS),
+        ("comfy/euler_cfg_pp", SamplerName.EULER_CFG_PP),
+        ("comfy/euler_ancestral_cfg_pp", SamplerName.EULER_ANCESTRAL_CFG_PP),
+        ("comfy/res_multistep", SamplerName.RES_MULTISTEP),
+        ("comfy/uni_pc", SamplerName.UNIPC),
+        ("a1111/ddim_cfgpp", SamplerName.DDIM_CFG_PP),
+        ("a1111/plms", SamplerName.PLMS),
+        ("a1111/unipc", SamplerName.UNIPC),
+    ],
+)
+def test_each_convention_runs_its_tools(name: str, sampler: SamplerName):
+    """Bound by name, a sampler is to the last bit the one that is compared below."""
+    convention = ConventionName(name.partition("/")[0])
+    bound = bind_options(sampler, SamplerOptions(), convention)
+    states, sigmas = FROZEN[name], FROZEN[f"{name}/sigmas"]
+    for ours, expected in zip(
+        bound(PictureNetwork(), states[0], sigmas, RecordedNoise(FROZEN["noise"])),
+        REFERENCES[name].ours(PictureNetwork(), states[0], sigmas, RecordedNoise(FROZEN["noise"])),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(ours.x, expected.x)
 
 
 @pytest.mark.parametrize("name", REFERENCES)
