@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.api.values import ScheduleName
+from engine.sampling.samplers.times import level_at, time_of
 from engine.sampling.schedules import NoiseSchedule, sigmas_for
 from tests.sampling.references import REFERENCES
 from tests.sampling.toy import DRAWS, RecordedNoise, draws, mixture_denoise
@@ -51,3 +52,11 @@ def test_samplers_follow_k_diffusion_step_by_step(name: str, schedule: ScheduleN
 def test_samplers_are_those_of_k_diffusion_but_for_rounding(name: str, steps: int):
     """In float64: what differs here differs in arithmetic."""
     compare(name, sigmas_for(ScheduleName.NORMAL, steps, TRAINING).astype(np.float64), 1e-10)
+
+
+def test_times_are_rounded_as_in_torch():
+    """Nearly always; NumPy's functions of float32 are in three cases of five."""
+    sigmas = np.exp(np.random.default_rng(0).uniform(-3.5, 2.7, 2000)).astype(np.float32)
+    ours = np.array([level_at(time_of(sigma)) for sigma in sigmas])
+    theirs = torch.from_numpy(sigmas).log().neg().neg().exp().numpy()
+    assert (ours == theirs).mean() > 0.9

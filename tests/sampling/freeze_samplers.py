@@ -31,8 +31,15 @@ from tests.sampling.toy import DRAWS, KEPT, SHAPE, draws, mixture_denoise
 FOLDER = Path(__file__).parent / "frozen"
 STEPS = 8
 TRAINING = NoiseSchedule.scaled_linear()
-# Steps of the schedule, and how many of them are taken: all, or the end that redraws a picture.
-RESTARTS = ((12, 12), (20, 20), (33, 33), (36, 36), (47, 47), (60, 26))
+NORMAL = {
+    steps: sigmas_for(ScheduleName.NORMAL, steps, TRAINING) for steps in (12, 20, 33, 36, 47, 60)
+}
+# Whole schedules, the end of one that redraws a picture, and one that is below all repetition.
+RESTARTS = {
+    **{str(steps): sigmas for steps, sigmas in NORMAL.items()},
+    "end": NORMAL[60][-27:],
+    "low": np.append(np.linspace(0.09, 0.03, 24, dtype=np.float32), np.float32(0)),
+}
 
 
 def main() -> None:
@@ -56,7 +63,7 @@ def frozen_samplers() -> dict[str, Any]:
 
 
 def frozen_restarts(checkout: Path) -> dict[str, Any]:
-    """Runs of A1111's sampler from x of ones, on the normal schedule."""
+    """Runs of A1111's sampler, from x of ones times the first level."""
     sampling = load("sampling")
     source = checkout / "modules" / "sd_samplers_extra.py"
     spec = importlib.util.spec_from_file_location("sd_samplers_extra", source)
@@ -65,8 +72,7 @@ def frozen_restarts(checkout: Path) -> dict[str, Any]:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     arrays = {}
-    for steps, taken in RESTARTS:
-        sigmas = sigmas_for(ScheduleName.NORMAL, steps, TRAINING)[-taken - 1 :]
+    for case, sigmas in RESTARTS.items():
         seen = []
         with a1111_surroundings(sampling, iter(torch.from_numpy(draws(DRAWS)))):
             last = module.restart_sampler(
@@ -77,7 +83,6 @@ def frozen_restarts(checkout: Path) -> dict[str, Any]:
                 disable=True,
                 s_noise=1.01,
             )
-        case = f"{steps}/{taken}"
         arrays[f"{case}/sigmas"] = sigmas
         arrays[f"{case}/levels"] = np.array([float(state["sigma_hat"]) for state in seen])
         arrays[f"{case}/denoised"] = torch.stack([state["denoised"] for state in seen])[KEPT]
