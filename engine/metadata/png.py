@@ -24,10 +24,9 @@ _KEYWORD_BYTES = 79
 
 
 def png_texts(file: BinaryIO) -> Iterator[TextChunk]:
-    """The intact texts of an open PNG file, in order.
+    """The intact texts of an open PNG file, in order; of a truncated one those before its end.
 
-    Chunks that are damaged, malformed or beyond the bounds are left out, and a truncated file gives
-    those before its end.
+    Chunks that are damaged, malformed or beyond the bounds are left out.
     """
     size = os.fstat(file.fileno()).st_size
     offset = len(SIGNATURE)
@@ -54,18 +53,23 @@ def png_texts(file: BinaryIO) -> Iterator[TextChunk]:
             budget -= length
             yield from exif_texts(body)
             continue
-        keyword, separator, rest = body.partition(b"\0")
-        text = _TEXT[kind](rest, budget) if separator else None
-        if text is None or not 1 <= len(keyword) <= _KEYWORD_BYTES:
+        keyword, text = _split(kind, body, budget)
+        if text is None:
             # Unpacking it may have cost as much as a good one; many of them stay affordable.
             budget //= 2
             continue
         budget -= len(text)
         try:
-            decoded = text.decode("utf-8" if kind == b"iTXt" else "latin-1")
+            yield TextChunk(keyword, text.decode("utf-8" if kind == b"iTXt" else "latin-1"))
         except UnicodeDecodeError:
             continue
-        yield TextChunk(keyword.decode("latin-1"), decoded)
+
+
+def _split(kind: bytes, body: bytes, limit: int) -> tuple[str, bytes | None]:
+    """The keyword of a chunk, and its text unless that is malformed or longer than `limit`."""
+    keyword, separator, rest = body.partition(b"\0")
+    is_good = separator and 1 <= len(keyword) <= _KEYWORD_BYTES
+    return keyword.decode("latin-1"), _TEXT[kind](rest, limit) if is_good else None
 
 
 def _plain_text(rest: bytes, limit: int) -> bytes | None:

@@ -20,7 +20,7 @@ from engine.errors import EngineError
 from engine.metadata.readers import read_request
 from engine.metadata.stealth import MAX_PIXELS, read_stealth
 from engine.metadata.texts import TextChunk
-from tests.metadata.readers.test_tools import NOVELAI, novelai
+from tests.metadata.readers.samples import NOVELAI, novelai
 from tests.metadata.records import SIGNATURE, chunk
 
 # Each example replaces the same file; a busy disk is no failure.

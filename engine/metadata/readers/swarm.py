@@ -48,13 +48,11 @@ def from_swarm(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 def _import(values: Values) -> ImportedRequest:
     values.skip(*_DESCRIPTIVE)
     sampler_name = values.text("sampler") or "euler"
-    schedule_name = values.text("scheduler") or "normal"
     sampler = sampler_of(COMFY_SAMPLERS, sampler_name)
-    schedule = schedule_of(COMFY_SCHEDULES, schedule_name)
-    if sampler is None:
-        values.refuse("sampler")
-    if schedule is None:
-        values.refuse("scheduler")
+    schedule = schedule_of(COMFY_SCHEDULES, values.text("scheduler") or "normal")
+    for key, found in (("sampler", sampler), ("scheduler", schedule)):
+        if found is None:
+            values.refuse(key)
     width, height = values.sides("width", "height")
     last_layer = values.integer("clipstopatlayer", -MAX_CLIP_SKIP, -1)
     variation = values.number("variationseedstrength", 0, 1) or 0.0
@@ -81,15 +79,15 @@ def _import(values: Values) -> ImportedRequest:
             variation_seed=values.seed("variationseed") if variation else None,
             variation_strength=variation,
         ),
-        guidance_options=GuidanceOptions(
-            rescale=values.number("rescalecfgmultiplier", 0, 1) or 0.0
-        ),
+        guidance_options=_guidance(values),
         expand_wildcards=False,
     )
-    remarks = _remarks(values, has_init=strength is not None)
-    return ImportedRequest(
-        request, (*values.warnings, *remarks), tool="SwarmUI", unmapped=values.unmapped()
-    )
+    warnings = (*values.warnings, *_remarks(values, has_init=strength is not None))
+    return ImportedRequest(request, warnings, tool="SwarmUI", unmapped=values.unmapped())
+
+
+def _guidance(values: Values) -> GuidanceOptions:
+    return GuidanceOptions(rescale=values.number("rescalecfgmultiplier", 0, 1) or 0.0)
 
 
 def _convention(sampler: str) -> ConventionName | Convention:

@@ -4,7 +4,7 @@ import struct
 from pathlib import Path
 
 from engine.metadata.png import insert_text_chunks
-from engine.metadata.readers import ImportedRequest, read_request
+from engine.metadata.readers import ImportedRequest, read_request, recognise
 from engine.metadata.texts import TextChunk
 from tests.metadata.records import PNG
 
@@ -14,6 +14,13 @@ def imported(folder: Path, *chunks: TextChunk) -> ImportedRequest:
     path = folder / "picture.png"
     path.write_bytes(insert_text_chunks(PNG, chunks))
     return read_request(path)
+
+
+def recognised(*texts: tuple[str, str]) -> ImportedRequest:
+    """What texts ask for, each a keyword and its text."""
+    found = recognise(tuple(TextChunk(*text) for text in texts))
+    assert found is not None
+    return found
 
 
 def from_text(folder: Path, text: str) -> ImportedRequest:

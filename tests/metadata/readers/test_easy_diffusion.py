@@ -1,0 +1,81 @@
+"""Easy Diffusion's entries, as its own code made them, wherever they are written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from engine.api import GenerateRequest, SamplerName, ScheduleName
+from engine.api.conventions import CONVENTIONS, RandomSource
+from engine.api.values import ConventionName
+from engine.metadata.readers import read_request
+from tests.metadata.frozen import frozen
+from tests.metadata.readers.pictures import jpeg, recognised, user_comment, webp
+from tests.metadata.records import PNG
+
+EASY = GenerateRequest(
+    prompt="a red house",
+    negative_prompt="rain",
+    width=512,
+    height=768,
+    steps=25,
+    guidance=7.5,
+    sampler=SamplerName.DPMPP_2M,
+    schedule=ScheduleName.KARRAS,
+    seed=42,
+    clip_skip=2,
+    convention=msgspec.structs.replace(
+        CONVENTIONS[ConventionName.A1111],
+        random_source=RandomSource.CUDA,
+        step_source=RandomSource.CUDA,
+    ),
+    expand_wildcards=False,
+)
+EASY_SAYS = (
+    'It was made with the checkpoint "sd15/dream"; choose it to match.',
+    'It was made with the VAE "soft"; choose it to match.',
+    "It was made with LoRAs: ink (0.5), line (0.8).",
+)
+
+
+@pytest.mark.parametrize("form", ["embed", "txt"])
+def test_easy_diffusion_in_png(form: str) -> None:
+    # sdkit's `save_dicts`: a text for each entry, as Python prints it.
+    entries: dict[str, Any] = frozen("easy_diffusion")["written"][form]
+    found = recognised(*((key, str(value)) for key, value in entries.items()))
+    assert found.request == EASY
+    assert found.warnings == EASY_SAYS
+    assert found.tool == "Easy Diffusion"
+
+
+@pytest.mark.parametrize("suffix", [".jpeg", ".webp"])
+def test_easy_diffusion_in_other_files(tmp_path: Path, suffix: str) -> None:
+    comment = user_comment(json.dumps(frozen("easy_diffusion")["written"]["embed"]))
+    path = tmp_path / f"a{suffix}"
+    whole = jpeg((0xE1, b"Exif\0\0" + comment)) if suffix == ".jpeg" else webp((b"EXIF", comment))
+    path.write_bytes(whole)
+    found = read_request(path)
+    assert (found.request, found.warnings) == (EASY, EASY_SAYS)
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".json"])
+def test_easy_diffusion_beside_the_picture(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / "picture.png"
+    path.write_bytes(PNG)
+    written = frozen("easy_diffusion")["written"]
+    if suffix == ".json":
+        text = json.dumps(written["embed"], indent=2)
+    else:
+        text = "".join(f"{key}: {value}\n" for key, value in written["txt"].items())
+    path.with_suffix(suffix).write_text(text)
+    found = read_request(path)
+    assert (found.request, found.warnings) == (EASY, EASY_SAYS)
+
+
+def test_a1111s_text_beside_the_picture(tmp_path: Path) -> None:
+    path = tmp_path / "picture.png"
+    path.write_bytes(PNG)
+    path.with_suffix(".txt").write_text("a cat\nSteps: 7, Sampler: Euler, Seed: 1\n")
+    assert read_request(path).request.steps == 7

@@ -1,0 +1,46 @@
+"""Fooocus' two notations, as its own code wrote them (`tests/metadata/freeze.py`)."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.api import GenerateRequest, SamplerName, ScheduleName
+from engine.api.values import ConventionName
+from engine.metadata.readers import read_request
+from tests.metadata.frozen import frozen
+from tests.metadata.readers.pictures import exif, jpeg, recognised
+
+
+@pytest.mark.parametrize("scheme", ["a1111", "fooocus"])
+def test_fooocus(scheme: str) -> None:
+    text = frozen("fooocus")["written"][scheme]
+    found = recognised(("parameters", text), ("fooocus_scheme", scheme))
+    assert found.request == GenerateRequest(
+        prompt="cinematic still a red house . emotional, a red house, glowing",
+        negative_prompt="anime, cartoon, rain",
+        width=896,
+        height=1152,
+        steps=30,
+        guidance=4.0,
+        sampler=SamplerName.DPMPP_2M_SDE,
+        schedule=ScheduleName.KARRAS,
+        seed=4067887243,
+        clip_skip=2,
+        convention=ConventionName.COMFY,
+        expand_wildcards=False,
+    )
+    assert found.tool == "Fooocus"
+    assert found.warnings[:2] == (
+        'It was made with the checkpoint "juggernautXL"; choose it to match.',
+        "It was made with LoRAs: ink (0.1).",
+    )
+    assert {pair.key for pair in found.unmapped} >= {"sharpness", "adm_guidance"}
+
+
+def test_fooocus_in_jpeg(tmp_path: Path) -> None:
+    # `get_exif`: UserComment and MakerNote in the first directory, as text.
+    text = frozen("fooocus")["written"]["fooocus"].encode()
+    data = exif({0x9286: (2, text + b"\0"), 0x927C: (2, b"fooocus\0")}, {})
+    path = tmp_path / "a.jpg"
+    path.write_bytes(jpeg((0xE1, b"Exif\0\0" + data)))
+    assert read_request(path).request.seed == 4067887243

@@ -1,0 +1,64 @@
+"""NovelAI's texts and its brackets."""
+
+import json
+from typing import Any
+
+import pytest
+
+from engine.api.conventions import RandomSource, convention_of
+from engine.api.request import GuidanceOptions
+from engine.metadata.readers.novelai import as_weights
+from tests.metadata.readers.pictures import recognised
+from tests.metadata.readers.samples import NOVELAI, novelai
+
+
+def test_novelai() -> None:
+    found = recognised(*novelai("Stable Diffusion XL C1E1DE52"))
+    request = found.request
+    assert request.prompt == "(granblue:1.05), (house:0.907029) \\(sea\\), 1girl"
+    assert request.negative_prompt == "nsfw, (bad:1.05)"
+    assert (request.width, request.height, request.steps) == (832, 1216, 28)
+    assert (request.sampler, request.schedule) == ("euler_a", "karras")
+    assert (request.seed, request.guidance) == (3816166865, 5.0)
+    assert request.guidance_options == GuidanceOptions(rescale=0.2)
+    assert request.clip_skip is None
+    convention = convention_of(request.convention)
+    assert (convention.random_source, convention.step_source) == (RandomSource.CUDA,) * 2
+    assert found.warnings == (
+        'It was made with NovelAI\'s "Stable Diffusion XL C1E1DE52", which there is no file of.',
+        "Not taken over: sm.",
+    )
+
+
+def test_novelais_first_network_is_read_as_a1111_does() -> None:
+    request = recognised(*novelai("Stable Diffusion 81274D13")).request
+    assert request.clip_skip == 2
+    assert request.seed_options.eta_seed_delta == 31337
+
+
+def test_novelais_fourth_network_has_captions() -> None:
+    caption: dict[str, Any] = {"caption": {"base_caption": "whole words", "char_captions": []}}
+    comment = json.dumps(NOVELAI | {"v4_prompt": caption})
+    texts = (
+        ("Software", "NovelAI"),
+        ("Source", "NovelAI Diffusion V4 37442FCA"),
+        ("Comment", comment),
+    )
+    assert recognised(*texts).request.prompt == "whole words"
+
+
+@pytest.mark.parametrize(
+    ("text", "weighted"),
+    [
+        ("a cat", "a cat"),
+        ("{{a}} b", "(a:1.1025) b"),
+        ("{a [b] c}", "(a :1.05)b( c:1.05)"),
+        # A bracket that lacks its other half counts all the same; white space has no weight.
+        ("a} {b", "a b"),
+        ("{" * 5000 + "a", "(a:18.6792)"),
+        ("\\(a)", "\\\\\\(a\\)"),
+        ("{ }", " "),
+    ],
+)
+def test_brackets_become_weights(text: str, weighted: str) -> None:
+    assert as_weights(text) == weighted

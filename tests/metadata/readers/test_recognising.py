@@ -1,0 +1,77 @@
+"""Which tool's reading counts, and that any texts at all can be read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.metadata.readers import recognise
+from engine.metadata.record import record_chunks
+from engine.metadata.texts import TextChunk
+from tests.metadata.frozen import frozen
+from tests.metadata.readers.graphs import TEXT_TO_PICTURE, prompt
+from tests.metadata.readers.pictures import imported
+from tests.metadata.readers.samples import INVOKE, NOVELAI, SDCPP, SWARM
+from tests.metadata.records import PLAIN
+
+
+def test_a_tools_own_notation_comes_before_the_common_text(tmp_path: Path) -> None:
+    """Nodes of ComfyUI write AUTOMATIC1111's text beside the graph; we write it beside ours."""
+    common = TextChunk("parameters", "common\nSteps: 9, Sampler: Euler, Seed: 8")
+    assert imported(tmp_path, common, prompt(TEXT_TO_PICTURE)).tool == "ComfyUI"
+    own = record_chunks(PLAIN)
+    assert imported(tmp_path, common, prompt(TEXT_TO_PICTURE), *own).tool == "Safelight"
+    assert imported(tmp_path, common).tool == "AUTOMATIC1111"
+
+
+KEYWORDS = st.sampled_from(
+    [
+        "parameters", "fooocus_scheme", "Software", "Source", "Comment", "Description", "prompt",
+        "invokeai_metadata", "sd-metadata", "Dream", "exif:UserComment", "exif:MakerNote",
+        "exif:Model", "jpeg:comment", "xmp:parameters", "num_inference_steps", "guidance_scale",
+        "Sampler", "LoRA model", "safelight",
+    ]
+)  # fmt: skip
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=6),
+    st.sampled_from(["a1111", "fooocus", "NovelAI", "512x512", "(512, 512)", "1e999", "k_euler_k"]),
+)  # fmt: skip
+WHOLE = [SWARM, NOVELAI, INVOKE, frozen("easy_diffusion")["written"]["embed"]]
+KEYS = st.sampled_from(
+    sorted({key for one in WHOLE for key in (*one, *one.get("sui_image_params", ()))})
+)
+OBJECTS = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(KEYS, inner, max_size=12)),
+    max_leaves=25,
+)
+
+
+def _changed(whole: dict[str, Any], changes: dict[str, Any]) -> str:
+    return json.dumps(whole | changes)
+
+
+CONTENTS = st.one_of(
+    OBJECTS.map(json.dumps),
+    st.builds(_changed, st.sampled_from(WHOLE), st.dictionaries(KEYS, OBJECTS, max_size=4)),
+    st.text(max_size=20),
+    st.sampled_from(["a1111", "fooocus", "NovelAI", "[" * 5000, '{"a":' * 5000, SDCPP]),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.builds(TextChunk, KEYWORDS, CONTENTS), max_size=5))
+def test_any_texts_give_a_request_within_bounds_or_none(texts: list[TextChunk]) -> None:
+    found = recognise(tuple(texts))
+    if found is None:
+        return
+    request = found.request
+    assert isinstance(request.prompt, str)
+    assert request.steps is None or 1 <= request.steps <= 1000
+    assert request.guidance is None or 0 <= request.guidance <= 100
+    assert request.seed is None or 0 <= request.seed < 2**64
+    assert request.width is None or 64 <= request.width <= 8192
+    assert request.strength is None or 0 <= request.strength <= 1
+    assert all(warning.isprintable() and len(warning) < 300 for warning in found.warnings)
