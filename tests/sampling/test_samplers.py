@@ -157,13 +157,14 @@ def test_times_are_rounded_once():
         assert time_of(value).dtype == level_at(value).dtype == np.float32
 
 
-def test_renewal_ends_where_the_run_does():
-    """Rounding makes the variance at the end negative now and then: no NaN comes of it."""
+def test_renewal_never_passes_the_end():
+    """And adds nothing there; rounding makes no variance negative, which would be a NaN."""
     random = np.random.RandomState(4)
-    for end in random.uniform(2, 4, 300).astype(np.float32):
-        target, up = renewal(np.float32(1.5), end, end, 1.0)
-        assert target == pytest.approx(end, abs=1e-6)
-        assert 0 <= up < 1e-4
+    for end in random.uniform(0, 4, 300).astype(np.float32):
+        time_next = np.minimum(end, np.float32(random.uniform(0, 4)))
+        target, up = renewal(np.float32(-1), time_next, end, float(random.choice([1e-6, 0.5, 1])))
+        assert time_next - 1e-6 <= target <= end + 1e-6
+        assert up**2 + level_at(target) ** 2 == pytest.approx(level_at(time_next) ** 2, rel=1e-5)
 
 
 def test_a1111_draws_these_from_a_brownian_path():

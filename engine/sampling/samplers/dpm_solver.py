@@ -47,8 +47,7 @@ def renewal(
     down, _ = ancestral_step(level_at(time), level_at(time_next), eta)
     target = time_of(np.maximum(down, level_at(end)))
     variance = level_at(time_next) ** 2 - level_at(target) ** 2
-    # Less than 0 by rounding only.
-    return target, np.sqrt(np.maximum(variance, 0))
+    return target, np.sqrt(variance)
 
 
 @dataclass(frozen=True, slots=True)
