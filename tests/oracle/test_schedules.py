@@ -22,6 +22,7 @@ from engine.api.request import ScheduleOptions
 from engine.api.values import ConventionName, ScheduleName
 from engine.sampling.beta_distribution import beta_quantile
 from engine.sampling.schedules import NoiseSchedule, ScheduleChoice, redraw_sigmas, sigmas_for
+from engine.sampling.schedules.ramp import linspace
 
 pytestmark = [
     pytest.mark.oracle,
@@ -37,6 +38,12 @@ TRAINING = NoiseSchedule.scaled_linear()
 IN_DIFFUSERS = NoiseSchedule.scaled_linear(convention=ConventionName.DIFFUSERS)
 STEP_COUNTS = (1, 2, 3, 8, 20, 50, 150, 1000)
 SD = {"beta_start": 0.00085, "beta_end": 0.012, "beta_schedule": "scaled_linear"}
+
+
+@pytest.mark.parametrize("ends", [(999, 0), (0, 1), (1, 0), (2.68, -3.53), (0.029, 0.1095)])
+def test_evenly_spaced_values_are_torchs_to_the_last_bit(ends: tuple[float, float]):
+    for count in STEP_COUNTS:
+        np.testing.assert_array_equal(linspace(*ends, count), torch.linspace(*ends, count).numpy())
 
 
 def test_training_sigmas_are_those_of_k_diffusion():

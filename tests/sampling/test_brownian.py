@@ -127,12 +127,12 @@ def test_memory_and_work_are_bounded():
     """A step costs at most a halving for each digit of its ends, and what is kept does not grow."""
     draws = Draws()
     noise = tree(draws=draws)
-    sigmas = np.linspace(14.6, 0.03, 400, dtype=np.float32)
+    sigmas = np.linspace(14.6, 0.03, 120, dtype=np.float32)
     for step in pairwise(sigmas):
         before = draws.count
         noise(*step)
         assert draws.count - before <= 2 * 25
-    assert draws.count < 400 * 20
+    assert draws.count < 120 * 20
     assert noise.kept_bytes <= 64 * 2 * 18 * 4
     # A large latent keeps few, whatever it costs.
     large = BrownianNoise(
