@@ -6,9 +6,11 @@ a1111.json: AUTOMATIC1111/stable-diffusion-webui, what `parse_generation_paramet
 `get_sampler_and_scheduler` make of `cases.TEXTS` and of our own texts, and what `create_infotext`
 writes. fooocus.json: lllyasviel/Fooocus, what both of its metadata parsers write.
 easy_diffusion.json: easydiffusion/easydiffusion, `get_metadata_entries_for_request`, in either
-format. invoke.json: invoke-ai/InvokeAI, `PromptFormatter.normalize_prompt` ("Dream"). Each names
-the commit, which is read from a file COMMIT in the checkout or asked of git. Of each tool only the
-named functions run, without its dependencies.
+format. invoke.json: invoke-ai/InvokeAI, `PromptFormatter.normalize_prompt` ("Dream"). comfy.json
+and sdcpp.json: comfyanonymous/ComfyUI, leejet/stable-diffusion.cpp, the names of samplers and
+schedules, which the others have as well. Each names the commit, which is read from a file COMMIT
+in the checkout or asked of git. Of each tool only the named functions run, without the packages it
+needs.
 """
 # pyright: basic
 
@@ -94,13 +96,15 @@ def a1111(checkout: Path) -> dict[str, Any]:
         return {"text": text, "parsed": found, "sampler": choose(*named)}
 
     return {
+        "samplers": choose.samplers,
+        "schedules": choose.schedules,
         "answers": [answer(text) for text in TEXTS],
         "ours": {name: answer(text) for name, text in OURS.items()},
         "written": _a1111_writings(modules, texts["quote"]),
     }
 
 
-def _sampler_chooser(modules: Path) -> Callable[[str | None, str | None], list[str]]:
+def _sampler_chooser(modules: Path) -> Any:
     """`get_sampler_and_scheduler` over its own tables, of which only names and options matter."""
     names: dict[str, Any] = {"sd_samplers_extra": SimpleNamespace(restart_sampler=None)}
     load(modules / "sd_samplers_kdiffusion.py", {"samplers_k_diffusion"}, names)
@@ -135,7 +139,17 @@ def _sampler_chooser(modules: Path) -> Callable[[str | None, str | None], list[s
             "sd_schedulers": SimpleNamespace(**schedules),
         },
     )["get_sampler_and_scheduler"]
-    return lambda sampler, schedule: list(chosen(sampler, schedule, convert_automatic=False))
+
+    def choose(sampler: str | None, schedule: str | None) -> list[str]:
+        return list(chosen(sampler, schedule, convert_automatic=False))
+
+    choose.samplers = sorted({one.name for one in samplers} | {a for row in rows for a in row[2]})
+    choose.schedules = sorted(
+        name
+        for one in schedules["schedulers"]
+        for name in (one.name, one.label, *(one.aliases or ()))
+    )
+    return choose
 
 
 def _a1111_writings(modules: Path, quote: Callable[[Any], str]) -> dict[str, str]:
@@ -225,7 +239,12 @@ def fooocus(checkout: Path) -> dict[str, Any]:
         parser.steps, parser.base_model_name, parser.base_model_hash = 30, "juggernautXL", "d91d35"
         parser.loras, parser.vae_name = [("ink", 0.1, "4852686128")], "Default (model)"
         written[name.lower()] = parser.to_string([("", key, value) for key, value in rows])
-    return {"written": written}
+    names = load(checkout / "modules" / "flags.py", {"SCHEDULER_NAMES"}, {})
+    return {
+        "samplers": sorted(flags["SAMPLERS"]),
+        "schedules": sorted(names["SCHEDULER_NAMES"]),
+        "written": written,
+    }
 
 
 def easy_diffusion(checkout: Path) -> dict[str, Any]:
@@ -255,7 +274,17 @@ def easy_diffusion(checkout: Path) -> dict[str, Any]:
     def thing(**fields: Any) -> Any:
         return SimpleNamespace(**fields, dict=lambda: dict(fields))
 
+    backend = checkout / "ui" / "easydiffusion" / "backends" / "webui_common.py"
+    convert = ast.parse(backend.read_text("utf-8"))
+    names = next(
+        ast.literal_eval(node.value)
+        for function in convert.body
+        if getattr(function, "name", "") == "convert_ED_sampler_names"
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+    )
     return {
+        "samplers": sorted(names),
         "written": {
             form: entries(
                 thing(**request),
@@ -265,7 +294,7 @@ def easy_diffusion(checkout: Path) -> dict[str, Any]:
                 thing(metadata_output_format=form),
             )[0]
             for form in ("embed", "txt")
-        }
+        },
     }
 
 
@@ -278,7 +307,41 @@ def invoke(checkout: Path) -> dict[str, Any]:
         sampler_name="k_lms", seamless=False, init_img=None, fit=False, strength=0.75,
         gfpgan_strength=0, upscale=None, variation_amount=0, with_variations=None,
     )  # fmt: skip
-    return {"written": {"dream": formatter(options, options).normalize_prompt()}}
+    schedulers = checkout / "invokeai" / "backend" / "stable_diffusion" / "schedulers"
+    tree = ast.parse((schedulers / "schedulers.py").read_text("utf-8"))
+    names: Any = next(
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "SCHEDULER_MAP"
+    )
+    return {
+        "samplers": sorted(key.value for key in names.keys),
+        "written": {"dream": formatter(options, options).normalize_prompt()},
+    }
+
+
+def comfy(checkout: Path) -> dict[str, Any]:
+    """Its names."""
+    wanted = {"KSAMPLER_NAMES", "SAMPLER_NAMES"}
+    source = checkout / "comfy" / "samplers.py"
+    names = load(source, wanted, {})["SAMPLER_NAMES"]
+    schedules = re.findall(
+        r'^    "(\w+)": SchedulerHandler', source.read_text("utf-8"), re.MULTILINE
+    )
+    return {"samplers": sorted(names), "schedules": sorted(schedules)}
+
+
+def sdcpp(checkout: Path) -> dict[str, Any]:
+    """Its names."""
+    text = (checkout / "src" / "stable-diffusion.cpp").read_text("utf-8")
+
+    def strings(array: str) -> list[str]:
+        body = text.partition(f"const char* {array}[] = {{")[2].partition("};")[0]
+        return sorted(re.findall(r'"([^"]+)"', body))
+
+    return {
+        "samplers": strings("sample_method_to_str"), "schedules": strings("scheduler_to_str"),
+    }  # fmt: skip
 
 
 REPOSITORIES = {
@@ -286,6 +349,8 @@ REPOSITORIES = {
     fooocus: "lllyasviel/Fooocus",
     easy_diffusion: "easydiffusion/easydiffusion",
     invoke: "invoke-ai/InvokeAI",
+    comfy: "comfyanonymous/ComfyUI",
+    sdcpp: "leejet/stable-diffusion.cpp",
 }
 
 

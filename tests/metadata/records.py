@@ -22,6 +22,7 @@ from engine.api import (
     ScheduleName,
 )
 from engine.api.conventions import CONVENTIONS
+from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
 
 PLAIN_REQUEST = ResolvedRequest(
     prompt="a cat, (masterpiece:1.2)",
@@ -55,6 +56,8 @@ PLAIN = GenerationRecord(
 # Any code point, lone surrogates included.
 ANY_TEXT = st.text(st.characters(), max_size=30)
 FRACTIONS = st.floats(0, 1)
+LEVELS = st.one_of(st.none(), st.floats(0, 10_000))
+SIDES = st.integers(64, 8192)
 PATHS = st.one_of(st.none(), ANY_TEXT)
 ERRORS = st.builds(ErrorInfo, st.sampled_from(ErrorCode), ANY_TEXT, ANY_TEXT, ANY_TEXT)
 
@@ -86,6 +89,22 @@ REQUESTS = st.builds(
     convention=st.sampled_from(tuple(CONVENTIONS.values())),
     backend=st.sampled_from(["cpu", "intel_openvino", "null"]),
     precision=st.sampled_from(PrecisionName),
+    sampler_options=st.builds(SamplerOptions, eta=LEVELS, noise_scale=LEVELS, churn=LEVELS),
+    schedule_options=st.builds(ScheduleOptions, sigma_min=LEVELS, sigma_max=LEVELS, rho=LEVELS),
+    seed_options=st.builds(
+        SeedOptions,
+        variation_seed=st.one_of(st.none(), st.integers(0, 2**64 - 1)),
+        variation_strength=FRACTIONS,
+        resize_from=st.one_of(st.none(), st.tuples(SIDES, SIDES)),
+        eta_seed_delta=st.integers(-(2**32), 2**32),
+        batch_index=st.integers(0, 1024),
+    ),
+    guidance_options=st.builds(
+        GuidanceOptions, rescale=FRACTIONS, range=st.tuples(FRACTIONS, FRACTIONS)
+    ),
+    zero_terminal_snr=st.booleans(),
+    prompt_template=PATHS,
+    negative_template=PATHS,
 )
 
 RECORDS = st.builds(

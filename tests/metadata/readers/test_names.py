@@ -1,0 +1,69 @@
+"""The tables of names: each holds every name of its tool, and every name of ours is there."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from engine.api import SamplerName, ScheduleName
+from engine.metadata.readers import names
+from engine.metadata.readers.names import sampler_of, schedule_of
+from tests.metadata.frozen import frozen
+
+Table = Mapping[str, str | None]
+SAMPLERS: dict[str, Table] = {
+    "a1111": names.A1111_SAMPLERS,
+    "comfy": names.COMFY_SAMPLERS,
+    "fooocus": names.COMFY_SAMPLERS,
+    "easy_diffusion": names.EASY_DIFFUSION_SAMPLERS,
+    "sdcpp": names.SDCPP_SAMPLERS,
+}
+SCHEDULES: dict[str, Table] = {
+    "a1111": names.A1111_SCHEDULES,
+    "comfy": names.COMFY_SCHEDULES,
+    "fooocus": names.COMFY_SCHEDULES,
+    "sdcpp": names.SDCPP_SCHEDULES,
+}
+
+
+@pytest.mark.parametrize("tool", SAMPLERS)
+def test_every_sampler_of_a_tool_is_known(tool: str) -> None:
+    missing = {name.casefold() for name in frozen(tool)["samplers"]} - SAMPLERS[tool].keys()
+    assert missing == set()
+
+
+def test_every_scheduler_of_invoke_is_known() -> None:
+    """Those with Karras' schedule end in `_k`."""
+    listed = {name.removesuffix("_k") for name in frozen("invoke")["samplers"]}
+    assert listed - names.INVOKE_SAMPLERS.keys() == set()
+
+
+@pytest.mark.parametrize("tool", SCHEDULES)
+def test_every_schedule_of_a_tool_is_known(tool: str) -> None:
+    listed = {name.casefold() for name in frozen(tool)["schedules"]} - {"automatic"}
+    assert listed - SCHEDULES[tool].keys() == set()
+
+
+@pytest.mark.parametrize(
+    "table", [*SAMPLERS.values(), names.INVOKE_SAMPLERS, names.NOVELAI_SAMPLERS]
+)
+def test_samplers_map_to_ours(table: Table) -> None:
+    assert set(table.values()) <= {None, *(name.value for name in SamplerName)}
+    assert all((sampler_of(table, name) is None) == (table[name] is None) for name in table)
+
+
+@pytest.mark.parametrize("table", [*SCHEDULES.values(), names.NOVELAI_SCHEDULES])
+def test_schedules_map_to_ours(table: Table) -> None:
+    assert set(table.values()) <= {None, *(name.value for name in ScheduleName)}
+    assert all((schedule_of(table, name) is None) == (table[name] is None) for name in table)
+
+
+def test_what_automatic_stands_for_is_ours() -> None:
+    automatic = names.A1111_AUTOMATIC
+    assert automatic.keys() <= {name.value for name in SamplerName}
+    assert set(automatic.values()) <= {name.value for name in ScheduleName}
+    assert {name.value for name in SamplerName} >= names.A1111_OWN_TIMESTEPS
+
+
+def test_our_own_labels_are_read_back() -> None:
+    assert all(sampler_of(names.ANY_SAMPLERS, name.label) is name for name in SamplerName)
+    assert all(schedule_of(names.ANY_SCHEDULES, name.label) is name for name in ScheduleName)
