@@ -128,3 +128,9 @@ def test_a_strength_of_0_is_the_seeds_noise_and_of_1_the_variations():
     np.testing.assert_array_equal(first(0), TorchCpuGenerator(3).randn(shape))
     np.testing.assert_allclose(first(1), TorchCpuGenerator(9).randn(shape), rtol=0, atol=3e-6)
     assert first(0.5).std() == pytest.approx(1, abs=0.05)
+
+
+def test_a_picture_that_is_kept_needs_no_path():
+    """ComfyUI's strength of 0 leaves the level 0 alone, which is no interval."""
+    noise = picture_noise(3, SHAPE, SeedOptions(), CONVENTIONS[ConventionName.COMFY])
+    noise.steps(SIGMAS[-1:], SIGMAS, brownian=True)

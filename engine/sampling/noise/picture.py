@@ -48,14 +48,14 @@ def torch_generator(source: RandomSource, seed: int) -> TorchGenerator:
 
 
 @dataclass(frozen=True, slots=True)
-class _Draws:
-    """What a picture gets of what a generator draws for its batch: float32 `shape`."""
+class _Place:
+    """A picture's place in a batch that is drawn at once."""
 
-    shape: tuple[int, int, int]
     index: int
     size: int
 
-    def next(self, generator: TorchGenerator, shape: tuple[int, int, int]) -> Latent:
+    def next(self, generator: TorchGenerator, shape: Sequence[int]) -> Latent:
+        """The picture's part of the batch's next draw."""
         return generator.randn_of_batch(shape, self.index, self.size)
 
 
@@ -66,7 +66,7 @@ class PictureNoise:
     first: Latent
     _seed: int
     _convention: Convention
-    _draws: _Draws
+    _place: _Place
     _stream: TorchGenerator
 
     def steps(self, taken: Sigmas, whole: Sigmas, *, brownian: bool) -> NoiseSource:
@@ -78,7 +78,10 @@ class PictureNoise:
         ComfyUI's and k-diffusion's own what is taken.
         """
         sde_noise = self._convention.sde_noise
-        if not brownian or sde_noise is SdeNoise.STREAM:
+        spanned = whole if self._convention.redraw_steps is RedrawSteps.A1111 else taken
+        noisy = spanned[spanned > 0]
+        # Without a level to span, no step is taken.
+        if not brownian or sde_noise is SdeNoise.STREAM or not len(noisy):
             return self._next_of_stream
         card = sde_noise is SdeNoise.BROWNIAN_CUDA
         source = RandomSource.CUDA if card else self._convention.random_source
@@ -86,14 +89,13 @@ class PictureNoise:
         def draw(node_seed: int) -> Latent:
             return self._next(torch_generator(source, node_seed))
 
-        spanned = whole if self._convention.redraw_steps is RedrawSteps.A1111 else taken
-        return BrownianNoise(self._seed, draw, spanned[spanned > 0].min(), spanned.max())
+        return BrownianNoise(self._seed, draw, noisy.min(), noisy.max())
 
     def _next_of_stream(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
         return self._next(self._stream)
 
     def _next(self, generator: TorchGenerator) -> Latent:
-        return self._draws.next(generator, self._draws.shape)[np.newaxis]
+        return self._place.next(generator, self.first.shape[1:])[np.newaxis]
 
 
 def picture_noise(
@@ -111,41 +113,29 @@ def picture_noise(
     batch_index, "Latent From Batch"), and steps' noise like a picture on its own. `skipped` counts
     the latents that the tool draws from the same generator before: diffusers draws one where it
     samples the latent of a picture to be redrawn.
+
+    Variations and other sizes are A1111's (`ImageRNG.first`), and the same for every tool.
     """
     one_stream = convention.batch_seeds is BatchSeeds.ONE_STREAM
     index, size = (options.batch_index, options.batch_size) if one_stream else (0, 1)
-    draws = _Draws(shape, index, size) if index < size else _Draws(shape, 0, 1)
+    place = _Place(index, size) if index < size else _Place(0, 1)
     before = skipped if index < size else skipped + index
-    generator = torch_generator(convention.random_source, seed)
-    for _ in range(before):
-        draws.next(generator, shape)
-    first = _first(seed, options, convention.random_source, draws, generator, before)
-    stream = _stream(seed, options.eta_seed_delta, convention, generator)
-    return PictureNoise(first[np.newaxis], seed, convention, draws, stream)
+    source = convention.random_source
 
-
-def _first(
-    seed: int,
-    options: SeedOptions,
-    source: RandomSource,
-    draws: _Draws,
-    generator: TorchGenerator,
-    before: int,
-) -> Latent:
-    """The first noise [C, H, W], for which `generator` draws one latent (A1111 `ImageRNG`)."""
-
-    def drawn(from_seed: int) -> Latent:
-        other = torch_generator(source, from_seed)
+    def drawn(from_seed: int, of_shape: tuple[int, int, int]) -> tuple[Latent, TorchGenerator]:
+        generator = torch_generator(source, from_seed)
         for _ in range(before):
-            draws.next(other, inner)
-        return draws.next(other, inner)
+            place.next(generator, of_shape)
+        return place.next(generator, of_shape), generator
 
-    outer = draws.next(generator, draws.shape)
-    inner = _inner_shape(draws.shape, options)
-    noise = outer if inner == draws.shape else drawn(seed)
+    inner = _inner_shape(shape, options)
+    outer, generator = drawn(seed, shape)
+    noise = outer if inner == shape else drawn(seed, inner)[0]
     if options.variation_seed is not None and options.variation_strength != 0:
-        noise = slerp(options.variation_strength, noise, drawn(options.variation_seed))
-    return noise if inner == draws.shape else centred(noise, outer)
+        noise = slerp(options.variation_strength, noise, drawn(options.variation_seed, inner)[0])
+    first = noise if inner == shape else centred(noise, outer)
+    stream = _stream(seed, options.eta_seed_delta, convention, generator)
+    return PictureNoise(first[np.newaxis], seed, convention, place, stream)
 
 
 def _inner_shape(shape: tuple[int, int, int], options: SeedOptions) -> tuple[int, int, int]:
