@@ -10,6 +10,10 @@ import re
 from dataclasses import dataclass
 
 from engine.text.prompt import clamp_weight
+from engine.text.spot import prompt_error
+
+# The denoiser runs once for each.
+MAX_PARTS = 64
 
 _AND = re.compile(r"\bAND\b")
 _WEIGHT = re.compile(r"\s*([-+]?(?:\d+\.?|\d*\.\d+))\Z")
@@ -25,10 +29,16 @@ class ComposedText:
 
 
 def split_composition(text: str) -> tuple[ComposedText, ...]:
-    """The parts of a prompt in order, at least one, each without white space at its end."""
+    """The parts of a prompt in order, at least one, each without white space at its end.
+
+    Raises EngineError(REQUEST_INVALID) for more than `MAX_PARTS`.
+    """
     parts: list[ComposedText] = []
     start = 0
     for word in _AND.finditer(text):
+        if len(parts) + 1 == MAX_PARTS:
+            problem = f"AND begins a part beyond the {MAX_PARTS} that can be composed"
+            raise prompt_error(text, word.start(), problem, "Join some of the parts.")
         parts.append(_part(text[start : word.start()], start))
         start = word.end()
     parts.append(_part(text[start:], start))

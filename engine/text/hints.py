@@ -16,6 +16,8 @@ _PAIRS = {
 }
 _MARK = re.compile(r'\\.|[()\[\]"]', re.DOTALL)
 _MOST = 20
+# What a person is looking at while writing; a hint must not wait for more.
+_LOOKED_AT = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +29,13 @@ class PromptHint:
 
 
 def bracket_hints(text: str, grammar: PromptGrammar) -> tuple[PromptHint, ...]:
-    """Brackets and quotes without a partner, in order, at most 20. Linear in time."""
+    """Brackets and quotes without a partner, in order, at most 20.
+
+    Takes any text; of one longer than 65,536 characters only those are looked at.
+    """
     hints = (
         PromptHint(position, f"At character {position + 1}, {text[position]} has no partner.")
-        for position in sorted(_unpaired(text, grammar))
+        for position in sorted(_unpaired(text[:_LOOKED_AT], grammar))
     )
     return tuple(islice(hints, _MOST))
 

@@ -129,6 +129,8 @@ def schedule_prompt(text: str, steps: int) -> tuple[TimedText, ...]:
     of it. Time is linear in the length of the text times the number of changes; raises
     EngineError(REQUEST_INVALID) where that is too much.
     """
+    if "[" not in text:
+        return (TimedText(steps, text),)
     reader = _Reader([match[0] for match in _TOKEN.finditer(text)])
     if not reader.read() or not reader.choices:
         return (TimedText(steps, text),)
