@@ -100,7 +100,7 @@ def make_session(paths: "Paths") -> "Session":
     from app.paths import starter_checkpoint
     from app.session import Session
 
-    process = EngineProcess(paths.cache, paths.logs)
+    process = EngineProcess(paths)
     client = EngineClient(process)
     session = Session(paths, starter_checkpoint(), process, client, JobQueue(client, paths.state))
     report_faults(session.notices)

@@ -10,13 +10,13 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine_connection import EngineCommand, EngineConnection, ReadingLimits
 from app.engine_end import EngineEnd, broken_error, mismatch_error, not_started_error
 from app.logs import RotatingLog
+from app.paths import Paths
 from engine.api.messages import (
     PROTOCOL_VERSION,
     Command,
@@ -91,18 +91,17 @@ class EngineProcess(QObject):
 
     def __init__(
         self,
-        cache: Path,
-        logs: Path,
+        paths: Paths,
         *,
         command: EngineCommand | None = None,
         supervision: Supervision | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._cache = cache
+        self._configure = Configure(cache=str(paths.cache), wildcards=str(paths.wildcards))
         self._command = command or engine_command()
         self._supervision = supervision or Supervision()
-        self._log = RotatingLog(logs / "engine.log")
+        self._log = RotatingLog(paths.logs / "engine.log")
         self._state = EngineState.STOPPED
         self._connection: EngineConnection | None = None
         self._hello: Hello | None = None
@@ -246,7 +245,7 @@ class EngineProcess(QObject):
         else:
             self._hello = hello
             if self._connection is not None and not self._stopping:
-                self._connection.send(Configure(cache=str(self._cache)))
+                self._connection.send(self._configure)
 
     def _on_ready(self) -> None:
         if self._ready_since is not None:

@@ -19,6 +19,8 @@ class Paths:
     cache: Path
     # Checkpoints the user put aside for Safelight.
     models: Path
+    # Lists of words that prompts name: `__animals__` is a line of animals.txt.
+    wildcards: Path
     # What outlives a session and is not made by hand: the queue's journal, the lock.
     state: Path
     logs: Path
@@ -26,19 +28,18 @@ class Paths:
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
     """The system's own folders, or those that SAFELIGHT_OUTPUT, SAFELIGHT_CACHE,
-    SAFELIGHT_MODELS, SAFELIGHT_STATE and SAFELIGHT_LOGS name."""
+    SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE and SAFELIGHT_LOGS name."""
 
     def folder(variable: str, default: Path) -> Path:
         value = environment.get(variable)
         return Path(value).expanduser() if value else default
 
+    data = platformdirs.user_data_path("safelight", appauthor=False)
     return Paths(
         output=folder("SAFELIGHT_OUTPUT", platformdirs.user_pictures_path() / "Safelight"),
         cache=folder("SAFELIGHT_CACHE", platformdirs.user_cache_path("safelight", appauthor=False)),
-        models=folder(
-            "SAFELIGHT_MODELS",
-            platformdirs.user_data_path("safelight", appauthor=False) / "models",
-        ),
+        models=folder("SAFELIGHT_MODELS", data / "models"),
+        wildcards=folder("SAFELIGHT_WILDCARDS", data / "wildcards"),
         state=folder("SAFELIGHT_STATE", platformdirs.user_state_path("safelight", appauthor=False)),
         logs=folder("SAFELIGHT_LOGS", platformdirs.user_log_path("safelight", appauthor=False)),
     )

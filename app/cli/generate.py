@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
     token = CancelToken()
     with _interruptible(token), PeakMemory(private_bytes) as memory:
         try:
-            result = JobRunner(paths.cache).run(request, saver, reporter, token)
+            result = JobRunner(paths.cache, paths.wildcards).run(request, saver, reporter, token)
         finally:
             reporter.clear()
     if options.json:

@@ -114,6 +114,8 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     sde_noise: SdeNoise
     batch_seeds: BatchSeeds
     redraw_steps: RedrawSteps
+    # A picture's latent is drawn from the encoder's distribution before the noise; else its mean.
+    samples_encoded: bool
     # Samplers that make their schedule for one step more and leave out its next-to-last level.
     discards_next_to_last: tuple[SamplerName, ...]
     # Pixels are rounded to the nearest of 256 levels; else the fraction is cut off.
@@ -137,6 +139,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         sde_noise=SdeNoise.BROWNIAN,
         batch_seeds=BatchSeeds.SUCCESSIVE,
         redraw_steps=RedrawSteps.A1111,
+        samples_encoded=False,
         discards_next_to_last=(
             SamplerName.DPM2,
             SamplerName.DPM2_ANCESTRAL,
@@ -159,6 +162,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         sde_noise=SdeNoise.BROWNIAN,
         batch_seeds=BatchSeeds.ONE_STREAM,
         redraw_steps=RedrawSteps.COMFY,
+        samples_encoded=False,
         discards_next_to_last=(
             SamplerName.DPM2,
             SamplerName.DPM2_ANCESTRAL,
@@ -180,6 +184,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         sde_noise=SdeNoise.STREAM,
         batch_seeds=BatchSeeds.ONE_STREAM,
         redraw_steps=RedrawSteps.DIFFUSERS,
+        samples_encoded=True,
         discards_next_to_last=(),
         rounds_pixels=True,
     ),
@@ -198,6 +203,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         sde_noise=SdeNoise.STREAM,
         batch_seeds=BatchSeeds.SUCCESSIVE,
         redraw_steps=RedrawSteps.DIFFUSERS,
+        samples_encoded=False,
         discards_next_to_last=(),
         rounds_pixels=True,
     ),

@@ -16,7 +16,7 @@ from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorInfo, Phase, SamplerName, ScheduleName
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -27,9 +27,13 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class Configure(Message, frozen=True, kw_only=True):
-    """First command: the folder for what can be made again. Answered by Ready or EngineFatal."""
+    """First command. Answered by Ready or EngineFatal.
+
+    The folders for what can be made again and of lists of words that prompts name.
+    """
 
     cache: str
+    wildcards: str | None = None
     protocol: int = PROTOCOL_VERSION
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from importlib.metadata import version
-
-import msgspec
+from pathlib import Path
 
 from backends.base import Cancellation, Precision
-from engine.api.record import GenerationRecord, Retry
+from engine.api.record import GenerationRecord, ResolvedRequest, Retry
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.compile.compiler import Compiler
@@ -19,6 +19,7 @@ from engine.memory.residency import Residency
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Reporter, Stages, Stopwatch
+from engine.text import expand_wildcards
 from engine.text.tokenizers import load_clip_tokenizer, load_tokenizer
 
 
@@ -31,10 +32,13 @@ class DeviceRun:
         checkpoint: IdentifiedCheckpoint,
         compiler: Compiler,
         stopwatch: Stopwatch,
+        wildcards: Path | None,
         residency: Residency | None,
     ) -> None:
         """Resolve and plan. Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY beforehand."""
         self.count = request.count
+        expands = partial(expand_wildcards, folder=wildcards)
+        self.replace_wildcards = expands if request.expand_wildcards else None
         self.resolved = resolve(request, checkpoint, compiler.device)
         self.precisions = precisions(request.precision, compiler.device)
         self.checkpoint, self.compiler, self.stopwatch = checkpoint, compiler, stopwatch
@@ -44,26 +48,39 @@ class DeviceRun:
 
     def saved_pictures(
         self,
+        made: int,
         saver: PictureSaver,
         reporter: Reporter,
         cancel: Cancellation,
-        warnings: Sequence[ErrorInfo],
+        warnings: list[ErrorInfo],
     ) -> Iterator[SavedImage]:
-        """Yield each picture once it is durably on disk; its record repeats the `warnings`."""
+        """Yield each picture once it is durably on disk, without the first that are `made`.
+
+        Its record repeats the `warnings`, to which those of the pictures themselves are added.
+        """
         compiler, stopwatch = self.compiler, self.stopwatch
         stages = Stages(
             compiler, self.plan, self.precisions, reporter, cancel, stopwatch, self.residency
         )
         own = self.checkpoint.tokenizer
         tokenizer = load_tokenizer(own) if own else load_clip_tokenizer()
-        job = Job(self.resolved, self.checkpoint, tokenizer, self.count)
+        job = Job(
+            self.resolved,
+            self.checkpoint,
+            tokenizer,
+            self.count,
+            range(made, self.count),
+            self.replace_wildcards,
+        )
         if self.residency is not None and not self.plan.resident:
             self.residency.release()
         with closing(stages):
-            for picture in Generation(job, stages, reporter).pictures():
+            generation = Generation(job, stages, reporter)
+            for picture in generation.pictures():
                 reporter.phase(Phase.SAVE)
+                warnings += [w for w in generation.warnings if w not in warnings]
                 with stopwatch.measuring(Phase.SAVE):
-                    record = self._record(picture.seed, stages.retries, warnings)
+                    record = self._record(picture.request, stages.retries, warnings)
                     saved = saver.save(picture, record)
                 yield saved
             stages.leave_resident()
@@ -109,11 +126,11 @@ class DeviceRun:
         )
 
     def _record(
-        self, seed: int, retries: Sequence[Retry], warnings: Sequence[ErrorInfo]
+        self, request: ResolvedRequest, retries: Sequence[Retry], warnings: Sequence[ErrorInfo]
     ) -> GenerationRecord:
         return GenerationRecord(
             safelight=version("safelight"),
-            request=msgspec.structs.replace(self.resolved, seed=seed),
+            request=request,
             family=self.checkpoint.family,
             prediction=self.checkpoint.prediction,
             device=self.compiler.device.name,

@@ -72,11 +72,15 @@ class JobResult:
 class JobRunner:
     """Runs jobs one after another; `cache` is the folder for what can be made again.
 
-    With a `residency` networks stay loaded between jobs where there is room.
+    `wildcards` is the one of lists of words that prompts name. With a `residency` networks stay
+    loaded between jobs where there is room.
     """
 
-    def __init__(self, cache: Path, residency: Residency | None = None) -> None:
+    def __init__(
+        self, cache: Path, wildcards: Path | None = None, residency: Residency | None = None
+    ) -> None:
         self.working_copies = WorkingCopies(cache / "weights")
+        self.wildcards = wildcards
         self.residency = residency
 
     def plan(self, request: GenerateRequest) -> tuple[Device, MemoryPlan]:
@@ -84,7 +88,7 @@ class JobRunner:
         checkpoint = load_checkpoint(request)
         backend, device = candidates(request.backend)[0]
         compiler = Compiler(backend, device, self.working_copies)
-        return device, DeviceRun(request, checkpoint, compiler, Stopwatch(), self.residency).plan
+        return device, self._device_run(request, checkpoint, compiler, Stopwatch()).plan
 
     def release(self) -> None:
         """Free what is kept between jobs; what a job uses now stays."""
@@ -121,16 +125,16 @@ class JobRunner:
             devices = candidates(request.backend)
         if cancel.is_set():
             raise Cancelled
-        first = resolve(request, checkpoint, devices[0][1])
+        drawn = resolve(request, checkpoint, devices[0][1])
+        request = msgspec.structs.replace(request, seed=drawn.seed, seed_options=drawn.seed_options)
         images: list[SavedImage] = []
         warnings: list[ErrorInfo] = []
         for backend, device in devices:
             # Where one device fails the next goes on: same seeds, remaining pictures.
-            remaining = _remaining(request, first.seed, len(images))
             compiler = Compiler(backend, device, self.working_copies)
-            run = DeviceRun(remaining, checkpoint, compiler, stopwatch, self.residency)
+            run = self._device_run(request, checkpoint, compiler, stopwatch)
             try:
-                for image in run.saved_pictures(saver, reporter, cancel, warnings):
+                for image in run.saved_pictures(len(images), saver, reporter, cancel, warnings):
                     images.append(image)
                     reporter.image_saved(image)
             except EngineError as error:
@@ -143,6 +147,16 @@ class JobRunner:
             return JobResult(tuple(images), *result)
         raise AssertionError("candidates() returns at least one device")
 
+    def _device_run(
+        self,
+        request: GenerateRequest,
+        checkpoint: IdentifiedCheckpoint,
+        compiler: Compiler,
+        stopwatch: Stopwatch,
+    ) -> DeviceRun:
+        folders = self.wildcards, self.residency
+        return DeviceRun(request, checkpoint, compiler, stopwatch, *folders)
+
 
 def load_checkpoint(request: GenerateRequest) -> IdentifiedCheckpoint:
     """The request's checkpoint with its supplied components, complete. Raises EngineError."""
@@ -153,8 +167,3 @@ def load_checkpoint(request: GenerateRequest) -> IdentifiedCheckpoint:
     checkpoint = supply(identify(Path(request.checkpoint)), request.components)
     require_complete(checkpoint)
     return checkpoint
-
-
-def _remaining(request: GenerateRequest, seed: int, done: int) -> GenerateRequest:
-    """What is left of a request whose first `done` pictures, from `seed` on, are saved."""
-    return msgspec.structs.replace(request, seed=seed + done, count=request.count - done)

@@ -60,7 +60,7 @@ class PictureSaver:
                 raise
             raise self._rescued(picture, record, error) from error
         height, width = picture.pixels.shape[:2]
-        return SavedImage(path, picture.seed, width, height, record)
+        return SavedImage(path, record.request.seed, width, height, record)
 
     def _rescued(
         self, picture: Picture, record: GenerationRecord, error: EngineError
@@ -76,7 +76,7 @@ class PictureSaver:
         return write_picture(
             picture.pixels,
             target,
-            seed=picture.seed,
+            seed=record.request.seed,
             prompt=record.request.prompt,
             chunks=record_chunks(record),
         )

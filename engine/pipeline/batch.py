@@ -12,16 +12,18 @@ ReplaceWildcards = Callable[[str, int], str]
 
 
 def request_of_picture(
-    request: ResolvedRequest, index: int, replace_wildcards: ReplaceWildcards | None
+    request: ResolvedRequest, index: int, count: int, replace_wildcards: ReplaceWildcards | None
 ) -> ResolvedRequest:
-    """The request that makes the picture at this place of its batch, and no other.
+    """The request that makes the picture at this place of a batch of `count`, and no other.
 
     A1111 counts the seed up or, where a variation is asked for, the variation's (`processing.py`,
     `process_images_inner`); ComfyUI and diffusers draw a whole batch from one generator.
     """
     seeds, seed = request.seed_options, request.seed
     if request.convention.batch_seeds is BatchSeeds.ONE_STREAM:
-        seeds = msgspec.structs.replace(seeds, batch_index=seeds.batch_index + index)
+        size = max(seeds.batch_size, seeds.batch_index + count)
+        place = seeds.batch_index + index
+        seeds = msgspec.structs.replace(seeds, batch_index=place, batch_size=size)
     elif seeds.variation_seed is not None:
         seeds = msgspec.structs.replace(seeds, variation_seed=seeds.variation_seed + index)
     else:

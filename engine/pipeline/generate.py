@@ -1,71 +1,104 @@
 """One screen from a resolved job to its pictures: encode, denoise, decode, check."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backends.base import Array, Session
-from engine.api.conventions import RedrawSteps
 from engine.api.record import ResolvedRequest
-from engine.api.values import InputRole, Phase
+from engine.api.values import ErrorCode, ErrorInfo, InputRole, Phase
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline import checks, networks
-from engine.pipeline.conditioning import Conditioning, encode, plan_prompts
+from engine.pipeline.batch import ReplaceWildcards, request_of_picture
+from engine.pipeline.conditioning import Conditioning, PromptPlan, encode, plan_prompts
+from engine.pipeline.denoising import Denoising, EncodedImage
 from engine.pipeline.inputs import read_image
 from engine.pipeline.stages import Reporter, Stages, as_pixels
-from engine.sampling.denoiser import Denoiser, initial_latents, noised
-from engine.sampling.noise import SeededNoise
 from engine.sampling.samplers import SAMPLERS
-from engine.sampling.schedules import NoiseSchedule, ScheduleChoice, redraw_sigmas
-from engine.sampling.types import Latent, Sigmas
+from engine.sampling.types import Latent
+from engine.text.tags import NetworkTag
 from engine.text.tokenizers import ClipTokenizer
+
+# How many pictures have their prompts encoded at once, where wildcards make them differ.
+_PICTURES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A request without gaps, and the checkpoint it runs on."""
+    """A request without gaps, the checkpoint it runs on, and which pictures of it to make."""
 
     request: ResolvedRequest
     checkpoint: IdentifiedCheckpoint
     tokenizer: ClipTokenizer
-    # Pictures with seeds request.seed, + 1, ...
+    # How many pictures the batch has, and the places in it of those to make.
     count: int
+    places: range
+    # None where text that looks like wildcards is text.
+    replace_wildcards: ReplaceWildcards | None = None
+
+    def requests(self) -> Iterator[ResolvedRequest]:
+        """The request that makes each picture alone."""
+        for place in self.places:
+            yield request_of_picture(self.request, place, self.count, self.replace_wildcards)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A finished picture: uint8 [height, width, 3]."""
+    """A finished picture, uint8 [height, width, 3], and the request that makes it."""
 
-    seed: int
+    request: ResolvedRequest
     pixels: NDArray[np.uint8]
+
+
+_Texts = tuple[str, str]
 
 
 class Generation:
     """The run of one job through its stages."""
 
     def __init__(self, job: Job, stages: Stages, reporter: Reporter) -> None:
+        """Read and plan what can be wrong. Raises EngineError before anything is loaded."""
         self.job, self.stages, self.reporter = job, stages, reporter
         self.request, self.checkpoint = job.request, job.checkpoint
-        self.convention = job.request.convention
         self.init = self._read_init()
+        self.denoising = Denoising(job.request, job.checkpoint, redraws=self.init is not None)
         self.denoiser = networks.denoiser(self.checkpoint, job.request.height, job.request.width)
+        self._tags: dict[NetworkTag, None] = {}
+
+    @property
+    def warnings(self) -> list[ErrorInfo]:
+        """What the pictures so far were to have and have not."""
+        return [
+            ErrorInfo(
+                ErrorCode.NOT_AVAILABLE,
+                f"<{tag.kind}:{tag.name}> in the prompt had no effect.",
+                "This version cannot apply such networks yet; the picture was made without.",
+            )
+            for tag in self._tags
+        ]
 
     def pictures(self) -> Iterator[Picture]:
         """Yield each picture as soon as it is decoded and checked."""
-        init = None if self.init is None else self._encode_image(self.init)
-        beside = self._channels_beside()
-        # The text encoder leaves a processor half idle and is small: the denoiser loads beside it.
-        self.stages.prepare(self.denoiser)
-        prompt = self._encode_prompts()
-        for seed in range(self.request.seed, self.request.seed + self.job.count):
-            latent = self._denoise(prompt, init, beside, seed)
-            image = self._decode(latent)
-            pixels = as_pixels(image, rounds=self.convention.rounds_pixels)[0]
-            yield Picture(seed, pixels)
+        requests = self.job.requests()
+        init = beside = None
+        while group := tuple(islice(requests, _PICTURES_AT_ONCE)):
+            plans = self._plan_prompts(group)
+            if init is None and self.init is not None:
+                init = self._encode_image(self.init)
+            if beside is None:
+                beside = self._channels_beside()
+            # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
+            self.stages.prepare(self.denoiser)
+            prompts = self._encode_prompts(plans)
+            for request in group:
+                latent = self._denoise(request, prompts[_texts(request)], init, beside)
+                image = self._decode(latent)
+                rounds = request.convention.rounds_pixels
+                yield Picture(request, as_pixels(image, rounds=rounds)[0])
 
     def _read_init(self) -> Array | None:
         paths = [i.path for i in self.request.inputs if i.role is InputRole.INIT]
@@ -73,41 +106,44 @@ class Generation:
             return None
         return read_image(Path(paths[0]), self.request.width, self.request.height)
 
-    def _encode_prompts(self) -> Conditioning:
-        """Both prompts, through the text encoder."""
-        request = self.request
-        info = SAMPLERS[request.sampler]
-        plan = plan_prompts(
-            request.prompt,
-            request.negative_prompt,
-            self.job.tokenizer,
-            self.convention,
-            request.steps * info.evaluations,
-        )
+    def _plan_prompts(self, requests: Sequence[ResolvedRequest]) -> dict[_Texts, PromptPlan]:
+        """What is to be encoded for each pair of prompts. Raises EngineError(REQUEST_INVALID)."""
+        # Prompts that change do so by evaluations of the denoiser.
+        evaluations = self.request.steps * SAMPLERS[self.request.sampler].evaluations
+        tokenizer, convention = self.job.tokenizer, self.request.convention
+        plans = {
+            texts: plan_prompts(*texts, tokenizer, convention, evaluations)
+            for texts in dict.fromkeys(map(_texts, requests))
+        }
+        self._tags |= dict.fromkeys(tag for plan in plans.values() for tag in plan.tags)
+        return plans
 
-        def work(session: Session) -> Conditioning:
+    def _encode_prompts(self, plans: dict[_Texts, PromptPlan]) -> dict[_Texts, Conditioning]:
+        """Each pair of prompts through the text encoder."""
+        masked = any(plan.seen is not None for plan in plans.values())
+
+        def work(session: Session) -> dict[_Texts, Conditioning]:
             def encode_tokens(ids: NDArray[np.int64], seen: NDArray[np.bool_] | None) -> Array:
                 feeds: dict[str, Array] = {"tokens": ids}
-                if seen is not None:
-                    feeds["seen"] = seen.astype(np.float32)
+                if masked:
+                    shown = np.ones(ids.shape, np.bool_) if seen is None else seen
+                    feeds["seen"] = shown.astype(np.float32)
                 return self.stages.call(session, feeds)["last_hidden_state"]
 
-            return encode(plan, encode_tokens)
+            return {texts: encode(plan, encode_tokens) for texts, plan in plans.items()}
 
-        masked = plan.seen is not None
-        network = networks.text_encoder(self.checkpoint, request.clip_skip, masked=masked)
+        network = networks.text_encoder(self.checkpoint, self.request.clip_skip, masked=masked)
         return self.stages.run(Phase.ENCODE, network, work, _embedding_problem)
 
-    def _encode_image(self, image: Array) -> Latent:
-        """A picture's latent, scaled for the denoiser: the mean of its distribution."""
-        latent = self.checkpoint.latent
+    def _encode_image(self, image: Array) -> EncodedImage:
+        """The distribution of a picture's latent, scaled for the denoiser."""
 
-        def work(session: Session) -> Latent:
-            moments = self.stages.call(session, {"image": image})["moments"]
-            return (moments[:, : latent.channels] - latent.shift) * np.float32(latent.scale)
+        def work(session: Session) -> Array:
+            return self.stages.call(session, {"image": image})["moments"]
 
         network = networks.encoder(self.checkpoint)
-        return self.stages.run(Phase.ENCODE, network, work, checks.numbers)
+        moments = self.stages.run(Phase.ENCODE, network, work, checks.numbers)
+        return EncodedImage.from_moments(moments, self.checkpoint.latent)
 
     def _channels_beside(self) -> Latent | None:
         """What an inpainting denoiser sees beside the latent: the mask and the masked picture.
@@ -118,20 +154,18 @@ class Generation:
         if networks.denoiser_channels(self.checkpoint) == self.checkpoint.latent.channels:
             return None
         grey = np.zeros((1, 3, self.request.height, self.request.width), np.float32)
-        hidden = self._encode_image(grey)
+        hidden = self._encode_image(grey).mean
         return np.concatenate([np.ones_like(hidden[:, :1]), hidden], axis=1)
 
     def _denoise(
-        self, prompt: Conditioning, init: Latent | None, beside: Latent | None, seed: int
+        self,
+        request: ResolvedRequest,
+        prompt: Conditioning,
+        init: EncodedImage | None,
+        beside: Latent | None,
     ) -> Latent:
         """From seeded noise, over the init picture if there is one, to a clean latent."""
-        request = self.request
-        schedule = NoiseSchedule.scaled_linear()
-        choice = ScheduleChoice(request.schedule, schedule)
-        sigmas = choice.sigmas(request.steps)
-        if init is not None:
-            rule = RedrawSteps.A1111
-            sigmas = redraw_sigmas(choice, request.steps, request.strength, rule).taken
+        denoising = self.denoising
 
         def work(session: Session) -> Latent:
             evaluations = count()
@@ -143,20 +177,17 @@ class Generation:
                 feeds = {"sample": sample, "time_waves": waves}
                 return self.stages.call(session, feeds)["prediction"]
 
-            denoise = Denoiser(
-                predict, schedule, self.checkpoint.prediction, request.guidance, prompt.weights
-            )
-            noise = SeededNoise([seed], self._latent_shape())
-            x = self._start(noise.draw(), init, sigmas)
-            total = len(sigmas) - 1
+            x, noise = denoising.start(request, init)
+            total = denoising.steps
             self.reporter.progress(0, total)
-            for step in SAMPLERS[request.sampler].function(denoise, x, sigmas, noise):
+            for step in denoising.run(x, noise, predict, prompt.weights):
                 x = step.x
-                self.reporter.progress(step.index + 1, total)
+                done = step.index + 1 if step.done is None else int(step.done * total)
+                self.reporter.progress(done, total)
                 self.reporter.preview(step.index + 1, step.denoised, self.checkpoint.latent)
                 if checks.numbers(x):
                     break  # further steps would only cost time
-            return x
+            return denoising.finish(x)
 
         return self.stages.run(Phase.DENOISE, self.denoiser, work, checks.numbers, keep=True)
 
@@ -174,24 +205,16 @@ class Generation:
         network = networks.decoder(self.checkpoint)
         return self.stages.run(Phase.DECODE, network, work, problem, keep=True)
 
-    def _latent_shape(self) -> tuple[int, int, int]:
-        form = self.checkpoint.latent
-        return (
-            form.channels,
-            self.request.height // form.downscale,
-            self.request.width // form.downscale,
-        )
-
-    def _start(self, noise: Latent, init: Latent | None, sigmas: Sigmas) -> Latent:
-        if init is None:
-            return initial_latents(noise, sigmas[0], self.convention.initial_noise)
-        return noised(init, noise, sigmas[0])
-
 
 def _beside(x: Latent, channels: Latent) -> Latent:
     """Latents [batch, C, H, W] with the same further channels [1, D, H, W] for each."""
     return np.concatenate([x, np.repeat(channels, len(x), axis=0)], axis=1)
 
 
-def _embedding_problem(prompt: Conditioning) -> str | None:
-    return next(filter(None, map(checks.numbers, prompt.all_vectors())), None)
+def _texts(request: ResolvedRequest) -> _Texts:
+    return request.prompt, request.negative_prompt
+
+
+def _embedding_problem(prompts: dict[_Texts, Conditioning]) -> str | None:
+    vectors = (vector for prompt in prompts.values() for vector in prompt.all_vectors())
+    return next(filter(None, map(checks.numbers, vectors)), None)

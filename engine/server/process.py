@@ -73,7 +73,7 @@ class Engine:
         self._outbox = Outbox(pipes.events, gone=self.stop)
         self._jobs = JobLine(self._outbox.put)
         self._queries: SimpleQueue[Query] = SimpleQueue()
-        self._cache: Path | None = None
+        self._folders: Configure | None = None
         self._configured = Flag()
         self._stop_lock = Lock()
         self._stopping = False
@@ -124,10 +124,12 @@ class Engine:
             )
             return
         self._configured.wait()
-        if self._cache is None or self._stopping:
+        if self._folders is None or self._stopping:
             return
         log_as_events(self._outbox.put)
-        runner, put = JobRunner(self._cache, Residency()), self._outbox.put
+        words = self._folders.wildcards
+        runner = JobRunner(Path(self._folders.cache), Path(words) if words else None, Residency())
+        put = self._outbox.put
         arguments = (self._queries, runner, put)
         Thread(target=answer_all, args=arguments, name=_ANSWERER, daemon=True).start()
         put(Ready())
@@ -167,7 +169,7 @@ class Engine:
                 self.stop()
             case Configure():
                 self._configure(command)
-            case _ if self._cache is None:
+            case _ if self._folders is None:
                 raise WireError(f"{type(command).__name__} before Configure")
             case RunJob():
                 self._jobs.add(command)
@@ -187,9 +189,9 @@ class Engine:
                 )
             )
             return
-        if self._cache is not None:
+        if self._folders is not None:
             raise WireError("Configure comes again")
-        self._cache = Path(command.cache)
+        self._folders = command
         self._configured.set()
 
     def _fail(self, error: ErrorInfo) -> None:

@@ -16,6 +16,7 @@ from app.engine_process import EngineProcess, EngineState
 from app.job_queue import Job, JobQueue
 from engine.api.messages import JobProgress
 from engine.api.request import GenerateRequest
+from tests.app.folders import folders_in
 
 ENGINE = Path(__file__).parent.parent / "server" / "scripted_engine.py"
 
@@ -23,9 +24,8 @@ ENGINE = Path(__file__).parent.parent / "server" / "scripted_engine.py"
 def main(folder: Path, plan: str, checkpoint: str, count: int) -> int:
     application = QCoreApplication([])
     arguments = ("-I", str(ENGINE), plan, "--parent", str(os.getpid()))
-    process = EngineProcess(
-        folder / "cache", folder / "logs", command=EngineCommand(sys.executable, arguments)
-    )
+    command = EngineCommand(sys.executable, arguments)
+    process = EngineProcess(folders_in(folder), command=command)
     client = EngineClient(process)
     queue = JobQueue(client, folder / "state")
 

@@ -11,11 +11,10 @@ from app.engine_connection import EngineCommand
 from app.engine_process import EngineProcess, EngineState, Supervision
 from app.job_queue import JobQueue
 from app.jobs import Job
-from app.paths import Paths, starter_checkpoint
+from app.paths import starter_checkpoint
 from app.session import Session
+from tests.app.folders import folders_in
 from tests.app.supervised import PATIENCE_MS
-
-FOLDERS = ("output", "cache", "models", "state", "logs")
 
 
 class Staged:
@@ -29,10 +28,8 @@ class Staged:
         supervision: Supervision | None = None,
     ) -> None:
         self._bot = bot
-        self.paths = Paths(*(folder / name for name in FOLDERS))
-        self.process = EngineProcess(
-            self.paths.cache, self.paths.logs, command=command, supervision=supervision
-        )
+        self.paths = folders_in(folder)
+        self.process = EngineProcess(self.paths, command=command, supervision=supervision)
         self.client = EngineClient(self.process)
         self.queue = JobQueue(self.client, self.paths.state)
         self.session = Session(

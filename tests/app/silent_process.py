@@ -8,6 +8,7 @@ from app.engine_process import EngineProcess, EngineState
 from engine.api.messages import Command, Event, JobFinished, Message, RunJob
 from engine.api.record import Timings
 from engine.api.values import ErrorCode, ErrorInfo
+from tests.app.folders import folders_in
 
 T = TypeVar("T", bound=Message)
 CRASH = ErrorInfo(ErrorCode.ENGINE_CRASHED, "The engine crashed.", "Try again.")
@@ -18,7 +19,7 @@ class SilentProcess(EngineProcess):
     """Ready at once; what is sent goes into `sent`."""
 
     def __init__(self, folder: Path, state: EngineState = EngineState.READY) -> None:
-        super().__init__(folder, folder)
+        super().__init__(folders_in(folder))
         self.sent: list[Command] = []
         self._now = state
 

@@ -18,6 +18,7 @@ from app.engine_process import EngineProcess, EngineState, Supervision
 from engine.api.messages import Event, Message
 from engine.api.values import ErrorInfo
 from tests.app.fake_engine import Plan
+from tests.app.folders import folders_in
 
 # Generous: nothing here depends on how long things take.
 PATIENCE_MS = 30_000
@@ -78,9 +79,7 @@ class Supervised:
         self.folder = folder
         self.logs = folder / "logs"
         self.told = Told()
-        self.process = EngineProcess(
-            folder / "cache", self.logs, command=command, supervision=supervision
-        )
+        self.process = EngineProcess(folders_in(folder), command=command, supervision=supervision)
         self.client = EngineClient(self.process)
         self.process.state_changed.connect(self.told.states.append)
         self.process.received.connect(self._heard)

@@ -1,5 +1,6 @@
 """Where things are."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from app.paths import find_paths
 
 
 def test_each_folder_can_be_moved(tmp_path: Path) -> None:
-    names = ("output", "cache", "models", "state", "logs")
+    names = ("output", "cache", "models", "wildcards", "state", "logs")
     environment = {f"SAFELIGHT_{name.upper()}": str(tmp_path / name) for name in names}
     paths = find_paths(environment)
     assert [getattr(paths, name) for name in names] == [tmp_path / name for name in names]
@@ -16,8 +17,8 @@ def test_each_folder_can_be_moved(tmp_path: Path) -> None:
 
 def test_the_systems_folders_are_apart_from_each_other() -> None:
     paths = find_paths({"SAFELIGHT_STATE": ""})
-    folders = (paths.output, paths.cache, paths.models, paths.state, paths.logs)
-    assert len(set(folders)) == 5
+    folders = [getattr(paths, field.name) for field in fields(paths)]
+    assert len(set(folders)) == 6
     assert all(folder.is_absolute() for folder in folders)
 
 

@@ -31,7 +31,7 @@ class Bench:
         self.monkeypatch = monkeypatch
         self.backend = CountingBackend()
         self.use(self.backend)
-        self.runner = JobRunner(folder / "cache", Residency())
+        self.runner = JobRunner(folder / "cache", residency=Residency())
         self.request = a_request(write_checkpoint(folder / "one"))
         self.out = folder / "out"
 

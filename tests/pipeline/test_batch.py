@@ -11,7 +11,7 @@ from tests.metadata.records import PLAIN_REQUEST
 
 
 def batch(request: ResolvedRequest) -> list[ResolvedRequest]:
-    return [request_of_picture(request, index, None) for index in range(3)]
+    return [request_of_picture(request, index, 3, None) for index in range(3)]
 
 
 def test_seeds_count_up() -> None:
@@ -36,8 +36,9 @@ def test_one_stream_gives_places_in_the_batch() -> None:
     pictures = batch(comfy)
     assert {picture.seed for picture in pictures} == {PLAIN_REQUEST.seed}
     assert [picture.seed_options.batch_index for picture in pictures] == [2, 3, 4]
+    assert {picture.seed_options.batch_size for picture in pictures} == {5}
     # The last one's request makes it again alone.
-    assert request_of_picture(pictures[2], 0, None) == pictures[2]
+    assert request_of_picture(pictures[2], 0, 1, None) == pictures[2]
 
 
 def test_wildcards_are_chosen_by_the_pictures_own_seed_and_the_template_is_kept() -> None:
@@ -45,6 +46,6 @@ def test_wildcards_are_chosen_by_the_pictures_own_seed_and_the_template_is_kept(
         return text.replace("__n__", str(seed))
 
     asked = msgspec.structs.replace(PLAIN_REQUEST, prompt="cat __n__", seed=5)
-    picture = request_of_picture(asked, 1, replace_wildcards)
+    picture = request_of_picture(asked, 1, 2, replace_wildcards)
     assert (picture.prompt, picture.prompt_template) == ("cat 6", "cat __n__")
     assert (picture.negative_prompt, picture.negative_template) == ("blurry", None)

@@ -8,8 +8,8 @@ from PIL import Image
 
 from backends.base import Precision
 from backends.cpu import CpuBackend
-from engine.api.request import InputImage
-from engine.api.values import InputRole, Phase, SamplerName
+from engine.api.request import InputImage, SeedOptions
+from engine.api.values import ConventionName, InputRole, Phase, SamplerName
 from engine.families import identify
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request, psnr, run
@@ -39,10 +39,17 @@ def test_the_size_is_height_by_width(tiny: Path) -> None:
 
 
 def test_a_picture_of_a_batch_is_that_of_its_seed(tiny: Path) -> None:
-    batch = run(a_request(tiny, seed=7, count=2), CPU).pixels
-    alone = run(a_request(tiny, seed=8), CPU).pixels[0]
-    np.testing.assert_array_equal(batch[1], alone)
-    assert psnr(batch[0], batch[1]) < 20
+    """Of its own seed, or of its place in what one seed draws, as the tool has it."""
+    places = SeedOptions(batch_index=1, batch_size=2)
+    for convention, changes in (
+        (ConventionName.A1111, {"seed": 8}),
+        (ConventionName.COMFY, {"seed": 7, "seed_options": places}),
+    ):
+        asked = {"convention": convention, "sampler": SamplerName.EULER_ANCESTRAL}
+        batch = run(a_request(tiny, seed=7, count=2, **asked), CPU).pixels
+        alone = run(a_request(tiny, **asked, **changes), CPU).pixels[0]
+        np.testing.assert_array_equal(batch[1], alone)
+        assert psnr(batch[0], batch[1]) < 20
 
 
 @pytest.mark.parametrize(
@@ -71,8 +78,9 @@ def test_without_guidance_the_negative_prompt_has_none(tiny: Path) -> None:
 
 
 def test_a_picture_is_redrawn_by_its_strength(tiny: Path, init: InputImage) -> None:
+    asked = {"convention": ConventionName.A1111, "steps": 10, "inputs": (init,)}
     results = {
-        strength: run(a_request(tiny, steps=10, inputs=(init,), strength=strength), CPU)
+        strength: run(a_request(tiny, **asked, strength=strength), CPU)
         for strength in (0.0, 0.5, 1.0)
     }
     steps = {strength: result.log.steps[-1] for strength, result in results.items()}

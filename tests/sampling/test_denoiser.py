@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.api.conventions import InitialNoise
 from engine.api.values import PredictionType
-from engine.sampling.denoiser import Denoiser, initial_latents, noised
+from engine.sampling.denoiser import Denoiser
 from engine.sampling.noise import SeededNoise
 from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import Latent
@@ -16,6 +15,11 @@ TRAINING = NoiseSchedule.scaled_linear()
 SIGMA = np.float32(3.0)
 NOISE = SeededNoise([1, 2], (4, 3, 5)).draw()
 PICTURE = SeededNoise([3, 4], (4, 3, 5)).draw()
+
+
+def noised(picture: Latent, noise: Latent, sigma: np.float32) -> Latent:
+    """A picture under noise of a level."""
+    return picture + noise * sigma
 
 
 @pytest.mark.parametrize("prediction", PredictionType)
@@ -202,17 +206,3 @@ def test_a_level_of_pure_noise_keeps_its_precision():
     )
     result = denoise(x.astype(np.float32), sigma)
     np.testing.assert_allclose(result, PICTURE, rtol=0, atol=1e-6)
-
-
-def test_initial_latents_follow_the_convention():
-    plain = initial_latents(NOISE, SIGMA, InitialNoise.SIGMA)
-    np.testing.assert_array_equal(plain, NOISE * SIGMA)
-    comfy = initial_latents(NOISE, SIGMA, InitialNoise.VARIANCE)
-    assert comfy.dtype == np.float32
-    np.testing.assert_allclose(comfy, NOISE * np.sqrt(10), rtol=1e-6)
-
-
-def test_a_picture_is_brought_to_the_level():
-    result = noised(PICTURE, NOISE, SIGMA)
-    assert result.dtype == np.float32
-    np.testing.assert_allclose(result, PICTURE + 3 * NOISE, rtol=0, atol=1e-6)

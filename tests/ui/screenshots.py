@@ -35,7 +35,6 @@ PROMPTS = (
     "a purple flower in the meadow, full moon",
     "an orange boat on the ocean at dusk",
 )
-FOLDERS = ("pictures", "cache", "models", "state", "logs")
 PATIENCE_S = 180
 
 
@@ -46,7 +45,7 @@ class Photographer:
         self.folder = folder
         self.private = private
         self.theme = Theme(application)
-        paths = Paths(*(private / name for name in FOLDERS))
+        paths = replace(folders_in(private), output=private / "pictures")
         self.session: Session = make_session(paths)
         self.window = MainWindow(self.session, self.theme)
         self.window.resize(*SIZES[1])

@@ -1,7 +1,7 @@
 """Noise as the popular tools draw it, without torch: the same seed, the same picture.
 
 noise = picture_noise(seed, (4, 64, 64), SeedOptions(), CONVENTIONS[ConventionName.A1111])
-x = initial_latents(noise.first, sigmas[0], InitialNoise.SIGMA)
+x = noise.first * sigmas[0]
 source = noise.steps(sigmas, sigmas, brownian=SAMPLERS[sampler].brownian)
 """
 

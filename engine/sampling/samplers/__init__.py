@@ -34,6 +34,7 @@ from engine.sampling.samplers.res_multistep import res_multistep
 from engine.sampling.samplers.restart import restart
 from engine.sampling.samplers.tcd import tcd
 from engine.sampling.samplers.unipc import UniPcVariant, unipc
+from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import GuidedSampler, Sampler
 
 __all__ = [
@@ -173,9 +174,14 @@ _MOST = 10_000.0
 
 
 def bind_options(
-    name: SamplerName, options: SamplerOptions, convention: ConventionName | None = None
+    name: SamplerName,
+    options: SamplerOptions,
+    convention: ConventionName | None = None,
+    training: NoiseSchedule | None = None,
 ) -> Sampler | GuidedSampler:
     """The sampler as a tool runs it, with the options that a request sets.
+
+    `training` are the checkpoint's levels, for those that ask about timesteps.
 
     Raises EngineError REQUEST_INVALID for an option that it has not got, or a value outside of
     0 to 10000.
@@ -200,4 +206,6 @@ def bind_options(
                 "Leave it out for the sampler's own value.",
             )
     function = info.function if convention is None else info.variants.get(convention, info.function)
+    if name is SamplerName.TCD and training is not None:
+        return partial(tcd, training=training, **given)
     return cast("Sampler", partial(function, **given)) if given else function

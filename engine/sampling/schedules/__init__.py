@@ -19,20 +19,25 @@ from engine.sampling.schedules.choice import (
     discard_next_to_last,
     sigmas_for,
 )
+from engine.sampling.schedules.distilled import DistilledSchedule
 from engine.sampling.schedules.redraw import RedrawnLevels, redraw_sigmas
+from engine.sampling.schedules.scheduler_levels import SchedulerLevels, scheduler_levels
 from engine.sampling.schedules.training import NoiseSchedule
 
 __all__ = [
     "SCHEDULES",
     "AlignedFor",
+    "DistilledSchedule",
     "NoiseSchedule",
     "RedrawnLevels",
     "ScheduleChoice",
     "ScheduleInfo",
+    "SchedulerLevels",
     "TimestepLevels",
     "a1111_timestep_levels",
     "a1111_unipc_levels",
     "discard_next_to_last",
     "redraw_sigmas",
+    "scheduler_levels",
     "sigmas_for",
 ]

@@ -1,0 +1,129 @@
+"""How a picture is sampled, as its tool does it: by which function, over which levels."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.api.conventions import Convention, InitialNoise
+from engine.api.record import ResolvedRequest
+from engine.api.values import ConventionName, SamplerName, ScheduleName
+from engine.sampling.samplers import SAMPLERS, bind_options
+from engine.sampling.schedules import (
+    AlignedFor,
+    DistilledSchedule,
+    NoiseSchedule,
+    RedrawnLevels,
+    ScheduleChoice,
+    a1111_timestep_levels,
+    a1111_unipc_levels,
+    redraw_sigmas,
+    scheduler_levels,
+)
+from engine.sampling.types import GuidedSampler, Latent, Sampler, Sigmas
+
+# A1111 runs these by timesteps of its own, whatever schedule is chosen.
+_BY_TIMESTEPS = {
+    SamplerName.DDIM: a1111_timestep_levels,
+    SamplerName.DDIM_CFG_PP: a1111_timestep_levels,
+    SamplerName.PLMS: a1111_timestep_levels,
+    SamplerName.UNIPC: a1111_unipc_levels,
+}
+_BY_SCHEDULERS = (ConventionName.DIFFUSERS, ConventionName.INVOKE)
+
+# From standard normal noise and, where one is redrawn, a picture's latents to the first x.
+Start = Callable[[Latent, Latent | None], Latent]
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingPlan:
+    """What a run of a sampler needs; the latents are [1, C, H, W].
+
+    The levels that are visited end the `whole` schedule; a single one means that no step is taken.
+    `training` has the timesteps that the network is told. `finish` makes of the last x what is
+    decoded.
+    """
+
+    sampler: Sampler | GuidedSampler
+    training: NoiseSchedule
+    sigmas: Sigmas
+    whole: Sigmas
+    start: Start
+    finish: Callable[[Latent], Latent]
+
+
+def plan_sampling(
+    request: ResolvedRequest, aligned_for: AlignedFor, *, redraws: bool
+) -> SamplingPlan:
+    """Choose as the request's convention says. `redraws`: there is a picture to begin with.
+
+    Raises EngineError REQUEST_INVALID for options that the sampler or the schedule has not got.
+    """
+    convention = request.convention
+    choice = ScheduleChoice(
+        request.schedule,
+        _training(request),
+        request.schedule_options,
+        convention.name,
+        aligned_for,
+        request.sampler in convention.discards_next_to_last,
+    )
+    sampler = bind_options(
+        request.sampler, request.sampler_options, convention.name, choice.training
+    )
+    strength = request.strength if redraws else None
+    by_timesteps = _BY_TIMESTEPS.get(request.sampler)
+    if convention.name in _BY_SCHEDULERS:
+        own = scheduler_levels(request.sampler, choice, request.steps, strength)
+        return SamplingPlan(sampler, own.training, own.sigmas, own.sigmas, own.start, own.finish)
+    if convention.name is ConventionName.A1111 and by_timesteps is not None:
+        own = by_timesteps(request.steps, choice.training, strength)
+        levels = own.sigmas, own.sigmas
+        return SamplingPlan(sampler, choice.training, *levels, own.start, own.finish)
+    levels = _levels(request, choice, redraws=redraws)
+    first = levels.taken[0] if redraws else levels.whole[0]
+    start = _start(convention, first, choice.training.sigma_max)
+    return SamplingPlan(sampler, choice.training, levels.taken, levels.whole, start, _as_it_is)
+
+
+def _training(request: ResolvedRequest) -> NoiseSchedule:
+    name = request.convention.name
+    levels = NoiseSchedule.scaled_linear(convention=name)
+    if request.zero_terminal_snr:
+        levels = levels.with_zero_terminal_snr()
+    by_a1111 = request.sampler is SamplerName.LCM and name is ConventionName.A1111
+    return DistilledSchedule.of(levels) if by_a1111 else levels
+
+
+def _levels(request: ResolvedRequest, choice: ScheduleChoice, *, redraws: bool) -> RedrawnLevels:
+    convention = request.convention
+    if redraws:
+        return redraw_sigmas(choice, request.steps, request.strength, convention.redraw_steps)
+    whole = choice.sigmas(request.steps)
+    if SAMPLERS[request.sampler].ends_only and convention.name is ConventionName.A1111:
+        # From end to end of the training levels, whatever schedule the noise is scaled for.
+        choice = ScheduleChoice(ScheduleName.KARRAS, choice.training)
+        return RedrawnLevels(choice.sigmas(request.steps), whole)
+    return RedrawnLevels(whole, whole)
+
+
+def _start(convention: Convention, first: np.float32, highest: np.float32) -> Start:
+    """Noise scaled to the first level, over a picture's latents if there are any."""
+    from_noise = over_picture = first
+    if convention.initial_noise is InitialNoise.VARIANCE:
+        # The deviation that a picture of unit variance has under noise of this level.
+        deviation = np.sqrt(1 + first**2)
+        if convention.name is not ConventionName.COMFY:
+            from_noise = deviation  # A1111's "SGM noise multiplier"
+        elif first >= highest * (1 - 1e-5):
+            # Where nothing of a picture is left, ComfyUI's `max_denoise`.
+            from_noise = over_picture = deviation
+
+    def start(noise: Latent, init: Latent | None) -> Latent:
+        return noise * from_noise if init is None else init + noise * over_picture
+
+    return start
+
+
+def _as_it_is(x: Latent) -> Latent:
+    return x
