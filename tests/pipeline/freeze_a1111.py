@@ -41,16 +41,18 @@ def main(checkout: Path) -> None:
     parser = importlib.import_module("modules.prompt_parser")
     model = make_model(importlib.import_module("modules.sd_hijack_clip"))
     arrays: dict[str, Any] = {}
-    for setting in ("plain", "no_norm", "pad", "pad_v0"):
-        OPTIONS.emphasis = "No norm" if setting == "no_norm" else "Original"
-        for case, (prompt, negative) in enumerate(A1111):
+    for case, (prompt, negative) in enumerate(A1111):
+        for setting in ("plain", "no_norm", "pad", "pad_v0"):
+            OPTIONS.emphasis = "No norm" if setting == "no_norm" else "Original"
             both = parser.get_multicond_learned_conditioning(model, [prompt], STEPS)
             other = parser.get_learned_conditioning(model, [negative], STEPS)
             arrays[f"weights/{case}"] = np.array([part.weight for part in both.batch[0]])
-            for step in range(STEPS):
+            for step in range(STEPS if ":3]" in prompt or ":2]" in prompt else 1):
                 _, positive = parser.reconstruct_multicond_batch(both, step)
                 seen = parser.reconstruct_cond_batch(other, step)
-                arrays |= joined(f"{setting}/{case}/{step}", *padded(setting, positive, seen, model))
+                if setting in ("plain", "no_norm") or positive.shape[1] != seen.shape[1]:
+                    pair = padded(setting, positive, seen, model)
+                    arrays |= joined(f"{setting}/{case}/{step}", *pair)
     np.savez_compressed(FROZEN, **arrays)
 
 
@@ -103,7 +105,9 @@ def prepare(checkout: Path) -> None:
     sys.modules["modules"] = package
     shared = MagicMock(opts=OPTIONS)
     embeddings = SimpleNamespace(find_embedding_at_position=lambda *_: (None, None))
-    hijack = MagicMock(model_hijack=SimpleNamespace(embedding_db=embeddings))
+    hijack = MagicMock(
+        model_hijack=SimpleNamespace(embedding_db=embeddings, extra_generation_params={})
+    )
     devices = MagicMock(device=torch.device("cpu"))
     stand_ins = {"shared": shared, "sd_hijack": hijack, "devices": devices}
     for name in ("script_callbacks", "sd_samplers_common"):
