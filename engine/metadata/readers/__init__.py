@@ -19,6 +19,7 @@ from engine.metadata.readers.fooocus import from_fooocus
 from engine.metadata.readers.imported import ImportedRequest, plain
 from engine.metadata.readers.invoke import from_invoke
 from engine.metadata.readers.novelai import from_novelai
+from engine.metadata.readers.options import fitting
 from engine.metadata.readers.safelight import from_safelight, import_record
 from engine.metadata.readers.sdcpp import from_sdcpp
 from engine.metadata.readers.swarm import from_swarm
@@ -70,7 +71,9 @@ def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
 def recognise(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     """The request of a picture's texts; None where no tool's are among them."""
     found = (recogniser(texts) for recogniser in RECOGNISERS)
-    return next((imported for imported in found if imported is not None), None)
+    imported = next((imported for imported in found if imported is not None), None)
+    # Our own record holds what the engine took.
+    return imported if imported is None or imported.record else fitting(imported)
 
 
 def _beside(path: Path) -> ImportedRequest | None:
@@ -79,10 +82,10 @@ def _beside(path: Path) -> ImportedRequest | None:
         text = _read_text(path.with_suffix(suffix))
         imported = from_sidecar(suffix, text)
         if imported is not None:
-            return imported
+            return fitting(imported)
         info = parse_infotext(text)
         if suffix == ".txt" and info.parameters:
-            return import_infotext(info)
+            return fitting(import_infotext(info))
     return None
 
 

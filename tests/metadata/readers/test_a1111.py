@@ -170,25 +170,35 @@ def test_conventions(tmp_path: Path, line: str, convention: Convention) -> None:
     assert convention_of(from_text(tmp_path, text).request.convention) == convention
 
 
-EULER_A = "Steps: 20, Sampler: Euler a, "
+OPTIONS = (
+    "Eta: 0.67, Sigma churn: 0.5, Sigma tmin: 0.1, Sigma tmax: 10, Sigma noise: 1.003, "
+    "Schedule min sigma: 0.03, Schedule max sigma: 14.6, Schedule rho: 5"
+)
+CHURN = SamplerOptions(churn=0.5, churn_from=0.1, churn_to=10, noise_scale=1.003)
+ENDS = ScheduleOptions(sigma_min=0.03, sigma_max=14.6)
 
 
-def test_options_of_sampler_and_schedule(tmp_path: Path) -> None:
-    request = with_line(
-        tmp_path,
-        EULER_A + "Eta: 0.67, Sigma churn: 0.5, Sigma tmin: 0.1, Sigma tmax: 10, "
-        "Sigma noise: 1.003, Schedule min sigma: 0.03, Schedule max sigma: 14.6, Schedule rho: 5",
-    ).request
-    assert request.sampler_options == SamplerOptions(
-        eta=0.67, churn=0.5, churn_from=0.1, churn_to=10, noise_scale=1.003
-    )
-    assert request.schedule_options == ScheduleOptions(sigma_min=0.03, sigma_max=14.6, rho=5)
+@pytest.mark.parametrize(
+    ("names", "sampler", "schedule"),
+    [
+        ("Heun, Schedule type: Karras", CHURN, msgspec.structs.replace(ENDS, rho=5.0)),
+        ("Euler a, Schedule type: Normal", SamplerOptions(eta=0.67, noise_scale=1.003), ENDS),
+        # Its settings are written where they do nothing, too.
+        ("DPM++ 2M, Schedule type: Simple", SamplerOptions(), ScheduleOptions()),
+        ("unheard of", SamplerOptions(), ENDS),
+    ],
+)
+def test_options_of_sampler_and_schedule(
+    tmp_path: Path, names: str, sampler: SamplerOptions, schedule: ScheduleOptions
+) -> None:
+    request = with_line(tmp_path, f"Sampler: {names}, {OPTIONS}").request
+    assert request.sampler_options == sampler
+    assert request.schedule_options == schedule
 
 
 def test_zero_is_its_way_of_saying_nothing(tmp_path: Path) -> None:
-    request = with_line(
-        tmp_path, "Sigma tmax: 0, Schedule min sigma: 0, Schedule max sigma: 0.0, Schedule rho: 0"
-    ).request
+    line = "Sigma tmax: 0, Schedule min sigma: 0, Schedule max sigma: 0.0, Schedule rho: 0"
+    request = with_line(tmp_path, f"Sampler: Heun, Schedule type: Karras, {line}").request
     assert request.sampler_options == SamplerOptions()
     assert request.schedule_options == ScheduleOptions()
 
