@@ -6,6 +6,7 @@ It queues so many pictures and prints what happens, a line each: `engine PID`, `
 
 import os
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
@@ -14,9 +15,9 @@ from app.engine_client import EngineClient
 from app.engine_connection import EngineCommand
 from app.engine_process import EngineProcess, EngineState
 from app.job_queue import Job, JobQueue
+from app.paths import Paths
 from engine.api.messages import JobProgress
 from engine.api.request import GenerateRequest
-from tests.app.folders import folders_in
 
 ENGINE = Path(__file__).parent.parent / "server" / "scripted_engine.py"
 
@@ -25,7 +26,9 @@ def main(folder: Path, plan: str, checkpoint: str, count: int) -> int:
     application = QCoreApplication([])
     arguments = ("-I", str(ENGINE), plan, "--parent", str(os.getpid()))
     command = EngineCommand(sys.executable, arguments)
-    process = EngineProcess(folders_in(folder), command=command)
+    # No module of the tests can be imported in a process of its own.
+    paths = Paths(**{field.name: folder / field.name for field in fields(Paths)})
+    process = EngineProcess(paths, command=command)
     client = EngineClient(process)
     queue = JobQueue(client, folder / "state")
 
