@@ -7,8 +7,8 @@ import pytest
 
 from engine.api.values import PredictionType
 from engine.sampling.denoiser import Denoiser
-from engine.sampling.noise import SeededNoise
 from engine.sampling.schedules import NoiseSchedule
+from tests.sampling.toy import normals
 
 pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
@@ -23,9 +23,9 @@ TRAINING = NoiseSchedule.scaled_linear()
 @pytest.mark.parametrize("rescale", [0.0, 0.7, 1.0])
 @pytest.mark.parametrize("sigma", [14.6, 1.0, 0.05])
 def test_rescaling_is_diffusers(prediction: PredictionType, rescale: float, sigma: float):
-    outputs = SeededNoise(range(4), (4, 6, 5)).draw()
+    outputs = normals(range(4), (4, 6, 5))
     positive, negative = np.split(outputs * np.float32(1.3), 2)
-    x = SeededNoise([8, 9], (4, 6, 5)).draw() * np.float32(sigma)
+    x = normals([8, 9], (4, 6, 5)) * np.float32(sigma)
     text = torch.from_numpy(positive)
     guided = torch.from_numpy(negative) + 7.5 * (text - torch.from_numpy(negative))
     theirs = stable_diffusion.rescale_noise_cfg(guided, text, guidance_rescale=rescale).numpy()

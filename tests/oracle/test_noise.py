@@ -21,7 +21,6 @@ from engine.api.request import SeedOptions
 from engine.api.values import ConventionName
 from engine.sampling.noise import (
     BrownianNoise,
-    SeededNoise,
     TorchCpuGenerator,
     picture_noise,
 )
@@ -75,14 +74,6 @@ def test_every_length_around_the_block_size():
 def test_a_million_normals_stay_within_the_bound():
     theirs = torch.randn(1_000_000, generator=torch.Generator().manual_seed(3)).numpy()
     assert np.abs(TorchCpuGenerator(3).randn((1_000_000,)) - theirs).max() <= 1e-6
-
-
-def test_a_batch_is_one_generator_per_image():
-    noise = SeededNoise([5, 6], (4, 8, 8))
-    generators = [torch.Generator().manual_seed(seed) for seed in (5, 6)]
-    for _ in range(3):
-        theirs = torch.stack([torch.randn((4, 8, 8), generator=g) for g in generators]).numpy()
-        np.testing.assert_allclose(noise.draw(), theirs, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (4, 7, 9), (2, 16)])

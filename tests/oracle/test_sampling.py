@@ -7,10 +7,9 @@ import pytest
 
 from engine.api.values import PredictionType
 from engine.sampling.denoiser import Denoiser
-from engine.sampling.noise import SeededNoise
 from engine.sampling.samplers import ddim, lcm
 from engine.sampling.schedules import NoiseSchedule
-from tests.sampling.toy import SHAPE, RecordedNoise, mixture_denoise, no_noise
+from tests.sampling.toy import SHAPE, RecordedNoise, mixture_denoise, no_noise, normals
 
 pytestmark = pytest.mark.oracle
 torch = pytest.importorskip("torch")
@@ -99,7 +98,7 @@ def test_denoiser_is_the_wrapper_of_k_diffusion(
     theirs = reference.denoiser(apply_model, wrapper)
     ours = Denoiser(predict, TRAINING, prediction, guidance)
     for sigma in np.array([14.6, 3.3, 0.5, 0.03], np.float32):
-        x = SeededNoise([1, 2], SHAPE[1:]).draw() * sigma
+        x = normals([1, 2], SHAPE[1:]) * sigma
         inputs = torch.from_numpy(x), torch.full((2,), float(sigma))
         positive, negative = (theirs(*inputs, cond=cond) for cond in (1, -1))
         expected = negative + (positive - negative) * guidance

@@ -7,14 +7,14 @@ import pytest
 
 from engine.api.values import PredictionType
 from engine.sampling.denoiser import Denoiser
-from engine.sampling.noise import SeededNoise
 from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import Latent
+from tests.sampling.toy import normals
 
 TRAINING = NoiseSchedule.scaled_linear()
 SIGMA = np.float32(3.0)
-NOISE = SeededNoise([1, 2], (4, 3, 5)).draw()
-PICTURE = SeededNoise([3, 4], (4, 3, 5)).draw()
+NOISE = normals([1, 2], (4, 3, 5))
+PICTURE = normals([3, 4], (4, 3, 5))
 
 
 def noised(picture: Latent, noise: Latent, sigma: np.float32) -> Latent:
@@ -46,7 +46,7 @@ def test_a_perfect_network_gives_the_picture_back(prediction: PredictionType):
 def test_guidance_moves_away_from_the_negative_half(prediction: PredictionType):
     """One call answers for both halves, the prompt's first."""
     calls: list[tuple[int, ...]] = []
-    answer = SeededNoise([5, 6, 7, 8], (4, 3, 5)).draw()
+    answer = normals([5, 6, 7, 8], (4, 3, 5))
 
     def both(x: Latent, timestep: np.float32, guided: bool) -> Latent:
         calls.append(x.shape)
@@ -82,7 +82,7 @@ class Network:
     """Answers with one fixed output per prompt, and remembers whether the negative was asked."""
 
     def __init__(self, positives: int, pictures: int = 2) -> None:
-        draws = SeededNoise(range(5, 5 + (positives + 1) * pictures), (4, 3, 5)).draw()
+        draws = normals(range(5, 5 + (positives + 1) * pictures), (4, 3, 5))
         # Unlike means and spreads, so that taking one for the other shows.
         self.outputs = [
             (1 + 0.3 * place) * output + np.float32(0.2 * place)

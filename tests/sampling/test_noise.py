@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.sampling.noise import SeededNoise, TorchCpuGenerator
+from engine.sampling.noise import TorchCpuGenerator
 
 FROZEN = np.load(Path(__file__).parent / "frozen" / "noise.npz")
 # Those of freeze.py, in its order.
@@ -76,23 +76,6 @@ def test_a_long_skip_is_one_of_many_parts():
     expected = TorchCpuGenerator(3).randn((3, 200_000))[2]
     ours = TorchCpuGenerator(3).randn_of_batch((200_000,), 2, 3)
     np.testing.assert_array_equal(ours, expected)
-
-
-def test_an_image_has_the_same_noise_in_any_batch():
-    alone = SeededNoise([11], (4, 6, 5))
-    batch = SeededNoise([10, 11, 12], (4, 6, 5))
-    for _ in range(3):
-        draw = batch.draw()
-        assert draw.shape == (3, 4, 6, 5)
-        assert draw.dtype == np.float32
-        np.testing.assert_array_equal(draw[1], alone.draw()[0])
-
-
-def test_as_a_source_for_samplers_it_goes_on_drawing():
-    noise, other = SeededNoise([1], (4, 2, 2)), SeededNoise([1], (4, 2, 2))
-    noise.draw()
-    other.draw()
-    np.testing.assert_array_equal(noise(np.float32(2), np.float32(1)), other.draw())
 
 
 def test_normals_are_normal():

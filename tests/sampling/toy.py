@@ -1,5 +1,6 @@
 """Diffusion problems small enough to be solved by hand."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -7,12 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.sampling.noise import TorchCpuGenerator
 from engine.sampling.types import Denoise, Latent
 
 SHAPE = (2, 4, 3, 5)
 # The part of each latent that is frozen, and how often noise may be drawn in such a run.
 KEPT = np.s_[..., 1]
 DRAWS = 64
+
+
+def normals(seeds: Iterable[int], shape: tuple[int, ...]) -> Latent:
+    """Standard normal values [len(seeds), *shape], each picture's from a seed of its own."""
+    return np.stack([TorchCpuGenerator(seed).randn(shape) for seed in seeds])
 
 
 def mixture_denoise(x: Any, sigma: Any, tanh: Any = np.tanh) -> Any:
