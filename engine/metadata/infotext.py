@@ -9,10 +9,13 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 _NEGATIVE = "Negative prompt:"
 # A last line of fewer pairs is part of the prompt, which may well have a colon.
 _MIN_PAIRS = 3
+# Beyond any tool's; what follows them is left out.
+_MAX_PAIRS = 10_000
 # `\w[\w \-/]+` in the original. Possessive, as a value may be long and hostile.
 _VALUE = re.compile(r'\s*("(?:\\.|[^\\"]++)++"|[^,]*)(?:,|$)')
 _SIZE = re.compile(r"(\d{1,9})x(\d{1,9})", re.ASCII)
@@ -60,7 +63,7 @@ def format_infotext(info: Infotext) -> str:
 def parse_infotext(text: str) -> Infotext:
     """Read any text, in time linear in its length; without a line of parameters it is a prompt."""
     *lines, last = text.strip().split("\n")
-    parameters = tuple(_pairs(last))
+    parameters = tuple(islice(_pairs(last), _MAX_PAIRS))
     if len(parameters) < _MIN_PAIRS:
         lines.append(last)
         parameters = ()

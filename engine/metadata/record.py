@@ -21,6 +21,7 @@ from engine.api.limits import (
 )
 from engine.api.record import RECORD_VERSION
 from engine.metadata.infotext import format_infotext
+from engine.metadata.json_text import parse_json
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.record_text import record_infotext
 from engine.metadata.texts import TextChunk
@@ -52,9 +53,8 @@ def encode_record(record: GenerationRecord) -> str:
 def decode_record(text: str) -> GenerationRecord | None:
     """Read a record; None if it is damaged, from a later version, or asks for the impossible."""
     try:
-        record = msgspec.convert(_current(json.loads(text)), GenerationRecord)
-    # Malformed JSON, wrong types and numbers of too many digits are ValueErrors.
-    except (ValueError, RecursionError):
+        record = msgspec.convert(_current(parse_json(text)), GenerationRecord)
+    except msgspec.ValidationError:
         return None
     if record.version > RECORD_VERSION or not _is_possible(record.request):
         return None

@@ -141,3 +141,7 @@ def test_hostile_texts_take_linear_time(text: str) -> None:
     began = time.process_time()
     parse_infotext(text)
     assert time.process_time() - began < 5.0
+
+
+def test_of_very_many_pairs_the_first_are_kept() -> None:
+    assert len(parse_infotext("aa: b, " * 20_000).parameters) == 10_000

@@ -23,6 +23,7 @@ from engine.metadata.readers.options import fitting
 from engine.metadata.readers.safelight import from_safelight, import_record
 from engine.metadata.readers.sdcpp import from_sdcpp
 from engine.metadata.readers.swarm import from_swarm
+from engine.metadata.record import RECORD_KEYWORD
 from engine.metadata.stealth import read_stealth
 from engine.metadata.texts import TextChunk
 
@@ -40,6 +41,9 @@ RECOGNISERS: tuple[Callable[[tuple[TextChunk, ...]], ImportedRequest | None], ..
     from_sdcpp,
     from_a1111,
 )
+# Of one text: two prompts of a million characters and what else there is to say. Our own record
+# writes some characters as twelve.
+_MAX_CHARACTERS = 4_000_000
 # Files beside a picture, which Easy Diffusion and AUTOMATIC1111 can write.
 _SIDECARS = (".json", ".txt")
 _MAX_SIDECAR_BYTES = 1 << 20
@@ -70,7 +74,12 @@ def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
 
 def recognise(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     """The request of a picture's texts; None where no tool's are among them."""
-    found = (recogniser(texts) for recogniser in RECOGNISERS)
+    usable = tuple(
+        chunk
+        for chunk in texts
+        if len(chunk.text) <= _MAX_CHARACTERS or chunk.keyword == RECORD_KEYWORD
+    )
+    found = (recogniser(usable) for recogniser in RECOGNISERS)
     imported = next((imported for imported in found if imported is not None), None)
     # Our own record holds what the engine took.
     return imported if imported is None or imported.record else fitting(imported)

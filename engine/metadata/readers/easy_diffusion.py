@@ -57,6 +57,8 @@ _DEPENDENT = (
     "distilled_guidance_scale", "control_alpha", "hypernetwork_strength", "upscale_amount",
     "latent_upscaler_steps", "num_outputs", "control_filter_to_apply",
 )  # fmt: skip
+# Characters of a list of LoRAs.
+_MAX_LISTED = 10_000
 _LISTED = re.compile(r"'([^']{0,300})'|\"([^\"]{0,300})\"|(-?\d{1,5}(?:\.\d{1,20})?)")
 
 
@@ -150,7 +152,10 @@ def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
 
 def _names(value: object) -> list[str]:
     """One name or several: JSON's list, Python's as text, or with commas; numbers likewise."""
-    if isinstance(value, str) and value.startswith("["):
-        return ["".join(groups) for groups in _LISTED.findall(value)]
-    entries = value.split(", ") if isinstance(value, str) else as_list(value) or [value]
+    if isinstance(value, str):
+        value = value[:_MAX_LISTED]
+        if value.startswith("["):
+            return ["".join(groups) for groups in _LISTED.findall(value)]
+        value = value.split(", ")
+    entries = as_list(value) or [value]
     return [str(entry) for entry in entries if entry not in (None, "", "None")]

@@ -43,6 +43,8 @@ _A1111_KEYS = {
     "Lora hashes": "metadata_scheme", "Version": "version", "User": "created_by",
     "Styles": "styles",
 }  # fmt: skip
+# Characters of a list of LoRAs.
+_MAX_LISTED = 10_000
 _RESOLUTION = re.compile(r"\((\d{1,6}), (\d{1,6})\)", re.ASCII)
 
 
@@ -131,7 +133,7 @@ def _loras(values: Values) -> list[str]:
         if len(parts) >= 2:
             found.append(lora(str(parts[0]), parts[1]))
     values.skip(*(f"lora_combined_{number}" for number in range(1, 33)))
-    for entry in (values.text("lora_weights") or "").split(", "):
+    for entry in (values.text("lora_weights") or "")[:_MAX_LISTED].split(", "):
         name, colon, weight = entry.rpartition(": ")
         if colon:
             found.append(lora(name, weight))

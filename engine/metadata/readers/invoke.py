@@ -35,7 +35,7 @@ _DESCRIPTIVE = (
 )  # fmt: skip
 _KARRAS = "_k"
 # Words in brackets are the negative prompt of versions before 3.
-_BRACKETED = re.compile(r"\[([^\]]+)\]")
+_BRACKETED = re.compile(r"\[([^\[\]]++)\]")
 _SWITCH = re.compile(r"(?:^|\s)-([A-Za-z])\s*(\S{1,64})")
 _SWITCHES = {
     "s": "steps", "S": "seed", "W": "width", "H": "height", "C": "cfg_scale", "A": "scheduler",

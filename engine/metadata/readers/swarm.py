@@ -33,6 +33,8 @@ _DESCRIPTIVE = (
     "wildcardseed", "noseedincrement", "date", "originalprompt",
 )  # fmt: skip
 _MAX_OPTION = 10_000.0
+# Characters of a list of LoRAs.
+_MAX_LISTED = 10_000
 
 
 def from_swarm(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
@@ -119,5 +121,5 @@ def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
 def _listed(value: object) -> list[str]:
     """A list: JSON's, or text with commas."""
     if isinstance(value, str):
-        return [part.strip() for part in value.split(",")]
+        return [part.strip() for part in value[:_MAX_LISTED].split(",")]
     return [str(part) for part in as_list(value) if isinstance(part, str | int | float)]

@@ -1,9 +1,11 @@
 """Which tool's reading counts, and that any texts at all can be read."""
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +15,7 @@ from engine.metadata.texts import TextChunk
 from tests.metadata.frozen import frozen
 from tests.metadata.readers.graphs import TEXT_TO_PICTURE, prompt
 from tests.metadata.readers.pictures import imported
-from tests.metadata.readers.samples import INVOKE, NOVELAI, SDCPP, SWARM
+from tests.metadata.readers.samples import INVOKE, NOVELAI, SDCPP, SWARM, novelai
 from tests.metadata.records import PLAIN
 
 
@@ -24,6 +26,43 @@ def test_a_tools_own_notation_comes_before_the_common_text(tmp_path: Path) -> No
     own = record_chunks(PLAIN)
     assert imported(tmp_path, common, prompt(TEXT_TO_PICTURE), *own).tool == "Safelight"
     assert imported(tmp_path, common).tool == "AUTOMATIC1111"
+
+
+HOSTILE = (
+    ("parameters", "aa: b, " * 500_000),
+    ("parameters", "x\n" * 1_900_000),
+    ("parameters", "<lora:" * 600_000),
+    ("parameters", "[a:b:" + "1" * 3_000_000 + "\nSteps: 1, Seed: 2, Version: v1.5.0"),
+    ("parameters", "x" * 4_000_001),
+    ("parameters", json.dumps({"sui_image_params": {"loras": "," * 3_000_000}})),
+    ("prompt", json.dumps({"1": {"class_type": "SaveImage", "inputs": {"images": ["1"] * 300}}})),
+    ("sd-metadata", json.dumps({"image": {"prompt": "[" * 3_000_000}})),
+    ("sd-metadata", json.dumps({"image": {"prompt": "[a]" * 1_000_000}})),
+    ("Dream", " -s" * 1_000_000),
+    ("Dream", '" -s' + " " * 3_000_000),
+    ("Sampler", "x"),
+)
+
+
+# Quadratic work would take hours.
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(("keyword", "text"), HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_texts_take_linear_time_and_memory(keyword: str, text: str) -> None:
+    keywords = (keyword, "Guidance Scale", "Steps")
+    tracemalloc.start()
+    recognise(tuple(TextChunk(one, text) for one in keywords))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 400 << 20
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("words", ["{" * 1_000_000, "{a}[" * 250_000])
+def test_hostile_brackets_of_novelai(words: str) -> None:
+    texts = dict(novelai("")) | {"Comment": json.dumps(NOVELAI | {"prompt": words})}
+    found = recognise(tuple(TextChunk(*text) for text in texts.items()))
+    assert found is not None
+    assert len(found.request.prompt) < 4_000_000
 
 
 KEYWORDS = st.sampled_from(
