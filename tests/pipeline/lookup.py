@@ -6,13 +6,13 @@ from numpy.typing import NDArray
 WIDTH = 2
 _ROWS = 97
 _GENERATOR = np.random.Generator(np.random.PCG64(5))
-_TABLE = _GENERATOR.random((_ROWS, WIDTH), np.float32) * 2 - np.float32(0.6)
+_TABLE = 2 * _GENERATOR.random((_ROWS, WIDTH), np.float32) - np.float32(0.6)
 _PLACES = _GENERATOR.random((77, WIDTH), np.float32) - np.float32(0.5)
 
 
 def look_up(ids: NDArray[np.int64]) -> NDArray[np.float32]:
     """Token ids [chunks, 77] to float32 [chunks, 77, WIDTH]."""
-    return _TABLE[ids % _ROWS] + _PLACES
+    return (_TABLE[ids % _ROWS] + _PLACES).astype(np.float32)
 
 
 STEPS = 6

@@ -1,0 +1,134 @@
+"""Token counts and hints for whoever is writing a prompt."""
+
+import time
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.api.conventions import CONVENTIONS, Chunking, PromptGrammar
+from engine.api.values import ConventionName
+from engine.text.counting import TokenCount, count_tokens
+from engine.text.hints import bracket_hints
+from engine.text.tokenizers import load_clip_tokenizer
+
+CLIP = load_clip_tokenizer()
+A1111, COMFY, DIFFUSERS, INVOKE = (
+    CONVENTIONS[name]
+    for name in (
+        *(ConventionName.A1111, ConventionName.COMFY),
+        *(ConventionName.DIFFUSERS, ConventionName.INVOKE),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "used", "capacity"),
+    [
+        ("", 0, 75),
+        ("a (red:1.2) house", 3, 75),
+        ("cat " * 75, 75, 75),
+        ("cat " * 76, 76, 150),
+        ("cat BREAK cat", 76, 150),
+        # The longest part at its longest moment, as A1111 counts.
+        ("a AND a b c :0.5 AND b", 3, 75),
+        ("[a:b c d:5] e", 4, 75),
+        ("a <lora:x:1> # no words", 1, 75),
+    ],
+)
+def test_a1111_counts(text: str, used: int, capacity: int) -> None:
+    assert count_tokens(text, CLIP, A1111) == TokenCount(used, capacity)
+
+
+def test_a_negative_prompt_is_counted_as_such() -> None:
+    assert count_tokens("a AND b", CLIP, A1111, negative=True).used == 3
+
+
+def test_compel_counts_parts_and_the_longest_of_a_blend() -> None:
+    assert count_tokens('("a b c", "d e").and()', CLIP, INVOKE) == TokenCount(77, 150)
+    assert count_tokens('("a b c", "d e").blend()', CLIP, INVOKE) == TokenCount(3, 75)
+    # What is refused is counted all the same.
+    assert count_tokens('("a", "b").blend(1)', CLIP, INVOKE).used > 5
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("cat " * 75, "dog"), ("cat, " * 37 + "cat ", "dog dog"), ("😀 " * 75, "dog")],
+)
+def test_where_diffusers_cuts(before: str, after: str) -> None:
+    count = count_tokens(before + after, CLIP, DIFFUSERS)
+    assert count.capacity == 75
+    assert count.used > 75
+    assert count.cut_at is not None
+    kept, cut = (before + after)[: count.cut_at], (before + after)[count.cut_at :]
+    assert len(CLIP.encode(kept)) == 75
+    assert len(CLIP.encode(cut)) == count.used - 75
+
+
+def test_two_halves_of_a_character_do_not_shift_the_cut() -> None:
+    text = "\ud83d\ude00 " + "cat " * 80
+    at = count_tokens(text, CLIP, DIFFUSERS).cut_at
+    whole = count_tokens("\U0001f600 " + "cat " * 80, CLIP, DIFFUSERS).cut_at
+    assert at is not None
+    assert whole is not None
+    assert at == whole + 1
+
+
+def test_what_fits_is_not_cut() -> None:
+    assert count_tokens("cat " * 75, CLIP, DIFFUSERS).cut_at is None
+    assert count_tokens("cat " * 100, CLIP, A1111).cut_at is None
+
+
+def test_a_cut_behind_weights_is_found_in_the_text() -> None:
+    convention = msgspec.structs.replace(COMFY, chunking=Chunking.CUT)
+    text = "(red:1.2) " + "cat " * 74 + "dog (blue:1.3) bird"
+    assert count_tokens(text, CLIP, convention).cut_at == text.index("dog")
+    text = "cat " * 75 + "(blue:1.3)"
+    assert count_tokens(text, CLIP, convention).cut_at == text.index("blue")
+
+
+@settings(deadline=None, max_examples=60)
+@given(text=st.text(st.characters(), max_size=200), name=st.sampled_from(ConventionName))
+def test_any_text_is_counted(text: str, name: ConventionName) -> None:
+    count = count_tokens(text * 20, CLIP, CONVENTIONS[name])
+    assert count.used >= 0
+    assert count.cut_at is None or 0 <= count.cut_at <= len(text) * 20
+
+
+@pytest.mark.parametrize("name", ConventionName)
+@pytest.mark.parametrize(
+    "text", ["(a:1.2) " * 125_000, "猫" * 1_000_000, "[a|b]" * 200_000, "(" * 1_000_000]
+)
+def test_a_long_text_is_counted_in_part(text: str, name: ConventionName) -> None:
+    began = time.process_time()
+    assert not count_tokens(text, CLIP, CONVENTIONS[name]).complete
+    bracket_hints(text, CONVENTIONS[name].grammar)
+    # The whole would be many seconds.
+    assert time.process_time() - began < 5.0
+
+
+@pytest.mark.parametrize(
+    ("grammar", "text", "positions"),
+    [
+        (PromptGrammar.A1111, "a (b [c) d", [5]),
+        (PromptGrammar.A1111, "a) [b]] (", [1, 6, 8]),
+        (PromptGrammar.A1111, r"\( \[ (a\) )", []),
+        (PromptGrammar.A1111, '"', []),
+        (PromptGrammar.COMFY, "[a (b", [3]),
+        (PromptGrammar.COMPEL, 'a "b (c', [2, 5]),
+        (PromptGrammar.COMPEL, '"a" \\" (b)', []),
+        (PromptGrammar.LITERAL, '((["', []),
+    ],
+)
+def test_hints_point_at_brackets_without_a_partner(
+    grammar: PromptGrammar, text: str, positions: list[int]
+) -> None:
+    hints = bracket_hints(text, grammar)
+    assert [hint.position for hint in hints] == positions
+    for hint in hints:
+        assert f"character {hint.position + 1}, {text[hint.position]} " in hint.message
+
+
+def test_hints_are_few() -> None:
+    assert len(bracket_hints("(" * 1000, PromptGrammar.A1111)) == 20

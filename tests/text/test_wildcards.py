@@ -1,0 +1,152 @@
+"""Words drawn by a seed."""
+
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.text.wildcards import expand_wildcards
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "animals").mkdir()
+    files = {
+        "colour": "\ufeff# colours\nred\n\n  blue  \n#green\n",
+        "animals/cats": "{tabby|siamese} cat\n__colour__ cat\n",
+        "loop": "a __loop2__\n",
+        "loop2": "__loop__\n",
+        "empty": "# nothing\n",
+        "wide": "__wider__ " * 200,
+        "wider": "__colour__ " * 200,
+        "escaped": r"\{a|b\} \__colour__" + "\n",
+    }
+    for name, text in files.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def drawn(text: str, folder: Path | None = None, seeds: int = 60) -> Counter[str]:
+    return Counter(expand_wildcards(text, seed, folder) for seed in range(seeds))
+
+
+def test_the_same_seed_draws_the_same_words_for_ever() -> None:
+    text = "{a|b|c|d} {e|f|g|h} {i|{j|k}|l}"
+    # random.Random(seed).random() of Python 3.11, by the rule in the module's docstring.
+    assert [expand_wildcards(text, seed, None) for seed in (0, 1, 2**64 - 1)] == DRAWN
+
+
+DRAWN = ["d h j", "a h l", "a f i"]
+
+
+def test_every_word_comes_up() -> None:
+    assert set(drawn("{a|b|}c")) == {"ac", "bc", "c"}
+    assert set(drawn("{a|{b|c}}")) == {"a", "b", "c"}
+
+
+def test_files_and_folders(folder: Path) -> None:
+    assert set(drawn("a __colour__ b", folder)) == {"a red b", "a blue b"}
+    assert set(drawn("__animals/cats__", folder)) == {
+        *("tabby cat", "siamese cat", "red cat", "blue cat")
+    }
+
+
+def test_weights() -> None:
+    found = drawn("{9::a|b}", seeds=1000)
+    assert 850 < found["a"] < 950
+    assert set(drawn("{0::a|b}")) == {"b"}
+    assert set(drawn("{0::a|0::b}")) == {"a", "b"}
+    assert set(drawn("{ 2.5::a|b}")) == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{a} b",
+        "{",
+        "}",
+        "a | b",
+        "{a",
+        "a}b|c",
+        "____",
+        "__",
+        "a__ b __",
+        "_a_",
+        "[a|b]",
+        "\\|",
+        "\\x",
+    ],
+)
+def test_what_is_no_choice_stays(text: str) -> None:
+    assert expand_wildcards(text, 0, None) == text
+
+
+def test_escapes(folder: Path) -> None:
+    assert expand_wildcards(r"\{a|b\}", 0, None) == "{a|b}"
+    assert set(drawn(r"{a\|b|a\|b}")) == {"a|b"}
+    assert expand_wildcards(r"\__colour__", 0, folder) == "__colour__"
+    assert expand_wildcards("__escaped__", 0, folder) == "{a|b} __colour__"
+    assert set(drawn(r"\\{a|b}")) == {r"\\a", r"\\b"}
+
+
+@pytest.mark.parametrize(
+    ("text", "character", "named"),
+    [
+        ("a __colour__ __none__", 14, "no wildcard named none"),
+        ("a {b|__none__|__none__}", 6, "no wildcard named none"),
+        ("x __empty__", 3, "no wildcard named empty"),
+        ("ab __loop__", 4, "loop leads back to itself"),
+        ("__../colour__", 1, "no wildcard named ../colour"),
+        ("__animals/../../x__", 1, "no wildcard named"),
+        ("a __wide__", 3, "more than 10,000 words"),
+    ],
+)
+def test_errors_point_at_the_character(folder: Path, text: str, character: int, named: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        expand_wildcards(text, 0, folder)
+    assert caught.value.code is ErrorCode.REQUEST_INVALID
+    assert f"At character {character} " in caught.value.message or "{" in text
+    assert named in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_name_is_no_way_out_of_the_folder(folder: Path) -> None:
+    for name in ("../colour", "animals/../../colour", str(folder / "colour")):
+        with pytest.raises(EngineError, match="no wildcard"):
+            expand_wildcards(f"__{name}__", 0, folder / "animals")
+
+
+PIECES = st.sampled_from([*"{}|_\\: a\0\ud800\u202e", "__", "__colour__", "2::", "{a|", "__x__"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.lists(PIECES, max_size=30).map("".join), seed=st.integers(0, 2**64 - 1))
+def test_any_text_is_written_out_or_refused(folder: Path, text: str, seed: int) -> None:
+    def written() -> str:
+        try:
+            return expand_wildcards(text, seed, folder)
+        except EngineError as error:
+            return error.message
+
+    assert written() == written()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{" * 300_000 + "a|b" + "}" * 300_000, "{a|b" * 200_000, "__" * 500_000, "\\" * 1_000_000],
+    ids=["deep", "open", "underscores", "slashes"],
+)
+def test_long_texts_take_linear_time(text: str) -> None:
+    began = time.process_time()
+    assert expand_wildcards(text, 0, None)
+    assert time.process_time() - began < 10.0
+
+
+def test_nesting_a_thousand_deep() -> None:
+    text = "{" * 1000 + "a" + "|b}" * 1000
+    assert set(drawn(text, seeds=20)) <= {"a", "b"}
