@@ -30,12 +30,17 @@ class ClipTextConfig:
 
 
 def clip_text(
-    g: GraphBuilder, config: ClipTextConfig, clip_skip: int = 1, *, masked: bool = False
+    g: GraphBuilder,
+    config: ClipTextConfig,
+    clip_skip: int = 1,
+    *,
+    final_norm: bool = True,
+    masked: bool = False,
 ) -> None:
     """Emit the network: tokens int64 [batch, positions] to float32 [batch, positions, width].
 
-    `clip_skip` n stops n - 1 layers before the end, then applies the final norm, as A1111 does for
-    SD 1; 1 runs all layers. `masked` adds an input `seen`, float32 [batch, positions], 1 for tokens
+    `clip_skip` n stops n - 1 layers before the end; 1 runs all layers. Then comes the final norm, as
+    A1111 has it for SD 1; without `final_norm` only where no layer is skipped. `masked` adds an input `seen`, float32 [batch, positions], 1 for tokens
     that are attended to and 0 for those that are not.
     """
     width, positions = config.width, config.positions
@@ -46,7 +51,8 @@ def clip_text(
     hidden = _hidden(g, positions) if masked else None
     for layer in range(config.layers - clip_skip + 1):
         x = _layer(g, x, config, f"text_model.encoder.layers.{layer}", hidden)
-    x = g.layer_norm(x, "text_model.final_layer_norm", width, config.epsilon)
+    if final_norm or clip_skip == 1:
+        x = g.layer_norm(x, "text_model.final_layer_norm", width, config.epsilon)
     g.output(x, "last_hidden_state", DType.F32, ("batch", positions, width))
 
 

@@ -132,7 +132,12 @@ class Generation:
 
             return {texts: encode(plan, encode_tokens) for texts, plan in plans.items()}
 
-        network = networks.text_encoder(self.checkpoint, self.request.clip_skip, masked=masked)
+        network = networks.text_encoder(
+            self.checkpoint,
+            self.request.clip_skip,
+            final_norm=self.request.convention.final_norm,
+            masked=masked,
+        )
         return self.stages.run(Phase.ENCODE, network, work, _embedding_problem)
 
     def _encode_image(self, image: Array) -> EncodedImage:

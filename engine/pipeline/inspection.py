@@ -22,6 +22,7 @@ def inspect(checkpoint: IdentifiedCheckpoint) -> CheckpointInfo:
         evidence=checkpoint.evidence,
         ignored_keys=checkpoint.ignored_keys,
         digest=checkpoint.digest,
+        tokenizer=str(checkpoint.tokenizer) if checkpoint.tokenizer else None,
         suggested=suggested_settings(checkpoint),
     )
 

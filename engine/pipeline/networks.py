@@ -12,14 +12,18 @@ from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 
 
 def text_encoder(
-    checkpoint: IdentifiedCheckpoint, clip_skip: int, *, masked: bool = False
+    checkpoint: IdentifiedCheckpoint,
+    clip_skip: int = 1,
+    *,
+    final_norm: bool = True,
+    masked: bool = False,
 ) -> Network:
-    """Tokens to embeddings, stopping `clip_skip` - 1 layers early; `masked` hides some of them."""
+    """Tokens to embeddings, stopping `clip_skip` - 1 layers early; see `clip_text`."""
     source = checkpoint.components[Component.TEXT_ENCODER]
     config = cast("ClipTextConfig", source.config)
     return Network(
         "text_encoder",
-        lambda g: clip_text(g, config, clip_skip, masked=masked),
+        lambda g: clip_text(g, config, clip_skip, final_norm=final_norm, masked=masked),
         source.weights,
         checkpoint.digest,
     )

@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
 
 from backends.base import Precision
 from backends.cpu import CpuBackend
+from engine.api.conventions import CONVENTIONS
 from engine.api.request import InputImage, SeedOptions
 from engine.api.values import ConventionName, InputRole, Phase, SamplerName
 from engine.families import identify
@@ -75,6 +77,20 @@ def test_without_guidance_the_negative_prompt_has_none(tiny: Path) -> None:
         for text in ("blur", "green")
     )
     np.testing.assert_array_equal(first, second)
+
+
+def test_the_final_norm_is_left_out_only_where_layers_are_skipped(tiny: Path) -> None:
+    usual = CONVENTIONS[ConventionName.A1111]
+    without = msgspec.structs.replace(usual, final_norm=False)
+    pixels = {
+        (skip, convention.final_norm): run(
+            a_request(tiny, clip_skip=skip, convention=convention), CPU
+        ).pixels[0]
+        for skip in (1, 2)
+        for convention in (usual, without)
+    }
+    np.testing.assert_array_equal(pixels[1, True], pixels[1, False])
+    assert psnr(pixels[2, True], pixels[2, False]) < 40
 
 
 def test_a_picture_is_redrawn_by_its_strength(tiny: Path, init: InputImage) -> None:
