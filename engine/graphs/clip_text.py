@@ -39,9 +39,10 @@ def clip_text(
 ) -> None:
     """Emit the network: tokens int64 [batch, positions] to float32 [batch, positions, width].
 
-    `clip_skip` n stops n - 1 layers before the end; 1 runs all layers. Then comes the final norm, as
-    A1111 has it for SD 1; without `final_norm` only where no layer is skipped. `masked` adds an input `seen`, float32 [batch, positions], 1 for tokens
-    that are attended to and 0 for those that are not.
+    `clip_skip` n stops n - 1 layers before the end; 1 runs all layers. Then comes the final norm,
+    as A1111 has it for SD 1; without `final_norm` only where no layer is skipped. `masked` adds an
+    input `seen`, float32 [batch, positions], 1 for tokens that are attended to and 0 for those
+    that are not.
     """
     width, positions = config.width, config.positions
     tokens = g.input("tokens", DType.I64, ("batch", positions))
