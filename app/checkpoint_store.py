@@ -7,7 +7,8 @@ from PySide6.QtCore import QObject, Signal
 from app.background import Background
 from app.checkpoints import STARTER_NAME, ListedCheckpoint, list_checkpoints
 from app.engine_client import EngineClient
-from engine.api.messages import CheckpointInfo, CheckpointInspected, QueryFailed
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.messages import CheckpointInspected, QueryFailed
 from engine.api.values import ErrorCode, ErrorInfo
 
 # The engine failed, not the checkpoint: it is asked once more.

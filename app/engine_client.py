@@ -9,6 +9,7 @@ from app.engine_end import EngineEnd
 from app.engine_process import EngineProcess, EngineState
 from engine.api.messages import (
     CancelJob,
+    CheckPrompt,
     ClearArtifacts,
     Command,
     Event,
@@ -24,6 +25,7 @@ from engine.api.messages import (
     ScanDevices,
     VerifyDevices,
 )
+from engine.api.prompts import PromptQuestion
 from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorInfo
 from engine.errors import EngineError
@@ -41,6 +43,7 @@ class EngineClient(QObject):
     devices_found = Signal(object)
     device_verdict = Signal(object)
     checkpoint_inspected = Signal(object)
+    prompt_checked = Signal(object)
     job_planned = Signal(object)
     job_phase = Signal(object)
     job_progress = Signal(object)
@@ -98,6 +101,11 @@ class EngineClient(QObject):
         components = components or ComponentFiles()
         query = self._next_query()
         return self._ask(query, InspectCheckpoint(query=query, path=path, components=components))
+
+    def check_prompt(self, question: PromptQuestion) -> int:
+        """Ask what there is to say of a prompt: `prompt_checked`."""
+        query = self._next_query()
+        return self._ask(query, CheckPrompt(query=query, question=question))
 
     def scan_devices(self) -> int:
         """Ask which devices each backend sees: `devices_found`."""

@@ -6,8 +6,8 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.field import Field
+from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.conventions import Convention
-from engine.api.messages import CheckpointInfo, SuggestedSettings
 from engine.api.request import (
     ComponentFiles,
     GenerateRequest,
@@ -80,7 +80,6 @@ class Extras(msgspec.Struct, frozen=True, kw_only=True):
     clip_skip: int | None = None
     inputs: tuple[InputImage, ...] = ()
     strength: float | None = None
-    convention: ConventionName | Convention = ConventionName.A1111
     sampler_options: SamplerOptions = SamplerOptions()
     schedule_options: ScheduleOptions = ScheduleOptions()
     seed_options: SeedOptions = SeedOptions()
@@ -115,6 +114,7 @@ class GenerationState(QObject):
     seed_changed = Signal(object)
     seed_locked_changed = Signal(bool)
     count_changed = Signal(object)
+    convention_changed = Signal(object)
     extras_changed = Signal(object)
     suggestions_changed = Signal(object)
     # `effective`, for whatever reason.
@@ -133,6 +133,8 @@ class GenerationState(QObject):
     seed = Field[int | None](None)
     seed_locked = Field(default=False)
     count = Field(1)
+    # The tool whose pictures are wanted; of a picture that was loaded its very habits.
+    convention = Field[ConventionName | Convention](ConventionName.A1111)
     extras = Field(NO_EXTRAS)
     suggestions = Field(STARTER_SUGGESTIONS)
 
@@ -189,6 +191,7 @@ class GenerationState(QObject):
             schedule=self.schedule,
             seed=self.seed if self.seed_locked else None,
             count=self.count,
+            convention=self.convention,
             **msgspec.structs.asdict(self.extras),
         )
 
@@ -204,6 +207,7 @@ class GenerationState(QObject):
         if request.seed is not None:
             self.seed = request.seed
         self.count = request.count
+        self.convention = request.convention
         self.extras = Extras(**{name: getattr(request, name) for name in Extras.__struct_fields__})
 
     def _on_choice_changed(self) -> None:

@@ -22,9 +22,11 @@ from app.notices import Notice, NoticeState, Remedy
 from app.paths import Paths
 from app.picture_settings import PictureSettings, read_settings
 from app.progress import ProgressState
+from app.prompt_state import PromptStates
 from app.trash import Trashed, move_to_trash, restore
 from app.view import ViewState
-from engine.api.messages import CheckpointInfo, ImageSaved
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.messages import ImageSaved
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError
 
@@ -61,6 +63,7 @@ class Session(QObject):
         self.checkpoints = CheckpointStore(
             client, self.background, models=paths.models, starter=starter, parent=self
         )
+        self.prompts = PromptStates(client, self.generation, self.checkpoints, self)
         self.gallery = GalleryStore(paths.output, self.background, self)
         self.gallery.inserted.connect(self._on_pictures_found)
         self.gallery.was_reset.connect(self._on_pictures_found)
@@ -95,6 +98,7 @@ class Session(QObject):
         self.checkpoints.look(self.generation.checkpoint)
         self.checkpoints.refresh()
         self.gallery.refresh()
+        self.prompts.start()
         self._tell_what_was_left()
 
     def look_again(self) -> None:

@@ -7,10 +7,10 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from app.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.generation import Extras
-from engine.api.conventions import RandomSource, convention_of
-from engine.api.messages import CheckpointInfo
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.request import GenerateRequest, GuidanceOptions
-from engine.api.values import ConventionName, InputRole, Phase, PrecisionName
+from engine.api.values import InputRole, Phase, PrecisionName
 
 translate = QCoreApplication.translate
 
@@ -122,12 +122,7 @@ def extras_summary(extras: Extras) -> str:
 def _method_parts(extras: Extras) -> list[str]:
     """How exactly the picture is made, where it is not as it usually is."""
     parts: list[str] = []
-    convention, seeds = convention_of(extras.convention), extras.seed_options
-    if extras.convention is not ConventionName.A1111:
-        text = translate("labels", "as {tool} does it").format(tool=convention.name.label)
-        parts.append(text)
-    if convention.random_source is RandomSource.CUDA:
-        parts.append(translate("labels", "a graphics card's noise"))
+    seeds = extras.seed_options
     options = msgspec.structs.asdict(extras.sampler_options) | msgspec.structs.asdict(
         extras.schedule_options
     )
@@ -148,6 +143,43 @@ def _method_parts(extras: Extras) -> list[str]:
     if not extras.expand_wildcards:
         parts.append(translate("labels", "wildcards kept as text"))
     return parts
+
+
+def token_count(check: PromptCheck) -> str:
+    """How much of its room a prompt takes."""
+    if not check.complete:
+        text = translate("labels", "more than {n} tokens")
+    elif check.drawn:
+        text = translate("labels", "about {n} of {room} tokens")
+    else:
+        text = translate("labels", "{n} of {room} tokens")
+    locale = QLocale()
+    return text.format(n=locale.toString(check.used), room=locale.toString(check.capacity))
+
+
+def cut_text(check: PromptCheck) -> str:
+    """What has no effect, empty where all has."""
+    if not check.is_cut:
+        return ""
+    if check.cut_words is None:
+        return translate("labels", "The end has no effect.")
+    if check.cut_words == 1:
+        return translate("labels", "The last word has no effect.")
+    text = translate("labels", "The last {n} words have no effect.")
+    return text.format(n=QLocale().toString(check.cut_words))
+
+
+def hint_text(hint: Hint) -> str:
+    """What looks wrong in a prompt, and where."""
+    sign, place = hint.subject[:60], QLocale().toString(hint.position + 1)
+    match hint.kind:
+        case HintKind.REFUSED:
+            return hint.subject
+        case HintKind.UNPAIRED:
+            text = translate("labels", "At character {n}, {sign} has no partner.")
+            return text.format(sign=sign, n=place)
+        case HintKind.NETWORK:
+            return translate("labels", "{sign} has no effect yet.").format(sign=sign)
 
 
 def when(modified_ns: int) -> str:

@@ -5,7 +5,7 @@ import argparse
 from app.checkpoints import find_checkpoint
 from app.cli.terminal import print_json
 from app.paths import find_paths, starter_checkpoint
-from engine.api.messages import CheckpointInfo
+from engine.api.checkpoints import CheckpointInfo
 from engine.families.identify import identify
 from engine.pipeline.inspection import inspect
 

@@ -11,12 +11,14 @@ from typing import TypeAlias
 
 import msgspec
 
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import ComponentFiles, GenerateRequest
-from engine.api.values import ErrorInfo, Phase, SamplerName, ScheduleName
+from engine.api.values import ErrorInfo, Phase
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -55,6 +57,13 @@ class InspectCheckpoint(Message, frozen=True, kw_only=True):
     query: int
     path: str
     components: ComponentFiles = ComponentFiles()
+
+
+class CheckPrompt(Message, frozen=True, kw_only=True):
+    """What there is to say of a prompt that is being written. Answered by PromptChecked."""
+
+    query: int
+    question: PromptQuestion
 
 
 class PlanJob(Message, frozen=True, kw_only=True):
@@ -174,47 +183,18 @@ class DeviceVerdict(Message, frozen=True, kw_only=True):
     remaining: int
 
 
-class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a checkpoint; `precisions` are the types its weights are stored in."""
-
-    name: str
-    parameters: int
-    bytes: int
-    precisions: tuple[str, ...]
-
-
-class SuggestedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a request that leaves them open gets with this sampler on this checkpoint."""
-
-    sampler: SamplerName
-    schedule: ScheduleName
-    steps: int
-    guidance: float
-
-
-class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What a checkpoint is, why, and what it lacks."""
-
-    path: str
-    family: str
-    variant: str
-    prediction: str
-    # Pixels on a side that it was trained for.
-    default_size: int
-    components: tuple[ComponentInfo, ...]
-    missing: tuple[str, ...]
-    evidence: tuple[str, ...]
-    ignored_keys: int
-    digest: str
-    # One for each sampler; first the one that is taken where none is chosen.
-    suggested: tuple[SuggestedSettings, ...] = ()
-
-
 class CheckpointInspected(Message, frozen=True, kw_only=True):
     """The answer to InspectCheckpoint."""
 
     query: int
     checkpoint: CheckpointInfo
+
+
+class PromptChecked(Message, frozen=True, kw_only=True):
+    """The answer to CheckPrompt."""
+
+    query: int
+    check: PromptCheck
 
 
 class JobPlanned(Message, frozen=True, kw_only=True):
@@ -354,6 +334,7 @@ Command: TypeAlias = (
     | ScanDevices
     | VerifyDevices
     | InspectCheckpoint
+    | CheckPrompt
     | PlanJob
     | RunJob
     | CancelJob
@@ -371,6 +352,7 @@ Event: TypeAlias = (
     | DevicesFound
     | DeviceVerdict
     | CheckpointInspected
+    | PromptChecked
     | JobPlanned
     | JobPhase
     | JobProgress

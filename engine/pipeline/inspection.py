@@ -1,6 +1,6 @@
 """What a checkpoint is, as data for a person."""
 
-from engine.api.messages import CheckpointInfo, ComponentInfo
+from engine.api.checkpoints import CheckpointInfo, ComponentInfo
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.pipeline.resolve import suggested_settings
 

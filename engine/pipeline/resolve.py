@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from backends.base import Device, Precision
+from engine.api.checkpoints import SuggestedSettings
 from engine.api.conventions import convention_of
 from engine.api.limits import (
     MAX_BATCH_INDEX,
@@ -17,7 +18,6 @@ from engine.api.limits import (
     MAX_STEPS,
     MIN_SIDE,
 )
-from engine.api.messages import SuggestedSettings
 from engine.api.record import ResolvedRequest
 from engine.api.request import GenerateRequest, GuidanceOptions, SeedOptions
 from engine.api.values import (

@@ -8,6 +8,7 @@ from backends import hardware
 from engine.api.messages import (
     ArtifactsListed,
     CheckpointInspected,
+    CheckPrompt,
     ClearArtifacts,
     DevicesFound,
     DeviceVerdict,
@@ -18,6 +19,7 @@ from engine.api.messages import (
     ListArtifacts,
     MemoryReport,
     PlanJob,
+    PromptChecked,
     QueryFailed,
     ReleaseMemory,
     RemovePack,
@@ -34,6 +36,7 @@ from engine.pipeline.inspection import inspect
 from engine.server.failures import error_info
 from engine.server.outbox import Put
 from engine.server.queries import Query
+from engine.text.checking import check_prompt
 
 
 def answer_all(queries: SimpleQueue[Query], runner: JobRunner, put: Put) -> None:
@@ -56,6 +59,9 @@ def _answers(query: Query, runner: JobRunner) -> Iterator[Event]:
         case InspectCheckpoint():
             checkpoint = supply(identify(Path(query.path)), query.components)
             yield CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint))
+        case CheckPrompt():
+            check = check_prompt(query.question, runner.wildcards)
+            yield PromptChecked(query=query.query, check=check)
         case PlanJob():
             yield _plan(query, runner)
         case ListArtifacts():

@@ -3,6 +3,7 @@
 from typing import TypeAlias
 
 from engine.api.messages import (
+    CheckPrompt,
     ClearArtifacts,
     InspectCheckpoint,
     InstallPack,
@@ -18,6 +19,7 @@ Query: TypeAlias = (
     ScanDevices
     | VerifyDevices
     | InspectCheckpoint
+    | CheckPrompt
     | PlanJob
     | ListArtifacts
     | ClearArtifacts

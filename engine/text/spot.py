@@ -8,14 +8,22 @@ _MARK = "\N{BLACK RIGHT-POINTING POINTER}"
 _CUT = "\N{HORIZONTAL ELLIPSIS}"
 
 
-def prompt_error(text: str, position: int, problem: str, hint: str) -> EngineError:
-    """REQUEST_INVALID whose message counts characters from 1 and shows the place after a mark.
+class PromptError(EngineError):
+    """REQUEST_INVALID at `position`, a character of the prompt counted from 0."""
+
+    def __init__(self, position: int, message: str, hint: str) -> None:
+        super().__init__(ErrorCode.REQUEST_INVALID, message, hint)
+        self.position = position
+
+
+def prompt_error(text: str, position: int, problem: str, hint: str) -> PromptError:
+    """A failure whose message counts characters from 1 and shows the place after a mark.
 
     `problem` is a clause such as "there is no wildcard named x".
     """
     position = min(position, len(text))
     message = f"At character {position + 1} of the prompt, {problem}: {show(text, position)}."
-    return EngineError(ErrorCode.REQUEST_INVALID, message, hint)
+    return PromptError(position, message, hint)
 
 
 def show(text: str, position: int) -> str:

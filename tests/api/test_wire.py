@@ -32,8 +32,8 @@ PREFIX = struct.Struct("<II")
 
 
 def test_the_strategies_know_every_message() -> None:
-    assert len(COMMANDS) == 14
-    assert len(EVENTS) == 20
+    assert len(COMMANDS) == 15
+    assert len(EVENTS) == 21
     assert not set(COMMANDS) & set(EVENTS)
 
 

@@ -16,6 +16,7 @@ from engine.api.conventions import convention_of
 from engine.api.messages import (
     PROTOCOL_VERSION,
     CancelJob,
+    CheckPrompt,
     Command,
     Configure,
     EngineFatal,
@@ -30,6 +31,7 @@ from engine.api.messages import (
     MemoryReport,
     Ping,
     Pong,
+    PromptChecked,
     QueryFailed,
     Ready,
     ReleaseMemory,
@@ -85,6 +87,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     # Said of the job all at once, after the last step.
     previews: int = 0
     preview_side: int = 8
+    # Prompts are read as the real engine reads them.
+    reads_prompts: bool = False
 
 
 class FakeEngine:
@@ -131,11 +135,19 @@ class FakeEngine:
                     query=command.query, private_bytes=None, total_bytes=2, free_bytes=1
                 )
                 self._say(report)
+            case CheckPrompt() if self._plan.reads_prompts:
+                self._check(command)
             case _ if (query := getattr(command, "query", None)) is not None:
                 error = ErrorInfo(ErrorCode.NOT_AVAILABLE, "Not available.")
                 self._say(QueryFailed(query=query, error=error))
             case _:
                 pass
+
+    def _check(self, command: CheckPrompt) -> None:
+        # Here, as most tests need not wait for it to be imported.
+        from engine.text.checking import check_prompt
+
+        self._say(PromptChecked(query=command.query, check=check_prompt(command.question, None)))
 
     def _get_ready(self) -> None:
         plan = self._plan

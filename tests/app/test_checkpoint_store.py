@@ -8,7 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.checkpoints import STARTER_NAME
 from app.paths import starter_checkpoint
-from engine.api.messages import CheckpointInfo
+from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged

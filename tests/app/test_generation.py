@@ -14,7 +14,7 @@ from app.generation import (
     settings_of,
 )
 from app.paths import starter_checkpoint
-from engine.api.messages import CheckpointInfo
+from engine.api.checkpoints import CheckpointInfo
 from engine.api.record import GenerationRecord
 from engine.api.request import GenerateRequest
 from engine.api.values import PrecisionName, SamplerName, ScheduleName

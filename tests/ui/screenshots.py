@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QTimer
@@ -18,9 +19,9 @@ from PySide6.QtWidgets import QApplication
 
 from app.__main__ import make_session
 from app.engine_process import EngineState
-from app.paths import Paths
 from app.session import Session
 from engine.api.values import Phase
+from tests.app.folders import folders_in
 from ui.application import Application
 from ui.main_window import MainWindow
 from ui.theme.colours import DARK, LIGHT

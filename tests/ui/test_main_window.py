@@ -92,7 +92,7 @@ def test_an_earlier_picture_can_be_seen_while_one_is_made(make_desk: MakeDesk) -
     assert window.info.watch.isVisible()
     window.info.watch.click()
     assert view.live
-    assert "step" in window.info.title.text()
+    desk.wait(lambda: "step" in window.info.title.text())
 
 
 def test_a_picture_is_chosen_and_its_settings_used(desk: Desk) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.session import Session
-from engine.api.messages import CheckpointInfo
+from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorInfo
 from ui.actions import ActionName, Actions
 from ui.item_models.checkpoint_item_model import CheckpointItemModel

@@ -18,10 +18,11 @@ from ui.bind import bind_shown, bind_text
 from ui.labels import extras_summary
 from ui.panels.checkpoint_panel import CheckpointPanel
 from ui.panels.method_panel import MethodPanel
+from ui.panels.prompt_panel import PromptPanel
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import align, breakable, buddy_label, plain_label
+from ui.widgets.labels import align, breakable, plain_label
 from ui.widgets.number_field import DecimalField, WholeField
 from ui.widgets.prompt_edit import PromptEdit
 from ui.widgets.seed_field import SeedField
@@ -41,8 +42,13 @@ class FormPanel(QScrollArea):
         super().__init__()
         self._session = session
         self._state = session.generation
-        self.prompt = PromptEdit(_PROMPT_LINES, MOST_CHARACTERS)
-        self.negative = PromptEdit(_NEGATIVE_LINES, MOST_CHARACTERS)
+        self.prompt = PromptEdit(theme, _PROMPT_LINES, MOST_CHARACTERS)
+        self.negative = PromptEdit(theme, _NEGATIVE_LINES, MOST_CHARACTERS)
+        prompts = session.prompts
+        self.prompt_panel = PromptPanel(self.tr("Prompt"), self.prompt, prompts.prompt)
+        self.negative_panel = PromptPanel(
+            self.tr("Negative prompt"), self.negative, prompts.negative
+        )
         self.checkpoint = CheckpointPanel(session, theme, actions)
         self.picture_size = SizeField(theme)
         self.steps = SliderField(self.tr("Steps"), WholeField(1, MAX_STEPS), _USUAL_STEPS)
@@ -67,8 +73,8 @@ class FormPanel(QScrollArea):
         column = self._column = QVBoxLayout(content)
         column.setContentsMargins(M, M, M, M)
         column.setSpacing(M)
-        column.addLayout(_field(self.tr("Prompt"), self.prompt))
-        column.addLayout(_field(self.tr("Negative prompt"), self.negative))
+        column.addWidget(self.prompt_panel)
+        column.addWidget(self.negative_panel)
         self.negative.setPlaceholderText(self.tr("What to keep out"))
         column.addWidget(self.checkpoint)
         column.addWidget(self.picture_size)
@@ -232,11 +238,3 @@ class _ExtrasRow(QFrame):
         """Say what is in force; nothing is shown where nothing is."""
         self._text.setText(breakable(text))
         self.setVisible(bool(text))
-
-
-def _field(name: str, widget: QWidget) -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.setSpacing(XS)
-    column.addWidget(buddy_label(name, widget))
-    column.addWidget(widget)
-    return column

@@ -1,9 +1,21 @@
-"""Sampler and schedule: ours to choose, or left to the checkpoint."""
+"""Sampler and schedule, ours to choose or left to the checkpoint, and the tool to follow."""
+
+from collections.abc import Callable, Mapping
 
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from app.generation import GenerationState
-from engine.api.values import SamplerName, ScheduleName
+from engine.api.conventions import Convention, choice_of
+from engine.api.values import ConventionName, SamplerName, ScheduleName
+from ui.method_labels import (
+    SAMPLER_GROUPS,
+    SCHEDULE_GROUPS,
+    group_label,
+    sampler_about,
+    schedule_about,
+    tool_about,
+    tool_label,
+)
 from ui.theme.metrics import S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
@@ -11,32 +23,42 @@ from ui.widgets.labels import buddy_label
 
 
 class MethodPanel(QWidget):
-    """Two lists; their first entry is the checkpoint's own choice and says which that is."""
+    """Three lists. In two the first entry is the checkpoint's own choice and says which that is."""
 
     def __init__(self, state: GenerationState, theme: Theme) -> None:
         super().__init__()
         self._state = state
         self.sampler = ChoiceBox(theme)
         self.schedule = ChoiceBox(theme)
+        self.tool = ChoiceBox(theme)
+        self.tool.setAccessibleName(self.tr("As in the program"))
+        self.labels: list[QLabel] = []
+        self._lay_out()
+        _fill(self.sampler, SAMPLER_GROUPS, sampler_about)
+        _fill(self.schedule, SCHEDULE_GROUPS, schedule_about)
+        # Chosen by the user only: `activated` is silent where we set the row.
+        self.sampler.activated.connect(self._on_sampler)
+        self.schedule.activated.connect(self._on_schedule)
+        self.tool.activated.connect(self._on_tool)
+        state.effective_changed.connect(self._show)
+        state.convention_changed.connect(self._show_tool)
+        self._show()
+        self._show_tool()
+
+    def _lay_out(self) -> None:
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(S)
-        self.labels: list[QLabel] = []
         layout.setColumnStretch(1, 1)
-        rows = ((self.tr("Sampler"), self.sampler), (self.tr("Schedule"), self.schedule))
+        rows = (
+            (self.tr("Sampler"), self.sampler),
+            (self.tr("Schedule"), self.schedule),
+            (self.tr("As in"), self.tool),
+        )
         for row, (name, box) in enumerate(rows):
             self.labels.append(buddy_label(name, box))
             layout.addWidget(self.labels[-1], row, 0)
             layout.addWidget(box, row, 1)
-        for box, values in ((self.sampler, SamplerName), (self.schedule, ScheduleName)):
-            box.addItem("", None)
-            for value in values:
-                box.addItem(value.label, value)
-        # Chosen by the user only: `activated` is silent where we set the row.
-        self.sampler.activated.connect(self._on_sampler)
-        self.schedule.activated.connect(self._on_schedule)
-        state.effective_changed.connect(self._show)
-        self._show()
 
     def _show(self) -> None:
         state, effective = self._state, self._state.effective
@@ -44,8 +66,22 @@ class MethodPanel(QWidget):
         self.sampler.setItemText(0, self._automatic(suggested.label))
         schedule = effective.schedule.label if state.schedule is None else ""
         self.schedule.setItemText(0, self._automatic(schedule))
-        self.sampler.setCurrentIndex(_row(list(SamplerName), state.sampler))
-        self.schedule.setCurrentIndex(_row(list(ScheduleName), state.schedule))
+        self.sampler.setCurrentIndex(self.sampler.findData(state.sampler))
+        self.schedule.setCurrentIndex(self.schedule.findData(state.schedule))
+        _describe(self.sampler, sampler_about(effective.sampler))
+        _describe(self.schedule, schedule_about(effective.schedule))
+
+    def _show_tool(self) -> None:
+        chosen = self._state.convention
+        plain = choice_of(chosen) if isinstance(chosen, Convention) else chosen
+        self.tool.clear()
+        # A picture's own habits stand first, until another tool is chosen.
+        for value in (() if isinstance(plain, ConventionName) else (plain,)) + (*ConventionName,):
+            self.tool.add_choice(tool_label(value), value, tool_about(value))
+            if value == plain:
+                self.tool.setCurrentIndex(self.tool.count() - 1)
+        why = self.tr("The same settings give other pictures in other programs.")
+        _describe(self.tool, f"{why} {tool_about(plain)}")
 
     def _automatic(self, label: str) -> str:
         return self.tr("Auto · {name}").format(name=label) if label else self.tr("Auto")
@@ -56,6 +92,22 @@ class MethodPanel(QWidget):
     def _on_schedule(self, row: int) -> None:
         self._state.schedule = self.schedule.itemData(row)
 
+    def _on_tool(self, row: int) -> None:
+        self._state.convention = self.tool.itemData(row)
 
-def _row(values: list[SamplerName] | list[ScheduleName], value: object) -> int:
-    return 0 if value is None else 1 + [*values].index(value)  # pyright: ignore[reportArgumentType]
+
+def _fill(
+    box: ChoiceBox,
+    groups: Mapping[str, tuple[SamplerName, ...]] | Mapping[str, tuple[ScheduleName, ...]],
+    about: Callable[..., str],
+) -> None:
+    box.addItem("", None)
+    for name, values in groups.items():
+        box.add_heading(group_label(name))
+        for value in values:
+            box.add_choice(value.label, value, about(value))
+
+
+def _describe(box: ChoiceBox, text: str) -> None:
+    box.setToolTip(text)
+    box.setAccessibleDescription(text)

@@ -14,7 +14,7 @@ from ui.theme.icons import draw_icon
 
 _FORCED = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
 # Sizes of text beside the system's own.
-_SCALES = {"caption": 0.92, "title": 1.45, "heading": 1.12}
+SCALES = {"caption": 0.92, "title": 1.45, "heading": 1.12}
 
 
 class Theme(QObject):
@@ -62,7 +62,7 @@ class Theme(QObject):
 def _stylesheet(colours: Colours, points: float) -> str:
     text = (resources.files("ui.theme") / "style.qss").read_text(encoding="utf-8")
     values = asdict(colours)
-    values |= {name: f"{points * scale:.1f}pt" for name, scale in _SCALES.items()}
+    values |= {name: f"{points * scale:.1f}pt" for name, scale in SCALES.items()}
     # Longest first: @accent begins @accent_hover.
     for name in sorted(values, key=len, reverse=True):
         text = text.replace(f"@{name}", values[name])

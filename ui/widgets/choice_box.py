@@ -1,10 +1,17 @@
 """A combo box with our own arrow."""
 
-from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS
-from ui.theme.theme import Theme
+from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS, S
+from ui.theme.theme import SCALES, Theme
+
+# How Qt marks the separators of a combo box.
+_SEPARATOR = "separator"
+# Between the padding of an entry and its text.
+_TEXT = 3
+AnyIndex = QModelIndex | QPersistentModelIndex
 
 
 class ChoiceBox(QComboBox):
@@ -18,8 +25,18 @@ class ChoiceBox(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
         # Its own one ignores the stylesheet.
-        self.setItemDelegate(QStyledItemDelegate(self))
+        self.setItemDelegate(_ChoiceDelegate(theme, self))
         theme.changed.connect(self.update)
+
+    def add_choice(self, text: str, value: object, about: str) -> None:
+        """Add an entry that says what it is about in a tooltip; `about` is text of ours."""
+        self.addItem(text, value)
+        self.setItemData(self.count() - 1, about, Qt.ItemDataRole.ToolTipRole)
+
+    def add_heading(self, text: str) -> None:
+        """Begin a group: a line of its own that cannot be chosen, and that typing passes over."""
+        self.insertSeparator(self.count())
+        self.setItemData(self.count() - 1, text, Qt.ItemDataRole.AccessibleTextRole)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the box, then the arrow."""
@@ -32,3 +49,38 @@ class ChoiceBox(QComboBox):
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
         """Leave the wheel to the form."""
         event.ignore()
+
+
+class _ChoiceDelegate(QStyledItemDelegate):
+    """Entries as the stylesheet has them, and quiet headings."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(  # noqa: N802 (Qt's name)
+        self, option: QStyleOptionViewItem, index: AnyIndex
+    ) -> QSize:
+        """A heading is less high than an entry."""
+        size = super().sizeHint(option, index)
+        return QSize(size.width(), CONTROL_HEIGHT - XS - XS) if _is_heading(index) else size
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
+        """Draw an entry or a heading."""
+        if not _is_heading(index):
+            super().paint(painter, option, index)
+            return
+        room: QRect = option.rect  # pyright: ignore[reportAttributeAccessIssue]
+        font = QFont(option.font)  # pyright: ignore[reportAttributeAccessIssue]
+        font.setPointSizeF(font.pointSizeF() * SCALES["caption"])
+        painter.save()
+        painter.setFont(font)
+        painter.setPen(QColor(self._theme.colours.muted))
+        aligned = Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignLeading
+        words = room.adjusted(S + _TEXT, 0, -S, -XS)
+        painter.drawText(words, int(aligned), index.data(Qt.ItemDataRole.AccessibleTextRole) or "")
+        painter.restore()
+
+
+def _is_heading(index: AnyIndex) -> bool:
+    return index.data(Qt.ItemDataRole.AccessibleDescriptionRole) == _SEPARATOR

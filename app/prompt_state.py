@@ -1,0 +1,153 @@
+"""The prompts of the form as they are being written, and what the engine says of them."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.checkpoint_store import CheckpointStore
+from app.engine_client import EngineClient
+from app.engine_process import EngineState
+from app.field import Field
+from app.generation import MOST_CHARACTERS, GenerationState
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.conventions import convention_of
+from engine.api.messages import PromptChecked, QueryFailed
+from engine.api.prompts import Hint, PromptCheck, PromptQuestion
+
+_SOON_MS = 120
+# Who is in the middle of a word or a bracket is not to be told of it.
+_PAUSE_MS = 900
+NO_CHECK = PromptCheck()
+
+
+class PromptState(QObject):
+    """One text and what was found in it. Nothing is asked before `start`.
+
+    `check` follows the typing: what is typed while the engine reads is asked once it answered. A
+    hint is added only when there is a pause; it goes at once.
+    """
+
+    check_changed = Signal(object)
+    hints_changed = Signal(object)
+
+    check = Field(NO_CHECK)
+    hints = Field[tuple[Hint, ...]](())
+
+    def __init__(
+        self, client: EngineClient, question: Callable[[], PromptQuestion], parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._client = client
+        self._question = question
+        self._started = False
+        self._asked: PromptQuestion | None = None
+        self._query: int | None = None
+        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
+        self._soon.timeout.connect(self._ask)
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self._show_hints)
+        client.prompt_checked.connect(self._on_checked)
+        client.query_failed.connect(self._on_failed)
+        client.engine_state_changed.connect(self._on_engine_state)
+
+    def start(self) -> None:
+        """Begin with the text as it stands."""
+        self._started = True
+        self._ask()
+
+    def on_typed(self) -> None:
+        """The text is another one."""
+        self._pause.start()
+        self.on_changed()
+
+    def on_changed(self) -> None:
+        """Something that its reading depends on is otherwise."""
+        if self._started and not self._soon.isActive():
+            self._soon.start()
+
+    def _ask(self) -> None:
+        if not self._started or self._query is not None:
+            return
+        question = self._question()
+        if question == self._asked:
+            return
+        self._asked = question
+        if question.text:
+            self._query = self._client.check_prompt(question)
+        else:
+            self._take(NO_CHECK)
+
+    def _take(self, check: PromptCheck) -> None:
+        self.check = check
+        if not self._pause.isActive() or len(check.hints) <= len(self.hints):
+            self._show_hints()
+
+    def _show_hints(self) -> None:
+        self.hints = self.check.hints
+
+    def _on_checked(self, event: PromptChecked) -> None:
+        if event.query == self._query:
+            self._query = None
+            self._take(event.check)
+            self._ask()
+
+    def _on_failed(self, event: QueryFailed) -> None:
+        if event.query == self._query:
+            # The next change asks again, or the next engine.
+            self._query = self._asked = None
+
+    def _on_engine_state(self, state: EngineState) -> None:
+        if state is EngineState.READY:
+            self._ask()
+
+
+class PromptStates(QObject):
+    """Prompt and negative prompt, read as what is chosen in the form has them read."""
+
+    def __init__(
+        self,
+        client: EngineClient,
+        generation: GenerationState,
+        checkpoints: CheckpointStore,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._generation, self._checkpoints = generation, checkpoints
+        self.prompt = PromptState(client, lambda: self._question(negative=False), self)
+        self.negative = PromptState(client, lambda: self._question(negative=True), self)
+        generation.prompt_changed.connect(self.prompt.on_typed)
+        generation.negative_prompt_changed.connect(self.negative.on_typed)
+        for changed in (
+            generation.convention_changed,
+            generation.extras_changed,
+            generation.effective_changed,
+            generation.seed_changed,
+            generation.seed_locked_changed,
+            generation.checkpoint_changed,
+            checkpoints.looked,
+        ):
+            changed.connect(self._on_changed)
+
+    def start(self) -> None:
+        """Begin to ask."""
+        self.prompt.start()
+        self.negative.start()
+
+    def _question(self, *, negative: bool) -> PromptQuestion:
+        form = self._generation
+        text = form.negative_prompt if negative else form.prompt
+        answer = self._checkpoints.answer(form.checkpoint)
+        return PromptQuestion(
+            text=text[:MOST_CHARACTERS],
+            convention=convention_of(form.convention),
+            complete=len(text) <= MOST_CHARACTERS,
+            negative=negative,
+            steps=form.effective.steps,
+            tokenizer=answer.tokenizer if isinstance(answer, CheckpointInfo) else None,
+            expand_wildcards=form.extras.expand_wildcards,
+            seed=form.seed if form.seed_locked and form.seed is not None else 0,
+        )
+
+    def _on_changed(self) -> None:
+        self.prompt.on_changed()
+        self.negative.on_changed()

@@ -1,0 +1,96 @@
+"""Counts and examines a prompt for whoever is writing it."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from engine.api.conventions import PromptGrammar
+from engine.api.prompts import Hint, HintKind, PromptCheck, PromptQuestion
+from engine.errors import EngineError
+from engine.text.counting import count_tokens
+from engine.text.hints import bracket_hints
+from engine.text.reading import read_prompt
+from engine.text.spot import PromptError
+from engine.text.tags import strip_tags
+from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_tokenizer
+from engine.text.wildcards import expand_wildcards
+
+_MOST_HINTS = 20
+
+
+def check_prompt(question: PromptQuestion, wildcards: Path | None) -> PromptCheck:
+    """Count a text and look for what is probably not meant. Takes any text.
+
+    `wildcards` is the folder of lists of words. What a job would refuse is one of the hints.
+    """
+    text, hints = question.text, list[Hint]()
+    meant = text
+    try:
+        if question.expand_wildcards:
+            meant = expand_wildcards(text, question.seed, wildcards)
+        read_prompt(meant, question.convention, question.steps, negative=question.negative)
+    except EngineError as error:
+        # In words that were drawn the place is another one.
+        position = error.position if isinstance(error, PromptError) and meant == text else 0
+        hints.append(Hint(HintKind.REFUSED, position, error.message))
+    counted = count_tokens(
+        meant,
+        _tokenizer(question.tokenizer),
+        question.convention,
+        steps=question.steps,
+        negative=question.negative,
+    )
+    complete = counted.complete and question.complete
+    hints += (*_unpaired(question), *_networks(question))
+    cut_at = counted.cut_at
+    cut_words = None if cut_at is None or not complete else len(meant[cut_at:].split())
+    is_same = cut_at is None or meant[:cut_at] == text[:cut_at]
+    return PromptCheck(
+        text=text,
+        used=counted.used,
+        capacity=counted.capacity,
+        complete=complete,
+        drawn=meant != text,
+        is_cut=cut_at is not None,
+        cut_at=cut_at if is_same else None,
+        cut_words=cut_words,
+        hints=tuple(hints[:_MOST_HINTS]),
+    )
+
+
+def _unpaired(question: PromptQuestion) -> list[Hint]:
+    found = bracket_hints(question.text, question.convention.grammar)
+    return [
+        Hint(HintKind.UNPAIRED, hint.position, question.text[hint.position])
+        for hint in found
+        # Its partner may be in the rest.
+        if question.complete
+    ]
+
+
+def _networks(question: PromptQuestion) -> list[Hint]:
+    # Elsewhere, and in a negative prompt, such a tag is text.
+    if question.convention.grammar is not PromptGrammar.A1111 or question.negative:
+        return []
+    text = question.text
+    _, tags = strip_tags(text)
+    return [
+        Hint(
+            HintKind.NETWORK,
+            tag.start,
+            f"<{tag.kind}:{tag.name}>",
+            text.index(">", tag.start) + 1 - tag.start,
+        )
+        for tag in tags[:_MOST_HINTS]
+    ]
+
+
+# Those of the checkpoints that are tried in turn.
+@lru_cache(maxsize=3)
+def _tokenizer(folder: str | None) -> ClipTokenizer:
+    """A damaged one is told of when a picture is made; until then CLIP's counts."""
+    if folder is not None:
+        try:
+            return load_tokenizer(Path(folder))
+        except EngineError:
+            pass
+    return load_clip_tokenizer()

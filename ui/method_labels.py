@@ -1,0 +1,318 @@
+"""Samplers, schedules and tools for a person who chooses: their order, what each is like."""
+
+from collections.abc import Mapping
+from typing import NamedTuple, cast
+
+from PySide6.QtCore import QCoreApplication
+
+from engine.api.conventions import (
+    CONVENTIONS,
+    BatchSeeds,
+    Convention,
+    Emphasis,
+    InitialNoise,
+    PromptGrammar,
+    RandomSource,
+    SdeNoise,
+    choice_of,
+)
+from engine.api.values import ConventionName, SamplerName, ScheduleName
+
+translate = QCoreApplication.translate
+
+
+def QT_TRANSLATE_NOOP(_context: str, text: str) -> str:  # noqa: N802 (what Qt's tools look for)
+    """Mark a text that is translated where it is shown."""
+    return text
+
+
+class SamplerAbout(NamedTuple):
+    """What a sampler is like, whether it adds noise at each step, how often it evaluates in one.
+
+    `adds_noise` is None where that depends on the tool.
+    """
+
+    text: str
+    adds_noise: bool | None = False
+    evaluations: int = 1
+
+
+# Those that most people want first, then kin beside kin.
+SAMPLER_GROUPS: Mapping[str, tuple[SamplerName, ...]] = {
+    QT_TRANSLATE_NOOP("methods", "Common"): (
+        SamplerName.DPMPP_2M,
+        SamplerName.EULER,
+        SamplerName.EULER_ANCESTRAL,
+        SamplerName.DPMPP_SDE,
+        SamplerName.DPMPP_2M_SDE,
+        SamplerName.UNIPC,
+        SamplerName.DDIM,
+    ),
+    QT_TRANSLATE_NOOP("methods", "For checkpoints of few steps"): (
+        SamplerName.LCM,
+        SamplerName.TCD,
+    ),
+    QT_TRANSLATE_NOOP("methods", "More without noise"): (
+        SamplerName.HEUN,
+        SamplerName.LMS,
+        SamplerName.DPM2,
+        SamplerName.RES_MULTISTEP,
+        SamplerName.DEIS,
+        SamplerName.PLMS,
+    ),
+    QT_TRANSLATE_NOOP("methods", "More with noise"): (
+        SamplerName.DPM2_ANCESTRAL,
+        SamplerName.DPMPP_2S_ANCESTRAL,
+        SamplerName.DPMPP_2M_SDE_HEUN,
+        SamplerName.DPMPP_3M_SDE,
+        SamplerName.RESTART,
+        SamplerName.DDPM,
+    ),
+    QT_TRANSLATE_NOOP("methods", "With steps of their own"): (
+        SamplerName.DPM_FAST,
+        SamplerName.DPM_ADAPTIVE,
+    ),
+    QT_TRANSLATE_NOOP("methods", "With another guidance"): (
+        SamplerName.EULER_CFG_PP,
+        SamplerName.EULER_ANCESTRAL_CFG_PP,
+        SamplerName.DDIM_CFG_PP,
+    ),
+}
+SCHEDULE_GROUPS: Mapping[str, tuple[ScheduleName, ...]] = {
+    QT_TRANSLATE_NOOP("methods", "Common"): (
+        ScheduleName.KARRAS,
+        ScheduleName.NORMAL,
+        ScheduleName.SGM_UNIFORM,
+        ScheduleName.EXPONENTIAL,
+        ScheduleName.SIMPLE,
+        ScheduleName.BETA,
+    ),
+    QT_TRANSLATE_NOOP("methods", "More"): (
+        ScheduleName.ALIGN_YOUR_STEPS,
+        ScheduleName.KL_OPTIMAL,
+        ScheduleName.POLYEXPONENTIAL,
+        ScheduleName.UNIFORM,
+        ScheduleName.DDIM,
+        ScheduleName.LINEAR_QUADRATIC,
+    ),
+}
+SAMPLERS: Mapping[SamplerName, SamplerAbout] = {
+    SamplerName.EULER: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "The simplest; soft and dependable.")
+    ),
+    SamplerName.EULER_ANCESTRAL: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Lively and soft, good in few steps."), adds_noise=True
+    ),
+    SamplerName.HEUN: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Euler with each step corrected; exact."), evaluations=2
+    ),
+    SamplerName.LMS: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Euler that looks back at earlier steps.")
+    ),
+    SamplerName.DPM2: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Looks ahead to the middle of each step."), evaluations=2
+    ),
+    SamplerName.DPM2_ANCESTRAL: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "DPM2 with noise; detailed and lively."),
+        adds_noise=True,
+        evaluations=2,
+    ),
+    SamplerName.DPM_FAST: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Takes three evaluations together; wants many steps."),
+        adds_noise=None,
+    ),
+    SamplerName.DPM_ADAPTIVE: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Finds its own steps, whatever their number in the form."),
+        adds_noise=None,
+    ),
+    SamplerName.DPMPP_2S_ANCESTRAL: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Sharp, with a look ahead."), adds_noise=True, evaluations=2
+    ),
+    SamplerName.DPMPP_2M: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Sharp and quick; right for most.")
+    ),
+    SamplerName.DPMPP_SDE: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Rich in detail in few steps."), adds_noise=True, evaluations=2
+    ),
+    SamplerName.DPMPP_2M_SDE: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "As DPM++ 2M, with richer detail."), adds_noise=True
+    ),
+    SamplerName.DPMPP_2M_SDE_HEUN: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "As DPM++ 2M SDE, otherwise corrected."), adds_noise=True
+    ),
+    SamplerName.DPMPP_3M_SDE: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Looks further back; wants 30 steps or more."), adds_noise=True
+    ),
+    SamplerName.RESTART: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Goes back and over some steps again; exact."),
+        adds_noise=True,
+        evaluations=2,
+    ),
+    SamplerName.RES_MULTISTEP: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Looks back at one step; close to DPM++ 2M.")
+    ),
+    SamplerName.DEIS: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Looks back at earlier steps; good in few.")
+    ),
+    SamplerName.UNIPC: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Predicts and corrects; good in few steps.")
+    ),
+    SamplerName.PLMS: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "What the first release came with.")
+    ),
+    SamplerName.DDIM: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "One of the first; soft and predictable.")
+    ),
+    SamplerName.DDPM: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Back along the way of the training; wants many steps."),
+        adds_noise=True,
+    ),
+    SamplerName.EULER_CFG_PP: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Euler for guidance from 0 to 2.")
+    ),
+    SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "Euler a for guidance from 0 to 2."), adds_noise=True
+    ),
+    SamplerName.DDIM_CFG_PP: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "DDIM with guidance that stays closer to real pictures.")
+    ),
+    SamplerName.LCM: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "For LCM checkpoints: 2 to 8 steps, low guidance."),
+        adds_noise=True,
+    ),
+    SamplerName.TCD: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "For TCD checkpoints: 4 to 8 steps, low guidance."),
+        adds_noise=True,
+    ),
+}
+_SCHEDULES: Mapping[ScheduleName, str] = {
+    ScheduleName.NORMAL: QT_TRANSLATE_NOOP("methods", "Even in the time of the training."),
+    ScheduleName.KARRAS: QT_TRANSLATE_NOOP(
+        "methods", "More steps where detail appears; right for most."
+    ),
+    ScheduleName.SIMPLE: QT_TRANSLATE_NOOP(
+        "methods", "Every so many levels of the training, from the top."
+    ),
+    ScheduleName.SGM_UNIFORM: QT_TRANSLATE_NOOP(
+        "methods", "As Normal without its last level; for few steps."
+    ),
+    ScheduleName.BETA: QT_TRANSLATE_NOOP("methods", "More steps at both ends."),
+    ScheduleName.EXPONENTIAL: QT_TRANSLATE_NOOP(
+        "methods", "Each level the same part of the one before; for SDE samplers."
+    ),
+    ScheduleName.POLYEXPONENTIAL: QT_TRANSLATE_NOOP("methods", "Exponential with a bend."),
+    ScheduleName.KL_OPTIMAL: QT_TRANSLATE_NOOP("methods", "Computed to lose little in few steps."),
+    ScheduleName.ALIGN_YOUR_STEPS: QT_TRANSLATE_NOOP("methods", "Found by NVIDIA for 10 steps."),
+    ScheduleName.UNIFORM: QT_TRANSLATE_NOOP("methods", "As Normal, counted as k-diffusion does."),
+    ScheduleName.DDIM: QT_TRANSLATE_NOOP("methods", "The spacing that DDIM came with."),
+    ScheduleName.LINEAR_QUADRATIC: QT_TRANSLATE_NOOP(
+        "methods", "Half of the steps in the highest noise, then ever larger ones."
+    ),
+}
+
+
+_LESS_LEVELS = QT_TRANSLATE_NOOP("methods", "without the next-to-last level")
+_ALL_LEVELS = QT_TRANSLATE_NOOP("methods", "with the next-to-last level")
+_ADJUSTED: Mapping[tuple[str, object], str] = {
+    ("grammar", PromptGrammar.LITERAL): QT_TRANSLATE_NOOP("methods", "brackets as text"),
+    ("emphasis", Emphasis.NO_NORM): QT_TRANSLATE_NOOP("methods", "weights without norm"),
+    ("emphasis", Emphasis.LITERAL): QT_TRANSLATE_NOOP("methods", "weights not read"),
+    ("emphasis", Emphasis.NONE): QT_TRANSLATE_NOOP("methods", "weights without effect"),
+    ("initial_noise", InitialNoise.VARIANCE): QT_TRANSLATE_NOOP("methods", "SGM noise multiplier"),
+    ("random_source", RandomSource.CUDA): QT_TRANSLATE_NOOP("methods", "a graphics card's noise"),
+    ("step_source", RandomSource.CUDA): QT_TRANSLATE_NOOP(
+        "methods", "a graphics card's noise in the steps"
+    ),
+    ("step_source", RandomSource.CPU): QT_TRANSLATE_NOOP(
+        "methods", "the processor's noise in the steps"
+    ),
+    ("sde_noise", SdeNoise.STREAM): QT_TRANSLATE_NOOP(
+        "methods", "SDE noise from the seed's stream"
+    ),
+    ("batch_seeds", BatchSeeds.SUCCESSIVE): QT_TRANSLATE_NOOP("methods", "a seed for each picture"),
+    ("batch_seeds", BatchSeeds.ONE_STREAM): QT_TRANSLATE_NOOP("methods", "one seed for the batch"),
+}
+
+
+def group_label(name: str) -> str:
+    """The heading of a group of samplers or schedules."""
+    return translate("methods", name)
+
+
+def sampler_about(name: SamplerName) -> str:
+    """What a sampler is like, in two or three sentences."""
+    about = SAMPLERS[name]
+    parts = [translate("methods", about.text)]
+    match about.adds_noise:
+        case True:
+            parts.append(translate("methods", "Adds noise: more steps change the picture."))
+        case False:
+            parts.append(translate("methods", "Adds no noise: more steps refine the picture."))
+        case None:
+            parts.append(translate("methods", "Adds noise in AUTOMATIC1111, none elsewhere."))
+    if about.evaluations > 1:
+        parts.append(translate("methods", "A step takes twice as long."))
+    return " ".join(parts)
+
+
+def schedule_about(name: ScheduleName) -> str:
+    """How a schedule spreads the steps."""
+    return translate("methods", _SCHEDULES[name])
+
+
+def tool_label(chosen: ConventionName | Convention) -> str:
+    """The name of a tool, and that some of its habits are other than usual."""
+    chosen = choice_of(chosen) if isinstance(chosen, Convention) else chosen
+    if isinstance(chosen, ConventionName):
+        return chosen.label
+    return translate("methods", "{tool}, adjusted").format(tool=chosen.name.label)
+
+
+def tool_about(chosen: ConventionName | Convention) -> str:
+    """What following a tool means, and what is other than usual with it."""
+    if isinstance(chosen, ConventionName):
+        return _habits(chosen)
+    changes = adjustments(chosen)
+    if not changes:
+        return _habits(chosen.name)
+    text = translate("methods", "{tool} as the picture was made with it: {changes}.")
+    return text.format(tool=chosen.name.label, changes=", ".join(changes))
+
+
+def _habits(name: ConventionName) -> str:
+    return {
+        ConventionName.A1111: translate(
+            "methods", "Prompts, noise and steps as in AUTOMATIC1111 with noise from the processor."
+        ),
+        ConventionName.COMFY: translate("methods", "Prompts, noise and steps as in ComfyUI."),
+        ConventionName.DIFFUSERS: translate(
+            "methods", "As a diffusers script: brackets are text, and 75 tokens are read."
+        ),
+        ConventionName.INVOKE: translate(
+            "methods", "Prompts, noise and steps as in InvokeAI, where word++ counts more."
+        ),
+    }[name]
+
+
+def adjustments(convention: Convention) -> list[str]:
+    """What is otherwise than the tool usually does it."""
+    usual = CONVENTIONS[convention.name]
+    changed = {
+        name: getattr(convention, name)
+        for name in Convention.__struct_fields__
+        if getattr(convention, name) != getattr(usual, name)
+    }
+    # Once is enough.
+    if changed.get("random_source") is changed.get("step_source"):
+        changed.pop("step_source", None)
+    return [_adjusted(name, value, usual) for name, value in changed.items()]
+
+
+def _adjusted(name: str, value: object, usual: Convention) -> str:
+    if name == "discards_next_to_last":
+        more = set(cast("tuple[object, ...]", value)) > set(usual.discards_next_to_last)
+        text = _LESS_LEVELS if more else _ALL_LEVELS
+    else:
+        text = _ADJUSTED.get((name, value), "")
+    # What no picture of another tool brings is told by its own name.
+    return translate("methods", text) if text else f"{name.replace('_', ' ')} {value}"

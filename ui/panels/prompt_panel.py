@@ -1,0 +1,55 @@
+"""A prompt with what there is to say of it: its tokens, what has no effect, what looks wrong."""
+
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.prompt_state import PromptState
+from engine.api.prompts import HintKind
+from ui.labels import cut_text, hint_text, token_count
+from ui.theme.metrics import XS, S
+from ui.widgets.labels import breakable, buddy_label, plain_label
+from ui.widgets.prompt_edit import PromptEdit
+
+
+class PromptPanel(QWidget):
+    """The field; above it its name and the count of tokens, below it a line where one is due."""
+
+    def __init__(self, name: str, edit: PromptEdit, state: PromptState) -> None:
+        super().__init__()
+        self._edit, self._state = edit, state
+        # Beside the name it takes no room of its own, and nothing moves when it appears.
+        self.count = plain_label("", "caption")
+        self.cut = plain_label("", "note", wrap=True)
+        self.hint = plain_label("", "note", wrap=True)
+        self.problem = plain_label("", "error", wrap=True)
+        head = QHBoxLayout()
+        head.setSpacing(S)
+        head.addWidget(buddy_label(name, edit))
+        head.addStretch(1)
+        head.addWidget(self.count)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(XS)
+        column.addLayout(head)
+        for widget in (edit, self.cut, self.problem, self.hint):
+            column.addWidget(widget)
+        state.check_changed.connect(self._show)
+        state.hints_changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        check, hints = self._state.check, self._state.hints
+        # One at a time is enough to put right; all are underlined.
+        hint = hints[0] if hints else None
+        refused = hint is not None and hint.kind is HintKind.REFUSED
+        said = hint_text(hint) if hint else ""
+        texts = {
+            self.count: token_count(check) if check.text.strip() else "",
+            self.cut: cut_text(check),
+            self.problem: said if refused else "",
+            self.hint: "" if refused else said,
+        }
+        for label, text in texts.items():
+            label.setText(breakable(text))
+            label.setVisible(bool(text))
+        self._edit.setAccessibleDescription(" ".join(text for text in texts.values() if text))
+        self._edit.mark(check.text, check.cut_at, [(hint.position, hint.length) for hint in hints])
