@@ -46,7 +46,7 @@ def safelight_renderer(
             sampler=SamplerName.DPMPP_2M,
             schedule=ScheduleName.SGM_UNIFORM,
         )
-        job = Job(resolve(request, checkpoint, device), checkpoint, tokenizer, 1)
+        job = Job(resolve(request, checkpoint, device), checkpoint, tokenizer, 1, range(1))
         picture = next(Generation(job, stages, SilentReporter()).pictures())
         return Image.fromarray(picture.pixels)
 

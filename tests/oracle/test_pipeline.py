@@ -67,7 +67,11 @@ CASES = {
         SamplerName.DDIM,
         ScheduleName.SGM_UNIFORM,
         lambda kind: scheduler(
-            diffusers.DDIMScheduler, kind, timestep_spacing="trailing", clip_sample=False, set_alpha_to_one=False
+            diffusers.DDIMScheduler,
+            kind,
+            timestep_spacing="trailing",
+            clip_sample=False,
+            set_alpha_to_one=False,
         ),
     ),
 }
