@@ -20,14 +20,16 @@ class Remedy(StrEnum):
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing to tell. `error` is None for a note, which `message` and `hint` say in full.
+    """One thing to tell. `error` is None for a note, which the others say in full.
 
+    `details` are sentences that belong to it, each by itself.
     `subjects` are what the remedy is for: a job, or a picture's path in the trash and before.
     """
 
     number: int
     message: str
     hint: str = ""
+    details: tuple[str, ...] = ()
     error: ErrorInfo | None = None
     remedy: Remedy | None = None
     subjects: tuple[str, ...] = ()
@@ -63,12 +65,20 @@ class NoticeState(QObject):
         message: str,
         hint: str = "",
         *,
+        details: tuple[str, ...] = (),
         remedy: Remedy | None = None,
         subjects: tuple[str, ...] = (),
     ) -> None:
         """Tell something that is no failure."""
         self._add(
-            Notice(number=self._next, message=message, hint=hint, remedy=remedy, subjects=subjects)
+            Notice(
+                number=self._next,
+                message=message,
+                hint=hint,
+                details=details,
+                remedy=remedy,
+                subjects=subjects,
+            )
         )
 
     def dismiss(self, number: int) -> None:
@@ -77,8 +87,8 @@ class NoticeState(QObject):
 
     def _add(self, notice: Notice) -> None:
         self._next += 1
-        said = (notice.message, notice.hint)
-        others = (other for other in self.notices if (other.message, other.hint) != said)
+        said = (notice.message, notice.hint, notice.details)
+        others = (n for n in self.notices if (n.message, n.hint, n.details) != said)
         self._set((*others, notice)[-_MOST:])
 
     def _set(self, notices: tuple[Notice, ...]) -> None:

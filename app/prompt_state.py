@@ -41,7 +41,8 @@ class PromptState(QObject):
         self._question = question
         self._started = False
         self._asked: PromptQuestion | None = None
-        self._query: int | None = None
+        # What the engine has not answered yet.
+        self.query: int | None = None
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(self._ask)
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
@@ -66,14 +67,14 @@ class PromptState(QObject):
             self._soon.start()
 
     def _ask(self) -> None:
-        if not self._started or self._query is not None:
+        if not self._started or self.query is not None:
             return
         question = self._question()
         if question == self._asked:
             return
         self._asked = question
         if question.text:
-            self._query = self._client.check_prompt(question)
+            self.query = self._client.check_prompt(question)
         else:
             self._take(NO_CHECK)
 
@@ -86,15 +87,15 @@ class PromptState(QObject):
         self.hints = self.check.hints
 
     def _on_checked(self, event: PromptChecked) -> None:
-        if event.query == self._query:
-            self._query = None
+        if event.query == self.query:
+            self.query = None
             self._take(event.check)
             self._ask()
 
     def _on_failed(self, event: QueryFailed) -> None:
-        if event.query == self._query:
+        if event.query == self.query:
             # The next change asks again, or the next engine.
-            self._query = self._asked = None
+            self.query = self._asked = None
 
     def _on_engine_state(self, state: EngineState) -> None:
         if state is EngineState.READY:

@@ -277,7 +277,7 @@ class Session(QObject):
         self.generation.load_request(settings_of(settings.request))
         if settings.remarks:
             self.notices.tell(
-                self.tr("The picture's settings are in the form."), " ".join(settings.remarks)
+                self.tr("The picture's settings are in the form."), details=settings.remarks
             )
 
     # --- what happens ---

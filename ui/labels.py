@@ -133,6 +133,12 @@ def _method_parts(extras: Extras) -> list[str]:
         text = translate("labels", "varied by {n} towards seed {seed}")
         strength = _number(seeds.variation_strength, 3)
         parts.append(text.format(n=strength, seed=seeds.variation_seed))
+    if seeds.resize_from is not None:
+        text = translate("labels", "noise of {size}")
+        parts.append(text.format(size=size_label(*seeds.resize_from)))
+    if seeds.eta_seed_delta:
+        text = translate("labels", "noise of the steps from seed + {n}")
+        parts.append(text.format(n=seeds.eta_seed_delta))
     if seeds.batch_index:
         text = translate("labels", "number {n} of its batch")
         parts.append(text.format(n=seeds.batch_index + 1))

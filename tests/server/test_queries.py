@@ -7,10 +7,12 @@ import pytest
 
 from app.paths import starter_checkpoint
 from backends.base import DType
+from engine.api.conventions import CONVENTIONS
 from engine.api.messages import (
     ArtifactsListed,
     CancelJob,
     CheckpointInspected,
+    CheckPrompt,
     ClearArtifacts,
     DevicesFound,
     DeviceVerdict,
@@ -24,14 +26,16 @@ from engine.api.messages import (
     Ping,
     PlanJob,
     Pong,
+    PromptChecked,
     QueryFailed,
     ReleaseMemory,
     RemovePack,
     ScanDevices,
     VerifyDevices,
 )
+from engine.api.prompts import HintKind, PromptQuestion
 from engine.api.request import ComponentFiles, GenerateRequest
-from engine.api.values import ErrorCode, Phase
+from engine.api.values import ConventionName, ErrorCode, Phase
 from engine.families.identify import identify
 from engine.jobs.devices import list_devices
 from engine.jobs.runner import JobRunner
@@ -83,6 +87,16 @@ def test_a_checkpoint_with_parts_from_elsewhere(talk: Conversation, tiny: Path) 
     talk.send(InspectCheckpoint(query=3, path=str(tiny), components=components))
     evidence = talk.wait_for(CheckpointInspected).checkpoint.evidence
     assert any("VAE from vae" in line for line in evidence)
+
+
+def test_prompts(talk: Conversation) -> None:
+    text = "a (red <lora:x:1> house"
+    question = PromptQuestion(text=text, convention=CONVENTIONS[ConventionName.A1111])
+    talk.send(CheckPrompt(query=6, question=question))
+    answer = talk.wait_for(PromptChecked)
+    assert (answer.query, answer.check.text, answer.check.used) == (6, text, 3)
+    kinds = [hint.kind for hint in answer.check.hints]
+    assert kinds == [HintKind.UNPAIRED, HintKind.NETWORK]
 
 
 def test_plans(talk: Conversation, job: MakeJob) -> None:

@@ -14,13 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from app.__main__ import make_session
 from app.engine_process import EngineState
 from app.session import Session
-from engine.api.values import Phase
+from engine.api.request import GenerateRequest
+from engine.api.values import ConventionName, Phase
+from engine.metadata.png import TextChunk, insert_text_chunks
 from tests.app.folders import folders_in
 from ui.application import Application
 from ui.main_window import MainWindow
@@ -36,6 +38,13 @@ PROMPTS = (
     "a purple flower in the meadow, full moon",
     "an orange boat on the ocean at dusk",
 )
+ELSEWHERE = """(masterpiece:1.2), a red house by the sea <lora:seaside:0.8> at night
+Negative prompt: blurry
+Steps: 28, Sampler: DPM++ 2M SDE, Schedule type: Karras, CFG scale: 6.5, Seed: 12345, \
+Size: 512x768, Model: portrait-mix-v4, VAE: vae-ft-mse-840000.safetensors, Clip skip: 2, \
+ENSD: 31337, Hires upscale: 2, Hires upscaler: R-ESRGAN 4x+, Variation seed: 77, \
+Variation seed strength: 0.3, ControlNet 0: "Module: canny, Weight: 1", Tiling: True, RNG: NV, \
+ADetailer model: face_yolov8n.pt, Emphasis: No norm, Version: v1.10.1"""
 PATIENCE_S = 180
 
 
@@ -139,6 +148,41 @@ def settings_of_a_picture(photographer: Photographer) -> None:
     photographer.save("5-use-settings")
 
 
+def prompts_with_remarks(photographer: Photographer) -> None:
+    """Hints at both prompts; then one that goes beyond what diffusers reads; then the lists."""
+    session, form = photographer.session, photographer.window.form
+    before = session.generation.build_request()
+    session.generation.prompt = f"(best:1.2), {PROMPTS[0]} <lora:seaside:0.8> and ((stars"
+    session.generation.negative_prompt = "blurry, __weather__"
+    photographer.wait_for("hints", lambda: bool(session.prompts.negative.hints))
+    photographer.settle(1)
+    photographer.save("9-hints")
+    session.generation.negative_prompt = ""
+    session.generation.prompt = ", ".join(PROMPTS * 3)
+    session.generation.convention = ConventionName.DIFFUSERS
+    photographer.wait_for("count", lambda: session.prompts.prompt.check.is_cut)
+    form.prompt.moveCursor(QTextCursor.MoveOperation.End)
+    photographer.save("10-cut-off")
+    session.generation.load_request(before)
+
+
+def picture_of_another_tool(photographer: Photographer) -> None:
+    """A picture that brings more than can be taken over."""
+    session, form = photographer.session, photographer.window.form
+    path = photographer.private / "elsewhere.png"
+    text = TextChunk("parameters", ELSEWHERE)
+    path.write_bytes(insert_text_chunks(Path(session.gallery[0].path).read_bytes(), [text]))
+    session.open_path(path)
+    photographer.wait_for("remarks", lambda: bool(session.notices.notices))
+    photographer.settle(1)
+    photographer.save("11-another-tool")
+    form.verticalScrollBar().setValue(form.verticalScrollBar().maximum())
+    photographer.save("12-another-tool-below")
+    form.verticalScrollBar().setValue(0)
+    session.notices.dismiss(session.notices.notices[-1].number)
+    session.generation.load_request(GenerateRequest(prompt=PROMPTS[0]))
+
+
 def failures(photographer: Photographer) -> None:
     """A file that is no checkpoint, and a job that fails for it."""
     session = photographer.session
@@ -183,6 +227,8 @@ def main(folder: Path) -> None:
                 first_start,
                 generating,
                 settings_of_a_picture,
+                prompts_with_remarks,
+                picture_of_another_tool,
                 failures,
                 troubled_engine,
             ):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QTextBrowser, QTextEdit
 
 from engine.api.values import ErrorCode, ErrorInfo
@@ -40,6 +41,29 @@ def test_a_failure_is_shown_as_it_is(desk: Desk, text: str) -> None:
     assert desk.window.minimumSizeHint().width() <= 960
     desk.wait(lambda: desk.window.size().toTuple() == (960, 640))
     assert desk.window.canvas.height() >= 128
+
+
+def test_remarks_on_a_picture_have_a_line_each(desk: Desk) -> None:
+    details = tuple(f"<b>Remark {n}</b> {'long ' * 80 * (n == 1)}" for n in range(8))
+    desk.session.notices.tell("The settings are in the form.", details=details)
+    panel = desk.window.notices
+    lines = shown_text(panel.notice_bar.hint).split("\n")
+    assert [line[:14] for line in lines[:4]] == [f"· <b>Remark {n}</b>"[:14] for n in range(4)]
+    assert lines[1].endswith("…")
+    assert lines[4:] == ["And 4 more."]
+    desk.window.resize(960, 640)
+    desk.wait(lambda: desk.window.size().toTuple() == (960, 640))
+    assert desk.window.canvas.height() >= 200
+    panel.copy_all.click()
+    copied = QGuiApplication.clipboard().text()
+    assert all(detail in copied for detail in details)
+
+
+def test_few_remarks_are_all_there_to_see(desk: Desk) -> None:
+    desk.session.notices.tell("The settings are in the form.", details=("One.", "Two."))
+    panel = desk.window.notices
+    assert shown_text(panel.notice_bar.hint) == "· One.\n· Two."
+    assert not panel.copy_all.isVisibleTo(panel)
 
 
 def test_no_label_guesses_what_its_text_is(desk: Desk) -> None:

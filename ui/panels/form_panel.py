@@ -130,7 +130,7 @@ class FormPanel(QScrollArea):
     def _on_shortened(self) -> None:
         self._session.notices.tell(
             self.tr("The text was too long to be pasted whole."),
-            self.tr("Its first {n} characters are there.").format(n=MOST_CHARACTERS),
+            self.tr("A prompt has room for {n} characters.").format(n=MOST_CHARACTERS),
         )
 
     def _bind_numbers(self) -> None:

@@ -31,6 +31,8 @@ class MethodPanel(QWidget):
         self.sampler = ChoiceBox(theme)
         self.schedule = ChoiceBox(theme)
         self.tool = ChoiceBox(theme)
+        # What can be chosen, from the top.
+        self.tools: tuple[ConventionName | Convention, ...] = ()
         self.tool.setAccessibleName(self.tr("As in the program"))
         self.labels: list[QLabel] = []
         self._lay_out()
@@ -74,12 +76,12 @@ class MethodPanel(QWidget):
     def _show_tool(self) -> None:
         chosen = self._state.convention
         plain = choice_of(chosen) if isinstance(chosen, Convention) else chosen
-        self.tool.clear()
         # A picture's own habits stand first, until another tool is chosen.
-        for value in (() if isinstance(plain, ConventionName) else (plain,)) + (*ConventionName,):
-            self.tool.add_choice(tool_label(value), value, tool_about(value))
-            if value == plain:
-                self.tool.setCurrentIndex(self.tool.count() - 1)
+        self.tools = (*((plain,) if isinstance(plain, Convention) else ()), *ConventionName)
+        self.tool.clear()
+        for value in self.tools:
+            self.tool.add_choice(tool_label(value), None, tool_about(value))
+        self.tool.setCurrentIndex(self.tools.index(plain))
         why = self.tr("The same settings give other pictures in other programs.")
         _describe(self.tool, f"{why} {tool_about(plain)}")
 
@@ -87,13 +89,16 @@ class MethodPanel(QWidget):
         return self.tr("Auto · {name}").format(name=label) if label else self.tr("Auto")
 
     def _on_sampler(self, row: int) -> None:
-        self._state.sampler = self.sampler.itemData(row)
+        # Qt gives back the bare text.
+        value = self.sampler.itemData(row)
+        self._state.sampler = None if value is None else SamplerName(value)
 
     def _on_schedule(self, row: int) -> None:
-        self._state.schedule = self.schedule.itemData(row)
+        value = self.schedule.itemData(row)
+        self._state.schedule = None if value is None else ScheduleName(value)
 
     def _on_tool(self, row: int) -> None:
-        self._state.convention = self.tool.itemData(row)
+        self._state.convention = self.tools[row]
 
 
 def _fill(

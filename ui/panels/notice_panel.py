@@ -24,6 +24,7 @@ class NoticePanel(QWidget):
         self.notice_bar = NoticeBar(theme)
         self.remedy = self.notice_bar.add_button("")
         self.copy_report = self.notice_bar.add_button(self.tr("Copy report"))
+        self.copy_all = self.notice_bar.add_button(self.tr("Copy all"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -43,6 +44,7 @@ class NoticePanel(QWidget):
         self._copy_problem.clicked.connect(self._on_copy_problem)
         self.notice_bar.dismiss.clicked.connect(self._on_dismiss)
         self.copy_report.clicked.connect(self._on_copy_report)
+        self.copy_all.clicked.connect(self._on_copy_all)
         self.remedy.clicked.connect(self._on_remedy)
 
     def _refresh_engine(self) -> None:
@@ -67,7 +69,13 @@ class NoticePanel(QWidget):
     def _refresh_notice(self) -> None:
         notice = self._notice()
         if notice is not None:
-            self.notice_bar.tell(notice.message, notice.hint, failure=notice.error is not None)
+            self.notice_bar.tell(
+                notice.message,
+                notice.hint,
+                failure=notice.error is not None,
+                details=notice.details,
+            )
+            self.copy_all.setVisible(not self.notice_bar.says_all)
             self.copy_report.setVisible(notice.error is not None)
             self.remedy.setVisible(notice.remedy is not None)
             if notice.remedy is not None:
@@ -99,6 +107,12 @@ class NoticePanel(QWidget):
         notice = self._notice()
         if notice is not None and notice.error is not None:
             QApplication.clipboard().setText(error_report(notice.error))
+
+    def _on_copy_all(self) -> None:
+        notice = self._notice()
+        if notice is not None:
+            lines = (notice.message, notice.hint, *notice.details)
+            QApplication.clipboard().setText("\n".join(line for line in lines if line))
 
     def _on_copy_problem(self) -> None:
         if self._session.engine_problem is not None:

@@ -1,5 +1,7 @@
 """A bar that says what happened and what to do, with buttons for it."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout
@@ -9,14 +11,20 @@ from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, plain_label
 
+_MOST_LINES, _LONGEST_LINE = 5, 200
+
 
 class NoticeBar(QFrame):
-    """Text is plain, whatever it looks like. A failure has another colour and another sign."""
+    """Text is plain, whatever it looks like. A failure has another colour and another sign.
+
+    `says_all` is False where there is more to tell than has room.
+    """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
         self._failure = False
+        self.says_all = True
         self._sign = QLabel()
         self._sign.setFixedWidth(ICON)
         self.message = plain_label("", wrap=True)
@@ -38,12 +46,21 @@ class NoticeBar(QFrame):
         theme.changed.connect(self._draw)
         self.hide()
 
-    def tell(self, message: str, hint: str, *, failure: bool) -> None:
-        """Say something else."""
+    def tell(self, message: str, hint: str, *, failure: bool, details: Sequence[str] = ()) -> None:
+        """Say something else; of details each has a line of its own, and a few are shown."""
         self._failure = failure
         self.message.setText(breakable(message))
-        self.hint.setText(breakable(hint))
-        self.hint.setVisible(bool(hint))
+        lines = [breakable(hint)] if hint else []
+        shown = details if len(details) <= _MOST_LINES else details[: _MOST_LINES - 1]
+        sign = "· " if len(details) > 1 else ""
+        lines += (sign + breakable(_shortened(line)) for line in shown)
+        if len(shown) < len(details):
+            lines.append(self.tr("And {n} more.").format(n=len(details) - len(shown)))
+        self.says_all = len(shown) == len(details) and all(
+            len(line) <= _LONGEST_LINE for line in details
+        )
+        self.hint.setText("\n".join(lines))
+        self.hint.setVisible(bool(lines))
         self.setAccessibleName(self.message.text())
         self.setAccessibleDescription(self.hint.text())
         self.setProperty("role", "failure" if failure else "notice")
@@ -63,3 +80,7 @@ class NoticeBar(QFrame):
         colours = self._theme.colours
         name, colour = ("warning", colours.error) if self._failure else ("note", colours.muted)
         self._sign.setPixmap(self._theme.icon(name, colour).pixmap(ICON, ICON))
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1].rstrip()}…"

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 from ui.theme.metrics import XS, M
 from ui.theme.theme import Theme
 
+_WAVE = QTextCharFormat.UnderlineStyle.WaveUnderline
 # What Qt keeps apart and gives back as one.
 _AS_READ = {ord("\r"): "\n", 0x2028: "\n", 0x2029: "\n", 0xA0: " "}
 
@@ -16,7 +17,8 @@ _AS_READ = {ord("\r"): "\n", 0x2028: "\n", 0x2029: "\n", 0xA0: " "}
 class PromptEdit(QPlainTextEdit):
     """Text dropped or pasted is plain; files dropped on it are the window's.
 
-    At most so many characters are pasted; `shortened` tells that there were more.
+    Pasting ends at so many characters in all, beyond which each key would take its time;
+    `shortened` tells that there were more.
     """
 
     shortened = Signal()
@@ -49,7 +51,8 @@ class PromptEdit(QPlainTextEdit):
         dimmed, spots = "", list[str]()
         for selection in self.extraSelections():
             found = selection.cursor.selectedText()  # pyright: ignore[reportAttributeAccessIssue]
-            if selection.format.fontUnderline():  # pyright: ignore[reportAttributeAccessIssue]
+            look: QTextCharFormat = selection.format  # pyright: ignore[reportAttributeAccessIssue]
+            if look.underlineStyle() is _WAVE:
                 spots.append(found)
             else:
                 dimmed = found
@@ -60,10 +63,14 @@ class PromptEdit(QPlainTextEdit):
         return source.hasText() and not source.hasUrls()
 
     def insertFromMimeData(self, source: QMimeData) -> None:  # noqa: N802 (Qt's name)
-        """Insert the beginning of a text."""
+        """Insert a text, or as much of its beginning as there is room for."""
         text = source.text()
-        self.insertPlainText(text[: self._most])
-        if len(text) > self._most:
+        cursor = self.textCursor()
+        replaced = cursor.selectionEnd() - cursor.selectionStart()
+        room = max(0, self._most - (self.document().characterCount() - 1 - replaced))
+        if text[:room]:
+            self.insertPlainText(text[:room])
+        if len(text) > room:
             self.shortened.emit()
 
     def _draw_marks(self) -> None:
@@ -74,10 +81,11 @@ class PromptEdit(QPlainTextEdit):
             dimmed.setForeground(QColor(self._theme.colours.disabled))
             selections.append(self._selection(self._dimmed, end, dimmed))
         lined = QTextCharFormat()
-        lined.setFontUnderline(True)
-        lined.setUnderlineStyle(QTextCharFormat.UnderlineStyle.WaveUnderline)
+        lined.setUnderlineStyle(_WAVE)
         lined.setUnderlineColor(QColor(self._theme.colours.accent))
-        selections += (self._selection(*spot, lined) for spot in self._lined if spot[1] <= end)
+        selections += (
+            self._selection(*spot, lined) for spot in self._lined if spot[0] < spot[1] <= end
+        )
         self.setExtraSelections(selections)
 
     def _begins_with(self, text: str) -> bool:

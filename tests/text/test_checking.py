@@ -1,0 +1,103 @@
+"""What is said of a prompt while it is written, at which character."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.paths import starter_checkpoint
+from engine.api.conventions import CONVENTIONS
+from engine.api.prompts import HintKind, PromptCheck, PromptQuestion
+from engine.api.values import ConventionName
+from engine.text.checking import check_prompt
+from engine.text.tokenizers import load_tokenizer
+
+A1111, COMFY, DIFFUSERS, INVOKE = (CONVENTIONS[name] for name in ConventionName)
+
+
+def check(text: str, **fields: object) -> PromptCheck:
+    """With A1111's habits where no others are given, and no lists of words."""
+    question = PromptQuestion(text=text, convention=A1111)
+    return check_prompt(msgspec.structs.replace(question, **fields), None)
+
+
+def test_tokens_are_counted_as_the_tool_does() -> None:
+    assert (check("a (red:1.2) house").used, check("a (red:1.2) house").capacity) == (3, 75)
+    assert check("a (red:1.2) house", convention=DIFFUSERS).used > 3
+    assert check("cat " * 76).capacity == 150
+    assert check("a AND b", negative=True).used == 3
+
+
+def test_what_is_cut_off_is_told_in_words_and_by_its_place() -> None:
+    text = "cat " * 75 + "two dogs"
+    found = check(text, convention=DIFFUSERS)
+    assert (found.is_cut, found.cut_words) == (True, 2)
+    assert found.cut_at is not None
+    assert text[found.cut_at :].strip() == "two dogs"
+    assert not check(text).is_cut
+    # Of a text that is not all there nobody knows how many words follow.
+    assert check(text, convention=DIFFUSERS, complete=False).cut_words is None
+
+
+def test_where_words_are_drawn_the_place_may_be_another() -> None:
+    text = "{a|b} " + "cat " * 90
+    found = check(text, convention=DIFFUSERS)
+    assert (found.drawn, found.is_cut, found.cut_at) == (True, True, None)
+    literal = check(text, convention=DIFFUSERS, expand_wildcards=False)
+    assert not literal.drawn
+    assert literal.cut_at is not None
+
+
+def test_hints_point_at_what_they_are_about() -> None:
+    text = "a (red <lora:foo:0.5> house"
+    hints = check(text).hints
+    assert [hint.kind for hint in hints] == [HintKind.UNPAIRED, HintKind.NETWORK]
+    pointed = [text[hint.position :][: hint.length] for hint in hints]
+    assert pointed == ["(", "<lora:foo:0.5>"]
+    assert [hint.subject for hint in hints] == ["(", "<lora:foo>"]
+
+
+def test_where_brackets_and_tags_are_text_there_is_nothing_to_say() -> None:
+    text = "a (red <lora:foo:0.5> house"
+    assert check(text, convention=DIFFUSERS).hints == ()
+    assert [hint.kind for hint in check("a <lora:foo:1>", negative=True).hints] == []
+    # The partner may be in the rest.
+    assert HintKind.UNPAIRED not in {hint.kind for hint in check(text, complete=False).hints}
+
+
+def test_what_a_job_would_refuse_is_said_before(tmp_path: Path) -> None:
+    (hint,) = check("a __nothing__ house").hints
+    assert (hint.kind, hint.position) == (HintKind.REFUSED, 2)
+    assert "nothing" in hint.subject
+    assert check("a __nothing__ house", expand_wildcards=False).hints == ()
+    (tmp_path / "nothing.txt").write_text("small")
+    question = PromptQuestion(text="a __nothing__ house", convention=A1111)
+    found = check_prompt(question, tmp_path)
+    assert (found.hints, found.used, found.drawn) == ((), 3, True)
+
+
+def test_a_checkpoints_own_words_count(tmp_path: Path) -> None:
+    own = starter_checkpoint() / "tokenizer"
+    text = "photorealistic masterpiece"
+    found = check(text, tokenizer=str(own)).used
+    assert found == len(load_tokenizer(own).encode(text)) != check(text).used
+    # A damaged one is told of when the checkpoint is used.
+    assert check(text, tokenizer=str(tmp_path)).used == check(text).used
+
+
+@pytest.mark.parametrize("convention", [A1111, COMFY, DIFFUSERS, INVOKE])
+@given(st.text(max_size=60) | st.text("([{<>}])|:_,\"' lora+a1", max_size=60))
+@settings(max_examples=60, deadline=None)
+def test_any_text_is_taken(convention: object, text: str) -> None:
+    found = check(text, convention=convention)
+    assert found.text == text
+    for hint in found.hints:
+        assert 0 <= hint.position <= len(text)
+    if found.cut_at is not None:
+        assert 0 <= found.cut_at <= len(text)
+
+
+def test_there_are_never_many_hints() -> None:
+    assert len(check("<lora:a:1> ( " * 200).hints) == 20

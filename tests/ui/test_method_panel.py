@@ -1,0 +1,139 @@
+"""Samplers, schedules and the tool to follow: all there, in an order, told of truly."""
+
+import msgspec
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from engine.api.conventions import CONVENTIONS, Convention, Emphasis, RandomSource
+from engine.api.values import ConventionName, SamplerName, ScheduleName
+from engine.sampling.samplers import SAMPLERS as KNOWN
+from tests.ui.conftest import Desk
+from ui.method_labels import (
+    SAMPLER_GROUPS,
+    SAMPLERS,
+    SCHEDULE_GROUPS,
+    adjustments,
+    sampler_about,
+    schedule_about,
+    tool_about,
+    tool_label,
+)
+from ui.panels.method_panel import MethodPanel
+from ui.widgets.choice_box import ChoiceBox
+
+ADJUSTED = msgspec.structs.replace(
+    CONVENTIONS[ConventionName.A1111],
+    random_source=RandomSource.CUDA,
+    step_source=RandomSource.CUDA,
+    emphasis=Emphasis.NO_NORM,
+)
+
+
+def choices(box: ChoiceBox) -> list[object]:
+    """What can be chosen, from the top."""
+    items = (box.model().index(row, 0) for row in range(box.count()))
+    return [
+        i.data(Qt.ItemDataRole.UserRole) for i in items if i.flags() & Qt.ItemFlag.ItemIsEnabled
+    ]
+
+
+def choose(method: MethodPanel, tool: ConventionName | Convention) -> None:
+    """As a person does."""
+    row = method.tools.index(tool)
+    method.tool.setCurrentIndex(row)
+    method.tool.activated.emit(row)
+
+
+def test_everything_is_there_once_the_common_first(desk: Desk) -> None:
+    method = desk.window.form.method
+    samplers, schedules = choices(method.sampler), choices(method.schedule)
+    assert samplers[:3] == [None, SamplerName.DPMPP_2M, SamplerName.EULER]
+    assert sorted(map(str, samplers[1:])) == sorted(SamplerName)
+    assert sorted(map(str, schedules[1:])) == sorted(ScheduleName)
+    assert method.tools == (*ConventionName,)
+    assert method.sampler.count() == 1 + len(SamplerName) + len(SAMPLER_GROUPS)
+    assert method.schedule.count() == 1 + len(ScheduleName) + len(SCHEDULE_GROUPS)
+
+
+@pytest.mark.parametrize("name", SamplerName)
+def test_what_is_said_of_a_sampler_is_so(name: SamplerName) -> None:
+    known, said = KNOWN[name], SAMPLERS[name]
+    assert said.evaluations == known.evaluations
+    # Those that A1111 alone runs with noise.
+    if said.adds_noise is None:
+        assert not known.uses_noise
+        assert ConventionName.A1111 in known.variants
+    else:
+        assert said.adds_noise == known.uses_noise
+        assert ConventionName.A1111 not in known.variants
+    assert ("twice" in sampler_about(name)) == (known.evaluations == 2)
+
+
+def test_every_entry_says_what_it_is_like(desk: Desk) -> None:
+    method = desk.window.form.method
+    for box, about in ((method.sampler, sampler_about), (method.schedule, schedule_about)):
+        for row in range(1, box.count()):
+            value = box.itemData(row)
+            if value is not None:
+                assert box.itemData(row, Qt.ItemDataRole.ToolTipRole) == about(value)
+    desk.session.generation.sampler = SamplerName.HEUN
+    assert method.sampler.toolTip() == sampler_about(SamplerName.HEUN)
+    assert method.sampler.accessibleDescription() == method.sampler.toolTip()
+
+
+def test_typing_finds_an_entry_and_passes_over_headings(desk: Desk) -> None:
+    sampler = desk.window.form.method.sampler
+    sampler.setFocus()
+    QTest.keyClicks(sampler, "heun")
+    assert desk.session.generation.sampler is SamplerName.HEUN
+    QTest.keyClick(sampler, Qt.Key.Key_Home)
+    QTest.keyClick(sampler, Qt.Key.Key_Down)
+    assert desk.session.generation.sampler is SamplerName.DPMPP_2M
+
+
+def test_choosing_a_tool_changes_the_request(desk: Desk) -> None:
+    method, state = desk.window.form.method, desk.session.generation
+    assert method.tool.currentText() == "AUTOMATIC1111"
+    for name in (ConventionName.COMFY, ConventionName.INVOKE, ConventionName.A1111):
+        choose(method, name)
+        assert state.build_request().convention is name
+        assert method.tool.currentText() == name.label
+
+
+def test_a_pictures_own_habits_stay_until_a_tool_is_chosen(desk: Desk) -> None:
+    method, state = desk.window.form.method, desk.session.generation
+    state.convention = ADJUSTED
+    assert method.tool.currentText() == "AUTOMATIC1111, adjusted"
+    assert "a graphics card's noise" in method.tool.toolTip()
+    assert method.tools == (ADJUSTED, *ConventionName)
+    choose(method, ADJUSTED)
+    assert state.build_request().convention == ADJUSTED
+    choose(method, ConventionName.A1111)
+    assert state.build_request().convention is ConventionName.A1111
+    assert method.tools == (*ConventionName,)
+
+
+def test_a_tools_own_habits_are_no_adjustment(desk: Desk) -> None:
+    method, state = desk.window.form.method, desk.session.generation
+    state.convention = CONVENTIONS[ConventionName.COMFY]
+    assert method.tool.currentText() == "ComfyUI"
+    # What was loaded is what is asked for.
+    assert state.build_request().convention == CONVENTIONS[ConventionName.COMFY]
+
+
+def test_what_is_adjusted_is_said_once() -> None:
+    assert adjustments(ADJUSTED) == ["weights without norm", "a graphics card's noise"]
+    assert tool_label(ADJUSTED) == "AUTOMATIC1111, adjusted"
+    assert tool_about(CONVENTIONS[ConventionName.INVOKE]) == tool_about(ConventionName.INVOKE)
+
+
+@pytest.mark.parametrize("field", Convention.__struct_fields__[1:])
+@pytest.mark.parametrize("name", ConventionName)
+def test_whatever_is_adjusted_something_is_said(name: ConventionName, field: str) -> None:
+    usual = CONVENTIONS[name]
+    others = {getattr(other, field) for other in CONVENTIONS.values()} - {getattr(usual, field)}
+    for value in others:
+        changed = msgspec.structs.replace(usual, **{field: value})
+        (said,) = adjustments(changed)
+        assert said

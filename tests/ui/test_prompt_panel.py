@@ -1,0 +1,137 @@
+"""The line at a prompt: its tokens, what has no effect, what looks wrong, marked where it is."""
+
+import re
+
+import pytest
+from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtTest import QTest
+
+from app.generation import MOST_CHARACTERS
+from app.prompt_state import NO_CHECK
+from engine.api.prompts import Hint, HintKind, PromptCheck
+from engine.api.values import ConventionName
+from tests.app.fake_engine import Plan
+from tests.ui.conftest import Desk, MakeDesk
+from ui.labels import cut_text, hint_text, token_count
+from ui.panels.prompt_panel import PromptPanel
+
+READS = Plan(reads_prompts=True)
+
+
+@pytest.fixture
+def reading(make_desk: MakeDesk) -> Desk:
+    return make_desk(READS).start()
+
+
+def said(panel: PromptPanel) -> list[str]:
+    """What is shown, from the top."""
+    labels = (panel.count, panel.cut, panel.problem, panel.hint)
+    return [label.text() for label in labels if label.isVisibleTo(panel)]
+
+
+def test_the_count_follows_typing_and_convention(reading: Desk) -> None:
+    form, state = reading.window.form, reading.session.generation
+    panel = form.prompt_panel
+    reading.wait(lambda: said(panel) == ["8 of 75 tokens"])
+    form.prompt.selectAll()
+    QTest.keyClicks(form.prompt, "a (red:1.2) house")
+    reading.wait(lambda: said(panel) == ["3 of 75 tokens"])
+    state.convention = ConventionName.DIFFUSERS
+    reading.wait(lambda: said(panel) == ["9 of 75 tokens"])
+    assert form.prompt.accessibleDescription() == "9 of 75 tokens"
+    form.prompt.clear()
+    reading.wait(lambda: said(panel) == [])
+    assert said(form.negative_panel) == []
+
+
+def test_what_has_no_effect_is_dimmed_as_long_as_it_has_none(reading: Desk) -> None:
+    form, state = reading.window.form, reading.session.generation
+    # Of characters that take two places in the document, and lines.
+    state.prompt = "😀 cat\r\n" + "cat " * 80 + "two dogs"
+    state.convention = ConventionName.DIFFUSERS
+    reading.wait(lambda: form.prompt.marked()[0].endswith("two dogs"))
+    (count, cut) = said(form.prompt_panel)
+    words = len(form.prompt.marked()[0].split())
+    assert count.endswith("of 75 tokens")
+    assert cut == f"The last {words} words have no effect."
+    state.convention = ConventionName.A1111
+    reading.wait(lambda: form.prompt.marked()[0] == "")
+    assert len(said(form.prompt_panel)) == 1
+
+
+def test_a_hint_appears_under_its_spot_and_goes(reading: Desk) -> None:
+    form = reading.window.form
+    reading.session.generation.prompt = "😀 a "
+    form.prompt.moveCursor(QTextCursor.MoveOperation.End)
+    QTest.keyClicks(form.prompt, "(red house")
+    wanted = "At character 5, ( has no partner."
+    reading.wait(lambda: wanted in said(form.prompt_panel))
+    assert form.prompt.marked() == ("", ["("])
+    QTest.keyClicks(form.prompt, ")")
+    reading.wait(lambda: wanted not in said(form.prompt_panel))
+    assert form.prompt.marked() == ("", [])
+
+
+def test_a_network_that_is_not_used_yet_is_said(reading: Desk) -> None:
+    form = reading.window.form
+    reading.session.generation.prompt = "a house <lora:foo:0.5> at night"
+    reading.wait(lambda: "<lora:foo> has no effect yet." in said(form.prompt_panel))
+    assert form.prompt.marked() == ("", ["<lora:foo:0.5>"])
+
+
+def test_marks_of_another_text_are_not_drawn(desk: Desk) -> None:
+    form, state = desk.window.form, desk.session.prompts.prompt
+    desk.session.generation.prompt = "what is typed meanwhile"
+    state.check = PromptCheck(text="what was typed", used=3, capacity=75, is_cut=True, cut_at=5)
+    assert form.prompt.marked() == ("", [])
+    state.check = PromptCheck(text="what", used=3, capacity=75, is_cut=True, cut_at=2)
+    assert form.prompt.marked()[0] == "at is typed meanwhile"
+    state.check = NO_CHECK
+    assert form.prompt.marked() == ("", [])
+
+
+@pytest.mark.parametrize("place", [0, 3, 10**6])
+def test_places_outside_of_the_text_do_no_harm(desk: Desk, place: int) -> None:
+    text = desk.session.generation.prompt
+    state = desk.session.prompts.prompt
+    state.check = PromptCheck(text=text, is_cut=True, cut_at=place)
+    state.hints = (Hint(HintKind.UNPAIRED, place, "("),)
+    assert len(desk.window.form.prompt.marked()[1]) == (place < len(text))
+
+
+@pytest.mark.parametrize(
+    ("check", "text"),
+    [
+        (PromptCheck(used=1760, capacity=1800), "1760 of 1800 tokens"),
+        (PromptCheck(used=30, capacity=75, drawn=True), "about 30 of 75 tokens"),
+        (PromptCheck(used=30, capacity=75, complete=False), "more than 30 tokens"),
+    ],
+)
+def test_counts_in_words(check: PromptCheck, text: str) -> None:
+    # Thousands are grouped as the system does.
+    assert re.sub(r"(?<=\d)\D(?=\d)", "", token_count(check)) == text
+
+
+def test_what_is_cut_in_words() -> None:
+    assert cut_text(PromptCheck(is_cut=True, cut_words=1)) == "The last word has no effect."
+    assert cut_text(PromptCheck(is_cut=True)) == "The end has no effect."
+    assert cut_text(PromptCheck(cut_words=5)) == ""
+
+
+def test_braces_of_a_prompt_are_only_braces() -> None:
+    refused = "At character 1 of the prompt, {n} {sign} {0}."
+    assert hint_text(Hint(HintKind.REFUSED, 0, refused)) == refused
+    assert hint_text(Hint(HintKind.UNPAIRED, 0, "{n}")).startswith("At character 1, {n} has")
+
+
+def test_what_is_pasted_in_pieces_has_an_end_too(desk: Desk) -> None:
+    QGuiApplication.clipboard().setText("word " * 1500)
+    prompt = desk.window.form.prompt
+    prompt.selectAll()
+    prompt.paste()
+    prompt.paste()
+    assert len(prompt.toPlainText()) == MOST_CHARACTERS
+    QGuiApplication.clipboard().setText("instead")
+    prompt.selectAll()
+    prompt.paste()
+    assert prompt.toPlainText() == "instead"
