@@ -9,16 +9,18 @@ import zlib
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from PIL.PngImagePlugin import PngImageFile, PngInfo
 
 from engine.api import ErrorCode
 from engine.errors import EngineError
+from engine.metadata.jpeg import SIGNATURE as JPEG_SIGNATURE
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.texts import MAX_TEXT_BYTES, MAX_TEXTS, TextChunk
+from engine.metadata.webp import is_webp
 from tests.metadata.records import END, HEADER, PIXELS, PNG, SIGNATURE, chunk, png_with, text
 
 KEYWORDS = st.text(
@@ -145,10 +147,11 @@ def test_text_is_bounded_in_all(tmp_path: Path) -> None:
 
 @IN_ONE_FOLDER
 @given(junk=st.binary(max_size=200), cut=st.integers(0, 200))
+@example(junk=JPEG_SIGNATURE, cut=0)
 def test_garbage_is_an_engine_error_or_no_text(tmp_path: Path, junk: bytes, cut: int) -> None:
     whole = png_with(text("a", "b"), chunk(b"zTXt", b"c\0\0" + zlib.compress(b"d")))
     for content in (junk, SIGNATURE + junk, HEADER + junk, whole[:cut] + junk):
-        if content.startswith(SIGNATURE):
+        if content.startswith((SIGNATURE, JPEG_SIGNATURE)) or is_webp(content):
             assert all(one.keyword for one in read(tmp_path, content))
             continue
         with pytest.raises(EngineError) as caught:
