@@ -171,7 +171,8 @@ def picture_of_another_tool(photographer: Photographer) -> None:
     session, form = photographer.session, photographer.window.form
     path = photographer.private / "elsewhere.png"
     text = TextChunk("parameters", ELSEWHERE)
-    path.write_bytes(insert_text_chunks(Path(session.gallery[0].path).read_bytes(), [text]))
+    photographer.window.grab().save(str(path))
+    path.write_bytes(insert_text_chunks(path.read_bytes(), [text]))
     session.open_path(path)
     photographer.wait_for("remarks", lambda: bool(session.notices.notices))
     photographer.settle(1)
