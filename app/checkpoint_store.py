@@ -11,8 +11,8 @@ from engine.api.checkpoints import CheckpointInfo
 from engine.api.messages import CheckpointInspected, QueryFailed
 from engine.api.values import ErrorCode, ErrorInfo
 
-# The engine failed, not the checkpoint: it is asked once more.
-_ENGINE_FAILURES = (ErrorCode.ENGINE_CRASHED, ErrorCode.PROTOCOL_BROKEN)
+# The engine failed, not what it was asked about: it is asked once more.
+ENGINE_FAILURES = (ErrorCode.ENGINE_CRASHED, ErrorCode.PROTOCOL_BROKEN)
 
 
 class CheckpointStore(QObject):
@@ -96,7 +96,7 @@ class CheckpointStore(QObject):
         path, again = self._asked.pop(event.query, (None, False))
         if path is None:
             return
-        if event.error.code not in _ENGINE_FAILURES:
+        if event.error.code not in ENGINE_FAILURES:
             self._keep(path, event.error)
         elif not again:
             self._ask(path, again=True)

@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.checkpoint_store import CheckpointStore
+from app.checkpoint_store import ENGINE_FAILURES, CheckpointStore
 from app.engine_client import EngineClient
-from app.engine_process import EngineState
 from app.field import Field
 from app.generation import MOST_CHARACTERS, GenerationState
 from engine.api.checkpoints import CheckpointInfo
@@ -43,13 +42,13 @@ class PromptState(QObject):
         self._asked: PromptQuestion | None = None
         # What the engine has not answered yet.
         self.query: int | None = None
+        self._again = False
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(self._ask)
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._show_hints)
         client.prompt_checked.connect(self._on_checked)
         client.query_failed.connect(self._on_failed)
-        client.engine_state_changed.connect(self._on_engine_state)
 
     def start(self) -> None:
         """Begin with the text as it stands."""
@@ -67,12 +66,10 @@ class PromptState(QObject):
             self._soon.start()
 
     def _ask(self) -> None:
-        if not self._started or self.query is not None:
-            return
         question = self._question()
-        if question == self._asked:
+        if not self._started or self.query is not None or question == self._asked:
             return
-        self._asked = question
+        self._asked, self._again = question, False
         if question.text:
             self.query = self._client.check_prompt(question)
         else:
@@ -93,12 +90,14 @@ class PromptState(QObject):
             self._ask()
 
     def _on_failed(self, event: QueryFailed) -> None:
-        if event.query == self.query:
-            # The next change asks again, or the next engine.
-            self.query = self._asked = None
-
-    def _on_engine_state(self, state: EngineState) -> None:
-        if state is EngineState.READY:
+        if event.query != self.query:
+            return
+        self.query = None
+        if event.error.code in ENGINE_FAILURES and self._asked is not None and not self._again:
+            # Once: it may be the text that the engine failed at.
+            self._again = True
+            self.query = self._client.check_prompt(self._asked)
+        else:
             self._ask()
 
 
