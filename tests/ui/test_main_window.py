@@ -222,7 +222,7 @@ def test_dropped_pictures_of_other_programs_fill_the_form(
     desk.wait(lambda: desk.window.form.prompt.toPlainText() == "a house")
     assert desk.session.generation.seed == 8
     (notice,) = desk.session.notices.notices
-    assert '"Sampler: IPNDM" was not taken over.' in notice.hint
+    assert notice.details == ('"Sampler: IPNDM" was not taken over.',)
 
 
 def test_what_is_no_file_is_not_taken(desk: Desk) -> None:
