@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 
@@ -128,6 +128,11 @@ _OTHER_UNIPC = {
     ConventionName.DIFFUSERS: _BH2_UNIPC,
     ConventionName.INVOKE: _BH2_UNIPC,
 }
+# The eta that diffusers' pipelines pass to every scheduler, and InvokeAI to this one.
+_OTHER_TCD = {
+    ConventionName.DIFFUSERS: partial(tcd, eta=0.0),
+    ConventionName.INVOKE: partial(tcd, eta=1.0),
+}
 # CFG++ has 1 for what is 12.5 elsewhere.
 _CFG_PP = SamplerDefaults(ScheduleName.NORMAL, guidance=0.6)
 _FOUR_STEPS = SamplerDefaults(ScheduleName.SGM_UNIFORM, steps=4, guidance=1.0)
@@ -166,7 +171,7 @@ SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
     SamplerName.EULER_ANCESTRAL_CFG_PP: SamplerInfo(euler_ancestral_cfg_pp, True, 1, _CFG_PP, _ETA),
     SamplerName.DDIM_CFG_PP: SamplerInfo(ddim_cfg_pp, False, 1, _NORMAL, _ETA),
     SamplerName.LCM: SamplerInfo(lcm, True, 1, _FEW_STEPS, _SCALE),
-    SamplerName.TCD: SamplerInfo(tcd, True, 1, _FOUR_STEPS, _ETA),
+    SamplerName.TCD: SamplerInfo(tcd, True, 1, _FOUR_STEPS, _ETA, variants=_OTHER_TCD),
 }
 
 # Far beyond what any tool offers, and far from where float32 ends.
@@ -206,6 +211,7 @@ def bind_options(
                 "Leave it out for the sampler's own value.",
             )
     function = info.function if convention is None else info.variants.get(convention, info.function)
+    told: dict[str, Any] = {**given}
     if name is SamplerName.TCD and training is not None:
-        return partial(tcd, training=training, **given)
-    return cast("Sampler", partial(function, **given)) if given else function
+        told["training"] = training
+    return cast("Sampler", partial(function, **told)) if told else function

@@ -24,8 +24,7 @@ def uniform(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Si
 
     What `normal` is when its ends are not moved; A1111 has both names.
     """
-    last = len(training.sigmas) - 1
-    return with_zero(training.timestep_to_sigma(linspace(last, 0, steps)))
+    return normal(steps, training, ScheduleOptions())
 
 
 def simple(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigmas:
