@@ -11,6 +11,7 @@ from engine.api.values import ConventionName, ErrorCode, SamplerName, ScheduleNa
 from engine.errors import EngineError
 from engine.sampling.plan import SamplingPlan, plan_sampling
 from engine.sampling.schedules import AlignedFor, NoiseSchedule
+from engine.sampling.types import Latent
 from tests.metadata.records import PLAIN_REQUEST
 
 A1111, COMFY = ConventionName.A1111, ConventionName.COMFY
@@ -127,3 +128,38 @@ def test_options_go_where_they_belong_and_strangers_are_refused() -> None:
         with pytest.raises(EngineError) as caught:
             plan_sampling(request, AlignedFor.SD1, redraws=False)
         assert caught.value.code is ErrorCode.REQUEST_INVALID
+
+
+def test_a1111s_lcm_visits_levels_of_its_own_whatever_the_spacing() -> None:
+    own = {
+        schedule: planned(sampler=SamplerName.LCM, schedule=schedule).sigmas
+        for schedule in (ScheduleName.NORMAL, ScheduleName.UNIFORM)
+    }
+    uniform, normal = own[ScheduleName.UNIFORM], own[ScheduleName.NORMAL]
+    np.testing.assert_array_equal(uniform, normal)
+    lowest = NoiseSchedule.scaled_linear().sigmas[19]
+    assert uniform[-2] == pytest.approx(float(lowest), rel=1e-5)
+    assert planned().sigmas[-2] < lowest
+
+
+@pytest.mark.parametrize(("name", "renews"), [(DIFFUSERS, False), (INVOKE, True), (A1111, True)])
+def test_tcd_renews_noise_where_its_tool_asks_for_it(name: ConventionName, renews: bool) -> None:
+    plan, drawn = planned(name, sampler=SamplerName.TCD), list[np.float32]()
+
+    def noise(sigma: np.float32, sigma_next: np.float32) -> Latent:
+        drawn.append(sigma)
+        return NOISE
+
+    steps = list(plan.sampler(Picture(), plan.start(NOISE, None), plan.sigmas, noise))
+    assert len(steps) == 10
+    assert bool(drawn) is renews
+
+
+class Picture:
+    """A `GuidedDenoise` that sees the same picture everywhere."""
+
+    def __call__(self, x: Latent, sigma: np.float32, /) -> Latent:
+        return PICTURE
+
+    def pair(self, x: Latent, sigma: np.float32) -> tuple[Latent, Latent]:
+        return PICTURE, PICTURE
