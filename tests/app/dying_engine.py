@@ -16,9 +16,10 @@ from typing import Any, NoReturn
 
 from engine.api.request import GenerateRequest
 
-# A job of three steps runs networks this often, and sends this many frames, at least.
+# A job of three steps runs networks this often, and sends this many frames, at least: where they
+# are still loaded from the job before, no phase tells of preparing them.
 _RUNS = 6
-_FRAMES = 14
+_FRAMES = 11
 
 
 class Moment(StrEnum):

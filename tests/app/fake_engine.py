@@ -82,6 +82,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     # How a job goes.
     steps: int = 3
     step_seconds: float = 0.0
+    # It ends in each job, with this status.
+    dies_in_jobs: bool = False
     # Its one picture is saved, and then nothing is said any more.
     never_finishes: bool = False
     # Said of the job all at once, after the last step.
@@ -167,6 +169,8 @@ class FakeEngine:
     def _run(self, command: RunJob) -> None:
         plan, name = self._plan, command.job
         self._say(JobPhase(job=name, phase=Phase.DENOISE))
+        if plan.dies_in_jobs:
+            os._exit(plan.status)
         for step in range(plan.steps):
             self._say(JobProgress(job=name, done=step, total=plan.steps))
             if plan.step_seconds:

@@ -146,8 +146,7 @@ def test_the_queue_of_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -
 
 
 def test_what_failed_in_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -> None:
-    # Every engine ends while it makes the picture.
-    earlier = Staged(tmp_path, qtbot, fake_command(Plan(ends_after=4)), QUICK)
+    earlier = Staged(tmp_path, qtbot, fake_command(Plan(dies_in_jobs=True)), QUICK)
     earlier.session.generate()
     earlier.session.start()
     assert earlier.wait_for_jobs(1)[0].state is JobState.FAILED
