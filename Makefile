@@ -5,7 +5,7 @@ ORACLE := .venv-oracle
 PY := $(BASE)/bin/python
 ORACLE_PY := $(ORACLE)/bin/python
 
-.PHONY: run test oracle check format bench screenshots clean
+.PHONY: run test oracle fidelity check format bench screenshots clean
 
 # Opens the window; where there is no display it makes a picture.
 run: $(BASE)/.installed
@@ -17,6 +17,10 @@ test: $(BASE)/.installed
 
 oracle: $(ORACLE)/.installed
 	$(ORACLE_PY) -m pytest -m "oracle and not slow" tests
+
+# Measures the pictures of other tools beside ours and writes FIDELITY.md: about 5 minutes.
+fidelity: $(ORACLE)/.installed
+	$(ORACLE_PY) -m tests.oracle.fidelity
 
 check: $(BASE)/.installed
 	$(PY) -m ruff format --check .

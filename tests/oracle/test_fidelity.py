@@ -1,0 +1,61 @@
+"""Pictures of other tools beside ours: what FIDELITY.md lists, measured again."""
+# pyright: basic
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+from collections.abc import Iterator
+
+import pytest
+
+pytestmark = [
+    pytest.mark.oracle,
+    # diffusers' schedulers hand tensors to NumPy in a way that NumPy 2.4 deprecates
+    pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:__array_wrap__ must:DeprecationWarning"),
+    # torchsde is asked for levels that lie outside of its path by a rounding
+    pytest.mark.filterwarnings("ignore:Should have t:UserWarning"),
+    # k-diffusion copies tensors by torch.tensor
+    pytest.mark.filterwarnings("ignore:To copy construct from a tensor:UserWarning"),
+]
+for module in ("torch", "diffusers", "transformers", "torchsde", "scipy", "compel"):
+    pytest.importorskip(module)
+
+from tests.oracle.fidelity import page  # noqa: E402
+from tests.oracle.fidelity.cells import Cell  # noqa: E402
+from tests.oracle.fidelity.matrix import cells  # noqa: E402
+from tests.oracle.fidelity.proof import LIMIT, Proof  # noqa: E402
+
+CELLS = cells()
+
+
+@pytest.fixture(scope="module")
+def proof(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proof]:
+    made = Proof(tmp_path_factory.mktemp("fidelity"), CELLS)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=[cell.name for cell in CELLS])
+def test_the_picture_is_the_tools(cell: Cell, proof: Proof) -> None:
+    assert proof.measure(cell) >= LIMIT
+
+
+def test_the_page_lists_what_is_compared() -> None:
+    names = {cell.name for cell in CELLS}
+    assert len(names) == len(CELLS)
+    figures = page.Figures(dict.fromkeys(names, 60.0), dict.fromkeys(_with_controls(), 20.0))
+    assert page.masked(page.PATH.read_text()) == page.masked(page.written(CELLS, figures, LIMIT))
+
+
+def test_the_page_has_no_figure_below_the_limit() -> None:
+    assert page.lowest(page.PATH.read_text()) >= LIMIT
+
+
+def test_every_feature_would_be_missed() -> None:
+    """A picture without the feature is below the limit: the comparison would notice."""
+    seen = page.controls(page.PATH.read_text())
+    assert len(seen) == len(_with_controls())
+    assert max(seen) < LIMIT
+
+
+def _with_controls() -> list[str]:
+    return [cell.name for cell in CELLS if cell.without is not None]
