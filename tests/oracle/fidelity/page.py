@@ -39,6 +39,9 @@ pixels are equal. At 80 dB a few values differ by one level of 256. With another
 9 dB, with another sampler 14 to 49 dB. The column "Without" has the tool's own picture without that
 setting: how far off the picture would be if Safelight ignored it.
 
+ComfyUI rounds timesteps. `sgm_uniform` in 10 steps has one midway between two, 499.5, and there the
+last bit of a logarithm decides: that is the lowest figure of its list.
+
 A picture that is redrawn starts from the mean of what the encoder says, on both sides. ComfyUI
 takes that, too. AUTOMATIC1111 and InvokeAI draw from a generator that no record tells; diffusers
 draws from the picture's, which both sides do here.
