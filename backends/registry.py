@@ -9,7 +9,10 @@ from backends.base import Backend, Device
 
 @dataclass(frozen=True, slots=True)
 class BackendReference:
-    """Where a backend is defined; `automatic` ones are candidates when the user has no wish."""
+    """Where a backend is defined; `automatic` ones are candidates when the user has no wish.
+
+    A device that is not automatic is none even of an automatic backend.
+    """
 
     name: str
     module: str
@@ -22,6 +25,7 @@ class BackendReference:
 
 
 BACKENDS: tuple[BackendReference, ...] = (
+    BackendReference("torch_device", "backends.torch_device", "TorchBackend"),
     BackendReference("intel_openvino", "backends.intel_openvino", "OpenVinoBackend"),
     BackendReference("cpu", "backends.cpu", "CpuBackend"),
     BackendReference("null", "backends.null", "NullBackend", automatic=False),
