@@ -10,7 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from backends.hardware.adapter import VENDORS, PciId, Role, vendor_name
+from backends.hardware.adapter import VENDORS, PciId, Role
 from backends.hardware.reading import output_of, read_bytes
 
 _PCI_IDS = (
@@ -25,6 +25,9 @@ _LSPCI_LINE = re.compile(
     r"[^\[\]]*\[(?P<kind>[0-9a-f]{4})\]: "
     r"(?P<text>.*)\[(?P<vendor>[0-9a-f]{4}):(?P<device>[0-9a-f]{4})\]",
     re.ASCII,
+)
+_MAKER = re.compile(
+    r"^(?:NVIDIA Corporation|Intel Corporation|Advanced Micro Devices, Inc\. \[AMD/ATI\]) *"
 )
 _IDS_LINE = re.compile(r"(\t?)([0-9a-f]{4})  (.+)", re.ASCII)
 
@@ -112,7 +115,7 @@ def parse_lspci(text: str) -> tuple[ListedFunction, ...]:
                 address=address if address.count(":") == 2 else f"0000:{address}",
                 kind=int(match["kind"], 16),
                 pci=pci,
-                name=_lspci_name(match["text"], pci),
+                name=_lspci_name(match["text"]),
             )
         )
     return tuple(found)
@@ -129,14 +132,7 @@ def _may_be_gpu(pci: PciId) -> bool:
     return vendor is None or vendor.role is Role.GPU
 
 
-def _lspci_name(text: str, pci: PciId) -> str:
-    """Without the vendor: "NVIDIA Corporation GA104 [GeForce RTX 3070]"; none for "Device"."""
-    text = text.strip()
-    if text.endswith("Device"):
-        return ""
-    text = text.replace("[AMD/ATI]", "").replace("[AMD]", "")
-    if _BRACKETS.search(text):
-        return marketing_name(text)
-    # No marketing name: what is left is the vendor's name and the chip's.
-    start = vendor_name(pci.vendor)
-    return text if not text.startswith(start) else text.removeprefix(start).strip(" ,.")
+def _lspci_name(text: str) -> str:
+    """Without the maker: "NVIDIA Corporation GA104 [GeForce RTX 3070]"; none for "Device"."""
+    name = _MAKER.sub("", text.strip(), count=1)
+    return "" if name.endswith("Device") else marketing_name(name)
