@@ -1,7 +1,6 @@
 """Names of PCI devices: from torchruntime's database, the system's pci.ids, or lspci at last."""
 
 import re
-import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -55,6 +54,8 @@ def torchruntime_entries(wanted: Collection[PciId]) -> tuple[DatabaseEntry, ...]
     """What torchruntime's database knows of these devices; nothing where it is not installed."""
     if not wanted or not find_spec("torchruntime"):
         return ()
+    import sqlite3
+
     keys = sorted({(f"{pci.vendor:04x}", f"{pci.device:04x}") for pci in wanted})
     try:
         database: Any = import_module("torchruntime.device_db")

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _LIBRARY = "nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1"
+# Where NixOS and WSL keep the driver's libraries, beside what the loader knows.
+_FOLDERS = ("", "/run/opengl-driver/lib/", "/usr/lib/wsl/lib/")
 _TEXT_BYTES = 96
 _MOST_DEVICES = 64
 
@@ -60,11 +62,12 @@ class _Pci(ctypes.Structure):
 
 def read_nvml() -> Nvml:
     """Ask the driver of this machine."""
-    try:
-        library = ctypes.CDLL(_LIBRARY)
-    except OSError:
-        return Nvml()
-    return ask(library)
+    for folder in _FOLDERS:
+        try:
+            return ask(ctypes.CDLL(folder + _LIBRARY))
+        except OSError:
+            continue
+    return Nvml()
 
 
 def ask(library: Any) -> Nvml:

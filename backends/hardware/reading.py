@@ -66,7 +66,7 @@ def output_of(command: Sequence[str], seconds: float = 5) -> str:
         printed = process.stdout.read(_OUTPUT_BYTES)
         # It may have more to say, or wait for something else; nobody listens any more.
         _end(process)
-    timer.cancel()
+        timer.cancel()
     return printed.decode(errors="replace")
 
 

@@ -57,7 +57,7 @@ def parse_entry(values: Mapping[str, Value]) -> RegistryEntry:
         provider=_string(values.get("ProviderName")),
         version=_string(values.get("DriverVersion")),
         pci=PciId(int(match[1], 16), int(match[2], 16)) if match else None,
-        memory=next((size for size in sizes if size), None),
+        memory=next((_bytes(size) for size in sizes if size), None),
     )
 
 
@@ -70,6 +70,11 @@ def _number(value: Value) -> int | None:
     if isinstance(value, bytes):
         return int.from_bytes(value, "little") if len(value) in (4, 8) else None
     return value if isinstance(value, int) and value >= 0 else None
+
+
+def _bytes(size: int) -> int:
+    """Drivers store bytes; Microsoft's page says megabytes. What is too few bytes is the latter."""
+    return size if size >= 1 << 20 else size << 20
 
 
 def _read_class() -> Iterator[Mapping[str, Value]]:

@@ -203,6 +203,12 @@ def report(text: str) -> tuple[RegistryEntry, ...]:
     return (parse_entry(values),)
 
 
+def plist(text: str) -> str:
+    """The JSON of system_profiler's XML, whose keys are the same."""
+    pairs = re.findall(r"<key>(.*)</key>\s*<string>(.*)</string>", text)
+    return json.dumps({"SPDisplaysDataType": [dict(pairs)]})
+
+
 def system_profiler(text: str) -> str:
     """The JSON of what system_profiler printed as text. Keys: as in the JSON logs."""
     keys = {

@@ -378,6 +378,9 @@ MACS: dict[str, Adapter] = {
         memory_total=16 << 30,
         driver="Metal",
     ),
+    "mac_intel_plist": adapter(
+        "Intel", "Intel Iris Graphics 6100", "8086:162b", **SHARED, driver="Metal"
+    ),
     # The excerpt ends before its line about Metal.
     "mac_intel_text": adapter(
         "Intel",
@@ -393,7 +396,9 @@ MACS: dict[str, Adapter] = {
 @pytest.mark.parametrize("name", MACS)
 def test_mac(name: str) -> None:
     text = logs.load(name).text
-    text = logs.system_profiler(text) if name.endswith("_text") else text
+    text = {"text": logs.system_profiler, "plist": logs.plist, "json": str}[name.split("_")[-1]](
+        text
+    )
     found = macos.describe(text, HOST, system="15.1")
     assert list(found) == [replace(MACS[name], driver_version="macOS 15.1")]
 

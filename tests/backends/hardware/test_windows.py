@@ -127,6 +127,7 @@ def test_nvidias_version_is_written_as_nvidia_does(
         (17179869184, 16 << 30),
         ((6 << 30).to_bytes(8, "little"), 6 << 30),
         (b"\0\0\0\x80", 2 << 30),
+        (4096, 4 << 30),
         (b"abc", None),
         ("8 GB", None),
         (-1, None),
