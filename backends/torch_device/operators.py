@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
+from onnx import TensorProto
 from torch import Tensor
 from torch.nn import functional
 
@@ -23,6 +24,12 @@ from backends.torch_device.plan import HostValue, Step
 Function = Callable[..., Any]
 # ONNX's number for an element type, to torch's type in this graph.
 Types = Mapping[int, torch.dtype]
+ONNX_TYPES: Types = {
+    TensorProto.FLOAT: torch.float32,
+    TensorProto.FLOAT16: torch.float16,
+    TensorProto.BFLOAT16: torch.bfloat16,
+    TensorProto.INT64: torch.int64,
+}
 
 
 def function_of(step: Step, types: Types) -> Function:

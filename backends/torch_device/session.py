@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from onnx import TensorProto
 
 from backends.base import (
     Array,
@@ -27,20 +26,13 @@ from backends.base import (
     all_feeds,
     sizes_of,
 )
-from backends.torch_device.operators import Types, function_of
+from backends.torch_device.operators import ONNX_TYPES, Types, function_of
 from backends.torch_device.plan import Plan, make_plan
 from backends.torch_device.replay import Replay
 from backends.torch_device.weights import TYPES, load_weights, over_array
 
 if TYPE_CHECKING:
     from backends.torch_device import TorchOptions
-
-_ONNX_TYPES: Types = {
-    TensorProto.FLOAT: torch.float32,
-    TensorProto.FLOAT16: torch.float16,
-    TensorProto.BFLOAT16: torch.bfloat16,
-    TensorProto.INT64: torch.int64,
-}
 
 
 class TorchSession:
@@ -68,8 +60,8 @@ class TorchSession:
         self._pinned: dict[str, Any] = {}
         plan = make_plan(graph.model)
         computed = {} if plan.element is None else {plan.element: TYPES[graph.precision.dtype]}
-        types = {**_ONNX_TYPES, **computed}
-        self._computed = {_ONNX_TYPES[number]: dtype for number, dtype in computed.items()}
+        types = {**ONNX_TYPES, **computed}
+        self._computed = {ONNX_TYPES[number]: dtype for number, dtype in computed.items()}
         self._results = plan.outputs
         self._steps = [(function_of(s, types), s.inputs, s.output, s.dead) for s in plan.steps]
         with _translated_errors(self._device):
@@ -167,6 +159,16 @@ def _is_out_of_memory(error: Exception) -> bool:
     return isinstance(error, torch.OutOfMemoryError) or any(word in message for word in words)
 
 
+_TORCH_FAULTS = (
+    RuntimeError,
+    TypeError,
+    IndexError,
+    AssertionError,  # a device that this build of torch has no code for
+    OSError,  # a weights file that is no longer there
+    ValueError,  # or is too short now
+)
+
+
 @contextmanager
 def _translated_errors(device: torch.device) -> Generator[None]:
     """torch's exceptions as ours."""
@@ -174,8 +176,7 @@ def _translated_errors(device: torch.device) -> Generator[None]:
         yield
     except MemoryError as error:
         raise BackendError("out of memory", out_of_memory=True) from error
-    except (RuntimeError, OSError, ValueError, TypeError, IndexError) as error:
-        # OSError and ValueError: a weights file that is gone or cut short.
+    except _TORCH_FAULTS as error:
         full = _is_out_of_memory(error)
         if full:
             clear_frames(error.__traceback__)  # they hold what filled it

@@ -20,6 +20,9 @@ LOG = logging.getLogger(__name__)
 # Relative L2 error allowed.
 TOLERANCES = {
     ("cpu", Precision.F32): 1e-5,
+    ("torch_device", Precision.F32): 1e-5,
+    ("torch_device", Precision.BF16): 3e-2,
+    ("torch_device", Precision.F16): 1e-2,
     ("intel_openvino", Precision.F32): 1e-4,
     ("intel_openvino", Precision.BF16): 3e-2,
 }
