@@ -29,7 +29,7 @@ from tests.graphs.networks import (  # noqa: E402
     small_unet,
 )
 
-# Of torch on the processor against ONNX Runtime in single precision.
+# Against ONNX Runtime in single precision, on the processor.
 TOLERANCES = {Precision.F32: 1e-5, Precision.BF16: 4e-2, Precision.F16: 1e-2}
 RANDOM = np.random.default_rng(8)
 
@@ -57,23 +57,35 @@ NETWORKS: dict[str, Emit] = {
 
 
 def targets() -> list[Target]:
+    """Every precision and element type on every device that torch has here."""
     backend = TorchBackend()
-    device = next(d for d in backend.probe() if d.id == "cpu")
     return [
         Target(backend, device, precision, element)
+        for device in backend.probe()
         for precision in device.precisions
         for element in backend.operators(device).elements
         if element.itemsize >= precision.dtype.itemsize
     ]
 
 
-def label(target: Target) -> str:
-    return f"{target.precision}-{target.element}"
+def every(targets: list[Target]) -> pytest.MarkDecorator:
+    """A test for each target; those on a graphics card are ring 7."""
+    return pytest.mark.parametrize(
+        "target",
+        [
+            pytest.param(
+                target,
+                id=f"{target.device.id}-{target.precision}-{target.element}",
+                marks=() if target.device.id == "cpu" else pytest.mark.gpu,
+            )
+            for target in targets
+        ],
+    )
 
 
 TARGETS = targets()
-every_target = pytest.mark.parametrize("target", TARGETS, ids=label)
-SINGLE = next(target for target in TARGETS if target.precision is Precision.F32)
+every_target = every(TARGETS)
+every_device = every([target for target in TARGETS if target.precision is Precision.F32])
 
 
 def drawn(*shape: int) -> Array:
@@ -117,9 +129,10 @@ def check_unet(target: Target, name: str, contexts: int, size: tuple[int, int]) 
 @pytest.mark.parametrize("size", SIZES, ids=str)
 @pytest.mark.parametrize("contexts", [1, 6])
 @pytest.mark.parametrize("name", UNETS)
-def test_unet(name: str, contexts: int, size: tuple[int, int]) -> None:
+@every_device
+def test_unet(target: Target, name: str, contexts: int, size: tuple[int, int]) -> None:
     """One picture under one context, and two under three each: the beginning is shared."""
-    check_unet(SINGLE, name, contexts, size)
+    check_unet(target, name, contexts, size)
 
 
 @every_target
