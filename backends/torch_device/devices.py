@@ -16,8 +16,11 @@ from backends import hardware
 from backends.base import Device, MemoryInfo, Precision
 
 BACKEND = "torch_device"
-# Half precision is wrong in the convolutions of these (TU116 and TU117 have no tensor cores).
+# cuDNN's half-precision convolutions give NaN on TU116 and TU117, which have no tensor cores
+# (github.com/pytorch/pytorch issues 58123, 77955).
 _WITHOUT_HALF = re.compile(r"\bGTX 16[56]0|\bT(1000|600|550|500|400)\b|\bMX(450|550)\b")
+# What Intel sells as a card; B370 and B390 are parts of processors, as are all other names.
+_INTEL_CARD = re.compile(r"Arc\(TM\) (Pro )?(?!B3[79]0\b)[AB]\d{2,3}|Data Center|\b(Flex|Max)\b")
 # From Volta on, half precision is faster than single.
 _FAST_HALF = (7, 0)
 _FAULTS = (AssertionError, AttributeError, ImportError, OSError, RuntimeError, ValueError)
@@ -124,7 +127,7 @@ def _xpu(torch: Any) -> list[Device]:
 def _mps(torch: Any) -> list[Device]:
     if not torch.backends.mps.is_available():
         return []
-    # torch 2.6 and later need macOS 14 for bfloat16; it gains nothing over half precision.
+    # Whether it has bfloat16 depends on macOS, and that gains nothing over half precision.
     return [Device(BACKEND, "mps", "Apple GPU (Metal)", (Precision.F16, Precision.F32))]
 
 
@@ -170,8 +173,7 @@ def memory(torch: Any, device: Device) -> MemoryInfo:
     if kind == "xpu" and device.usable:
         free, total = torch.xpu.mem_get_info(int(index))
         reserve = torch.xpu.memory_reserved(int(index)) - torch.xpu.memory_allocated(int(index))
-        # An integrated one tells the host's memory as its own.
-        integrated = total >= hardware.host_memory().total // 2
+        integrated = _INTEL_CARD.search(device.name) is None
         return MemoryInfo(total=total, free=free + reserve, integrated=integrated)
     if kind == "mps" and device.usable:
         total, held = torch.mps.recommended_max_memory(), torch.mps.driver_allocated_memory()

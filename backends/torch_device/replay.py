@@ -13,8 +13,8 @@ Values = dict[str, torch.Tensor]
 # Takes its argument apart as it goes.
 Compute = Callable[[Values], list[torch.Tensor]]
 _Key = tuple[tuple[str, tuple[int, ...]], ...]
-# An AssertionError where torch is no CUDA build.
-_CAPTURE_FAULTS = (RuntimeError, AssertionError)
+# The last two where it is no CUDA device, or no CUDA build.
+_CAPTURE_FAULTS = (RuntimeError, AssertionError, ValueError)
 
 
 class Replay:
@@ -50,20 +50,23 @@ class _Record:
 
     def __init__(self, compute: Compute, values: Values) -> None:
         self._inputs = {name: tensor.clone() for name, tensor in values.items()}
-        torch.cuda.synchronize()
-        # Libraries make their workspaces on a stream's first use, which cannot be recorded.
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            compute(dict(self._inputs))
-        torch.cuda.current_stream().wait_stream(stream)
-        self._graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(self._graph):
-            self._outputs = compute(dict(self._inputs))
+        self._device = next(iter(values.values())).device
+        with torch.cuda.device(self._device):
+            torch.cuda.synchronize()
+            # Libraries make their workspaces on a stream's first use, which cannot be recorded.
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                compute(dict(self._inputs))
+            torch.cuda.current_stream().wait_stream(stream)
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._outputs = compute(dict(self._inputs))
 
     def replay(self, values: Values) -> list[torch.Tensor]:
         """Launch it on other inputs of the same shapes."""
         for name, tensor in values.items():
             self._inputs[name].copy_(tensor)
-        self._graph.replay()
+        with torch.cuda.device(self._device):
+            self._graph.replay()
         return self._outputs

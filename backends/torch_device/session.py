@@ -135,9 +135,17 @@ class TorchSession:
         dtype = self._computed.get(tensor.dtype, tensor.dtype)
         stays = self._device.type == "cpu" and dtype == tensor.dtype and not always
         moved = tensor.to(self._device)
-        if tensor.dim() != 4 or stays:
+        if tensor.dim() != 4 or stays or not _channels_last_pays(self._device):
             return moved.to(dtype)
         return moved.to(dtype, memory_format=torch.channels_last)
+
+
+def _channels_last_pays(device: torch.device) -> bool:
+    """Where convolutions work on images in that order, and do not turn them round each time.
+
+    MIOpen does so only when told by an environment variable; MPS has been wrong with it.
+    """
+    return device.type in {"cpu", "xpu"} or (device.type == "cuda" and torch.version.hip is None)
 
 
 def _constant_tensors(plan: Plan, types: Types, device: torch.device) -> dict[str, torch.Tensor]:

@@ -144,10 +144,30 @@ def test_memory_is_the_device_s_own() -> None:
     memory = devices.memory(torch_cuda(("a card", (8, 6))), card)
     # 5 free and 1 of the 2 that torch holds
     assert (memory.total, memory.free, memory.integrated) == (8 * GB, 6 * GB, False)
-    memory = devices.memory(torch_xpu(), Device("torch_device", "xpu:0", "Arc", (F16,)))
-    assert (memory.total, memory.free) == (16 * GB, 12 * GB)
+    (arc,) = accelerators(torch_xpu())
+    memory = devices.memory(torch_xpu(), arc)
+    assert (memory.total, memory.free, memory.integrated) == (16 * GB, 12 * GB, False)
     memory = devices.memory(torch_mps(), Device("torch_device", "mps", "Apple GPU", (F16,)))
     assert (memory.total, memory.free, memory.integrated) == (12 * GB, 10 * GB, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "integrated"),
+    [
+        ("Intel(R) Arc(TM) A770 Graphics", False),
+        ("Intel(R) Arc(TM) Pro B60 Graphics", False),
+        ("Intel(R) Data Center GPU Max 1100", False),
+        ("Intel(R) Arc(TM) Graphics", True),
+        ("Intel(R) Arc(TM) 140V GPU (16GB)", True),
+        ("Intel(R) Arc(TM) B390 GPU", True),
+        ("Intel(R) Iris(R) Xe Graphics", True),
+    ],
+)
+def test_an_intel_gpu_in_the_processor_shares_the_host_s_memory(
+    name: str, integrated: bool
+) -> None:
+    device = Device("torch_device", "xpu:0", name, (F16,))
+    assert devices.memory(torch_xpu(), device).integrated == integrated
 
 
 def test_memory_of_what_cannot_be_used_is_the_host_s() -> None:

@@ -206,10 +206,12 @@ def test_a_run_is_recorded_when_its_shapes_come_again(monkeypatch: pytest.Monkey
 # --- compiled runs ---
 
 
-def test_a_compiled_run_computes_the_same(tmp_path: Path) -> None:
+def test_a_compiled_run_computes_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Through torch's tracer alone: its code generator needs a C++ compiler and a minute."""
-    session: Any = target().load(sample_graph(target(), tmp_path))
-    session._run = torch.compile(session._compute, backend="eager", fullgraph=True)
+    traced = partial(torch.compile, backend="eager", fullgraph=True)
+    monkeypatch.setattr(torch, "compile", traced)
+    compiled = target(TorchOptions(compiled=True))
+    session = compiled.load(sample_graph(compiled, tmp_path))
     for size in ((1, 3, 4), (2, 7, 5), (1, 3, 4)):
         feeds = sample_feeds(*size)
         result = session.run(feeds)["doubled"]
