@@ -89,7 +89,9 @@ class TorchSession:
 
     def pin(self, name: str, array: Array) -> None:
         """Keep an input for all further runs, on the device."""
-        spec = next(spec for spec in self.inputs if spec.name == name)
+        spec = next((spec for spec in self.inputs if spec.name == name), None)
+        if spec is None:
+            raise BackendError(f"the graph has no input {name}")
         with _translated_errors(self._device), torch.inference_mode():
             self._pinned[name] = self._on_device(spec, array)
 

@@ -122,6 +122,11 @@ def test_what_torch_refuses_is_our_error() -> None:
     assert not caught.value.out_of_memory
 
 
+def test_what_is_no_input_cannot_be_pinned() -> None:
+    with pytest.raises(BackendError, match="shift"):
+        loaded(gelus(1)).pin("shift", np.ones(1, np.float32))
+
+
 def test_a_device_that_torch_has_not_got_is_an_error(tmp_path: Path) -> None:
     absent = replace(target(), device=Device("torch_device", "cuda:7", "a card", (Precision.F32,)))
     with pytest.raises(BackendError):
