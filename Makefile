@@ -5,7 +5,7 @@ ORACLE := .venv-oracle
 PY := $(BASE)/bin/python
 ORACLE_PY := $(ORACLE)/bin/python
 
-.PHONY: run test oracle fidelity check format bench screenshots clean
+.PHONY: run test oracle fidelity gpu check format bench screenshots clean
 
 # Opens the window; where there is no display it makes a picture.
 run: $(BASE)/.installed
@@ -16,7 +16,13 @@ test: $(BASE)/.installed
 	$(PY) -m pytest -m "not oracle and not slow and not gpu"
 
 oracle: $(ORACLE)/.installed
-	$(ORACLE_PY) -m pytest -m "oracle and not slow" tests
+	$(ORACLE_PY) -m pytest -m "oracle and not slow and not gpu" tests
+
+# On a machine with a graphics card. GPU_PY is an interpreter whose torch knows it; on Linux the
+# default is PyPI's, which is for CUDA. Speed is printed.
+GPU_PY ?= $(ORACLE_PY)
+gpu: $(ORACLE)/.installed
+	$(GPU_PY) -m pytest -m gpu tests
 
 # Measures the pictures of other tools beside ours and writes FIDELITY.md: about 5 minutes.
 fidelity: $(ORACLE)/.installed

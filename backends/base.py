@@ -240,6 +240,8 @@ class Device:
     # What it can compute in, the preferred one first.
     precisions: tuple[Precision, ...] = ()
     unusable: str | None = None
+    # Whether it may be chosen when the user has no wish.
+    automatic: bool = True
 
     @property
     def usable(self) -> bool:
@@ -302,6 +304,21 @@ def all_feeds(
     if missing:
         raise BackendError(f"nothing is given for {', '.join(missing)}")
     return given
+
+
+def sizes_of(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict[str, int]:
+    """The value of each dimension that may vary. Raises BackendError where shapes do not fit."""
+    sizes: dict[str, int] = {}
+    for spec in inputs:
+        shape = tuple(given[spec.name].shape)
+        if len(shape) != len(spec.shape):
+            raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
+        for expected, actual in zip(spec.shape, shape, strict=True):
+            if isinstance(expected, str):
+                expected = sizes.setdefault(expected, actual)
+            if expected != actual:
+                raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
+    return sizes
 
 
 class Backend(Protocol):

@@ -27,6 +27,7 @@ from backends.base import (
     Session,
     TensorSpec,
     all_feeds,
+    sizes_of,
 )
 
 
@@ -106,7 +107,7 @@ class NullSession:
             raise RunCancelled
         if self._script.run_error:
             raise self._script.run_error
-        sizes = self._sizes(all_feeds(self.inputs, self._pinned, feeds))
+        sizes = sizes_of(self.inputs, all_feeds(self.inputs, self._pinned, feeds))
         return {spec.name: self._numbers(spec, sizes) for spec in self.outputs}
 
     def pin(self, name: str, array: Array) -> None:
@@ -120,20 +121,6 @@ class NullSession:
     def close(self) -> None:
         """Nothing to free."""
         self._pinned.clear()
-
-    def _sizes(self, feeds: Mapping[str, Array]) -> dict[str, int]:
-        """The value of each named dimension. Raises BackendError where shapes do not fit."""
-        sizes: dict[str, int] = {}
-        for spec in self.inputs:
-            shape = feeds[spec.name].shape
-            if len(shape) != len(spec.shape):
-                raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
-            for expected, actual in zip(spec.shape, shape, strict=True):
-                if isinstance(expected, str):
-                    expected = sizes.setdefault(expected, actual)
-                if expected != actual:
-                    raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
-        return sizes
 
     def _numbers(self, spec: TensorSpec, sizes: Mapping[str, int]) -> Array:
         shape = tuple(_size(dimension, sizes) for dimension in spec.shape)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import cast
 
 from backends.base import Backend, Device
@@ -9,7 +10,10 @@ from backends.base import Backend, Device
 
 @dataclass(frozen=True, slots=True)
 class BackendReference:
-    """Where a backend is defined; `automatic` ones are candidates when the user has no wish."""
+    """Where a backend is defined; `automatic` ones are candidates when the user has no wish.
+
+    A device that is not automatic is none even of an automatic backend.
+    """
 
     name: str
     module: str
@@ -21,7 +25,18 @@ class BackendReference:
         return cast("Backend", getattr(import_module(self.module), self.type_name)())
 
 
+def _torch_may_accelerate() -> bool:
+    """Whether it is worth the seconds that importing torch takes to ask it for accelerators."""
+    try:
+        return not version("torch").endswith("+cpu")
+    except PackageNotFoundError:
+        return False
+
+
 BACKENDS: tuple[BackendReference, ...] = (
+    BackendReference(
+        "torch_device", "backends.torch_device", "TorchBackend", automatic=_torch_may_accelerate()
+    ),
     BackendReference("intel_openvino", "backends.intel_openvino", "OpenVinoBackend"),
     BackendReference("cpu", "backends.cpu", "CpuBackend"),
     BackendReference("null", "backends.null", "NullBackend", automatic=False),

@@ -1,9 +1,10 @@
-"""`safelight devices`: each backend and device, usable or why not."""
+"""`safelight devices`: the display adapters, then each backend and device, usable or why not."""
 
 import argparse
 
 import msgspec
 
+from app.cli.adapters import AdapterOutput, adapter_rows, find_adapters
 from app.cli.terminal import print_json, print_table
 from engine.jobs import devices
 
@@ -25,8 +26,13 @@ class DeviceOutput(msgspec.Struct, frozen=True):
 
 
 class DevicesOutput(msgspec.Struct, frozen=True):
-    """The JSON output of `safelight devices --json`, in order of preference."""
+    """The JSON output of `safelight devices --json`; devices are in order of preference.
 
+    `notes` say where others disagree about the adapters.
+    """
+
+    adapters: tuple[AdapterOutput, ...]
+    notes: tuple[str, ...]
     devices: tuple[DeviceOutput, ...]
 
 
@@ -36,11 +42,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Probe every backend."""
+    """Look at the hardware and probe every backend."""
+    hardware = find_adapters()
     found = list_devices()
     if options.json:
-        print_json(DevicesOutput(tuple(found)))
+        print_json(DevicesOutput(hardware.adapters, hardware.notes, tuple(found)))
         return 0
+    if hardware.adapters:
+        headings = ("ADAPTER", "VENDOR", "MEMORY", "DRIVER", "BACKENDS")
+        print_table(headings, adapter_rows(hardware.adapters))
+    else:
+        print("No display adapter was found.")
+    for note in hardware.notes:
+        print(note)
+    print()
     rows = [
         (device.backend, device.device, ", ".join(device.precisions) or "-", _verdict(device))
         for device in found

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from PIL import Image
 
+from app.cli.adapters import adapter_rows, find_adapters
 from app.cli.devices import DeviceOutput, list_devices
 from app.cli.terminal import print_json, print_table
 from app.paths import Paths, find_paths, starter_checkpoint
@@ -67,6 +68,7 @@ def _checks(paths: Paths) -> Iterator[CheckOutput]:
     for name, folder in (("output folder", paths.output), ("cache folder", paths.cache)):
         yield _writable(name, folder)
     yield _starter()
+    yield from _adapters()
     yield from _pictures(list_devices())
 
 
@@ -94,6 +96,18 @@ def _starter() -> CheckOutput:
     except EngineError as error:
         return CheckOutput("starter model", False, error.message)
     return CheckOutput("starter model", True, f"{checkpoint.family}, {checkpoint.path}")
+
+
+def _adapters() -> Iterator[CheckOutput]:
+    """What there is; a machine without a graphics processor is not at fault."""
+    hardware = find_adapters()
+    for row in adapter_rows(hardware.adapters):
+        name, vendor, memory, driver, backends = row
+        yield CheckOutput("adapter", True, f"{name} ({vendor}), {memory}, {driver}; {backends}")
+    if not hardware.adapters:
+        yield CheckOutput("adapter", True, "no display adapter was found")
+    for note in hardware.notes:
+        yield CheckOutput("adapter", True, note)
 
 
 def _pictures(devices: list[DeviceOutput]) -> Iterator[CheckOutput]:

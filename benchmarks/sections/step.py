@@ -31,6 +31,12 @@ def step(setting: Setting) -> Findings:
             "safelight, cpu f32": start(
                 "safelight", checkpoint=unet, backend="cpu", precision="f32"
             ),
+            "safelight, torch_device bf16": start(
+                "safelight", checkpoint=unet, backend="torch_device", precision="bf16"
+            ),
+            "safelight, torch_device f32": start(
+                "safelight", checkpoint=unet, backend="torch_device", precision="f32"
+            ),
             "diffusers bf16, channels-last": start(
                 "diffusers", configuration=configuration, precision="bf16"
             ),

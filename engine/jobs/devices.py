@@ -19,7 +19,7 @@ def list_devices() -> tuple[DeviceInfo, ...]:
                     backend=device.backend,
                     name=device.name,
                     precisions=tuple(precision.value for precision in device.precisions),
-                    automatic=reference.automatic,
+                    automatic=reference.automatic and device.automatic,
                     runtime=backend.fingerprint(device) if device.usable else "",
                     memory_total_bytes=memory.total,
                     memory_free_bytes=memory.free,
@@ -39,6 +39,7 @@ def candidates(wanted: str) -> list[tuple[Backend, Device]]:
         (backend, device)
         for backend in (reference.create() for reference in references)
         for device in backend.probe()
+        if device.automatic or wanted != "auto"
     ]
     usable = [(backend, device) for backend, device in found if device.usable]
     if not usable:

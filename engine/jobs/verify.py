@@ -35,7 +35,7 @@ def devices_to_verify() -> list[tuple[Backend, Device]]:
         (backend, device)
         for backend in (reference.create() for reference in BACKENDS if reference.automatic)
         for device in backend.probe()
-        if device.usable
+        if device.usable and device.automatic
     ]
 
 

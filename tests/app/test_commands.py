@@ -12,6 +12,7 @@ import pytest
 from app.checkpoints import find_checkpoint, list_checkpoints
 from app.cli import run
 from app.paths import find_paths, starter_checkpoint
+from backends.registry import BACKENDS
 
 
 def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -23,7 +24,7 @@ def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 
 def test_devices_lists_every_backend_with_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
     devices = json_of(capsys, "devices")["devices"]
-    assert {device["backend"] for device in devices} == {"intel_openvino", "cpu", "null"}
+    assert {device["backend"] for device in devices} == {r.name for r in BACKENDS}
     assert all(device["usable"] or device["reason"] for device in devices)
     assert run(["devices"]) == 0
     assert "usable on request" in capsys.readouterr().out

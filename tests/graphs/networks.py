@@ -115,5 +115,31 @@ def small_unet(
     )
 
 
+def sd15_unet() -> UNetConfig:
+    """SD 1.5's own."""
+
+    def block(width: int, depth: int, layers: int, *, resample: bool) -> UNetBlock:
+        return UNetBlock(width, (depth,) * layers, 8, resample)
+
+    return UNetConfig(
+        in_channels=4,
+        out_channels=4,
+        context_width=768,
+        down=(
+            block(320, 1, 2, resample=True),
+            block(640, 1, 2, resample=True),
+            block(1280, 1, 2, resample=True),
+            block(1280, 0, 2, resample=False),
+        ),
+        mid=block(1280, 1, 1, resample=False),
+        up=(
+            block(1280, 0, 3, resample=True),
+            block(1280, 1, 3, resample=True),
+            block(640, 1, 3, resample=True),
+            block(320, 1, 3, resample=False),
+        ),
+    )
+
+
 SMALL_VAE = VaeConfig(latent_channels=4, widths=(16, 32, 32), layers=1, norm_groups=8)
 SMALL_CLIP = ClipTextConfig(vocabulary=60, width=32, mlp_width=64, layers=3, heads=4)

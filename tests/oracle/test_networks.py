@@ -11,9 +11,9 @@ diffusers = pytest.importorskip("diffusers")
 transformers = pytest.importorskip("transformers")
 
 from engine.graphs.clip_text import Activation, ClipTextConfig, clip_text  # noqa: E402
-from engine.graphs.unet import UNetBlock, UNetConfig, time_waves, unet  # noqa: E402
+from engine.graphs.unet import UNetConfig, time_waves, unet  # noqa: E402
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder  # noqa: E402
-from tests.graphs.networks import small_unet  # noqa: E402
+from tests.graphs.networks import sd15_unet, small_unet  # noqa: E402
 from tests.oracle.networks import Case, label, normal, targets  # noqa: E402
 
 every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
@@ -159,30 +159,6 @@ def test_vae(target, case, config: VaeConfig, size: tuple[int, int]) -> None:
 
 
 # --- full size ---
-
-
-def sd15_unet() -> UNetConfig:
-    def block(width: int, depth: int, layers: int, *, resample: bool) -> UNetBlock:
-        return UNetBlock(width, (depth,) * layers, 8, resample)
-
-    return UNetConfig(
-        in_channels=4,
-        out_channels=4,
-        context_width=768,
-        down=(
-            block(320, 1, 2, resample=True),
-            block(640, 1, 2, resample=True),
-            block(1280, 1, 2, resample=True),
-            block(1280, 0, 2, resample=False),
-        ),
-        mid=block(1280, 1, 1, resample=False),
-        up=(
-            block(1280, 0, 3, resample=True),
-            block(1280, 1, 3, resample=True),
-            block(640, 1, 3, resample=True),
-            block(320, 1, 3, resample=False),
-        ),
-    )
 
 
 @pytest.mark.slow

@@ -152,7 +152,9 @@ def test_whole_runs_come_to_the_same_latents(
     levels = scheduler_levels(sampler, choice, steps, strength)
     denoise = Denoiser(predict_noise, levels.training, PredictionType.EPSILON, 3.0)
     x = levels.start(noise.numpy(), None if strength is None else init.numpy())
-    function = bind_options(sampler, SamplerOptions(), ConventionName.DIFFUSERS)
+    # The scheduler's own; pipelines pass 0.
+    options = SamplerOptions(eta=0.3) if sampler is SamplerName.TCD else SamplerOptions()
+    function = bind_options(sampler, options, ConventionName.DIFFUSERS)
     for step in function(denoise, x, levels.sigmas, draws):
         x = step.x
     # See `_timesteps_told`; noise is added to what differs.

@@ -26,7 +26,7 @@ def host_memory() -> MemoryInfo:
         return _windows_memory()
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if sys.platform != "linux":
-        return MemoryInfo(total=total, free=total // 2, integrated=True)
+        return MemoryInfo(total=total, free=_mac_free(total), integrated=True)
     free = _meminfo("MemAvailable") or total // 2
     limit, used = _cgroup_bytes("memory.max"), _cgroup_bytes("memory.current")
     if limit is not None and used is not None:
@@ -57,6 +57,15 @@ def _cgroup_bytes(name: str) -> int | None:
     except OSError:
         return None
     return int(text) if text.isdigit() else None
+
+
+def _mac_free(total: int) -> int:
+    """What macOS holds for free: a percentage, kern.memorystatus_level; else half."""
+    level, size = ctypes.c_int(-1), ctypes.c_size_t(ctypes.sizeof(ctypes.c_int))
+    sysctl = ctypes.CDLL(None).sysctlbyname
+    name = b"kern.memorystatus_level"
+    failed = sysctl(name, ctypes.byref(level), ctypes.byref(size), None, ctypes.c_size_t(0))
+    return total // 2 if failed or not 0 <= level.value <= 100 else total * level.value // 100
 
 
 class _MemoryStatus(ctypes.Structure):

@@ -1,0 +1,58 @@
+"""What NVIDIA's driver adds: names, memory, and GPUs that the system does not list."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from backends.base import MemoryInfo
+from backends.hardware.adapter import NVIDIA, Adapter, PciId, vendor_name
+from backends.hardware.nvml import Nvml, NvmlDevice
+
+_VERSION = re.compile(r"\b([0-9]{2,4}(?:\.[0-9]{1,4}){1,3})\b", re.ASCII)
+
+
+def version_in(text: str) -> str:
+    """The driver's version in /proc/driver/nvidia/version: "NVRM version: ... 560.35.03 ..."."""
+    match = _VERSION.search(text)
+    return match[1] if match else ""
+
+
+def nvidia_models(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Bus location and model of each "information"; the driver says Unknown before it starts."""
+    for text in texts:
+        lines = [line.partition(":") for line in text.split("\n")]
+        facts = {key.strip(): value.strip() for key, _, value in lines}
+        model = facts.get("Model", "")
+        if address := facts.get("Bus Location", ""):
+            yield address, "" if model == "Unknown" else model
+
+
+def with_nvml(adapter: Adapter, device: NvmlDevice, nvml: Nvml, host: MemoryInfo) -> Adapter:
+    """An adapter with what NVML says of it. Without memory of its own it shares the host's."""
+    shared = device.memory_total is None
+    capability = device.capability
+    return replace(
+        adapter,
+        name=device.name or adapter.name,
+        pci=adapter.pci or PciId(device.pci & 0xFFFF, device.pci >> 16),
+        memory_total=host.total if shared else device.memory_total,
+        memory_free=host.free if shared else device.memory_free,
+        driver=adapter.driver or "nvidia",
+        driver_version=nvml.driver or adapter.driver_version,
+        integrated=shared,
+        architecture=f"sm_{capability[0]}{capability[1]}" if capability else "",
+        # The driver answers, whatever a container shows of it in sysfs.
+        unusable="",
+    )
+
+
+def hidden_adapter(address: str, name: str, version: str) -> Adapter:
+    """A GPU that NVIDIA's driver shows and the bus does not, as in containers and under WSL."""
+    return Adapter(
+        vendor=vendor_name(NVIDIA),
+        name=name,
+        address=address,
+        driver="nvidia",
+        driver_version=version,
+        integrated=False,
+    )

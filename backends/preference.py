@@ -1,0 +1,40 @@
+"""Which backends may use an adapter, the preferred first: by vendor, system and driver.
+
+Only what can be told without running anything; a backend's own probe has the last word.
+"""
+
+import sys
+
+from backends.hardware.adapter import Adapter
+
+# What TensorRT-RTX's provider 0.5.0 is made for: no datacentre cards (8.0, 9.0), no Turing.
+_TENSORRT_RTX = ("sm_86", "sm_89", "sm_120", "sm_121")
+
+
+def backends_for(adapter: Adapter, system: str = sys.platform) -> tuple[str, ...]:
+    """Names as in the registry; none for an adapter on which nothing can compute."""
+    if adapter.unusable:
+        return ()
+    if system == "darwin":
+        # Runtimes for Macs with Intel processors are no longer made.
+        return ("webgpu", "apple_coreml", "torch_device") if adapter.vendor == "Apple" else ()
+    directml = ("windows_directml",) if system == "win32" else ()
+    match adapter.vendor:
+        case "NVIDIA":
+            return _nvidia(adapter, directml)
+        case "AMD" if adapter.driver == "radeon":  # The old driver has neither Vulkan nor ROCm.
+            return ()
+        case "AMD":
+            return ("amd_migraphx", "webgpu", *directml, "torch_device")
+        case "Intel":
+            return ("intel_openvino", "webgpu", *directml, "torch_device")
+        case _:
+            return ("webgpu", *directml)
+
+
+def _nvidia(adapter: Adapter, directml: tuple[str, ...]) -> tuple[str, ...]:
+    if adapter.driver == "nouveau":
+        return ("webgpu",)
+    others = ("nvidia_cuda", "nvidia_tensorrt", "webgpu", *directml, "torch_device")
+    known_without = adapter.architecture and adapter.architecture not in _TENSORRT_RTX
+    return others if known_without else ("nvidia_tensorrt_rtx", *others)

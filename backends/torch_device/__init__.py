@@ -1,0 +1,144 @@
+"""Our graphs interpreted with torch's operators, for devices that no compiler covers.
+
+Serves what a build of torch serves: CUDA, ROCm, XPU, MPS, and the processor on request. torch is
+never installed with the app; a system that has it (torchruntime finds the build) gets this backend.
+`plan` turns a graph into steps, `operators` says how torch computes each, `session` runs them.
+"""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# (torch is absent from the environment that is type-checked)
+
+import os
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+from backends import hardware
+from backends.base import (
+    Artifact,
+    AttentionForm,
+    Backend,
+    BackendError,
+    Cancellation,
+    Device,
+    DType,
+    GeluForm,
+    Graph,
+    GroupNormForm,
+    LinearForm,
+    MemoryInfo,
+    OperatorSet,
+    Progress,
+    RunCancelled,
+    Session,
+    UpsamplingForm,
+)
+from backends.torch_device import devices
+
+_INSTALL = (
+    "torch is not installed: `python -m pip install torchruntime` and `torchruntime install` find "
+    "the build for this machine"
+)
+_IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, NameError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class TorchOptions:
+    """Ways to run that pay on some devices only; both are off until measured there."""
+
+    # Record a shape's second run as one launch (CUDA and ROCm).
+    cuda_graphs: bool = False
+    # Have torch.compile write kernels, which takes a minute or more and a C++ compiler.
+    compiled: bool = False
+
+    @staticmethod
+    def named(words: str) -> "TorchOptions":
+        """Those named in the value of SAFELIGHT_TORCH: "graphs", "compile", or both."""
+        return TorchOptions("graphs" in words, "compile" in words)
+
+
+class TorchBackend(Backend):
+    """Whatever torch computes on."""
+
+    name = devices.BACKEND
+
+    def __init__(self, options: TorchOptions | None = None) -> None:
+        self._options = options or TorchOptions.named(os.environ.get("SAFELIGHT_TORCH", ""))
+
+    def probe(self) -> list[Device]:
+        """Accelerators, then the processor. Never raises."""
+        torch = _torch()
+        if isinstance(torch, str):
+            name = hardware.cpu_name()
+            return [Device(self.name, "cpu", name, unusable=torch, automatic=False)]
+        return devices.found(torch)
+
+    def operators(self, device: Device) -> OperatorSet:
+        """Forms that are one operator of torch each."""
+        return OperatorSet(
+            opset=23,
+            elements=(DType.F32, DType.F16, DType.BF16),
+            attention=AttentionForm.STANDARD,
+            group_norm=GroupNormForm.STANDARD,
+            gelu=GeluForm.STANDARD,
+            linear=LinearForm.FUSED_MATMUL,
+            upsampling=_upsampling(device),
+        )
+
+    def fingerprint(self, device: Device) -> str:
+        """The versions of torch and of what it computes with, and the device."""
+        torch = _torch()
+        if isinstance(torch, str):
+            return f"torch {_installed_version()} {device.name}"
+        return f"torch {torch.__version__} {device.name} {devices.runtime(torch, device)}"
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """The device's own memory, or the host's."""
+        torch = _torch()
+        return hardware.host_memory() if isinstance(torch, str) else devices.memory(torch, device)
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """Plan the graph and put its weights on the device. Raises BackendError or RunCancelled."""
+        if cancel.is_set():
+            raise RunCancelled
+        torch = _torch()
+        if isinstance(torch, str):
+            raise BackendError(torch)
+        from backends.torch_device.session import TorchSession
+
+        return TorchSession(graph, device, self._options, progress, cancel)
+
+
+def _upsampling(device: Device) -> UpsamplingForm:
+    """Summed kernels on the processor, where less arithmetic is less time.
+
+    Elsewhere a transposed convolution is a gradient kernel, in cuDNN not always the same twice.
+    """
+    return UpsamplingForm.TRANSPOSED if device.id == "cpu" else UpsamplingForm.RESIZE
+
+
+def _torch() -> Any:
+    """The torch module, or why there is none."""
+    if find_spec("torch") is None:
+        return _INSTALL
+    try:
+        import torch
+    except _IMPORT_FAULTS as error:
+        return f"torch {_installed_version()} does not start: {error}"
+    return torch
+
+
+def _installed_version() -> str:
+    try:
+        return version("torch")
+    except PackageNotFoundError:
+        return "none"

@@ -1,0 +1,203 @@
+"""Each operator that our emitters write for this backend, as torch computes it.
+
+An entry makes a function of a node's attributes; an attribute that it does not know, or a value
+that it does not honour, is refused when the graph is loaded. Host values (`plan`) are tuples.
+"""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false, reportUnknownLambdaType=false
+# (torch is absent from the environment that is type-checked)
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from onnx import TensorProto
+from torch import Tensor
+from torch.nn import functional
+
+from backends.base import BackendError
+from backends.torch_device.plan import HostValue, Step
+
+Function = Callable[..., Any]
+# ONNX's number for an element type, to torch's type in this graph.
+Types = Mapping[int, torch.dtype]
+ONNX_TYPES: Types = {
+    TensorProto.FLOAT: torch.float32,
+    TensorProto.FLOAT16: torch.float16,
+    TensorProto.BFLOAT16: torch.bfloat16,
+    TensorProto.INT64: torch.int64,
+}
+
+
+def function_of(step: Step, types: Types) -> Function:
+    """What computes a step. Raises BackendError naming what torch_device has not got."""
+    make = OPERATORS.get(step.kind)
+    if make is None:
+        raise BackendError(f"torch_device has no operator {step.kind}")
+    attributes = dict(step.attributes)
+    if step.kind == "Cast":
+        attributes["to"] = types.get(attributes["to"])
+    try:
+        return make(**attributes)
+    except (TypeError, _UnknownValueError) as error:
+        raise BackendError(f"torch_device has {step.kind} in another form: {error}") from error
+
+
+class _UnknownValueError(Exception):
+    """An attribute has a value that torch's operator does not offer."""
+
+
+def _require(honoured: bool, what: str) -> None:
+    if not honoured:
+        raise _UnknownValueError(what)
+
+
+def _plain(function: Function) -> Callable[[], Function]:
+    """An operator without attributes."""
+    return lambda: function
+
+
+def _convolution(
+    *, kernel_shape: Sequence[int], strides: Sequence[int], pads: Sequence[int]
+) -> Function:
+    top, left, bottom, right = pads
+    stride = tuple(strides)
+    if (top, left) == (bottom, right):
+        return lambda x, w, b=None: functional.conv2d(x, w, b, stride, (top, left))
+    around = (left, right, top, bottom)
+    return lambda x, w, b=None: functional.conv2d(functional.pad(x, around), w, b, stride)
+
+
+def _transposed_convolution(
+    *, kernel_shape: Sequence[int], strides: Sequence[int], pads: Sequence[int]
+) -> Function:
+    top, left, bottom, right = pads
+    _require((top, left) == (bottom, right), f"pads {list(pads)}")
+    stride, padding = tuple(strides), (top, left)
+    return lambda x, w, b=None: functional.conv_transpose2d(x, w, b, stride, padding)
+
+
+def _linear(*, transB: int) -> Function:  # noqa: N803 (ONNX Runtime's name)
+    _require(transB == 1, "transB 0")
+    return functional.linear
+
+
+def _group_norm(*, num_groups: int, epsilon: float) -> Function:
+    return lambda x, scale, bias: functional.group_norm(x, num_groups, scale, bias, epsilon)
+
+
+def _layer_norm(*, axis: int, epsilon: float) -> Function:
+    _require(axis == -1, f"axis {axis}")
+    return lambda x, scale, bias: functional.layer_norm(x, scale.shape, scale, bias, epsilon)
+
+
+def _attention(*, q_num_heads: int, kv_num_heads: int, is_causal: int) -> Function:
+    _require(q_num_heads == kv_num_heads, "grouped queries")
+
+    def per_head(x: Tensor) -> Tensor:
+        return x.unflatten(-1, (q_num_heads, -1)).transpose(1, 2)
+
+    def attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        mixed = functional.scaled_dot_product_attention(
+            per_head(q), per_head(k), per_head(v), is_causal=bool(is_causal)
+        )
+        return mixed.transpose(1, 2).flatten(2)
+
+    return attention
+
+
+def _reshape(x: Tensor, shape: HostValue) -> Tensor:
+    # 0 keeps the input's size, as ONNX has it.
+    return x.reshape([size or x.shape[axis] for axis, size in enumerate(shape)])
+
+
+def _shape(*, start: int = 0, end: int | None = None) -> Function:
+    return lambda x: tuple(x.shape[start:end])
+
+
+def _concat(*, axis: int) -> Function:
+    return lambda *parts: torch.cat(parts, axis)
+
+
+def _host_concat(*, axis: int) -> Function:
+    return lambda *parts: tuple(value for part in parts for value in part)
+
+
+def _quotients(x: HostValue, y: HostValue) -> HostValue:
+    return tuple(int(a) // int(b) for a, b in zip(x, y, strict=True))
+
+
+def _resize(*, mode: str, coordinate_transformation_mode: str, nearest_mode: str) -> Function:
+    form = (mode, coordinate_transformation_mode, nearest_mode)
+    _require(form == ("nearest", "asymmetric", "floor"), " ".join(form))
+
+    def nearest(x: Tensor, _: None, scales: HostValue | None, sizes: HostValue = ()) -> Tensor:
+        wanted = sizes or _scaled(x.shape, scales or ())
+        return functional.interpolate(x, wanted[2:], mode="nearest")
+
+    return nearest
+
+
+def _scaled(shape: Sequence[int], scales: HostValue) -> HostValue:
+    return tuple(math.floor(size * scale) for size, scale in zip(shape, scales, strict=True))
+
+
+def _tile(x: Tensor, repeats: HostValue) -> Tensor:
+    # Of the batch alone, and so that the layout stays.
+    if any(times != 1 for times in repeats[1:]):
+        raise BackendError(f"torch_device repeats only the batch, not {repeats}")
+    return x if repeats[0] == 1 else torch.cat([x] * int(repeats[0]))
+
+
+def _gather(*, axis: int = 0) -> Function:
+    _require(axis == 0, f"axis {axis}")
+    return lambda table, rows: functional.embedding(rows, table)
+
+
+def _cast(*, to: torch.dtype | None) -> Function:
+    _require(to is not None, "to a type that networks do not use")
+    return lambda x: x.to(to)
+
+
+def _into(function: Function, overwriting: Function) -> Callable[[], Function]:
+    """`overwriting`, where the first operand has the size of the result, else `function`."""
+
+    def apply(x: Tensor, y: Tensor) -> Tensor:
+        fits = x.shape == y.shape or x.shape == torch.broadcast_shapes(x.shape, y.shape)
+        return overwriting(x, y) if fits else function(x, y)
+
+    return lambda: apply
+
+
+OPERATORS: Mapping[str, Callable[..., Function]] = {
+    "Add": _plain(torch.add),
+    "AddInto": _into(torch.add, Tensor.add_),
+    "Attention": _attention,
+    "Cast": _cast,
+    "Concat": _concat,
+    "Conv": _convolution,
+    "ConvTranspose": _transposed_convolution,
+    "FusedMatMul": _linear,
+    "Gather": _gather,
+    "Gelu": _plain(functional.gelu),
+    "GroupNormalization": _group_norm,
+    "HostConcat": _host_concat,
+    "HostDiv": _plain(_quotients),
+    "Identity": _plain(lambda x: x),
+    "LayerNormalization": _layer_norm,
+    "Linear": _linear,
+    "Mul": _plain(torch.mul),
+    "MulInto": _into(torch.mul, Tensor.mul_),
+    "Reshape": _plain(_reshape),
+    "Resize": _resize,
+    "Shape": _shape,
+    "Sigmoid": _plain(torch.sigmoid),
+    "Silu": _plain(functional.silu),
+    "SiluInto": _plain(lambda x: functional.silu(x, inplace=True)),
+    "Tanh": _plain(torch.tanh),
+    "Tile": _plain(_tile),
+    "Transpose": lambda *, perm: lambda x: x.permute(perm),
+}

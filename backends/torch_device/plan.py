@@ -1,0 +1,202 @@
+"""From a graph to a list of steps: torch's fused operators found, and when each value is dead.
+
+Nothing here needs torch. Values that are shapes (int64 constants, `Shape` and what is reckoned with
+it) stay on the host as tuples; the device sees only numbers that networks compute with.
+"""
+
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+
+from backends.base import Array, BackendError
+
+Attributes = Mapping[str, Any]
+# A shape, axes, scales.
+HostValue = tuple[int | float, ...]
+
+# What we write of other domains than ONNX's own.
+_OTHER_DOMAINS = {"com.microsoft": ("FusedMatMul",)}
+# Inputs that are shapes, scales or counts, by operator.
+_HOST_INPUTS = {"Reshape": (1,), "Resize": (2, 3), "Tile": (1,)}
+# What is reckoned on the host where an input is there.
+_HOST_FORMS = {"Concat": "HostConcat", "Div": "HostDiv"}
+_ON_HOST = " (host)"
+# Operators whose result is memory of its own, and those that can write over such an operand.
+_FRESH = frozenset(
+    {
+        *("Conv", "ConvTranspose", "FusedMatMul", "Linear", "Gelu", "Silu", "SiluInto"),
+        *("GroupNormalization", "LayerNormalization", "Add", "AddInto", "Mul", "MulInto"),
+    }
+)
+_INTO = {"Add": "AddInto", "Mul": "MulInto", "Silu": "SiluInto"}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One operator: `kind` is its entry in the table, "" an input that is not given."""
+
+    kind: str
+    inputs: tuple[str, ...]
+    output: str
+    attributes: Attributes
+    # Values that no later step needs.
+    dead: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run in order, and the constants of the graph."""
+
+    steps: tuple[Step, ...]
+    outputs: tuple[str, ...]
+    # With ONNX's number for the type each has in the graph.
+    constants: Mapping[str, tuple[int, Array]]
+    host_constants: Mapping[str, HostValue]
+    # ONNX's number for the type that weights have in the graph, None where it has none.
+    element: int | None
+
+
+def make_plan(model_bytes: bytes) -> Plan:
+    """Plan a serialised model. Raises BackendError where it is not of the kind we write."""
+    model = ModelProto.FromString(model_bytes)
+    weights = {t.name: t for t in model.graph.initializer if _is_external(t)}
+    constants = {t.name: t for t in model.graph.initializer if not _is_external(t)}
+    outputs = tuple(output.name for output in model.graph.output)
+    biases = {name for name, tensor in weights.items() if len(tensor.dims) == 1}
+    steps = [_step(node) for node in model.graph.node]
+    steps = _with_silu(_with_linear(steps, outputs, biases), outputs)
+    steps, host_constants = _with_host_values(steps, constants)
+    steps = _with_overwriting(steps, outputs)
+    used = {name for step in steps for name in step.inputs}
+    kept = {*weights, *constants, *host_constants, *outputs}
+    return Plan(
+        steps=tuple(_with_deaths(steps, kept)),
+        outputs=outputs,
+        constants={n: (t.data_type, _array(t)) for n, t in constants.items() if n in used},
+        host_constants=host_constants,
+        element=_element(weights),
+    )
+
+
+def _array(tensor: TensorProto) -> Array:
+    return numpy_helper.to_array(tensor)
+
+
+def _is_external(tensor: TensorProto) -> bool:
+    return tensor.data_location == TensorProto.EXTERNAL
+
+
+def _element(weights: Mapping[str, TensorProto]) -> int | None:
+    types = {tensor.data_type for tensor in weights.values()}
+    if len(types) > 1:
+        raise BackendError("the graph's weights are of more than one type")
+    return next(iter(types), None)
+
+
+def _step(node: NodeProto) -> Step:
+    if node.domain and node.op_type not in _OTHER_DOMAINS.get(node.domain, ()):
+        raise BackendError(f"torch_device has no operator {node.op_type} of {node.domain}")
+    if len(node.output) != 1:
+        raise BackendError(f"torch_device takes only the first output of {node.op_type}")
+    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    attributes = {k: v.decode() if isinstance(v, bytes) else v for k, v in attributes.items()}
+    return Step(node.op_type, tuple(node.input), node.output[0], attributes)
+
+
+def _uses(steps: Sequence[Step], outputs: Sequence[str]) -> Counter[str]:
+    return Counter([*outputs, *(name for step in steps for name in step.inputs)])
+
+
+def _with_linear(
+    steps: Sequence[Step], outputs: Sequence[str], biases: Container[str]
+) -> list[Step]:
+    """x W^T followed by + b, as one operator."""
+    uses = _uses(steps, outputs)
+    products = {s.output: s for s in steps if s.kind == "FusedMatMul" and uses[s.output] == 1}
+    fused: set[str] = set()
+    result: list[Step] = []
+    for step in steps:
+        product = products.get(step.inputs[0]) if step.kind == "Add" else None
+        if product is not None and step.inputs[1] in biases:
+            fused.add(product.output)
+            inputs = (*product.inputs, step.inputs[1])
+            step = Step("Linear", inputs, step.output, product.attributes)
+        result.append(step)
+    return [step for step in result if step.output not in fused]
+
+
+def _with_silu(steps: Sequence[Step], outputs: Sequence[str]) -> list[Step]:
+    """x * sigmoid(x) as one operator."""
+    uses = _uses(steps, outputs)
+    gates = {s.output: s.inputs[0] for s in steps if s.kind == "Sigmoid" and uses[s.output] == 1}
+    fused: set[str] = set()
+    result: list[Step] = []
+    for step in steps:
+        if step.kind == "Mul" and gates.get(step.inputs[1]) == step.inputs[0]:
+            fused.add(step.inputs[1])
+            step = Step("Silu", step.inputs[:1], step.output, {})
+        result.append(step)
+    return [step for step in result if step.output not in fused]
+
+
+def _with_host_values(
+    steps: Sequence[Step], constants: Mapping[str, TensorProto]
+) -> tuple[list[Step], dict[str, HostValue]]:
+    """Shapes and what is reckoned with them parted from what the device computes."""
+    reckoned: set[str] = set()
+    host_constants: dict[str, HostValue] = {}
+
+    def on_host(name: str) -> str:
+        """The name under which a value is on the host."""
+        if name in constants:
+            host_constants[name + _ON_HOST] = tuple(_array(constants[name]).reshape(-1).tolist())
+            return name + _ON_HOST
+        if name and name not in reckoned:
+            raise BackendError(f"torch_device takes {name} for a number, and it is a shape")
+        return name
+
+    result: list[Step] = []
+    for step in steps:
+        host_form = _HOST_FORMS.get(step.kind)
+        if step.kind == "Shape":
+            reckoned.add(step.output)
+        elif host_form and reckoned.intersection(step.inputs):
+            step = replace(step, kind=host_form, inputs=tuple(map(on_host, step.inputs)))
+            reckoned.add(step.output)
+        places = _HOST_INPUTS.get(step.kind, ())
+        inputs = (on_host(n) if i in places else n for i, n in enumerate(step.inputs))
+        result.append(replace(step, inputs=tuple(inputs)))
+    return result, host_constants
+
+
+def _with_overwriting(steps: Sequence[Step], outputs: Sequence[str]) -> list[Step]:
+    """Sums, products and SiLU written over an operand that nobody else needs.
+
+    An operand with one use has no view that outlives it.
+    """
+    uses = _uses(steps, outputs)
+    fresh = {step.output for step in steps if step.kind in _FRESH}
+    result: list[Step] = []
+    for step in steps:
+        if step.kind in _INTO:
+            own = [name for name in step.inputs if name in fresh and uses[name] == 1]
+            if own:
+                others = list(step.inputs)
+                others.remove(own[0])
+                step = replace(step, kind=_INTO[step.kind], inputs=(own[0], *others))
+        result.append(step)
+    return result
+
+
+def _with_deaths(steps: Sequence[Step], kept: Container[str]) -> list[Step]:
+    """Each step with the values that it is the last to use."""
+    seen: set[str] = set()
+    result: list[Step] = []
+    for step in reversed(steps):
+        last = dict.fromkeys(n for n in (*step.inputs, step.output) if n and n not in seen)
+        result.append(replace(step, dead=tuple(name for name in last if name not in kept)))
+        seen.update(last)
+    return result[::-1]

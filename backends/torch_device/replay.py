@@ -1,0 +1,72 @@
+"""CUDA graphs: a whole run recorded once and launched as one, where the same shapes come again."""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false
+# (torch is absent from the environment that is type-checked)
+
+from collections.abc import Callable
+
+import torch
+
+Values = dict[str, torch.Tensor]
+# Takes its argument apart as it goes.
+Compute = Callable[[Values], list[torch.Tensor]]
+_Key = tuple[tuple[str, tuple[int, ...]], ...]
+# The last two where it is no CUDA device, or no CUDA build.
+_CAPTURE_FAULTS = (RuntimeError, AssertionError, ValueError)
+
+
+class Replay:
+    """Computes as `compute` does: at once the first time, from a record when a shape comes again.
+
+    Keeps the record of one set of shapes, because each holds the memory of all its intermediate
+    values. What cannot be recorded is computed at once for ever after.
+    """
+
+    def __init__(self, compute: Compute) -> None:
+        self._compute = compute
+        self._last: _Key | None = None
+        self._record: _Record | None = None
+        self.refused: dict[_Key, str] = {}
+
+    def __call__(self, values: Values) -> list[torch.Tensor]:
+        """The outputs; they are good until the next call."""
+        key = tuple((name, tuple(tensor.shape)) for name, tensor in values.items())
+        if key != self._last or key in self.refused:
+            self._last, self._record = key, None
+            return self._compute(values)
+        if self._record is None:
+            try:
+                self._record = _Record(self._compute, values)
+            except _CAPTURE_FAULTS as error:
+                self.refused[key] = str(error)
+                return self._compute(values)
+        return self._record.replay(values)
+
+
+class _Record:
+    """A CUDA graph, with the memory its inputs are copied to and its outputs are left in."""
+
+    def __init__(self, compute: Compute, values: Values) -> None:
+        self._inputs = {name: tensor.clone() for name, tensor in values.items()}
+        self._device = next(iter(values.values())).device
+        with torch.cuda.device(self._device):
+            torch.cuda.synchronize()
+            # Libraries make their workspaces on a stream's first use, which cannot be recorded.
+            stream = torch.cuda.Stream()
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                compute(dict(self._inputs))
+            torch.cuda.current_stream().wait_stream(stream)
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):
+                self._outputs = compute(dict(self._inputs))
+
+    def replay(self, values: Values) -> list[torch.Tensor]:
+        """Launch it on other inputs of the same shapes."""
+        for name, tensor in values.items():
+            self._inputs[name].copy_(tensor)
+        with torch.cuda.device(self._device):
+            self._graph.replay()
+        return self._outputs

@@ -1,0 +1,194 @@
+"""Runs a planned graph step by step, and frees each value after its last use."""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownParameterType=false
+# (torch is absent from the environment that is type-checked)
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from threading import Event
+from traceback import clear_frames
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from backends.base import (
+    Array,
+    BackendError,
+    Cancellation,
+    Device,
+    Graph,
+    Progress,
+    RunCancelled,
+    TensorSpec,
+    all_feeds,
+    sizes_of,
+)
+from backends.torch_device.operators import ONNX_TYPES, Types, function_of
+from backends.torch_device.plan import Plan, make_plan
+from backends.torch_device.replay import Replay
+from backends.torch_device.weights import TYPES, load_weights, over_array
+
+if TYPE_CHECKING:
+    from backends.torch_device import TorchOptions
+
+
+class TorchSession:
+    """A `backends.base.Session` over the steps of a plan.
+
+    Where the graph's element type is not the precision to compute in, whatever has the one type is
+    given the other: weights and constants when they are loaded, inputs and casts as they come.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        device: Device,
+        options: "TorchOptions",
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> None:
+        self.inputs: tuple[TensorSpec, ...] = graph.inputs
+        self.outputs: tuple[TensorSpec, ...] = graph.outputs
+        self._device = torch.device(device.id)
+        if self._device.type == "cuda":
+            # Single precision is what is fallen back to where half is not enough.
+            torch.backends.cudnn.allow_tf32 = False
+        self._cancelled = Event()
+        self._pinned: dict[str, Any] = {}
+        plan = make_plan(graph.model)
+        computed = {} if plan.element is None else {plan.element: TYPES[graph.precision.dtype]}
+        types = {**ONNX_TYPES, **computed}
+        self._computed = {ONNX_TYPES[number]: dtype for number, dtype in computed.items()}
+        self._results = plan.outputs
+        self._steps = [(function_of(s, types), s.inputs, s.output, s.dead) for s in plan.steps]
+        with _translated_errors(self._device):
+            self._constants = {
+                **plan.host_constants,
+                **_constant_tensors(plan, types, self._device),
+                **load_weights(graph.weights, self._moved, progress, cancel),
+            }
+        self._run = Replay(self._compute) if options.cuda_graphs else self._compute
+        if options.compiled:
+            self._run = torch.compile(self._compute)
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Run once. Raises BackendError, or RunCancelled after `cancel`."""
+        if self._cancelled.is_set():
+            raise RunCancelled
+        given = all_feeds(self.inputs, self._pinned, feeds)
+        sizes_of(self.inputs, given)
+        with _translated_errors(self._device), torch.inference_mode():
+            results = self._run({s.name: self._on_device(s, given[s.name]) for s in self.inputs})
+            return {
+                spec.name: result.to("cpu", TYPES[spec.dtype]).contiguous().numpy()
+                for spec, result in zip(self.outputs, results, strict=True)
+            }
+
+    def pin(self, name: str, array: Array) -> None:
+        """Keep an input for all further runs, on the device."""
+        spec = next((spec for spec in self.inputs if spec.name == name), None)
+        if spec is None:
+            raise BackendError(f"the graph has no input {name}")
+        with _translated_errors(self._device), torch.inference_mode():
+            self._pinned[name] = self._on_device(spec, array)
+
+    def cancel(self) -> None:
+        """Make the run in progress end before its next operator, and every later one at once."""
+        self._cancelled.set()
+
+    def close(self) -> None:
+        """Free the weights and what torch holds in reserve of the device's memory."""
+        self._constants.clear()
+        self._pinned.clear()
+        self._run = self._compute
+        _release(self._device)
+
+    def _compute(self, values: dict[str, Any]) -> list[torch.Tensor]:
+        """The graph's outputs; `values` has the inputs and is taken apart on the way."""
+        values |= self._constants
+        try:
+            for function, inputs, output, dead in self._steps:
+                # torch.compile reads this loop once and for all.
+                if not torch.compiler.is_compiling() and self._cancelled.is_set():
+                    raise RunCancelled
+                values[output] = function(*[values[name] if name else None for name in inputs])
+                for name in dead:
+                    del values[name]
+            return [values[name] for name in self._results]
+        finally:
+            values.clear()
+
+    def _on_device(self, spec: TensorSpec, value: Any) -> torch.Tensor:
+        """An input as the first operator wants it; a pinned one is so already."""
+        if isinstance(value, torch.Tensor):
+            return value
+        array = np.array(value, spec.dtype.numpy, order="C")
+        return self._moved(over_array(array, spec.dtype), always=True)
+
+    def _moved(self, tensor: torch.Tensor, *, always: bool = False) -> torch.Tensor:
+        """On the device, in the type to compute in; images and kernels with channels last.
+
+        The processor's convolutions take a kernel as it is in the file, at little cost; to reorder
+        it would be a private copy of it.
+        """
+        dtype = self._computed.get(tensor.dtype, tensor.dtype)
+        stays = self._device.type == "cpu" and dtype == tensor.dtype and not always
+        moved = tensor.to(self._device)
+        if tensor.dim() != 4 or stays or not _channels_last_pays(self._device):
+            return moved.to(dtype)
+        return moved.to(dtype, memory_format=torch.channels_last)
+
+
+def _channels_last_pays(device: torch.device) -> bool:
+    """Where convolutions work on images in that order, and do not turn them round each time.
+
+    MIOpen does so only when told by an environment variable; MPS has been wrong with it.
+    """
+    return device.type in {"cpu", "xpu"} or (device.type == "cuda" and torch.version.hip is None)
+
+
+def _constant_tensors(plan: Plan, types: Types, device: torch.device) -> dict[str, torch.Tensor]:
+    return {
+        name: torch.from_numpy(array.astype(np.float32)).to(device, types[number])
+        for name, (number, array) in plan.constants.items()
+    }
+
+
+def _release(device: torch.device) -> None:
+    """Give memory that torch keeps for later back to the device."""
+    if device.type != "cpu":
+        getattr(torch, device.type).empty_cache()
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    message = str(error).lower()
+    words = ("out of memory", "allocate memory", "not enough memory")
+    return isinstance(error, torch.OutOfMemoryError) or any(word in message for word in words)
+
+
+_TORCH_FAULTS = (
+    RuntimeError,
+    TypeError,
+    IndexError,
+    AssertionError,  # a device that this build of torch has no code for
+    OSError,  # a weights file that is no longer there
+    ValueError,  # or is too short now
+)
+
+
+@contextmanager
+def _translated_errors(device: torch.device) -> Generator[None]:
+    """torch's exceptions as ours."""
+    try:
+        yield
+    except MemoryError as error:
+        raise BackendError("out of memory", out_of_memory=True) from error
+    except _TORCH_FAULTS as error:
+        full = _is_out_of_memory(error)
+        if full:
+            clear_frames(error.__traceback__)  # they hold what filled it
+            _release(device)
+        raise BackendError(str(error), out_of_memory=full) from error

@@ -1,0 +1,43 @@
+"""Which backends an adapter is for."""
+
+import pytest
+
+from backends.hardware import Adapter
+from backends.preference import backends_for
+
+
+def gpu(vendor: str, **facts: str) -> Adapter:
+    return Adapter(vendor=vendor, name="a card", **facts)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("adapter", "system", "first"),
+    [
+        (gpu("NVIDIA", architecture="sm_89"), "linux", "nvidia_tensorrt_rtx"),
+        (gpu("NVIDIA"), "win32", "nvidia_tensorrt_rtx"),
+        (gpu("NVIDIA", architecture="sm_90"), "linux", "nvidia_cuda"),
+        (gpu("NVIDIA", architecture="sm_75"), "linux", "nvidia_cuda"),
+        (gpu("AMD", driver="amdgpu"), "linux", "amd_migraphx"),
+        (gpu("Intel", driver="xe"), "linux", "intel_openvino"),
+        (gpu("Qualcomm"), "win32", "webgpu"),
+        (gpu("Apple"), "darwin", "webgpu"),
+    ],
+)
+def test_the_preferred_backend(adapter: Adapter, system: str, first: str) -> None:
+    assert backends_for(adapter, system)[0] == first
+
+
+def test_the_open_driver_of_old_draws_and_no_more() -> None:
+    assert backends_for(gpu("NVIDIA", driver="nouveau"), "linux") == ("webgpu",)
+    assert backends_for(gpu("AMD", driver="radeon"), "linux") == ()
+
+
+def test_directml_is_windows_own() -> None:
+    for vendor in ("NVIDIA", "AMD", "Intel", "Qualcomm"):
+        assert "windows_directml" in backends_for(gpu(vendor), "win32")
+        assert "windows_directml" not in backends_for(gpu(vendor), "linux")
+
+
+def test_nothing_is_for_an_adapter_that_cannot_be_used_or_an_old_mac() -> None:
+    assert backends_for(gpu("NVIDIA", unusable="no driver is loaded for it"), "linux") == ()
+    assert backends_for(gpu("AMD"), "darwin") == ()

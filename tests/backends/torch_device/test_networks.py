@@ -1,0 +1,176 @@
+"""Every network through torch's operators beside ONNX Runtime, on the same small weights."""
+# pyright: basic, reportMissingImports=false
+# torch is absent from the environment that is type-checked.
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.oracle
+pytest.importorskip("torch")
+
+from backends.base import Array, Backend, Precision, UpsamplingForm  # noqa: E402
+from backends.cpu import CpuBackend  # noqa: E402
+from backends.torch_device import TorchBackend  # noqa: E402
+from backends.torch_device.operators import ONNX_TYPES, OPERATORS, function_of  # noqa: E402
+from backends.torch_device.plan import make_plan  # noqa: E402
+from engine.graphs.clip_text import Activation, clip_text  # noqa: E402
+from engine.graphs.unet import time_waves, unet  # noqa: E402
+from engine.graphs.vae import vae_decoder, vae_encoder  # noqa: E402
+from tests.backends.samples import Target, relative_error  # noqa: E402
+from tests.graphs.networks import (  # noqa: E402
+    SMALL_CLIP,
+    SMALL_VAE,
+    Emit,
+    graph_in_memory,
+    random_weights,
+    small_unet,
+)
+
+# Against ONNX Runtime in single precision, on the processor.
+TOLERANCES = {Precision.F32: 1e-5, Precision.BF16: 4e-2, Precision.F16: 1e-2}
+RANDOM = np.random.default_rng(8)
+
+UNETS = {
+    "sd1": small_unet(),
+    "nine_channels": small_unet(in_channels=9),
+    "linear_projection": small_unet(linear=True, depth=2),
+    "two_layers": small_unet(layers=2),
+}
+# Height and width, and whether every level halves evenly.
+SIZES = {(16, 12): True, (13, 10): False}
+NETWORKS: dict[str, Emit] = {
+    **{
+        f"unet_{name}_{even}": partial(unet, config=config, halves_evenly=even)
+        for name, config in UNETS.items()
+        for even in (True, False)
+    },
+    "vae_decoder": partial(vae_decoder, config=SMALL_VAE),
+    "vae_encoder": partial(vae_encoder, config=SMALL_VAE),
+    **{
+        f"clip_{activation}": partial(clip_text, config=replace(SMALL_CLIP, activation=activation))
+        for activation in Activation
+    },
+}
+
+
+def targets() -> list[Target]:
+    """Every precision and element type on every device that torch has here."""
+    backend = TorchBackend()
+    return [
+        Target(backend, device, precision, element)
+        for device in backend.probe()
+        for precision in device.precisions
+        for element in backend.operators(device).elements
+        if element.itemsize >= precision.dtype.itemsize
+    ]
+
+
+def every(targets: list[Target]) -> pytest.MarkDecorator:
+    """A test for each target; those on a graphics card are ring 7."""
+    return pytest.mark.parametrize(
+        "target",
+        [
+            pytest.param(
+                target,
+                id=f"{target.device.id}-{target.precision}-{target.element}",
+                marks=() if target.device.id == "cpu" else pytest.mark.gpu,
+            )
+            for target in targets
+        ],
+    )
+
+
+TARGETS = targets()
+every_target = every(TARGETS)
+every_device = every([target for target in TARGETS if target.precision is Precision.F32])
+
+
+def drawn(*shape: int) -> Array:
+    return RANDOM.standard_normal(shape, np.float32)
+
+
+def computed(
+    emit: Emit, weights: dict[str, Array], feeds: dict[str, Array], target: Target
+) -> Array:
+    operators = target.backend.operators(target.device)
+    graph = graph_in_memory(emit, weights, operators, target.element, target.precision)
+    session = target.load(graph)
+    (result,) = session.run(feeds).values()
+    session.close()
+    return result
+
+
+def check(emit: Emit, feeds: dict[str, Array], target: Target) -> None:
+    """Within the tolerance of what ONNX Runtime computes with weights rounded alike."""
+    weights = {
+        name: array.astype(target.element.numpy).astype(np.float32)
+        for name, array in random_weights(emit).items()
+    }
+    oracle: Backend = CpuBackend()
+    expected = computed(emit, weights, feeds, Target(oracle, oracle.probe()[0]))
+    result = computed(emit, weights, feeds, target)
+    assert result.shape == expected.shape
+    assert relative_error(result, expected) < TOLERANCES[target.precision]
+
+
+def check_unet(target: Target, name: str, contexts: int, size: tuple[int, int]) -> None:
+    config, batch = UNETS[name], 1 if contexts == 1 else 2
+    feeds = {
+        "sample": drawn(batch, config.in_channels, *size),
+        "time_waves": time_waves(config, 512.5),
+        "context": drawn(contexts, 11, config.context_width),
+    }
+    check(partial(unet, config=config, halves_evenly=SIZES[size]), feeds, target)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("contexts", [1, 6])
+@pytest.mark.parametrize("name", UNETS)
+@every_device
+def test_unet(target: Target, name: str, contexts: int, size: tuple[int, int]) -> None:
+    """One picture under one context, and two under three each: the beginning is shared."""
+    check_unet(target, name, contexts, size)
+
+
+@every_target
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_unet_in_every_type(target: Target, size: tuple[int, int]) -> None:
+    check_unet(target, "sd1", 6, size)
+
+
+@every_target
+@pytest.mark.parametrize("size", [(8, 8), (7, 5), (1, 1)], ids=str)
+def test_vae(target: Target, size: tuple[int, int]) -> None:
+    latent = drawn(2, SMALL_VAE.latent_channels, *size)
+    check(partial(vae_decoder, config=SMALL_VAE), {"latent": latent}, target)
+    side = SMALL_VAE.downscale
+    image = drawn(2, 3, side * size[0], side * size[1])
+    check(partial(vae_encoder, config=SMALL_VAE), {"image": image}, target)
+
+
+@every_target
+@pytest.mark.parametrize("clip_skip", [1, 2])
+@pytest.mark.parametrize("activation", Activation)
+def test_clip_text(target: Target, activation: Activation, clip_skip: int) -> None:
+    config = replace(SMALL_CLIP, activation=activation)
+    tokens = RANDOM.integers(0, config.vocabulary, (2, config.positions))
+    check(partial(clip_text, config=config, clip_skip=clip_skip), {"tokens": tokens}, target)
+
+
+def test_the_table_has_what_the_networks_use_and_nothing_else() -> None:
+    backend = TorchBackend()
+    own = backend.operators(backend.probe()[-1])
+    used: set[str] = set()
+    for emit in NETWORKS.values():
+        weights = random_weights(emit)
+        for form in UpsamplingForm:
+            for element in own.elements:
+                graph = graph_in_memory(emit, weights, replace(own, upsampling=form), element)
+                for step in make_plan(graph.model).steps:
+                    function_of(step, ONNX_TYPES)  # refuses what it does not know
+                    used.add(step.kind)
+    # Tanh for the contract's tests, Silu for what is needed again.
+    assert OPERATORS.keys() - used == {"Tanh", "Silu"}
