@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName, ScheduleName
-from engine.api.conventions import CONVENTIONS, Convention, RandomSource, SdeNoise, choice_of
+from engine.api.conventions import CONVENTIONS, Convention, RandomSource, choice_of
 from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_STEPS
 from engine.api.request import GuidanceOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
@@ -78,7 +78,7 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
         # It counts the layers that are left out.
         clip_skip=None if skipped is None else skipped + 1,
         strength=strength,
-        convention=_convention(fields.get("rand_device"), sampler),
+        convention=_convention(fields.get("rand_device")),
         guidance_options=GuidanceOptions(
             rescale=values.number("cfg_rescale_multiplier", 0, 1) or 0.0
         ),
@@ -113,17 +113,12 @@ def _sampler(values: Values) -> tuple[SamplerName | None, ScheduleName | None]:
     return sampler, schedule
 
 
-def _convention(device: object, sampler: SamplerName | None) -> ConventionName | Convention:
-    """Its habits; the first noise is the processor's unless it says otherwise.
-
-    Of its SDE samplers one has a Brownian path, filled on the card (`DPMSolverSDEScheduler`).
-    """
-    convention = CONVENTIONS[ConventionName.INVOKE]
-    if isinstance(device, str) and device.startswith("cuda"):
-        convention = msgspec.structs.replace(convention, random_source=RandomSource.CUDA)
-    if sampler is SamplerName.DPMPP_SDE:
-        convention = msgspec.structs.replace(convention, sde_noise=SdeNoise.BROWNIAN_CUDA)
-    return choice_of(convention)
+def _convention(device: object) -> ConventionName | Convention:
+    """Its habits; the first noise is the processor's unless it says otherwise."""
+    base = CONVENTIONS[ConventionName.INVOKE]
+    if not isinstance(device, str) or not device.startswith("cuda"):
+        return ConventionName.INVOKE
+    return choice_of(msgspec.structs.replace(base, random_source=RandomSource.CUDA))
 
 
 def _name(value: object) -> str | None:

@@ -3,7 +3,7 @@
 import json
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
-from engine.api.conventions import RandomSource, SdeNoise, convention_of
+from engine.api.conventions import RandomSource, convention_of
 from engine.api.request import GuidanceOptions
 from engine.api.values import ConventionName
 from tests.metadata.frozen import frozen
@@ -33,13 +33,6 @@ def test_invoke() -> None:
         'It was made with the VAE "soft"; choose it to match.',
         "It was made with LoRAs: ink (0.75).",
     )
-
-
-def test_of_invokes_sde_samplers_one_has_a_path() -> None:
-    fields = INVOKE | {"scheduler": "dpmpp_sde_k"}
-    found = recognised(("invokeai_metadata", json.dumps(fields)))
-    assert found.request.sampler is SamplerName.DPMPP_SDE
-    assert convention_of(found.request.convention).sde_noise is SdeNoise.BROWNIAN_CUDA
 
 
 def test_invoke_of_version_3_and_on_a_card() -> None:

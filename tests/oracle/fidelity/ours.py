@@ -97,11 +97,7 @@ def _convention(asked: Asked, picture: Picture) -> ConventionName | Convention:
     changed: dict[str, object] = {"step_source": RandomSource(picture.source)}
     if asked.convention is ConventionName.A1111:
         changed["random_source"] = RandomSource(picture.source)
-    # Of InvokeAI's samplers this one has a path; it is drawn where the network runs.
-    in_invoke = asked.convention is ConventionName.INVOKE and picture.sampler.startswith(
-        "dpmpp_sde"
-    )
-    if in_invoke or picture.sampler.endswith("_gpu"):
+    if picture.sampler.endswith("_gpu"):
         changed["sde_noise"] = SdeNoise.BROWNIAN_CUDA
     if picture.widens_first_noise:
         changed["initial_noise"] = InitialNoise.VARIANCE
