@@ -20,7 +20,6 @@ from engine.pipeline.inputs import read_image
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.sampling.samplers import SAMPLERS
 from engine.sampling.types import Latent
-from engine.text.tags import NetworkTag
 from engine.text.tokenizers import ClipTokenizer
 
 # How many pictures have their prompts encoded at once, where wildcards make them differ.
@@ -67,7 +66,8 @@ class Generation:
         self.init = self._read_init()
         self.denoising = Denoising(job.request, job.checkpoint, redraws=self.init is not None)
         self.denoiser = networks.denoiser(self.checkpoint, job.request.height, job.request.width)
-        self._tags: dict[NetworkTag, None] = {}
+        # Kinds and names of networks in the prompts so far.
+        self._asked_for: dict[tuple[str, str], None] = {}
 
     @property
     def warnings(self) -> list[ErrorInfo]:
@@ -75,10 +75,10 @@ class Generation:
         return [
             ErrorInfo(
                 ErrorCode.NOT_AVAILABLE,
-                f"<{tag.kind}:{tag.name}> in the prompt had no effect.",
+                f"<{kind}:{name}> in the prompt had no effect.",
                 "This version cannot apply such networks yet; the picture was made without.",
             )
-            for tag in self._tags
+            for kind, name in self._asked_for
         ]
 
     def pictures(self) -> Iterator[Picture]:
@@ -115,7 +115,8 @@ class Generation:
             texts: plan_prompts(*texts, tokenizer, convention, evaluations)
             for texts in dict.fromkeys(map(_texts, requests))
         }
-        self._tags |= dict.fromkeys(tag for plan in plans.values() for tag in plan.tags)
+        tags = (tag for plan in plans.values() for tag in plan.tags)
+        self._asked_for |= dict.fromkeys((tag.kind, tag.name) for tag in tags)
         return plans
 
     def _encode_prompts(self, plans: dict[_Texts, PromptPlan]) -> dict[_Texts, Conditioning]:

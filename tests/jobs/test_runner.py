@@ -96,3 +96,30 @@ def test_a_picture_that_cannot_be_saved_is_kept_elsewhere(
     assert str(kept) in caught.value.hint
     assert read_record(kept) is not None
     assert listener.saved == []
+
+
+def test_each_picture_draws_its_own_words_and_what_had_no_effect_is_told_once(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "words").mkdir()
+    (tmp_path / "words" / "thing.txt").write_text("cat\nhorse\nhouse\nboat\n")
+    template = "{red|blue|green} __thing__ <lora:ink:0.8>"
+    request = msgspec.structs.replace(REQUEST, prompt=template, backend="null", count=6)
+    runner = JobRunner(tmp_path / "cache", tmp_path / "words")
+
+    def made(request: GenerateRequest) -> JobResult:
+        saver = PictureSaver(str(tmp_path / "out" / ""), request.count)
+        return runner.run(request, saver, SilentReporter(), CancelToken())
+
+    result = made(request)
+    done = [image.record.request for image in result.images]
+    assert {each.prompt_template for each in done} == {template}
+    assert len({each.prompt for each in done}) > 1
+    assert [warning.message for warning in result.warnings] == [
+        "<lora:ink> in the prompt had no effect."
+    ]
+    again = made(msgspec.structs.replace(request, seed=done[4].seed, count=1))
+    assert again.images[0].record.request.prompt == done[4].prompt
+    as_text = made(msgspec.structs.replace(request, expand_wildcards=False, count=1))
+    assert as_text.images[0].record.request.prompt == template
+    assert as_text.images[0].record.request.prompt_template is None
