@@ -60,7 +60,7 @@ def clip_text(
 def _hidden(g: GraphBuilder, positions: int) -> Value:
     """What is added to attention's scores, [batch, 1, 1, positions]: 0, or so low as to vanish."""
     seen = g.cast_to_element(g.input("seen", DType.F32, ("batch", positions)))
-    low = g.op("Mul", g.op("Sub", seen, g.constant(1.0)), g.constant(1e4))
+    low = g.op("Add", g.op("Mul", seen, g.constant(1e4)), g.constant(-1e4))
     return g.op("Reshape", low, g.integers([0, 1, 1, positions]))
 
 

@@ -53,6 +53,7 @@ NETWORKS: dict[str, Emit] = {
         f"clip_{activation}": partial(clip_text, config=replace(SMALL_CLIP, activation=activation))
         for activation in Activation
     },
+    "clip_masked": partial(clip_text, config=SMALL_CLIP, masked=True),
 }
 
 
