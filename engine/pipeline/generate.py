@@ -65,7 +65,17 @@ class Generation:
         self.request, self.checkpoint = job.request, job.checkpoint
         self.init = self._read_init()
         self.denoising = Denoising(job.request, job.checkpoint, redraws=self.init is not None)
+        # One of each for the whole job: `Stages` knows again what it has loaded.
         self.denoiser = networks.denoiser(self.checkpoint, job.request.height, job.request.width)
+        self._encoder = networks.encoder(self.checkpoint)
+        self._decoder = networks.decoder(self.checkpoint)
+        skip, final_norm = job.request.clip_skip, job.request.convention.final_norm
+        self._text_encoders = {
+            masked: networks.text_encoder(
+                self.checkpoint, skip, final_norm=final_norm, masked=masked
+            )
+            for masked in (False, True)
+        }
         # Kinds and names of networks in the prompts so far.
         self._asked_for: dict[tuple[str, str], None] = {}
 
@@ -133,12 +143,7 @@ class Generation:
 
             return {texts: encode(plan, encode_tokens) for texts, plan in plans.items()}
 
-        network = networks.text_encoder(
-            self.checkpoint,
-            self.request.clip_skip,
-            final_norm=self.request.convention.final_norm,
-            masked=masked,
-        )
+        network = self._text_encoders[masked]
         return self.stages.run(Phase.ENCODE, network, work, _embedding_problem)
 
     def _encode_image(self, image: Array) -> EncodedImage:
@@ -147,8 +152,7 @@ class Generation:
         def work(session: Session) -> Array:
             return self.stages.call(session, {"image": image})["moments"]
 
-        network = networks.encoder(self.checkpoint)
-        moments = self.stages.run(Phase.ENCODE, network, work, checks.numbers)
+        moments = self.stages.run(Phase.ENCODE, self._encoder, work, checks.numbers)
         return EncodedImage.from_moments(moments, self.checkpoint.latent)
 
     def _channels_beside(self) -> Latent | None:
@@ -188,8 +192,7 @@ class Generation:
             self.reporter.progress(0, total)
             for step in denoising.run(x, noise, predict, prompt.weights):
                 x = step.x
-                done = step.index + 1 if step.done is None else int(step.done * total)
-                self.reporter.progress(done, total)
+                self.reporter.progress(step.progress(total), total)
                 self.reporter.preview(step.index + 1, step.denoised, self.checkpoint.latent)
                 if checks.numbers(x):
                     break  # further steps would only cost time
@@ -208,8 +211,7 @@ class Generation:
         # A blank page, redrawn a little, may come out blank.
         blank = self.init is not None and checks.is_flat(self.init)
         problem = checks.numbers if blank else checks.picture
-        network = networks.decoder(self.checkpoint)
-        return self.stages.run(Phase.DECODE, network, work, problem, keep=True)
+        return self.stages.run(Phase.DECODE, self._decoder, work, problem, keep=True)
 
 
 def _beside(x: Latent, channels: Latent) -> Latent:

@@ -145,6 +145,7 @@ class Stages:
         self._stopwatch = stopwatch
         self._residency = residency
         self._kept: dict[tuple[str, Precision], _Kept] = {}
+        self._identities: dict[tuple[str, Precision], tuple[Network, str]] = {}
         self._ahead: dict[tuple[str, Precision], _LoadAhead] = {}
         self._safest_needed: dict[str, int] = {}
 
@@ -200,7 +201,7 @@ class Stages:
             return
         for (name, precision), kept in self._kept.items():
             weight_bytes = self._compiler.weight_bytes(kept.network, precision)
-            identity = self._compiler.identity(kept.network, precision)
+            identity = self._identity(kept.network, precision)
             self._residency.give(name, Resident(identity, kept.session, weight_bytes))
         self._kept.clear()
 
@@ -233,13 +234,24 @@ class Stages:
     def _find(self, network: Network, precision: Precision) -> Session | None:
         """The network's session if this job or the one before has loaded it."""
         key = (network.name, precision)
+        kept = self._kept.get(key)
+        if kept is not None and kept.network is not network:
+            # Another graph of the same name, as the text encoder with hidden tokens.
+            self._drop(network, precision)
         if key not in self._kept and self._residency is not None:
-            identity = self._compiler.identity(network, precision)
-            resident = self._residency.take(network.name, identity)
+            resident = self._residency.take(network.name, self._identity(network, precision))
             if resident is not None:
                 self._kept[key] = _Kept(network, resident.session)
         kept = self._kept.get(key)
         return kept.session if kept else None
+
+    def _identity(self, network: Network, precision: Precision) -> str:
+        """As it was before the network was loaded: its files may be written anew meanwhile."""
+        key = (network.name, precision)
+        known = self._identities.get(key)
+        if known is None or known[0] is not network:
+            known = self._identities[key] = (network, self._compiler.identity(network, precision))
+        return known[1]
 
     def _loaded_ahead_or_now(self, network: Network, precision: Precision) -> Session:
         ahead = self._ahead.pop((network.name, precision), None)

@@ -1,6 +1,7 @@
 """Networks stay loaded between jobs: the same ones only, and only while there is room."""
 
 import os
+from itertools import pairwise
 from pathlib import Path
 from threading import Timer
 
@@ -12,6 +13,7 @@ from PIL import Image
 from backends.base import Device
 from backends.null import Script
 from engine.api.request import GenerateRequest
+from engine.api.values import ConventionName, Phase
 from engine.errors import Cancelled
 from engine.jobs.cancel import CancelToken
 from engine.jobs.runner import JobResult, JobRunner, SilentReporter
@@ -93,6 +95,41 @@ def test_a_file_that_was_written_anew_is_read_anew(bench: Bench) -> None:
     after = weights.stat().st_mtime_ns + 1_000_000
     os.utime(weights, ns=(after, after))
     assert bench.loaded() == ["vae_decoder"]
+
+
+def test_a_file_that_is_written_anew_while_it_is_used_is_read_anew(bench: Bench) -> None:
+    weights = Path(bench.request.checkpoint or "") / "vae" / "diffusion_pytorch_model.safetensors"
+    after = weights.stat().st_mtime_ns + 1_000_000
+
+    class Replacing(SilentReporter):
+        def phase(self, phase: Phase) -> None:
+            if phase is Phase.SAVE:
+                os.utime(weights, ns=(after, after))
+
+    saver = PictureSaver(str(bench.out / ""), 1)
+    bench.runner.run(bench.request, saver, Replacing(), CancelToken())
+    assert bench.loaded() == ["vae_decoder"]
+
+
+def test_within_a_job_a_text_encoder_that_hides_tokens_is_another(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second group of pictures has a word weighed down, which the first has not."""
+    monkeypatch.setattr("engine.pipeline.generate._PICTURES_AT_ONCE", 1)
+    (tmp_path / "words").mkdir()
+    (tmp_path / "words" / "thing.txt").write_text("horse\n(horse)0.5\n")
+    bench.runner = JobRunner(tmp_path / "cache", tmp_path / "words", Residency())
+    words = msgspec.structs.replace(
+        bench.request, prompt="a __thing__", convention=ConventionName.INVOKE, count=6
+    )
+    saver = PictureSaver(str(bench.out / ""), 6)
+    result = bench.runner.run(words, saver, SilentReporter(), CancelToken())
+    prompts = [image.record.request.prompt for image in result.images]
+    assert set(prompts) == {"a horse", "a (horse)0.5"}
+    changes = sum(before != after for before, after in pairwise(prompts))
+    loads = [name for name, _ in bench.backend.loads]
+    assert loads.count("text_encoder") == 1 + changes
+    assert loads.count("denoiser") == loads.count("vae_decoder") == 1
 
 
 def test_without_room_nothing_stays(bench: Bench) -> None:
