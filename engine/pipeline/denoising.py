@@ -9,12 +9,11 @@ import numpy as np
 
 from backends.base import Array
 from engine.api.record import ResolvedRequest
-from engine.api.values import ConventionName, PredictionType, SamplerName
+from engine.api.values import ConventionName, PredictionType
 from engine.families.base import IdentifiedCheckpoint, LatentFormat
 from engine.sampling.denoiser import Denoiser, Predict
 from engine.sampling.noise import PictureNoise, picture_noise
 from engine.sampling.plan import plan_sampling
-from engine.sampling.samplers import SAMPLERS
 from engine.sampling.schedules import AlignedFor
 from engine.sampling.types import Latent, NoiseSource, Sigmas, Step
 
@@ -45,7 +44,6 @@ class Denoising:
         self._request, self._prediction = request, checkpoint.prediction
         self._plan = plan_sampling(request, AlignedFor.SD1, redraws=redraws)
         self._is_comfys = request.convention.name is ConventionName.COMFY
-        self._brownian = _has_path(request)
         form = checkpoint.latent
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
@@ -65,7 +63,7 @@ class Denoising:
             if request.convention.samples_encoded:
                 latent, drawn = latent + init.deviation * self._noise(request).first, 1
         noise = self._noise(request, drawn)
-        source = noise.steps(plan.sigmas, plan.whole, brownian=self._brownian)
+        source = noise.steps(plan.sigmas, plan.whole, brownian=plan.brownian)
         return plan.start(noise.first, latent), source
 
     def run(
@@ -94,14 +92,6 @@ class Denoising:
         return picture_noise(
             request.seed, self._shape, request.seed_options, request.convention, drawn
         )
-
-
-def _has_path(request: ResolvedRequest) -> bool:
-    """Whether the noise of the steps is a Brownian path's, where the convention has one."""
-    if request.convention.name in (ConventionName.DIFFUSERS, ConventionName.INVOKE):
-        # Of diffusers' schedulers one has, `DPMSolverSDEScheduler`.
-        return request.sampler is SamplerName.DPMPP_SDE
-    return SAMPLERS[request.sampler].brownian
 
 
 def _guided_levels(sigmas: Sigmas, part: tuple[float, float]) -> tuple[float, float]:

@@ -41,7 +41,7 @@ class SamplingPlan:
 
     The levels that are visited end the `whole` schedule; a single one means that no step is taken.
     `training` has the timesteps that the network is told. `finish` makes of the last x what is
-    decoded.
+    decoded. Where `brownian`, the noise of the steps is a path's, if the convention has one.
     """
 
     sampler: Sampler | GuidedSampler
@@ -50,6 +50,7 @@ class SamplingPlan:
     whole: Sigmas
     start: Start
     finish: Callable[[Latent], Latent]
+    brownian: bool
 
 
 def plan_sampling(
@@ -73,17 +74,22 @@ def plan_sampling(
     )
     strength = request.strength if redraws else None
     by_timesteps = _BY_TIMESTEPS.get(request.sampler)
+    brownian = SAMPLERS[request.sampler].brownian
     if convention.name in _BY_SCHEDULERS:
         own = scheduler_levels(request.sampler, choice, request.steps, strength)
-        return SamplingPlan(sampler, own.training, own.sigmas, own.sigmas, own.start, own.finish)
+        levels = own.sigmas, own.sigmas
+        # Of diffusers' SDE schedulers one has a path, `DPMSolverSDEScheduler`.
+        brownian = request.sampler is SamplerName.DPMPP_SDE
+        return SamplingPlan(sampler, own.training, *levels, own.start, own.finish, brownian)
     if convention.name is ConventionName.A1111 and by_timesteps is not None:
         own = by_timesteps(request.steps, choice.training, strength)
         levels = own.sigmas, own.sigmas
-        return SamplingPlan(sampler, choice.training, *levels, own.start, own.finish)
+        return SamplingPlan(sampler, choice.training, *levels, own.start, own.finish, brownian)
     levels = _levels(request, choice, redraws=redraws)
     first = levels.taken[0] if redraws else levels.whole[0]
     start = _start(convention, first, choice.training.sigma_max)
-    return SamplingPlan(sampler, choice.training, levels.taken, levels.whole, start, _as_it_is)
+    taken, whole = levels.taken, levels.whole
+    return SamplingPlan(sampler, choice.training, taken, whole, start, _as_it_is, brownian)
 
 
 def _training(request: ResolvedRequest) -> NoiseSchedule:
