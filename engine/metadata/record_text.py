@@ -101,9 +101,10 @@ def _habits(request: ResolvedRequest) -> Pairs:
         yield "SGM noise multiplier", "True"
     if convention.emphasis is Emphasis.NO_NORM:
         yield "Emphasis", "No norm"
-    if convention.emphasis is Emphasis.NONE:
-        literal = convention.grammar is PromptGrammar.LITERAL
-        yield "Emphasis", "None" if literal else "Ignore"
+    if convention.emphasis is Emphasis.LITERAL or convention.grammar is PromptGrammar.LITERAL:
+        yield "Emphasis", "None"
+    elif convention.emphasis is Emphasis.NONE:
+        yield "Emphasis", "Ignore"
     if request.zero_terminal_snr:
         yield "Noise Schedule", "Zero Terminal SNR"
 

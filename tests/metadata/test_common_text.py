@@ -6,9 +6,17 @@
 import math
 from typing import Any
 
+import msgspec
 import pytest
 
-from engine.api.conventions import Emphasis, InitialNoise, RandomSource
+from engine.api.conventions import (
+    CONVENTIONS,
+    Emphasis,
+    InitialNoise,
+    RandomSource,
+    convention_of,
+)
+from engine.api.values import ConventionName
 from engine.metadata.infotext import Infotext, format_infotext, parse_infotext
 from engine.metadata.readers import recognise
 from engine.metadata.readers.names import A1111_SAMPLERS, A1111_SCHEDULES, sampler_of, schedule_of
@@ -18,6 +26,7 @@ from tests.metadata.cases import OURS, RECORDS_BY_NAME, TEXTS
 from tests.metadata.frozen import frozen
 
 A1111 = frozen("a1111")
+A1111_EMPHASES = (Emphasis.ORIGINAL, Emphasis.NO_NORM, Emphasis.NONE, Emphasis.LITERAL)
 # What its reader adds where the text says nothing, and the keys that it splits.
 ADDED = {
     "Clip skip", "Hires resize-1", "Hires resize-2", "Hires sampler", "Hires schedule type",
@@ -146,6 +155,17 @@ def test_we_take_our_fields_back(name: str) -> None:
         assert getattr(request, field) == getattr(record, field), field
     assert bool(request.zero_terminal_snr) == record.zero_terminal_snr
     assert (request.clip_skip or 1) == record.clip_skip
+
+
+@pytest.mark.parametrize("emphasis", A1111_EMPHASES)
+def test_we_take_the_emphasis_back(emphasis: Emphasis) -> None:
+    record = RECORDS_BY_NAME["plain"]
+    convention = msgspec.structs.replace(CONVENTIONS[ConventionName.A1111], emphasis=emphasis)
+    request = msgspec.structs.replace(record.request, convention=convention)
+    infotext = record_infotext(msgspec.structs.replace(record, request=request))
+    imported = recognise((TextChunk("parameters", format_infotext(infotext)),))
+    assert imported is not None
+    assert convention_of(imported.request.convention) == convention
 
 
 def test_what_it_writes_is_read() -> None:

@@ -17,7 +17,6 @@ from engine.api.conventions import (
     Convention,
     Emphasis,
     InitialNoise,
-    PromptGrammar,
     RandomSource,
     choice_of,
 )
@@ -62,7 +61,7 @@ _EMPHASIS = {
     "original": Emphasis.ORIGINAL,
     "no norm": Emphasis.NO_NORM,
     "ignore": Emphasis.NONE,
-    "none": Emphasis.NONE,
+    "none": Emphasis.LITERAL,
 }
 _RESCALE = ("CFG Rescale", "CFG rescale", "CFG Rescale φ", "CFG Rescale phi", "CFG Rescale fi")
 
@@ -189,14 +188,12 @@ def _convention(
     changes: dict[str, Any] = {}
     if (values.text("RNG") or "GPU").upper() != "CPU":
         changes["random_source"] = changes["step_source"] = RandomSource.CUDA
-    # "None" is a value here, and means that brackets are text.
+    # "None" is a value here.
     values.skip("Emphasis")
     emphasis = (info.get("Emphasis") or "Original").casefold()
     if emphasis not in _EMPHASIS:
         values.refuse("Emphasis")
     changes["emphasis"] = _EMPHASIS.get(emphasis, base.emphasis)
-    if emphasis == "none":
-        changes["grammar"] = PromptGrammar.LITERAL
     if values.flag("SGM noise multiplier"):
         changes["initial_noise"] = InitialNoise.VARIANCE
     if values.flag("Discard penultimate sigma") and sampler is not None:

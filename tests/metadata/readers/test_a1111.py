@@ -15,7 +15,6 @@ from engine.api.conventions import (
     Convention,
     Emphasis,
     InitialNoise,
-    PromptGrammar,
     RandomSource,
     convention_of,
 )
@@ -149,10 +148,7 @@ def a1111(**changes: Any) -> Convention:
         ("RNG: CPU, Emphasis: Original", a1111()),
         ("RNG: CPU, Emphasis: No norm", a1111(emphasis=Emphasis.NO_NORM)),
         ("RNG: CPU, Emphasis: Ignore", a1111(emphasis=Emphasis.NONE)),
-        (
-            "RNG: CPU, Emphasis: None",
-            a1111(emphasis=Emphasis.NONE, grammar=PromptGrammar.LITERAL),
-        ),
+        ("RNG: CPU, Emphasis: None", a1111(emphasis=Emphasis.LITERAL)),
         (
             "RNG: CPU, SGM noise multiplier: True",
             a1111(initial_noise=InitialNoise.VARIANCE),
