@@ -1,0 +1,108 @@
+"""PyTorch files (.ckpt, .pt, .pth, .bin) as tensor indexes, without PyTorch, never run.
+
+Their pickle is read by `torch_child` in a process of its own, with little memory and time, and even
+there only listed, never run (`torch_pickle`). The weights stay where they are: the archive stores
+them uncompressed, so that they bind by reference as those of a safetensors file do.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from backends.base import DType, FileSlice
+from engine.api.values import ErrorCode
+from engine.checkpoints.faults import corrupt, not_found, quoted, unreadable
+from engine.checkpoints.header import MAX_DIMENSION, MAX_NAME_CHARS, MAX_RANK
+from engine.checkpoints.index import TensorIndex, sampled_digest
+from engine.errors import EngineError
+
+SUFFIXES = frozenset({".ckpt", ".pt", ".pth", ".bin"})
+TIMEOUT_S = 30
+_MAX_ANSWER_BYTES = 32 << 20
+_ROOT = Path(__file__).resolve().parents[2]
+# Isolated, and without looking for installed packages: it needs none, and starts at once.
+_PROGRAM = (
+    f"import sys; sys.path.insert(0, {str(_ROOT)!r}); "
+    "from engine.checkpoints.torch_child import main; main()"
+)
+
+_Dimension = Annotated[int, msgspec.Meta(ge=0, lt=MAX_DIMENSION)]
+_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
+
+
+class _Tensor(msgspec.Struct, array_like=True, frozen=True):
+    name: _Name
+    dtype: DType
+    offset: Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
+    shape: Annotated[tuple[_Dimension, ...], msgspec.Meta(max_length=MAX_RANK)]
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    tensors: tuple[_Tensor, ...] = ()
+    refused: str = ""
+    damaged: str = ""
+
+
+def read_torch_index(path: Path) -> TensorIndex:
+    """The tensors of a PyTorch file. Raises EngineError for anything unsound."""
+    try:
+        before = path.stat()
+        answer = _ask(path)
+        if answer.refused or answer.damaged:
+            raise _fault(path, answer)
+        tensors = {one.name: _slice(path, one, before.st_size) for one in answer.tensors}
+        listed = msgspec.json.encode(answer.tensors)
+        with path.open("rb") as file:
+            digest = sampled_digest(file, listed, before.st_size)
+        after = path.stat()
+    except FileNotFoundError:
+        raise not_found(path) from None
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise corrupt(path, "it changed while it was read")
+    return TensorIndex(path, tensors, {}, digest)
+
+
+def _ask(path: Path) -> _Answer:
+    command = [sys.executable, "-I", "-S", "-c", _PROGRAM, os.fspath(path.absolute())]
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=TIMEOUT_S,
+            check=False,
+            env={},
+        )
+        if done.returncode or len(done.stdout) > _MAX_ANSWER_BYTES:
+            raise corrupt(path, "the program that lists its tensors was stopped by it")
+        return msgspec.json.decode(done.stdout, type=_Answer)
+    except subprocess.TimeoutExpired:
+        raise corrupt(path, "listing its tensors takes longer than any checkpoint's") from None
+    except msgspec.DecodeError as error:
+        raise corrupt(path, "its tensors cannot be listed", str(error)) from error
+
+
+def _fault(path: Path, answer: _Answer) -> EngineError:
+    if answer.damaged:
+        return corrupt(path, answer.damaged[:200])
+    return EngineError(
+        ErrorCode.CHECKPOINT_UNREADABLE,
+        f"{path.name} was not opened: it asks for {quoted(answer.refused)}.",
+        "Files of this kind are programs. Get the .safetensors version.",
+    )
+
+
+def _slice(path: Path, tensor: _Tensor, size: int) -> FileSlice:
+    if not tensor.name.isprintable():
+        raise corrupt(path, f"tensor name {quoted(tensor.name)} is not plain text")
+    found = FileSlice(path, tensor.offset, tensor.dtype, tensor.shape)
+    if found.offset + found.nbytes > size:
+        raise corrupt(path, f"tensor {quoted(tensor.name)} lies beyond the end of the file")
+    return found

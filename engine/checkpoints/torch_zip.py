@@ -1,0 +1,126 @@
+"""The archive around a PyTorch file's pickle: a zip file whose members are stored as they are.
+
+`torch.save` writes nothing else since 2020 (PyTorchStreamWriter in caffe2/serialize). Readers of
+zip files disagree where a file contradicts itself, which is what hides a pickle from a scanner, so
+whatever is said twice must agree, and whatever PyTorch would not write is refused.
+
+Standard library only: it runs in a child process that should start at once.
+"""
+
+import re
+import struct
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import BinaryIO
+
+MAX_DIRECTORY_BYTES = 16 << 20
+MAX_PICKLE_BYTES = 64 << 20
+_MEMBER = re.compile(
+    r"[^/]+/(data\.pkl|version|byteorder|data/\d+|\.format_version|\.storage_alignment"
+    r"|\.data/serialization_id)"
+)
+_END = b"PK\x05\x06"
+# The record that ends the archive, and the longest comment after it.
+_END_BYTES, _COMMENT_BYTES = 22, 0xFFFF
+_LOCAL = struct.Struct("<4s5H3I2H")
+_ENCRYPTED = 1
+
+
+class ArchiveRefused(Exception):  # noqa: N818 (a decision, not a fault)
+    """The archive is none that PyTorch writes; `str()` says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The pickle, and where each storage lies in the file: key to (offset, length) in bytes."""
+
+    pickle: bytes
+    storages: Mapping[str, tuple[int, int]]
+
+
+def read_archive(file: BinaryIO) -> Archive:
+    """Check the archive and place its storages. Raises ArchiveRefused."""
+    _require_small_directory(file)
+    try:
+        with zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+            names = [member.filename for member in members]
+            if len(set(names)) != len(names):
+                raise ArchiveRefused("a name is in the archive twice")
+            spans = {member.filename: _span(file, member) for member in members}
+            if min((member.header_offset for member in members), default=0):
+                raise ArchiveRefused("something precedes it")
+            _require_apart(spans)
+            return _contents(archive, spans)
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, EOFError) as error:
+        raise ArchiveRefused(str(error)) from error
+
+
+def _require_small_directory(file: BinaryIO) -> None:
+    """`zipfile` reads the whole list of members, which a file may claim to be gigabytes long."""
+    size = file.seek(0, 2)
+    file.seek(max(0, size - _END_BYTES - _COMMENT_BYTES))
+    tail = file.read()
+    place = tail.rfind(_END)
+    if place < 0 or len(tail) - place < _END_BYTES:
+        raise ArchiveRefused("it has no end: the file is incomplete")
+    length, start = struct.unpack_from("<II", tail, place + 12)
+    if start == 0xFFFFFFFF or length == 0xFFFFFFFF:
+        length = _long_directory(tail, place)
+    if length > MAX_DIRECTORY_BYTES:
+        raise ArchiveRefused("its list of members is longer than any checkpoint's")
+
+
+def _long_directory(tail: bytes, end: int) -> int:
+    """The length of the list of members in an archive of over 4 GiB (zip64)."""
+    record = tail.rfind(b"PK\x06\x06", 0, end)
+    if record < 0 or end - record < 56:
+        raise ArchiveRefused("its end contradicts itself")
+    return int(struct.unpack_from("<Q", tail, record + 40)[0])
+
+
+def _span(file: BinaryIO, member: zipfile.ZipInfo) -> tuple[int, int]:
+    """Where a member's bytes are, as its own header and the list of members agree."""
+    name = member.filename
+    if not _MEMBER.fullmatch(name) or member.flag_bits & _ENCRYPTED:
+        raise ArchiveRefused(f"it holds {name[:80]!a}, which no checkpoint does")
+    if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
+        raise ArchiveRefused(f"{name!a} is compressed")
+    file.seek(member.header_offset)
+    raw = file.read(_LOCAL.size)
+    if len(raw) < _LOCAL.size:
+        raise ArchiveRefused("it is incomplete")
+    signature, _, flags, method, *_, named, extra = _LOCAL.unpack(raw)
+    stored = file.read(named)
+    agrees = signature == b"PK\x03\x04" and method == 0 and not flags & _ENCRYPTED
+    if not agrees or stored != name.encode():
+        raise ArchiveRefused(f"what it says of {name!a} contradicts itself")
+    return member.header_offset + _LOCAL.size + named + extra, member.file_size
+
+
+def _require_apart(spans: Mapping[str, tuple[int, int]]) -> None:
+    cursor = 0
+    for begin, length in sorted(spans.values()):
+        if begin < cursor:
+            raise ArchiveRefused("its members overlap")
+        cursor = begin + length
+
+
+def _contents(archive: zipfile.ZipFile, spans: Mapping[str, tuple[int, int]]) -> Archive:
+    folders = {name.split("/", 1)[0] for name in spans}
+    if len(folders) != 1:
+        raise ArchiveRefused("it holds more than one checkpoint, or none")
+    root = folders.pop()
+    order, pickle = f"{root}/byteorder", f"{root}/data.pkl"
+    if order in spans and (spans[order][1] > 16 or archive.read(order).strip() != b"little"):
+        raise ArchiveRefused("its numbers are not little-endian")
+    if pickle not in spans:
+        raise ArchiveRefused("it holds no data.pkl")
+    if spans[pickle][1] > MAX_PICKLE_BYTES:
+        raise ArchiveRefused("its data.pkl is longer than any checkpoint's")
+    begins = f"{root}/data/"
+    storages = {
+        name.removeprefix(begins): span for name, span in spans.items() if name.startswith(begins)
+    }
+    return Archive(archive.read(pickle), storages)
