@@ -11,6 +11,7 @@ class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
 
     denoiser: str | None = None
     text_encoder: str | None = None
+    text_encoder_2: str | None = None
     vae: str | None = None
 
 

@@ -30,7 +30,6 @@ class UNetConstants(msgspec.Struct, frozen=True, kw_only=True):
     """Fields of a UNet2DConditionModel for which our graphs emit the default and nothing else."""
 
     act_fn: str = "silu"
-    mid_block_type: str | None = "UNetMidBlock2DCrossAttn"
     time_embedding_type: str = "positional"
     time_embedding_act_fn: str | None = None
     timestep_post_act: str | None = None
@@ -46,7 +45,6 @@ class UNetConstants(msgspec.Struct, frozen=True, kw_only=True):
     dual_cross_attention: bool = False
     cross_attention_norm: str | None = None
     class_embed_type: str | None = None
-    addition_embed_type: str | None = None
     encoder_hid_dim_type: str | None = None
     attention_type: str = "default"
 
@@ -65,6 +63,9 @@ class UNetFile(UNetConstants, frozen=True, kw_only=True):
     # By a mistake of old that thousands of files rely on, this is the number of heads.
     attention_head_dim: Count | tuple[Count, ...] = 8
     num_attention_heads: Count | tuple[Count, ...] | None = None
+    # "text_time" for SDXL: pooled text and sizes, whose width the weights tell.
+    addition_embed_type: str | None = None
+    mid_block_type: str | None = "UNetMidBlock2DCrossAttn"
 
 
 class VaeConstants(msgspec.Struct, frozen=True, kw_only=True):

@@ -50,6 +50,7 @@ class DiffusersFolder:
     unet: FolderPart[UNetFile] | None
     vae: FolderPart[VaeFile] | None
     text_encoder: FolderPart[ClipTextFile] | None
+    text_encoder_2: FolderPart[ClipTextFile] | None
     scheduler: SchedulerFile | None
     tokenizer: Path | None
 
@@ -80,6 +81,7 @@ def read_folder(path: Path) -> DiffusersFolder:
         unet=read_unet(path / "unet"),
         vae=read_vae(path / "vae"),
         text_encoder=read_text_encoder(path / "text_encoder"),
+        text_encoder_2=read_text_encoder(path / "text_encoder_2"),
         scheduler=read_scheduler(path / "scheduler"),
         tokenizer=find_tokenizer(path / "tokenizer"),
     )

@@ -10,6 +10,7 @@ from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import TensorIndex
 from engine.families.hints import NO_HINTS, CheckpointHints, PreviewFactors
+from engine.families.latent_spaces import LatentSpace
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
@@ -19,6 +20,7 @@ class Component(StrEnum):
     """The parts a checkpoint is made of."""
 
     TEXT_ENCODER = "text_encoder"
+    TEXT_ENCODER_2 = "text_encoder_2"
     DENOISER = "denoiser"
     VAE = "vae"
 
@@ -35,6 +37,7 @@ class Component(StrEnum):
 
 _LABELS = {
     Component.TEXT_ENCODER: "text encoder",
+    Component.TEXT_ENCODER_2: "second text encoder (OpenCLIP bigG)",
     Component.DENOISER: "denoiser (UNet)",
     Component.VAE: "VAE",
 }
@@ -119,6 +122,7 @@ class Family:
     title: str
     # Diffusers' pipelines for it: what tells the family of a folder without a denoiser.
     pipelines: tuple[str, ...]
+    latents: LatentSpace
     # Whether a listing (`engine.families.recognition.listing`) is of this family.
     recognises: Callable[[str], bool]
     # Those of the given components that a single file has.

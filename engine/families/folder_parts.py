@@ -45,6 +45,7 @@ def unet_source(part: FolderPart[UNetFile]) -> FolderSource:
     path, stated = part.index.path, part.config
     file = path.parent / "config.json"
     _refuse(file, unusual(stated, UNetConstants))
+    _refuse(file, _unknown_parts(stated))
     named = canonical_weights(Component.DENOISER, part.index.tensors, path)
     heads = stated.num_attention_heads or stated.attention_head_dim
     facts = UNetFacts(heads, stated.norm_num_groups, stated.norm_eps)
@@ -86,13 +87,13 @@ def vae_source(part: FolderPart[VaeFile]) -> FolderSource:
     return FolderSource(ComponentSource(Component.VAE, config, named.weights), named.ignored)
 
 
-def clip_text_source(part: FolderPart[ClipTextFile]) -> FolderSource:
-    """The CLIP text encoder of a folder."""
+def clip_text_source(part: FolderPart[ClipTextFile], component: Component) -> FolderSource:
+    """A CLIP text encoder of a folder."""
     path, stated = part.index.path, part.config
     file = path.parent / "config.json"
     if stated.hidden_act not in set(Activation):
         _refuse(file, (f"hidden_act = {stated.hidden_act!r}",))
-    named = canonical_weights(Component.TEXT_ENCODER, part.index.tensors, path)
+    named = canonical_weights(component, part.index.tensors, path)
     facts = ClipTextFacts(
         stated.num_attention_heads, Activation(stated.hidden_act), stated.layer_norm_eps
     )
@@ -107,9 +108,19 @@ def clip_text_source(part: FolderPart[ClipTextFile]) -> FolderSource:
             ("max_position_embeddings", stated.max_position_embeddings, config.positions),
         ),
     )
-    return FolderSource(
-        ComponentSource(Component.TEXT_ENCODER, config, named.weights), named.ignored
+    return FolderSource(ComponentSource(component, config, named.weights), named.ignored)
+
+
+def _unknown_parts(stated: UNetFile) -> tuple[str, ...]:
+    known = (
+        ("addition_embed_type", stated.addition_embed_type, {None, "text_time"}),
+        (
+            "mid_block_type",
+            stated.mid_block_type,
+            {None, "UNetMidBlock2DCrossAttn", "UNetMidBlock2D"},
+        ),
     )
+    return tuple(f"{field} = {value!r}" for field, value, values in known if value not in values)
 
 
 def _per_level(value: int | tuple[int, ...], levels: int) -> tuple[int, ...]:

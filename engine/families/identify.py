@@ -24,13 +24,13 @@ from engine.checkpoints.diffusers_folder import (
 from engine.checkpoints.index import combined_digest
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
-from engine.families import sd1
+from engine.families import sd1, sd2, sdxl, sdxl_refiner
 from engine.families.base import Component, Family, IdentifiedCheckpoint, Parts
 from engine.families.hints import CheckpointHints, read_hints
 from engine.families.recognition import Kind, listing, recognise
 from engine.graphs.clip_text import ClipTextConfig
 
-FAMILIES: tuple[Family, ...] = (sd1.FAMILY,)
+FAMILIES: tuple[Family, ...] = (sd1.FAMILY, sd2.FAMILY, sdxl.FAMILY, sdxl_refiner.FAMILY)
 
 # The words CLIP's own tokenizer, which the app brings, can say.
 CLIP_VOCABULARY = 49408
@@ -55,6 +55,7 @@ def supply(checkpoint: IdentifiedCheckpoint, files: ComponentFiles) -> Identifie
     parts = _parts_of(checkpoint)
     for component, name in (
         (Component.TEXT_ENCODER, files.text_encoder),
+        (Component.TEXT_ENCODER_2, files.text_encoder_2),
         (Component.DENOISER, files.denoiser),
         (Component.VAE, files.vae),
     ):
@@ -110,7 +111,7 @@ def _family(tensors: Mapping[str, FileSlice], path: Path) -> Family:
 
 
 def _family_of_folder(folder: DiffusersFolder) -> Family:
-    parts = (folder.unet, folder.text_encoder, folder.vae)
+    parts = (folder.unet, folder.text_encoder, folder.text_encoder_2, folder.vae)
     tensors = {key: tensor for part in parts if part for key, tensor in part.index.tensors.items()}
     if folder.unet is not None:
         return _family(tensors, folder.path)
@@ -121,7 +122,7 @@ def _family_of_folder(folder: DiffusersFolder) -> Family:
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         f"The folder {folder.path.name} is for {folder.pipeline or 'no pipeline'} and has no UNet; "
         f"this version runs {_titles()}.",
-        f"Choose an {_titles()} checkpoint.",
+        _choose(),
     )
 
 
@@ -130,9 +131,9 @@ def _not_ours(path: Path, kind: Kind) -> EngineError:
         return EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
             f"{path.name} is {kind.title}; this version runs {_titles()}.",
-            f"Choose an {_titles()} checkpoint.",
+            _choose(),
         )
-    hint = f"Choose an {_titles()} checkpoint"
+    hint = _choose().rstrip(".")
     if kind.supplies is not None:
         hint += f" and give this file beside it with {kind.supplies.option}"
     return EngineError(
@@ -147,9 +148,13 @@ def _unknown(path: Path, tensors: Mapping[str, FileSlice]) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         f"{path.name} is not a checkpoint this version knows.",
-        f"Choose an {_titles()} checkpoint.",
+        _choose(),
         detail=f"{len(tensors)} tensors: {first}" if tensors else "no tensors",
     )
+
+
+def _choose() -> str:
+    return f"Choose a checkpoint of one of these: {_titles()}."
 
 
 def _titles() -> str:
@@ -163,13 +168,28 @@ def _read_part(family: Family, component: Component, path: Path) -> Parts:
     parts = _read_folder_part(family, component, path) if path.is_dir() else None
     if parts is None:
         index = read_index(path)
-        kind = recognise(listing(index.tensors))
+        text = listing(index.tensors)
+        kind = recognise(text)
         if kind is not None and kind.supplies is not component:
             raise _cannot_supply(component, path, f"it is {kind.title}")
+        other = next((one for one in FAMILIES if one.recognises(text)), family)
+        if not _may_supply(other, family, component):
+            raise _cannot_supply(component, path, f"it is of the family {other.title}")
         parts = family.read_file(index, frozenset({component}))
     if component not in parts.sources:
         raise _cannot_supply(component, path, "it has none")
     return parts
+
+
+def _may_supply(giver: Family, taker: Family, component: Component) -> bool:
+    """VAEs of one latent space fit each other; what text encoders are is told by their sizes."""
+    match component:
+        case Component.DENOISER:
+            return giver is taker
+        case Component.VAE:
+            return giver.latents is taker.latents
+        case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
+            return True
 
 
 def _read_folder_part(family: Family, component: Component, path: Path) -> Parts:
@@ -184,6 +204,9 @@ def _read_folder_part(family: Family, component: Component, path: Path) -> Parts
             unet=read_unet(path) if component is Component.DENOISER else None,
             vae=read_vae(path) if component is Component.VAE else None,
             text_encoder=read_text_encoder(path) if component is Component.TEXT_ENCODER else None,
+            text_encoder_2=(
+                read_text_encoder(path) if component is Component.TEXT_ENCODER_2 else None
+            ),
             scheduler=read_scheduler(path.parent / "scheduler"),
             tokenizer=find_tokenizer(path) or find_tokenizer(path.parent / "tokenizer"),
         )
@@ -193,6 +216,9 @@ def _read_folder_part(family: Family, component: Component, path: Path) -> Parts
             unet=folder.unet if component is Component.DENOISER else None,
             vae=folder.vae if component is Component.VAE else None,
             text_encoder=folder.text_encoder if component is Component.TEXT_ENCODER else None,
+            text_encoder_2=(
+                folder.text_encoder_2 if component is Component.TEXT_ENCODER_2 else None
+            ),
         )
     )
 
@@ -218,6 +244,8 @@ def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> 
             )
         case Component.VAE:
             return replace(whole, latent_scale=other.latent_scale, latent_shift=other.latent_shift)
+        case Component.TEXT_ENCODER_2:
+            return whole
         case Component.TEXT_ENCODER:
             same_words = _vocabulary(parts) in {None, _vocabulary(other)}
             kept = parts.tokenizer if same_words else None

@@ -16,6 +16,7 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component
 from engine.families.numbering import Numbering, damaged
+from engine.families.open_clip import hugging_face_names, is_open_clip
 
 Rename = Callable[[str], str]
 
@@ -26,6 +27,13 @@ _PREFIXES = {
     "first_stage_model.": Component.VAE,
     "vae.": Component.VAE,
     "cond_stage_model.transformer.": Component.TEXT_ENCODER,
+    "cond_stage_model.model.": Component.TEXT_ENCODER,
+    "conditioner.embedders.0.transformer.": Component.TEXT_ENCODER,
+    # The refiner's only one.
+    "conditioner.embedders.0.model.": Component.TEXT_ENCODER_2,
+    "conditioner.embedders.1.model.": Component.TEXT_ENCODER_2,
+    "text_encoders.clip_g.transformer.": Component.TEXT_ENCODER_2,
+    "text_encoder_2.": Component.TEXT_ENCODER_2,
     "cond_stage_model.clip_l.transformer.": Component.TEXT_ENCODER,
     "text_encoders.clip_l.transformer.": Component.TEXT_ENCODER,
     "text_encoder.": Component.TEXT_ENCODER,
@@ -43,7 +51,10 @@ _BARE = (
     ),
     (
         Component.TEXT_ENCODER,
-        re.compile(r"(text_model|embeddings|final_layer_norm|encoder\.layers)\."),
+        re.compile(
+            r"(text_model|embeddings|final_layer_norm|encoder\.layers|transformer\.resblocks"
+            r"|token_embedding|ln_final)\.|positional_embedding$|text_projection"
+        ),
     ),
     (Component.VAE, re.compile(r"(encoder|decoder|quant_conv|post_quant_conv)\.")),
 )
@@ -53,7 +64,11 @@ _LEFTOVERS = {
     Component.DENOISER: re.compile(r"model_ema\."),
     Component.VAE: re.compile(r"(loss|model_ema)\."),
     Component.TEXT_ENCODER: re.compile(
-        r"(text_model\.)?(embeddings\.position_ids|text_projection(\.|$)|logit_scale)"
+        r"(text_model\.)?(embeddings\.position_ids|text_projection(\.|$)|logit_scale|attn_mask)"
+        r"|vision_model\.|visual_projection\."
+    ),
+    Component.TEXT_ENCODER_2: re.compile(
+        r"(text_model\.)?(embeddings\.position_ids|logit_scale|attn_mask)"
         r"|vision_model\.|visual_projection\."
     ),
 }
@@ -63,9 +78,14 @@ _TRANSFORMER = (
     r"attentions\.\d+\.(norm|proj_in|proj_out|transformer_blocks\.\d+\."
     r"(norm[123]|attn[12]\.to_(q|k|v|out\.0)|ff\.net\.(0\.proj|2)))"
 )
+_CLIP = (
+    r"text_model\.(embeddings\.(token|position)_embedding\.weight|(final_layer_norm"
+    r"|encoder\.layers\.\d+\.(self_attn\.(q|k|v|out)_proj|layer_norm[12]|mlp\.fc[12])"
+    r")\.(weight|bias))"
+)
 _GRAMMARS = {
     Component.DENOISER: re.compile(
-        r"(conv_in|conv_out|conv_norm_out|time_embedding\.linear_[12]"
+        r"(conv_in|conv_out|conv_norm_out|(time|add)_embedding\.linear_[12]"
         rf"|((down|up)_blocks\.\d+|mid_block)\.({_RESNET.format('|time_emb_proj')}|{_TRANSFORMER})"
         r"|down_blocks\.\d+\.downsamplers\.0\.conv|up_blocks\.\d+\.upsamplers\.0\.conv"
         r")\.(weight|bias)"
@@ -77,13 +97,12 @@ _GRAMMARS = {
         r"|down_blocks\.\d+\.downsamplers\.0\.conv|up_blocks\.\d+\.upsamplers\.0\.conv"
         r"))\.(weight|bias)"
     ),
-    Component.TEXT_ENCODER: re.compile(
-        r"text_model\.(embeddings\.(token|position)_embedding\.weight|(final_layer_norm"
-        r"|encoder\.layers\.\d+\.(self_attn\.(q|k|v|out)_proj|layer_norm[12]|mlp\.fc[12])"
-        r")\.(weight|bias))"
-    ),
+    Component.TEXT_ENCODER: re.compile(_CLIP),
+    # OpenCLIP's projection is stored the other way round, under a name without an ending.
+    Component.TEXT_ENCODER_2: re.compile(rf"{_CLIP}|text_projection(\.weight)?"),
 }
 
+_TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
 _READABLE = {DType.F32, DType.F16, DType.BF16}
 
 
@@ -123,6 +142,8 @@ def canonical_weights(
     component: Component, tensors: Mapping[str, FileSlice], path: Path
 ) -> CanonicalWeights:
     """A component's tensors, prefix removed, under their canonical names and in their shapes."""
+    if component in _TEXT_ENCODERS and is_open_clip(tensors):
+        tensors = hugging_face_names(tensors, path)
     rename = _RENAMES[component](tensors, path)
     leftovers, grammar = _LEFTOVERS[component], _GRAMMARS[component]
     weights: dict[str, FileSlice] = {}
@@ -167,6 +188,8 @@ def _in_shape(canonical: str, tensor: FileSlice) -> FileSlice:
 _UNET_MODULES = {
     "time_embed.0": "time_embedding.linear_1",
     "time_embed.2": "time_embedding.linear_2",
+    "label_emb.0.0": "add_embedding.linear_1",
+    "label_emb.0.2": "add_embedding.linear_2",
     "input_blocks.0.0": "conv_in",
     "out.0": "conv_norm_out",
     "out.2": "conv_out",
@@ -181,6 +204,7 @@ _UNET_LEAVES = {
     "op": "conv",
 }
 _STACKS = ("input_blocks", "output_blocks")
+_NUMBERED_TWICE = (*_STACKS, "label_emb")
 
 
 def _unet_rename(names: Collection[str], path: Path) -> Rename:
@@ -190,7 +214,7 @@ def _unet_rename(names: Collection[str], path: Path) -> Rename:
 
     def rename(name: str) -> str:
         parts = name.split(".")
-        length = 3 if parts[0] in _STACKS else 2
+        length = 3 if parts[0] in _NUMBERED_TWICE else 2
         module = modules.get(".".join(parts[:length]))
         if module is None:
             return name
@@ -310,13 +334,15 @@ def _vae_rename(names: Collection[str], path: Path) -> Rename:
 
 def _clip_rename(names: Collection[str], path: Path) -> Rename:
     # transformers before 5 and most files say text_model., transformers 5 and some merges do not.
-    return lambda name: name if name.startswith("text_model.") else f"text_model.{name}"
+    begins = ("text_model.", "text_projection")
+    return lambda name: name if name.startswith(begins) else f"text_model.{name}"
 
 
 _RENAMES: Mapping[Component, Callable[[Collection[str], Path], Rename]] = {
     Component.DENOISER: _unet_rename,
     Component.VAE: _vae_rename,
     Component.TEXT_ENCODER: _clip_rename,
+    Component.TEXT_ENCODER_2: _clip_rename,
 }
 
 

@@ -47,12 +47,7 @@ def recognise(text: str) -> Kind | None:
     return next((kind for kind in KINDS if kind.matches(text)), None)
 
 
-def _context(width: int) -> re.Pattern[str]:
-    return re.compile(rf"attn2\.to_k\.weight \[\d+,{width}\]")
-
-
 # Patterns begin with a literal: that is what makes searching a listing of 200 kB fast.
-_LINEAR_PROJECTION = re.compile(r"proj_in\.weight \[\d+,\d+\]")
 _FEW_VECTORS = re.compile(r"\A(\n[^\n]* \[(\d+,)?(768|1024|1280|2048|4096)\]){1,3}\n\Z")
 
 _UNET = ("attn2.to_k.weight [",)
@@ -85,27 +80,6 @@ KINDS = (
     Kind("an IP-Adapter", ("\nip_adapter.", "\nimage_proj.")),
     Kind("an AnimateDiff motion module", _MOTION),
     Kind("an upscaler", ("RRDB_trunk.", "body.0.rdb1.", "sub.0.RDB1.", "conv_before_upsample.")),
-    Kind(
-        "an SDXL checkpoint",
-        _UNET,
-        (_context(2048), _LINEAR_PROJECTION),
-        _CONTROLNET + _MOTION,
-        True,
-    ),
-    Kind(
-        "an SDXL refiner checkpoint",
-        _UNET,
-        (_context(1280), _LINEAR_PROJECTION),
-        _CONTROLNET + _MOTION,
-        True,
-    ),
-    Kind(
-        "an SD 2.x checkpoint",
-        _UNET,
-        (_context(1024), _LINEAR_PROJECTION),
-        _CONTROLNET + _MOTION,
-        True,
-    ),
     Kind(
         "an SD 3 checkpoint",
         (

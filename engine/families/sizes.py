@@ -16,9 +16,10 @@ from engine.graphs.clip_text import Activation, ClipTextConfig
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
 
-CLIP_HEAD_WIDTH = 64
+HEAD_WIDTH = 64
 
-_CONTEXT = "mid_block.attentions.0.transformer_blocks.0.attn2.to_k.weight"
+_ADDED = "add_embedding.linear_1.weight"
+_CONTEXT = "transformer_blocks.0.attn2.to_k.weight"
 
 
 class Shapes:
@@ -41,6 +42,11 @@ class Shapes:
             raise damaged(self.path, f"{name!r} has the shape {list(weight.shape)}")
         return weight.shape
 
+    def first(self, ending: str, rank: int | None) -> tuple[int, ...]:
+        """The shape of the first weight whose name ends so."""
+        name = next((name for name in self._weights if name.endswith(ending)), ending)
+        return self.of(name, rank)
+
     def count(self, prefix: str) -> int:
         """Numbered children of `prefix`, which may be none."""
         return self._numbering.count(prefix)
@@ -55,9 +61,12 @@ class Shapes:
 
 @dataclass(frozen=True, slots=True)
 class UNetFacts:
-    """What a UNet's shapes do not say. `heads` is one number, or one for each level."""
+    """What a UNet's shapes do not say.
 
-    heads: int | tuple[int, ...]
+    `heads` is one number, or one for each level; None: one for each 64 of a level's width.
+    """
+
+    heads: int | tuple[int, ...] | None
     norm_groups: int = 32
     norm_epsilon: float = 1e-5
 
@@ -75,39 +84,61 @@ def unet_config(weights: Mapping[str, FileSlice], facts: UNetFacts, path: Path) 
     """Sizes of a UNet2DConditionModel."""
     shapes = Shapes(weights, path)
     levels = shapes.blocks("down_blocks", "resnets.0.conv1.weight")
-    heads = facts.heads if isinstance(facts.heads, tuple) else (facts.heads,) * levels
-    if len(heads) != levels:
-        raise mismatch(path, f"{len(heads)} numbers of heads", f"{levels} levels")
+    heads = _heads(shapes, facts.heads, levels)
     if shapes.blocks("up_blocks", "resnets.0.conv1.weight") != levels:
         raise damaged(path, f"it lacks {f'up_blocks.{levels - 1}.resnets.0.conv1.weight'!r}")
     config = UNetConfig(
         in_channels=shapes.of("conv_in.weight", 4)[1],
         out_channels=shapes.of("conv_out.weight", 4)[0],
-        context_width=shapes.of(_CONTEXT, 2)[1],
+        context_width=shapes.first(_CONTEXT, 2)[1],
         down=tuple(
             _unet_block(shapes, f"down_blocks.{level}", heads[level], "downsamplers")
             for level in range(levels)
         ),
-        mid=UNetBlock(
-            width=shapes.of("mid_block.resnets.1.conv2.weight", 4)[0],
-            depths=(shapes.count("mid_block.attentions.0.transformer_blocks"),),
-            heads=heads[-1],
-            resample=False,
-        ),
+        mid=_unet_mid(shapes, heads[-1]),
         up=tuple(
             _unet_block(shapes, f"up_blocks.{level}", heads[levels - 1 - level], "upsamplers")
             for level in range(levels)
         ),
         norm_groups=facts.norm_groups,
         norm_epsilon=facts.norm_epsilon,
-        linear_projection=len(shapes.of("mid_block.attentions.0.proj_in.weight")) == 2,
+        linear_projection=len(shapes.first("attentions.0.proj_in.weight", None)) == 2,
+        added_width=shapes.of(_ADDED, 2)[1] if _ADDED in shapes else 0,
     )
     _check_skips(config, path)
-    for block in (*config.down, config.mid, *config.up):
+    for block in (*config.down, *((config.mid,) if config.mid else ()), *config.up):
         _check_divides(path, block.width, config.norm_groups, "normalisation groups")
         if any(block.depths):
             _check_divides(path, block.width, block.heads, "heads")
     return config
+
+
+def _heads(shapes: Shapes, stated: int | tuple[int, ...] | None, levels: int) -> tuple[int, ...]:
+    if stated is None:
+        widths = (
+            shapes.of(f"down_blocks.{level}.resnets.0.conv1.weight", 4)[0]
+            for level in range(levels)
+        )
+        return tuple(max(1, width // HEAD_WIDTH) for width in widths)
+    heads = stated if isinstance(stated, tuple) else (stated,) * levels
+    if len(heads) != levels:
+        raise mismatch(shapes.path, f"{len(heads)} numbers of heads", f"{levels} levels")
+    return heads
+
+
+def _unet_mid(shapes: Shapes, heads: int) -> UNetBlock | None:
+    """Two residual blocks around a transformer, one, or nothing."""
+    layers = shapes.count("mid_block.resnets")
+    if not layers:
+        return None
+    width = shapes.of("mid_block.resnets.0.conv2.weight", 4)[0]
+    depth = shapes.count("mid_block.attentions.0.transformer_blocks")
+    depths = (depth,) if layers == 2 else ()
+    if depth and not depths:
+        raise damaged(shapes.path, "it lacks 'mid_block.resnets.1.conv1.weight'")
+    if layers > 2:
+        raise damaged(shapes.path, f"its middle has {layers} residual blocks")
+    return UNetBlock(width, depths, heads, resample=False)
 
 
 def _unet_block(shapes: Shapes, block: str, heads: int, resampler: str) -> UNetBlock:
@@ -177,7 +208,7 @@ def clip_text_config(
         width=width,
         mlp_width=shapes.of("text_model.encoder.layers.0.mlp.fc1.weight", 2)[0],
         layers=shapes.count("text_model.encoder.layers"),
-        heads=width // CLIP_HEAD_WIDTH if facts.heads is None else facts.heads,
+        heads=width // HEAD_WIDTH if facts.heads is None else facts.heads,
         positions=shapes.of("text_model.embeddings.position_embedding.weight", 2)[0],
         activation=facts.activation,
         epsilon=facts.epsilon,

@@ -31,13 +31,16 @@ class UNetConfig:
     out_channels: int
     context_width: int
     down: tuple[UNetBlock, ...]
-    # Two residual blocks around `depths[0]` transformer blocks.
-    mid: UNetBlock
+    # Two residual blocks around `depths[0]` transformer blocks; without depths a single one, as
+    # SSD-1B has it; None where there is nothing in between, as in KOALA-700M.
+    mid: UNetBlock | None
     up: tuple[UNetBlock, ...]
     norm_groups: int = 32
     norm_epsilon: float = 1e-5
     # SD 2 and SDXL project into the transformer with a linear layer, SD 1 with a 1x1 convolution.
     linear_projection: bool = False
+    # Of what is added to the time, pooled text and sinusoids of sizes; 0 where nothing is.
+    added_width: int = 0
 
 
 def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) -> None:

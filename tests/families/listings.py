@@ -5,7 +5,7 @@ SD 1.x must not be mistaken for.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Shape = tuple[int, ...]
 Listing = dict[str, Shape]
@@ -24,6 +24,10 @@ class UNetSizes:
     blocks: int = 2
     # Transformer blocks at each level.
     depths: tuple[int, ...] = (1, 1, 1, 0)
+    # The same for each block on the way up, from the lowest level, where it is not as on the way
+    # down.
+    up_depths: tuple[int, ...] | None = None
+    # -1 for a single residual block in the middle, -2 for none.
     middle_depth: int = 1
     context: int = 768
     in_channels: int = 4
@@ -96,9 +100,11 @@ def ldm_unet(sizes: UNetSizes = SD1) -> Listing:
             names |= affine(f"input_blocks.{block}.0.op", width, width, 3, 3)
             skips.append(width)
             block += 1
-    names |= _ldm_resnet("middle_block.0", width, width, time)
-    names |= _transformer("middle_block.1", width, sizes.middle_depth, sizes)
-    names |= _ldm_resnet("middle_block.2", width, width, time)
+    if sizes.middle_depth > -2:
+        names |= _ldm_resnet("middle_block.0", width, width, time)
+    if sizes.middle_depth > -1:
+        names |= _transformer("middle_block.1", width, sizes.middle_depth, sizes)
+        names |= _ldm_resnet("middle_block.2", width, width, time)
     names |= _ldm_up(sizes, skips, width, time)
     names |= affine("out.0", sizes.width)
     names |= affine("out.2", sizes.out_channels, sizes.width, 3, 3)
@@ -108,15 +114,17 @@ def ldm_unet(sizes: UNetSizes = SD1) -> Listing:
 def _ldm_up(sizes: UNetSizes, skips: list[int], width: int, time: int) -> Listing:
     names: Listing = {}
     block = 0
+    as_down = [depth for depth in reversed(sizes.depths) for _ in range(sizes.blocks + 1)]
+    depths = sizes.up_depths or as_down
     for level, multiplier in reversed(list(enumerate(sizes.multipliers))):
         for layer in range(sizes.blocks + 1):
             place = f"output_blocks.{block}"
             wide = sizes.width * multiplier
             names |= _ldm_resnet(f"{place}.0", width + skips.pop(), wide, time)
             width = wide
-            names |= _transformer(f"{place}.1", width, sizes.depths[level], sizes)
+            names |= _transformer(f"{place}.1", width, depths[block], sizes)
             if level and layer == sizes.blocks:
-                last = 2 if sizes.depths[level] else 1
+                last = 2 if depths[block] else 1
                 names |= affine(f"{place}.{last}.conv", width, width, 3, 3)
             block += 1
     return names
@@ -221,6 +229,81 @@ def clip_text(sizes: ClipSizes = ClipSizes(), *, text_model: bool = True) -> Lis
         names |= affine(f"{place}.mlp.fc2", width, 4 * width)
     names |= affine("final_layer_norm", width)
     return prefixed("text_model.", names) if text_model else names
+
+
+def open_clip(
+    width: int = 1280, layers: int = 32, vocabulary: int = 49408, *, projects: bool = True
+) -> Listing:
+    """OpenCLIP's text transformer, as SD 2 and SDXL have it."""
+    names: Listing = {
+        "positional_embedding": (77, width),
+        "token_embedding.weight": (vocabulary, width),
+        "logit_scale": (),
+    }
+    if projects:
+        names["text_projection"] = (width, width)
+    for layer in range(layers):
+        place = f"transformer.resblocks.{layer}"
+        names[f"{place}.attn.in_proj_weight"] = (3 * width, width)
+        names[f"{place}.attn.in_proj_bias"] = (3 * width,)
+        names |= affine(f"{place}.attn.out_proj", width, width)
+        names |= affine(f"{place}.ln_1", width) | affine(f"{place}.ln_2", width)
+        names |= affine(f"{place}.mlp.c_fc", 4 * width, width)
+        names |= affine(f"{place}.mlp.c_proj", width, 4 * width)
+    return names | affine("ln_final", width)
+
+
+SD2 = UNetSizes(context=1024, linear=True)
+SDXL = UNetSizes(
+    multipliers=(1, 2, 4),
+    depths=(0, 2, 10),
+    middle_depth=10,
+    context=2048,
+    linear=True,
+    added=2816,
+)
+# As `comfy/model_detection.py` lists them.
+PRUNED_SDXL = {
+    "SSD-1B": replace(
+        SDXL, depths=(0, 2, 4), up_depths=(4, 4, 10, 2, 1, 1, 0, 0, 0), middle_depth=-1
+    ),
+    "Segmind Vega": replace(
+        SDXL, depths=(0, 1, 2), up_depths=(2, 2, 2, 1, 1, 1, 0, 0, 0), middle_depth=-1
+    ),
+    "KOALA-700M": replace(SDXL, blocks=1, depths=(0, 2, 5), middle_depth=-2),
+    "KOALA-1B": replace(SDXL, blocks=1, depths=(0, 2, 6), middle_depth=6),
+}
+REFINER = UNetSizes(
+    width=384, depths=(0, 4, 4, 0), middle_depth=4, context=1280, linear=True, added=2560
+)
+
+
+def sd2(unet: UNetSizes = SD2) -> Listing:
+    """A whole SD 2.x checkpoint in the original layout."""
+    return (
+        prefixed(UNET, ldm_unet(unet))
+        | prefixed(VAE, ldm_vae())
+        | prefixed("cond_stage_model.model.", open_clip(1024, 24))
+    )
+
+
+def sdxl(unet: UNetSizes = SDXL) -> Listing:
+    """A whole SDXL checkpoint in the original layout."""
+    return (
+        prefixed(UNET, ldm_unet(unet))
+        | prefixed(VAE, ldm_vae())
+        | prefixed("conditioner.embedders.0.transformer.", clip_text())
+        | prefixed("conditioner.embedders.1.model.", open_clip())
+    )
+
+
+def sdxl_refiner() -> Listing:
+    """The SDXL refiner in the original layout."""
+    return (
+        prefixed(UNET, ldm_unet(REFINER))
+        | prefixed(VAE, ldm_vae())
+        | prefixed("conditioner.embedders.0.model.", open_clip())
+    )
 
 
 def original(

@@ -4,7 +4,6 @@ from tests.families.listings import (
     UNET,
     VAE,
     Listing,
-    UNetSizes,
     VaeSizes,
     affine,
     clip_text,
@@ -12,69 +11,6 @@ from tests.families.listings import (
     ldm_vae,
     prefixed,
 )
-
-
-def sd2() -> Listing:
-    """SD 2.1: open_clip ViT-H, linear projections."""
-    unet = UNetSizes(context=1024, linear=True)
-    return (
-        prefixed(UNET, ldm_unet(unet))
-        | prefixed(VAE, ldm_vae())
-        | prefixed("cond_stage_model.model.", _open_clip(1024, 23))
-    )
-
-
-def sdxl() -> Listing:
-    """SDXL base: two text encoders, ten transformer blocks at the lowest level."""
-    unet = UNetSizes(
-        multipliers=(1, 2, 4),
-        depths=(0, 2, 10),
-        middle_depth=10,
-        context=2048,
-        linear=True,
-        added=2816,
-    )
-    return (
-        prefixed(UNET, ldm_unet(unet))
-        | prefixed(VAE, ldm_vae())
-        | prefixed("conditioner.embedders.0.transformer.", clip_text())
-        | prefixed("conditioner.embedders.1.model.", _open_clip(1280, 32))
-    )
-
-
-def sdxl_refiner() -> Listing:
-    """SDXL refiner: one text encoder, 384 wide."""
-    unet = UNetSizes(
-        width=384,
-        depths=(0, 4, 4, 0),
-        middle_depth=4,
-        context=1280,
-        linear=True,
-        added=2560,
-    )
-    return (
-        prefixed(UNET, ldm_unet(unet))
-        | prefixed(VAE, ldm_vae())
-        | prefixed("conditioner.embedders.0.model.", _open_clip(1280, 32))
-    )
-
-
-def _open_clip(width: int, layers: int) -> Listing:
-    names: Listing = {
-        "token_embedding.weight": (49408, width),
-        "positional_embedding": (77, width),
-        "text_projection": (width, width),
-        "logit_scale": (),
-    }
-    for layer in range(layers):
-        place = f"transformer.resblocks.{layer}"
-        names[f"{place}.attn.in_proj_weight"] = (3 * width, width)
-        names[f"{place}.attn.in_proj_bias"] = (3 * width,)
-        names |= affine(f"{place}.attn.out_proj", width, width)
-        names |= affine(f"{place}.ln_1", width) | affine(f"{place}.ln_2", width)
-        names |= affine(f"{place}.mlp.c_fc", 4 * width, width)
-        names |= affine(f"{place}.mlp.c_proj", width, 4 * width)
-    return names | affine("ln_final", width)
 
 
 def sd3() -> Listing:

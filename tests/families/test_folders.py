@@ -116,16 +116,6 @@ def test_folders_of_other_families(tmp_path: Path) -> None:
     assert "is for FluxPipeline" in failure(path).message
 
 
-def test_an_sdxl_folder(tmp_path: Path) -> None:
-    path = write_folder(tmp_path / "xl")
-    names = {
-        "mid_block.attentions.0.proj_in.weight": (1280, 1280),
-        "mid_block.attentions.0.transformer_blocks.0.attn2.to_k.weight": (1280, 2048),
-    }
-    write_sparse(path / "unet" / "diffusion_pytorch_model.safetensors", names)
-    assert failure(path).message == "xl is an SDXL checkpoint; this version runs SD 1.x."
-
-
 def test_a_small_vocabulary_needs_its_tokenizer(tmp_path: Path) -> None:
     path = write_folder(tmp_path / "small")
     (path / "tokenizer" / "merges.txt").unlink()

@@ -1,6 +1,7 @@
 """Sound checkpoints: what each is, that each weight has one name, and how fast that is found."""
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from tests.families import listings
 from tests.families.listings import CLIP, UNET, VAE, Listing, UNetSizes, VaeSizes
 from tests.families.test_recognition import SD1_FILES
 
+SMALL_VAE, SMALL_CLIP = listings.SMALL_VAE, listings.SMALL_CLIP
 SMALL = listings.original(listings.SMALL_UNET, listings.SMALL_VAE, listings.SMALL_CLIP)
 
 
@@ -169,7 +171,6 @@ def test_a_unet_without_a_block_is_named_by_a_key(tmp_path: Path, start: str) ->
 @pytest.mark.parametrize(
     ("key", "says"),
     [
-        (f"{UNET}label_emb.0.0.weight", "'label_emb.0.0.weight'"),
         (f"{UNET}input_blocks.1.0.fuser.weight", "'input_blocks.1.0.fuser.weight'"),
         (f"{VAE}decoder.post_filter.weight", "'decoder.post_filter.weight'"),
         (f"{CLIP}text_model.encoder.layers.0.gate.weight", "gate"),
@@ -179,6 +180,13 @@ def test_a_part_that_would_be_dropped_is_an_error(tmp_path: Path, key: str, says
     error = failure(write_sparse(tmp_path / "x.safetensors", {**SMALL, key: (4, 4)}))
     assert error.code is ErrorCode.CHECKPOINT_UNKNOWN_FAMILY
     assert says in error.message
+
+
+def test_sizes_that_the_family_is_not_told(tmp_path: Path) -> None:
+    told = listings.original(replace(listings.SMALL_UNET, added=96), SMALL_VAE, SMALL_CLIP)
+    error = failure(write_sparse(tmp_path / "x.safetensors", told))
+    assert error.code is ErrorCode.CHECKPOINT_UNKNOWN_FAMILY
+    assert "adds 96 numbers to the time, as no SD 1.x UNet does" in error.message
 
 
 def test_a_weight_stored_twice(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Every layout is one thing and one thing only, and a person is told which."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,17 @@ from engine.families.identify import FAMILIES
 from engine.families.recognition import KINDS, listing
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
-from tests.families.listings import CLIP, UNET, VAE, Listing, UNetSizes
+from tests.families.listings import (
+    CLIP,
+    PRUNED_SDXL,
+    SD2,
+    SDXL,
+    UNET,
+    VAE,
+    Listing,
+    UNetSizes,
+    prefixed,
+)
 
 SD1_FILES: dict[str, Listing] = {
     "original": listings.original(),
@@ -26,14 +37,26 @@ SD1_FILES: dict[str, Listing] = {
     "without text": {n: s for n, s in listings.original().items() if not n.startswith(CLIP)},
     "small": listings.original(listings.SMALL_UNET, listings.SMALL_VAE, listings.SMALL_CLIP),
 }
-OTHERS: dict[str, tuple[str, Listing]] = {
-    "SD 2": ("an SD 2.x checkpoint", other_listings.sd2()),
-    "SDXL": ("an SDXL checkpoint", other_listings.sdxl()),
-    "SDXL UNet": (
-        "an SDXL checkpoint",
-        {n: s for n, s in other_listings.sdxl().items() if n.startswith(UNET)},
+_SDXL_WITHOUT_TEXT = {n: s for n, s in listings.sdxl().items() if n.startswith((UNET, VAE))}
+# Files of the other families: family, variant, and what is missing.
+FAMILY_FILES: dict[str, tuple[str, str, Listing]] = {
+    "SD 2": ("sd2", "base", listings.sd2()),
+    "SD 2 inpainting": ("sd2", "inpainting", listings.sd2(replace(SD2, in_channels=9))),
+    "SD 2 UNet": ("sd2", "base", listings.ldm_unet(SD2)),
+    "SDXL": ("sdxl", "base", listings.sdxl()),
+    "SDXL inpainting": ("sdxl", "inpainting", listings.sdxl(replace(SDXL, in_channels=9))),
+    "SDXL instruct-pix2pix": (
+        "sdxl",
+        "instruct-pix2pix",
+        listings.sdxl(replace(SDXL, in_channels=8)),
     ),
-    "SDXL refiner": ("an SDXL refiner checkpoint", other_listings.sdxl_refiner()),
+    "SDXL UNet": ("sdxl", "base", prefixed(UNET, listings.ldm_unet(SDXL))),
+    "bare SDXL UNet": ("sdxl", "base", listings.ldm_unet(SDXL)),
+    "SDXL without text encoders": ("sdxl", "base", _SDXL_WITHOUT_TEXT),
+    "SDXL refiner": ("sdxl_refiner", "base", listings.sdxl_refiner()),
+    **{name: ("sdxl", name, listings.sdxl(sizes)) for name, sizes in PRUNED_SDXL.items()},
+}
+OTHERS: dict[str, tuple[str, Listing]] = {
     "SD 3": ("an SD 3 checkpoint", other_listings.sd3()),
     "Flux": ("a Flux checkpoint", other_listings.flux()),
     "Flux with prefix": ("a Flux checkpoint", other_listings.flux(UNET)),
@@ -64,6 +87,14 @@ def test_sd1_files_are_sd1_and_nothing_else(tmp_path: Path, layout: str) -> None
     assert verdicts(tmp_path, SD1_FILES[layout]) == ["sd1"]
 
 
+@pytest.mark.parametrize("layout", FAMILY_FILES)
+def test_each_family_knows_its_files_alone(tmp_path: Path, layout: str) -> None:
+    family, variant, names = FAMILY_FILES[layout]
+    assert verdicts(tmp_path, names) == [family]
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names))
+    assert (checkpoint.family, checkpoint.variant) == (family, variant)
+
+
 @pytest.mark.parametrize("layout", OTHERS)
 def test_other_files_are_one_other_thing(tmp_path: Path, layout: str) -> None:
     title, names = OTHERS[layout]
@@ -80,11 +111,12 @@ def test_the_error_says_what_it_is(tmp_path: Path, layout: str) -> None:
     assert "SD 1.x" in caught.value.message + caught.value.hint
 
 
-def test_an_sdxl_checkpoint_in_words(tmp_path: Path) -> None:
+def test_a_flux_checkpoint_in_words(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
-        identify(write_sparse(tmp_path / "xl.safetensors", other_listings.sdxl()))
-    assert caught.value.message == "xl.safetensors is an SDXL checkpoint; this version runs SD 1.x."
-    assert caught.value.hint == "Choose an SD 1.x checkpoint."
+        identify(write_sparse(tmp_path / "f.safetensors", other_listings.flux()))
+    runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner"
+    assert caught.value.message == f"f.safetensors is a Flux checkpoint; this version runs {runs}."
+    assert caught.value.hint == f"Choose a checkpoint of one of these: {runs}."
 
 
 def test_a_lone_vae_is_told_how_to_be_used(tmp_path: Path) -> None:

@@ -1,0 +1,293 @@
+"""What the families of latent diffusion with a UNet share: how their files are read and fit.
+
+A family is a `LatentDiffusion`: its constants, and what recognises it. All else is read off the
+file, so pruned, distilled, inpainting and small variants need no case of their own.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.api.values import ErrorCode
+from engine.checkpoints.diffusers_folder import DiffusersFolder
+from engine.checkpoints.index import TensorIndex, combined_digest
+from engine.errors import EngineError
+from engine.families.base import (
+    Component,
+    ComponentConfig,
+    ComponentSource,
+    Family,
+    IdentifiedCheckpoint,
+    LatentFormat,
+    Parts,
+)
+from engine.families.folder_parts import FolderSource, clip_text_source, unet_source, vae_source
+from engine.families.latent_spaces import LatentSpace
+from engine.families.naming import CanonicalWeights, canonical_weights, sort_keys
+from engine.families.sizes import (
+    ClipTextFacts,
+    UNetFacts,
+    clip_text_config,
+    unet_config,
+    vae_config,
+)
+from engine.families.training import training_of_file, training_of_folder
+from engine.graphs.clip_text import ClipTextConfig
+from engine.graphs.unet import UNetConfig
+from engine.graphs.vae import VaeConfig
+
+NORM_GROUPS = 32
+LATENT_CHANNELS = 4
+DOWNSCALE = 8
+
+_WAY_UP = ("output_blocks.", "up_blocks.")
+_CONVOLUTIONAL = re.compile(r"proj_in\.weight \[\d+,\d+,1,1\]")
+_CONTEXT = re.compile(r"attn2\.to_k\.weight \[\d+,(\d+)\]")
+_TEXT_WIDTH = re.compile(r"token_embedding\.weight \[\d+,(\d+)\]")
+_ADDED = ("label_emb.0.0.weight [", "add_embedding.linear_1.weight [")
+_TEMPORAL = ("time_stack.", "temporal_transformer.", "time_mixer.")
+
+
+@dataclass(frozen=True, slots=True)
+class UNetSigns:
+    """What a listing (`engine.families.recognition.listing`) shows of a UNet."""
+
+    context_width: int
+    convolutional: bool
+    # It is told the picture's size, and the pooled text, beside the time.
+    added: bool
+    text_widths: tuple[int, ...]
+
+
+def unet_signs(text: str) -> UNetSigns | None:
+    """None for what has no whole UNet for pictures; a ControlNet is half a one."""
+    context = _CONTEXT.search(text)
+    if not context or not any(sign in text for sign in _WAY_UP):
+        return None
+    if any(sign in text for sign in _TEMPORAL):
+        return None
+    return UNetSigns(
+        context_width=int(context[1]),
+        convolutional=bool(_CONVOLUTIONAL.search(text)),
+        added=any(sign in text for sign in _ADDED),
+        text_widths=tuple(int(width[1]) for width in _TEXT_WIDTH.finditer(text)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LatentDiffusion:
+    """The constants of one family."""
+
+    name: str
+    title: str
+    pipelines: tuple[str, ...]
+    recognises: Callable[[str], bool]
+    # The text encoders whose outputs stand side by side in the UNet's context.
+    text_encoders: Mapping[Component, ClipTextFacts]
+    unet: UNetFacts
+    latents: LatentSpace
+    default_size: int
+    # How many sizes the UNet is told beside the pooled text, 0 for one that is told neither.
+    told_sizes: int = 0
+    # What a name for the UNet's sizes adds to the variant, such as that of a pruned one.
+    sizes_name: Callable[[UNetConfig], str] = lambda _: ""
+
+    def family(self) -> Family:
+        """The family as `identify` wants it."""
+        return Family(
+            name=self.name,
+            title=self.title,
+            pipelines=self.pipelines,
+            latents=self.latents,
+            recognises=self.recognises,
+            read_file=self.read_file,
+            read_folder=self.read_folder,
+            assemble=self.assemble,
+        )
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """What a whole checkpoint has, in the order it is used."""
+        return (*self.text_encoders, Component.DENOISER, Component.VAE)
+
+    def read_file(self, index: TensorIndex, wanted: frozenset[Component]) -> Parts:
+        """The wanted components of a single file, in the original layout or diffusers' names."""
+        keys = sort_keys(index.tensors, index.path)
+        sources: dict[Component, ComponentSource] = {}
+        ignored = keys.ignored
+        for component in self.components:
+            if component in wanted and component in keys.components:
+                named = canonical_weights(component, keys.components[component], index.path)
+                config = self._config(component, named, index.path)
+                sources[component] = ComponentSource(component, config, named.weights)
+                ignored += named.ignored
+        training = training_of_file(index)
+        return Parts(
+            sources,
+            index.digest,
+            _evidence(sources, training.evidence),
+            ignored,
+            training.prediction,
+            training.zero_terminal_snr,
+        )
+
+    def read_folder(self, folder: DiffusersFolder) -> Parts:
+        """Every component of a diffusers folder."""
+        found: list[FolderSource] = []
+        digests: list[str] = []
+        for component, encoder in (
+            (Component.TEXT_ENCODER, folder.text_encoder),
+            (Component.TEXT_ENCODER_2, folder.text_encoder_2),
+        ):
+            if encoder and component in self.text_encoders:
+                found.append(clip_text_source(encoder, component))
+                digests.append(encoder.index.digest)
+        if folder.unet:
+            found.append(unet_source(folder.unet))
+            digests.append(folder.unet.index.digest)
+        if folder.vae:
+            found.append(vae_source(folder.vae))
+            digests.append(folder.vae.index.digest)
+        sources = {part.source.component: part.source for part in found}
+        training = training_of_folder(folder.scheduler, folder.path)
+        return Parts(
+            sources,
+            combined_digest(*digests),
+            _evidence(sources, training.evidence),
+            ignored_keys=sum(part.ignored for part in found),
+            prediction=training.prediction,
+            zero_terminal_snr=training.zero_terminal_snr,
+            sample_size=_sample_size(folder),
+            latent_scale=folder.vae.config.scaling_factor if folder.vae else None,
+            latent_shift=folder.vae.config.shift_factor if folder.vae else None,
+            tokenizer=folder.tokenizer,
+        )
+
+    def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
+        """A checkpoint of these parts. Raises EngineError where they do not fit together."""
+        unet, vae = _unet_and_vae(parts)
+        channels = unet.out_channels if unet else vae.latent_channels if vae else LATENT_CHANNELS
+        self._require_known_additions(unet, path)
+        self._require_fitting_text(parts, unet)
+        if vae and vae.latent_channels != channels:
+            raise _misfit(
+                Component.VAE, f"for {vae.latent_channels} latent channels", f"one for {channels}"
+            )
+        downscale = vae.downscale if vae else DOWNSCALE
+        scale = self.latents.scale if parts.latent_scale is None else parts.latent_scale
+        # A VAE of its own has a latent space of its own, and its scale shows it.
+        is_usual = channels == LATENT_CHANNELS and scale == self.latents.scale
+        shift, preview = parts.latent_shift or 0.0, self.latents.preview if is_usual else None
+        return IdentifiedCheckpoint(
+            path=path,
+            family=self.name,
+            variant=self._variant(unet, path),
+            prediction=parts.prediction,
+            zero_terminal_snr=parts.zero_terminal_snr,
+            latent=LatentFormat(channels, downscale, scale, shift, preview),
+            default_size=parts.sample_size * downscale if parts.sample_size else self.default_size,
+            components=parts.sources,
+            missing=tuple(one for one in self.components if one not in parts.sources),
+            evidence=parts.evidence,
+            ignored_keys=parts.ignored_keys,
+            tokenizer=parts.tokenizer,
+            digest=parts.digest,
+        )
+
+    def _config(self, component: Component, named: CanonicalWeights, path: Path) -> ComponentConfig:
+        match component:
+            case Component.DENOISER:
+                return unet_config(named.weights, self.unet, path)
+            case Component.VAE:
+                return vae_config(named.weights, NORM_GROUPS, path)
+            case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
+                return clip_text_config(named.weights, self.text_encoders[component], path)
+
+    def _require_known_additions(self, unet: UNetConfig | None, path: Path) -> None:
+        if unet and bool(unet.added_width) != bool(self.told_sizes):
+            raise EngineError(
+                ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+                f"The UNet of {path.name} adds {unet.added_width} numbers to the time, "
+                f"as no {self.title} UNet does.",
+                "Choose another version of the checkpoint.",
+            )
+
+    def _require_fitting_text(self, parts: Parts, unet: UNetConfig | None) -> None:
+        """The UNet attends to what its text encoders give side by side."""
+        texts = [
+            source.config
+            for component, source in parts.sources.items()
+            if component in self.text_encoders
+        ]
+        widths = [text.width for text in texts if isinstance(text, ClipTextConfig)]
+        if unet is None or len(widths) < len(self.text_encoders):
+            return
+        if sum(widths) != unet.context_width:
+            found = " and ".join(str(width) for width in widths)
+            last = tuple(self.text_encoders)[-1]
+            one = "one " if len(widths) == 1 else "a sum of "
+            raise _misfit(last, f"{found} wide", f"{one}{unet.context_width} wide")
+
+    def _variant(self, unet: UNetConfig | None, path: Path) -> str:
+        """What the UNet's input says it was trained for, and the name of its sizes."""
+        if unet is None:
+            return "base"
+        latent = unet.out_channels
+        variants = {
+            latent: "base",
+            2 * latent: "instruct-pix2pix",  # beside the latent, that of the picture to change
+            2 * latent + 1: "inpainting",  # beside the latent, that of the picture, and the mask
+        }
+        if unet.in_channels not in variants:
+            raise EngineError(
+                ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+                f"The UNet of {path.name} takes {unet.in_channels} channels, "
+                f"as no {self.title} UNet does.",
+                "Choose a text-to-image or inpainting checkpoint.",
+            )
+        variant, sizes = variants[unet.in_channels], self.sizes_name(unet)
+        return sizes if sizes and variant == "base" else " ".join(filter(None, (sizes, variant)))
+
+
+def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | None]:
+    unet = parts.sources.get(Component.DENOISER)
+    vae = parts.sources.get(Component.VAE)
+    return (
+        unet.config if unet and isinstance(unet.config, UNetConfig) else None,
+        vae.config if vae and isinstance(vae.config, VaeConfig) else None,
+    )
+
+
+def _sample_size(folder: DiffusersFolder) -> int | None:
+    size = folder.unet.config.sample_size if folder.unet else None
+    return next(iter(size), None) if isinstance(size, tuple) else size
+
+
+def _evidence(sources: Mapping[Component, ComponentSource], training: str) -> tuple[str, ...]:
+    lines = tuple(_describe(source.config) for source in sources.values())
+    return (*lines, training) if Component.DENOISER in sources else lines
+
+
+def _describe(config: ComponentConfig) -> str:
+    match config:
+        case UNetConfig():
+            widths = "-".join(str(block.width) for block in config.down)
+            kind = "linear" if config.linear_projection else "convolutional"
+            return (
+                f"UNet of widths {widths} with {kind} projections, "
+                f"{config.in_channels} channels in, context {config.context_width} wide"
+            )
+        case VaeConfig():
+            widths = "-".join(str(width) for width in config.widths)
+            return f"VAE of widths {widths}, {config.latent_channels} latent channels"
+        case ClipTextConfig():
+            return f"CLIP text encoder, {config.layers} layers {config.width} wide"
+
+
+def _misfit(component: Component, found: str, needed: str) -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_MISMATCH,
+        f"The {component.label} does not fit: it is {found}, the UNet needs {needed}.",
+        f"Give another with {component.option}, made for this checkpoint's family.",
+    )
