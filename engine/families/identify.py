@@ -111,8 +111,18 @@ def _family(tensors: Mapping[str, FileSlice], path: Path) -> Family:
 
 
 def _family_of_folder(folder: DiffusersFolder) -> Family:
-    parts = (folder.unet, folder.text_encoder, folder.text_encoder_2, folder.vae)
-    tensors = {key: tensor for part in parts if part for key, tensor in part.index.tensors.items()}
+    parts = {
+        "unet": folder.unet,
+        "text_encoder": folder.text_encoder,
+        "text_encoder_2": folder.text_encoder_2,
+        "vae": folder.vae,
+    }
+    tensors = {
+        f"{name}.{key}": tensor
+        for name, part in parts.items()
+        if part
+        for key, tensor in part.index.tensors.items()
+    }
     if folder.unet is not None:
         return _family(tensors, folder.path)
     family = next((family for family in FAMILIES if folder.pipeline in family.pipelines), None)

@@ -5,14 +5,14 @@ for a single file, the folder's `config.json` for a folder, whose other claims m
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from backends.base import FileSlice
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.numbering import Numbering, damaged
-from engine.graphs.clip_text import Activation, ClipTextConfig
+from engine.graphs.clip_text import Activation, ClipTextConfig, Projection
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
 
@@ -214,6 +214,16 @@ def clip_text_config(
         epsilon=facts.epsilon,
     )
     _check_divides(path, width, config.heads, "heads")
+    return _with_projection(config, shapes)
+
+
+def _with_projection(config: ClipTextConfig, shapes: Shapes) -> ClipTextConfig:
+    if "text_projection.weight" in shapes:
+        projected = shapes.of("text_projection.weight", 2)[0]
+        return replace(config, projection=Projection.LINEAR, projected_width=projected)
+    if "text_projection" in shapes:
+        projected = shapes.of("text_projection", 2)[1]
+        return replace(config, projection=Projection.MATRIX, projected_width=projected)
     return config
 
 

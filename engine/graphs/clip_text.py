@@ -15,6 +15,13 @@ class Activation(StrEnum):
     GELU = "gelu"
 
 
+class Projection(StrEnum):
+    """How the projection of the pooled text is stored."""
+
+    LINEAR = "linear"  # text_projection.weight [projected, width], as Hugging Face has it
+    MATRIX = "matrix"  # text_projection [width, projected], as OpenCLIP has it
+
+
 @dataclass(frozen=True, slots=True)
 class ClipTextConfig:
     """Sizes of a CLIP text transformer."""
@@ -27,6 +34,9 @@ class ClipTextConfig:
     positions: int = 77
     activation: Activation = Activation.QUICK_GELU
     epsilon: float = 1e-5
+    # Where the text as a whole is wanted too, as by SDXL.
+    projection: Projection | None = None
+    projected_width: int = 0
 
 
 def clip_text(
@@ -43,6 +53,10 @@ def clip_text(
     as A1111 has it for SD 1; without `final_norm` only where no layer is skipped. `masked` adds an
     input `seen`, float32 [batch, positions], 1 for tokens that are attended to and 0 for those
     that are not.
+
+    With a `projection` there is an output `pooled`, float32 [batch, projected_width], and an input
+    `end`, float32 [batch, positions]: 1 at the token that ends the text, whose last state stands
+    for all of it, else 0.
     """
     width, positions = config.width, config.positions
     tokens = g.input("tokens", DType.I64, ("batch", positions))
@@ -50,11 +64,31 @@ def clip_text(
     places = g.weight("text_model.embeddings.position_embedding.weight", (positions, width))
     x = g.op("Add", g.op("Gather", table, tokens), places)
     hidden = _hidden(g, positions) if masked else None
-    for layer in range(config.layers - clip_skip + 1):
-        x = _layer(g, x, config, f"text_model.encoder.layers.{layer}", hidden)
-    if final_norm or clip_skip == 1:
-        x = g.layer_norm(x, "text_model.final_layer_norm", width, config.epsilon)
-    g.output(x, "last_hidden_state", DType.F32, ("batch", positions, width))
+    shown = config.layers - clip_skip + 1
+    for layer in range(shown):
+        x = _layer(g, x, config, layer, hidden)
+    normed = _final_norm(g, x, config) if final_norm or clip_skip == 1 else x
+    g.output(normed, "last_hidden_state", DType.F32, ("batch", positions, width))
+    if config.projection is not None:
+        for layer in range(shown, config.layers):
+            x = _layer(g, x, config, layer, hidden)
+        pooled = _pooled(g, _final_norm(g, x, config), config, config.projection)
+        g.output(pooled, "pooled", DType.F32, ("batch", config.projected_width))
+
+
+def _final_norm(g: GraphBuilder, x: Value, config: ClipTextConfig) -> Value:
+    return g.layer_norm(x, "text_model.final_layer_norm", config.width, config.epsilon)
+
+
+def _pooled(g: GraphBuilder, x: Value, config: ClipTextConfig, projection: Projection) -> Value:
+    """The state of the token that ends the text, projected (Radford et al. 2021, figure 3)."""
+    width, sizes = config.width, (config.width, config.projected_width)
+    end = g.cast_to_element(g.input("end", DType.F32, ("batch", config.positions)))
+    chosen = g.op("MatMul", g.op("Reshape", end, g.integers([0, 1, config.positions])), x)
+    chosen = g.op("Reshape", chosen, g.integers([0, width]))
+    if projection is Projection.LINEAR:
+        return g.linear(chosen, "text_projection", sizes, bias=False)
+    return g.op("MatMul", chosen, g.weight("text_projection", sizes))
 
 
 def _hidden(g: GraphBuilder, positions: int) -> Value:
@@ -65,9 +99,10 @@ def _hidden(g: GraphBuilder, positions: int) -> Value:
 
 
 def _layer(
-    g: GraphBuilder, x: Value, config: ClipTextConfig, name: str, hidden: Value | None
+    g: GraphBuilder, x: Value, config: ClipTextConfig, layer: int, hidden: Value | None
 ) -> Value:
     """A pre-norm transformer layer with causal attention."""
+    name = f"text_model.encoder.layers.{layer}"
     width, attn = config.width, f"{name}.self_attn"
     h = g.layer_norm(x, f"{name}.layer_norm1", width, config.epsilon)
     q, k, v = (g.linear(h, f"{attn}.{p}_proj", (width, width)) for p in "qkv")

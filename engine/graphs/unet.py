@@ -1,6 +1,7 @@
 """The latent-diffusion UNet (Rombach et al. 2022), as diffusers' UNet2DConditionModel names it."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +53,9 @@ def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) ->
     width]: of the whole batch under its first contexts, then under its next. Until the network
     first looks at the context, both halves of guidance are the same and are computed once.
 
+    With an `added_width` there is an input added float32 [contexts, added_width], the pooled text
+    and `size_waves`, and the halves differ from the first block on.
+
     `halves_evenly` promises that height and width are multiples of 2 ** (levels - 1).
     """
     image = ("batch", config.in_channels, "height", "width")
@@ -61,6 +65,11 @@ def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) ->
     contexts = g.op("Shape", context, start=0, end=1)
     times = g.op("Div", contexts, g.op("Shape", sample, start=0, end=1))
     time = _time_embedding(g, config, waves)
+    if config.added_width:
+        added = g.input("added", DType.F32, ("contexts", config.added_width))
+        time = g.op("Add", time, _embedding(g, config, added, "add_embedding", config.added_width))
+    # Every residual block applies SiLU to it first: once is enough.
+    time = g.silu(time)
     network = _UNet(g, config, time, _Context(g.cast_to_element(context), times), halves_evenly)
     x = network.run(g.cast_to_element(sample))
     g.output(x, "prediction", DType.F32, ("contexts", config.out_channels, "height", "width"))
@@ -73,19 +82,30 @@ def time_waves(config: UNetConfig, timestep: float) -> Array:
     them. Outside the graph, because a runtime told to compute in bfloat16 does so from the inputs
     on, float32 or not, and bfloat16 cannot tell timestep 997 from 1000.
     """
-    half = config.down[0].width // 2
+    return _waves(timestep, config.down[0].width)[np.newaxis]
+
+
+def size_waves(sizes: Sequence[float], width: int) -> Array:
+    """Sizes in pixels as the network wants them after the pooled text: [len(sizes) * width]."""
+    return np.concatenate([_waves(size, width) for size in sizes])
+
+
+def _waves(value: float, width: int) -> Array:
+    half = width // 2
     frequencies = np.exp(-math.log(10000) * np.arange(half) / half).astype(np.float32)
-    angles = np.float32(timestep) * frequencies
-    return np.concatenate([np.cos(angles), np.sin(angles)])[np.newaxis]
+    angles = np.float32(value) * frequencies
+    return np.concatenate([np.cos(angles), np.sin(angles)])
 
 
 def _time_embedding(g: GraphBuilder, config: UNetConfig, waves: Value) -> Value:
     """The sinusoids of the time through a two-layer MLP."""
-    base = config.down[0].width
-    h = g.linear(g.cast_to_element(waves), "time_embedding.linear_1", (base, 4 * base))
-    h = g.linear(g.silu(h), "time_embedding.linear_2", (4 * base, 4 * base))
-    # Every residual block applies SiLU to it first: once is enough.
-    return g.silu(h)
+    return _embedding(g, config, waves, "time_embedding", config.down[0].width)
+
+
+def _embedding(g: GraphBuilder, config: UNetConfig, x: Value, name: str, width: int) -> Value:
+    wide = 4 * config.down[0].width
+    h = g.linear(g.cast_to_element(x), f"{name}.linear_1", (width, wide))
+    return g.linear(g.silu(h), f"{name}.linear_2", (wide, wide))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +138,15 @@ class _UNet:
         """Down, middle, up; each stage on the way down skips to its twin on the way up."""
         g, config = self.g, self.config
         width = config.down[0].width
+        if config.added_width:
+            x, self.per_context = self._repeat(x, 4), True
         x = g.conv(x, "conv_in", (config.in_channels, width))
         self.skips.append((x, width))
         for i, block in enumerate(config.down):
             x = self._down(x, block, f"down_blocks.{i}")
-        x = self._mid(x)
-        width = config.mid.width
+        width = config.down[-1].width
+        if config.mid:
+            x, width = self._mid(x, width, config.mid), config.mid.width
         for i, block in enumerate(config.up):
             x = self._up(x, width, block, f"up_blocks.{i}")
             width = block.width
@@ -143,12 +166,13 @@ class _UNet:
             self.skips.append((x, block.width))
         return x
 
-    def _mid(self, x: Value) -> Value:
-        mid = self.config.mid
-        x = self._resnet(x, "mid_block.resnets.0", (mid.width, mid.width))
-        if mid.depths[0]:
-            x = self._transformer(x, "mid_block.attentions.0", mid, mid.depths[0])
-        return self._resnet(x, "mid_block.resnets.1", (mid.width, mid.width))
+    def _mid(self, x: Value, width: int, mid: UNetBlock) -> Value:
+        x = self._resnet(x, "mid_block.resnets.0", (width, mid.width))
+        for depth in mid.depths:
+            if depth:
+                x = self._transformer(x, "mid_block.attentions.0", mid, depth)
+            x = self._resnet(x, "mid_block.resnets.1", (mid.width, mid.width))
+        return x
 
     def _up(self, x: Value, width: int, block: UNetBlock, name: str) -> Value:
         for j, depth in enumerate(block.depths):

@@ -13,6 +13,8 @@ Listing = dict[str, Shape]
 UNET = "model.diffusion_model."
 VAE = "first_stage_model."
 CLIP = "cond_stage_model.transformer."
+XL_CLIP = "conditioner.embedders.0.transformer."
+XL_OPEN_CLIP = "conditioner.embedders.1.model."
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,16 @@ SMALL_UNET = UNetSizes(
     width=32, multipliers=(1, 2, 3), blocks=1, depths=(0, 1, 1), context=64, in_channels=4
 )
 SMALL_VAE = VaeSizes(width=32, multipliers=(1, 2), blocks=1)
+SMALL_SDXL = UNetSizes(
+    width=32,
+    multipliers=(1, 2),
+    depths=(0, 2),
+    middle_depth=2,
+    context=64 + 96,
+    linear=True,
+    added=96 + 6 * 16,
+)
+SMALL_OPEN_CLIP = ClipSizes(width=96, layers=3, vocabulary=100)
 SMALL_CLIP = ClipSizes(width=64, layers=2, vocabulary=100)
 
 
@@ -231,18 +243,19 @@ def clip_text(sizes: ClipSizes = ClipSizes(), *, text_model: bool = True) -> Lis
     return prefixed("text_model.", names) if text_model else names
 
 
-def open_clip(
-    width: int = 1280, layers: int = 32, vocabulary: int = 49408, *, projects: bool = True
-) -> Listing:
+BIG_CLIP = ClipSizes(width=1280, layers=32)
+
+
+def open_clip(sizes: ClipSizes = BIG_CLIP) -> Listing:
     """OpenCLIP's text transformer, as SD 2 and SDXL have it."""
+    width = sizes.width
     names: Listing = {
         "positional_embedding": (77, width),
-        "token_embedding.weight": (vocabulary, width),
+        "token_embedding.weight": (sizes.vocabulary, width),
+        "text_projection": (width, width),
         "logit_scale": (),
     }
-    if projects:
-        names["text_projection"] = (width, width)
-    for layer in range(layers):
+    for layer in range(sizes.layers):
         place = f"transformer.resblocks.{layer}"
         names[f"{place}.attn.in_proj_weight"] = (3 * width, width)
         names[f"{place}.attn.in_proj_bias"] = (3 * width,)
@@ -283,17 +296,22 @@ def sd2(unet: UNetSizes = SD2) -> Listing:
     return (
         prefixed(UNET, ldm_unet(unet))
         | prefixed(VAE, ldm_vae())
-        | prefixed("cond_stage_model.model.", open_clip(1024, 24))
+        | prefixed("cond_stage_model.model.", open_clip(ClipSizes(width=1024, layers=24)))
     )
 
 
-def sdxl(unet: UNetSizes = SDXL) -> Listing:
+def sdxl(
+    unet: UNetSizes = SDXL,
+    vae: VaeSizes = VaeSizes(),
+    clip: ClipSizes = ClipSizes(),
+    big: ClipSizes = BIG_CLIP,
+) -> Listing:
     """A whole SDXL checkpoint in the original layout."""
     return (
         prefixed(UNET, ldm_unet(unet))
-        | prefixed(VAE, ldm_vae())
-        | prefixed("conditioner.embedders.0.transformer.", clip_text())
-        | prefixed("conditioner.embedders.1.model.", open_clip())
+        | prefixed(VAE, ldm_vae(vae))
+        | prefixed(XL_CLIP, clip_text(clip))
+        | prefixed(XL_OPEN_CLIP, open_clip(big))
     )
 
 

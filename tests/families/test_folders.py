@@ -37,6 +37,7 @@ def test_a_small_folder(tmp_path: Path) -> None:
     assert isinstance(unet, UNetConfig)
     assert [block.heads for block in unet.down] == [2, 4, 8]
     assert [block.heads for block in unet.up] == [8, 4, 2]
+    assert unet.mid is not None
     assert unet.mid.heads == 8
     assert unet.norm_groups == 16
 

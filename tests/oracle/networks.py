@@ -55,6 +55,8 @@ class Case:
     module: torch.nn.Module
     call: Callable[[Any], torch.Tensor]
     prefix: str = ""
+    # Which of several outputs to compare.
+    output: str = ""
 
     def weights(self) -> dict[str, Array]:
         """Those the network uses, under our names."""
@@ -80,9 +82,9 @@ class Case:
             self.emit, self.weights(), operators, target.element, target.precision
         )
         session = target.load(graph)
-        (result,) = session.run(self.feeds).values()
+        results = session.run(self.feeds)
         session.close()
-        return result
+        return results[self.output] if self.output else next(iter(results.values()))
 
     def check(self, target: Target) -> None:
         """Within the tolerance; in bfloat16 else not much worse than torch's own bfloat16."""

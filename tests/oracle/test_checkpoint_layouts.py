@@ -2,6 +2,7 @@
 # pyright: basic
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
+from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,39 @@ def test_an_original_file_gives_each_name_the_tensor_that_diffusers_gives_it(
     modules = build(unet, vae, clip)
     for component in (Component.DENOISER, Component.VAE):
         modules[component].load_state_dict(converted[component], strict=True)
+
+
+@pytest.mark.parametrize(
+    "unet",
+    [
+        listings.SMALL_SDXL,
+        replace(listings.SMALL_SDXL, middle_depth=-1, up_depths=(1, 2, 3, 0, 0, 0)),
+        replace(listings.SMALL_SDXL, blocks=1, middle_depth=-2),
+    ],
+    ids=["SDXL", "SSD-1B", "KOALA"],
+)
+def test_an_original_sdxl_file(tmp_path: Path, unet: UNetSizes) -> None:
+    vae, clip, big = listings.SMALL_VAE, listings.SMALL_CLIP, listings.SMALL_OPEN_CLIP
+    path = tmp_path / "small.safetensors"
+    tensors = random_file(path, listings.sdxl(unet, vae, clip, big))
+    checkpoint = identify(path)
+    assert (checkpoint.family, checkpoint.missing) == ("sdxl", ())
+    open_clip = single_file.convert_open_clip_checkpoint(
+        None, tensors, prefix=listings.XL_OPEN_CLIP
+    )
+    # Stored the other way round, which our graph knows.
+    open_clip["text_projection"] = open_clip.pop("text_projection.weight").T
+    theirs = {
+        Component.VAE: single_file.convert_ldm_vae_checkpoint(tensors, vae_config(vae)),
+        Component.TEXT_ENCODER: single_file.convert_ldm_clip_checkpoint(
+            tensors, remove_prefix=listings.XL_CLIP
+        ),
+        Component.TEXT_ENCODER_2: open_clip,
+        Component.DENOISER: single_file.convert_ldm_unet_checkpoint(
+            tensors, {"layers_per_block": unet.blocks, "addition_embed_type": "text_time"}
+        ),
+    }
+    assert_same_weights(checkpoint, theirs)
 
 
 def test_a_folder_that_diffusers_saved(tmp_path: Path) -> None:

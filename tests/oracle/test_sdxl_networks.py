@@ -1,0 +1,161 @@
+"""The networks of SD 2 and SDXL beside diffusers' and transformers', read from what these save."""
+# pyright: basic
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.families import Component, IdentifiedCheckpoint, identify
+
+pytestmark = pytest.mark.oracle
+torch = pytest.importorskip("torch")
+diffusers = pytest.importorskip("diffusers")
+transformers = pytest.importorskip("transformers")
+
+from engine.graphs.clip_text import ClipTextConfig, clip_text  # noqa: E402
+from engine.graphs.unet import UNetConfig, size_waves, time_waves  # noqa: E402
+from engine.graphs.unet import unet as unet_graph  # noqa: E402
+from tests.oracle.networks import Case, label, normal, targets  # noqa: E402
+
+every_target = pytest.mark.parametrize("target", list(targets()), ids=label)
+SIZES = (1024.0, 768.0, 0.0, 16.0, 512.0, 1536.0)
+_WAVES = 8
+_NARROW, _WIDE = 32, 48
+
+
+def text_model(width: int, *, projects: bool):
+    """A CLIP text model of two or three layers, with embeddings as large as trained ones'."""
+    kind = transformers.CLIPTextModelWithProjection if projects else transformers.CLIPTextModel
+    module = kind(
+        transformers.CLIPTextConfig(
+            vocab_size=100,
+            hidden_size=width,
+            intermediate_size=2 * width,
+            num_hidden_layers=3,
+            num_attention_heads=4,
+            projection_dim=40,
+            hidden_act="gelu" if projects else "quick_gelu",
+            bos_token_id=98,
+            eos_token_id=99,
+            pad_token_id=0,
+        )
+    ).eval()
+    for name, tensor in module.named_parameters():
+        if "embedding" in name:
+            tensor.data.normal_(0, 0.3)
+    return module
+
+
+def unet_module(**changes):
+    sizes = {
+        "block_out_channels": (32, 64),
+        "layers_per_block": 2,
+        "down_block_types": ("DownBlock2D", "CrossAttnDownBlock2D"),
+        "up_block_types": ("CrossAttnUpBlock2D", "UpBlock2D"),
+        "attention_head_dim": (2, 4),
+        "transformer_layers_per_block": (1, 2),
+        "norm_num_groups": 16,
+        "use_linear_projection": True,
+        "addition_embed_type": "text_time",
+        "addition_time_embed_dim": _WAVES,
+        "projection_class_embeddings_input_dim": 40 + len(SIZES) * _WAVES,
+        "cross_attention_dim": _NARROW + _WIDE,
+        "sample_size": 16,
+    }
+    return diffusers.UNet2DConditionModel(**{**sizes, **changes}).eval()
+
+
+UNETS = {
+    "SDXL": {},
+    "SSD-1B": {
+        "mid_block_type": "UNetMidBlock2D",
+        "reverse_transformer_layers_per_block": ((1, 2, 3), 0),
+    },
+    "KOALA": {"mid_block_type": None, "layers_per_block": 1},
+    "inpainting": {"in_channels": 9},
+}
+
+
+def saved(folder: Path, unet=None) -> IdentifiedCheckpoint:
+    """What is found in a folder with this UNet, or SDXL's, and with SDXL's text encoders."""
+    unet = unet or unet_module()
+    unet.save_pretrained(folder / "unet")
+    text_model(_NARROW, projects=False).save_pretrained(folder / "text_encoder")
+    text_model(_WIDE, projects=True).save_pretrained(folder / "text_encoder_2")
+    return identify(folder)
+
+
+def unet_case(checkpoint: IdentifiedCheckpoint, module, size: tuple[int, int]) -> Case:
+    config = checkpoint.components[Component.DENOISER].config
+    assert isinstance(config, UNetConfig)
+    sample, context = normal(1, config.in_channels, *size), normal(2, 77, config.context_width)
+    pooled = normal(2, 40, seed=3)
+    waves = np.stack([size_waves(SIZES, _WAVES)] * 2)
+    feeds = {
+        "sample": sample,
+        "time_waves": time_waves(config, 731.25),
+        "context": context,
+        "added": np.concatenate([pooled, waves], axis=1),
+    }
+
+    def call(module):
+        x, text, whole = (torch.from_numpy(a).to(module.dtype) for a in (sample, context, pooled))
+        told = {"text_embeds": whole, "time_ids": torch.tensor([SIZES] * 2)}
+        both = torch.cat([x, x])
+        return module(both, torch.tensor([731.25]), text, added_cond_kwargs=told).sample
+
+    return Case(lambda g: unet_graph(g, config), feeds, module, call)
+
+
+@every_target
+@pytest.mark.parametrize(
+    ("name", "size"), [("SDXL", (16, 16)), *((name, (17, 23)) for name in UNETS)], ids=str
+)
+def test_unet(target, name: str, size: tuple[int, int], tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    module = unet_module(**UNETS[name])
+    unet_case(saved(tmp_path, module), module, size).check(target)
+
+
+def text_case(component: Component, module, config: ClipTextConfig, output: str) -> Case:
+    rng = np.random.default_rng(0)
+    tokens = rng.integers(1, 98, (2, 77))
+    ends = (9, 76)
+    for row, end in enumerate(ends):
+        tokens[row, 0], tokens[row, end], tokens[row, end + 1 :] = 98, 99, 0
+    feeds = {"tokens": tokens}
+    if component is Component.TEXT_ENCODER_2:
+        feeds["end"] = np.eye(77, dtype=np.float32)[list(ends)]
+
+    def call(module):
+        found = module(torch.from_numpy(tokens), output_hidden_states=True)
+        return found.hidden_states[-2] if output == "last_hidden_state" else found.text_embeds
+
+    def emit(g):
+        clip_text(g, config, 2, final_norm=False)
+
+    # transformers 5 has it in the names of the one with a projection only.
+    prefix = "" if component is Component.TEXT_ENCODER_2 else "text_model."
+    return Case(emit, feeds, module, call, prefix, output)
+
+
+@every_target
+@pytest.mark.parametrize(
+    ("component", "output"),
+    [
+        (Component.TEXT_ENCODER, "last_hidden_state"),
+        (Component.TEXT_ENCODER_2, "last_hidden_state"),
+        (Component.TEXT_ENCODER_2, "pooled"),
+    ],
+)
+def test_text_encoder(target, component: Component, output: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    wide = component is Component.TEXT_ENCODER_2
+    source = saved(tmp_path).components[component]
+    kind = transformers.CLIPTextModelWithProjection if wide else transformers.CLIPTextModel
+    module = kind.from_pretrained(tmp_path / component.value).eval()
+    config = source.config
+    assert isinstance(config, ClipTextConfig)
+    text_case(component, module, config, output).check(target)
