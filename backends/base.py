@@ -259,17 +259,46 @@ class MemoryInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class ShapeProfile:
-    """Values of a graph's variable dimensions: what a run is expected to use."""
+class DimensionRange:
+    """What one variable dimension may be in the runs to come, and what it mostly is."""
 
-    dimensions: Mapping[str, int] = field(default_factory=dict[str, int])
+    minimum: int
+    optimum: int
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeProfile:
+    """The variable dimensions of a graph, by the names its `TensorSpec`s give them."""
+
+    dimensions: Mapping[str, DimensionRange] = field(default_factory=dict[str, DimensionRange])
+
+
+class ShapeSupport(StrEnum):
+    """For which sizes one compiled artifact serves."""
+
+    DYNAMIC = "dynamic"  # every size
+    RANGES = "ranges"  # those within the profile it was compiled for
+    STATIC = "static"  # one size: the profile's optimum
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """What compiling for a device is like, for the engine that keeps what comes out."""
+
+    shapes: ShapeSupport
+    # The artifact has the weights in it, so that other weights want another artifact.
+    carries_weights: bool
+    # `compile` stops within a second of being asked to; else only the end of its process stops it.
+    interruptible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A compiled graph kept in a folder of the cache."""
+    """A compiled graph kept in a folder of the cache, and the sizes it was compiled for."""
 
     folder: Path
+    profile: ShapeProfile = field(default_factory=ShapeProfile)
 
 
 class Session(Protocol):
@@ -342,6 +371,10 @@ class Backend(Protocol):
         """Memory of the device, now."""
         ...
 
+    def compilation(self, device: Device) -> Compilation | None:
+        """What compiling for the device is like; None, as by default, where nothing is kept."""
+        return None
+
     def compile(
         self,
         graph: Graph,
@@ -351,7 +384,10 @@ class Backend(Protocol):
         progress: Progress,
         cancel: Cancellation,
     ) -> Artifact | None:
-        """Compile into `folder`; None, as by default, where there is nothing worth keeping."""
+        """Compile into `folder`, which is empty; None where there is nothing worth keeping.
+
+        Raises BackendError or RunCancelled. Asked for only where there is a `compilation`.
+        """
         return None
 
     def load(
