@@ -29,11 +29,11 @@ from engine.api.messages import (
 )
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.api.wire import FrameParser, WireError, decode_command
+from engine.parent import die_with_parent
 from engine.server.failures import error_info, speakable
 from engine.server.job_line import JobLine
 from engine.server.log_events import log_as_events
 from engine.server.outbox import Outbox
-from engine.server.parent import die_with_parent
 from engine.server.queries import Query
 from engine.server.stdio import Pipes, take_stdio
 

@@ -1,7 +1,8 @@
-"""Sees to it that the engine does not outlive the app, even where no command can be read any more.
+"""Sees to it that no process of ours outlives the one that started it, whatever hangs.
 
-The end of the command pipe stops the engine too, but a native call that never returns would keep it
-from being noticed. On Windows the app holds the engine in a job object that dies with it.
+The engine is started by the app, compilers by the engine. The end of a pipe stops them too, but a
+native call that never returns would keep it from being noticed. On Windows the app holds the engine
+and all it starts in a job object that dies with the app.
 """
 
 import os
@@ -18,8 +19,8 @@ _POLL_S = 0.5
 def die_with_parent(parent: int | None) -> None:
     """End this process when the one that started it ends, or at once if it has ended.
 
-    `parent` is the process id of the app, which may have died before this was called; None for
-    whoever is the parent now.
+    `parent` is that one's process id, as it may have died before this was called; None for whoever
+    is the parent now.
     """
     expected = os.getppid() if parent is None else parent
     if sys.platform == "linux":
