@@ -15,7 +15,7 @@ from engine.api.checkpoints import CheckpointInfo
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import ComponentFiles, GenerateRequest
-from engine.api.values import ErrorInfo, Phase
+from engine.api.values import ArtifactKind, ErrorInfo, Phase
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
 PROTOCOL_VERSION = 4
@@ -302,11 +302,18 @@ class JobFailed(Message, frozen=True, kw_only=True):
 
 
 class ArtifactInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Something in the cache that can be made again; `last_used` in seconds since 1970."""
+    """Something in the cache that can be made again; `last_used` in seconds since 1970.
+
+    What it was made of is empty where it is not known, `device` where it serves every one.
+    """
 
     name: str
+    kind: ArtifactKind
     bytes: int
     last_used: float
+    network: str = ""
+    checkpoint: str = ""
+    device: str = ""
 
 
 class ArtifactsListed(Message, frozen=True, kw_only=True):
