@@ -350,6 +350,17 @@ def sizes_of(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict
     return sizes
 
 
+def size_of(dimension: int | str, sizes: Mapping[str, int]) -> int:
+    """The value of a dimension of `TensorSpec.shape`, of outputs too."""
+    if isinstance(dimension, int):
+        return dimension
+    factor, times, name = dimension.rpartition("*")
+    if times:
+        return int(factor) * sizes[name]
+    name, _, divisor = dimension.partition("/")
+    return sizes[name] // int(divisor or 1)
+
+
 class Backend(Protocol):
     """One way to compile and run graphs. Backends inherit from it."""
 

@@ -27,6 +27,7 @@ from backends.base import (
     Session,
     TensorSpec,
     all_feeds,
+    size_of,
     sizes_of,
 )
 
@@ -123,17 +124,6 @@ class NullSession:
         self._pinned.clear()
 
     def _numbers(self, spec: TensorSpec, sizes: Mapping[str, int]) -> Array:
-        shape = tuple(_size(dimension, sizes) for dimension in spec.shape)
+        shape = tuple(size_of(dimension, sizes) for dimension in spec.shape)
         numbers = np.random.default_rng(self._seed).standard_normal(shape, np.float32)
         return 0.1 * numbers + np.float32(self._script.offset)
-
-
-def _size(dimension: int | str, sizes: Mapping[str, int]) -> int:
-    """The value of a dimension of `TensorSpec.shape`."""
-    if isinstance(dimension, int):
-        return dimension
-    factor, times, name = dimension.rpartition("*")
-    if times:
-        return int(factor) * sizes[name]
-    name, _, divisor = dimension.partition("/")
-    return sizes[name] // int(divisor or 1)
