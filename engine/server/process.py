@@ -35,7 +35,7 @@ from engine.server.job_line import JobLine
 from engine.server.log_events import log_as_events
 from engine.server.outbox import Outbox
 from engine.server.queries import Query
-from engine.server.stdio import Pipes, take_stdio
+from engine.stdio import Pipes, take_stdio
 
 # From the wish to end until the process is ended, whatever hangs.
 GRACE_S = 1.0
