@@ -217,13 +217,31 @@ class UpsamplingForm(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class AttentionKernels:
+    """What a compiler has kernels of attention for, where it does not have them for everything."""
+
+    elements: tuple[DType, ...]
+    # Of one head, the narrowest and the widest.
+    head_widths: tuple[int, int]
+
+    def serve(self, element: DType, head_width: int) -> bool:
+        """Whether attention of this width, in this type, is among them."""
+        narrowest, widest = self.head_widths
+        return element in self.elements and narrowest <= head_width <= widest
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorSet:
     """The forms of ONNX a compiler runs best, and the weight types it takes as they are."""
 
     opset: int
     # Element types of weights and activations it takes; F32 always.
     elements: tuple[DType, ...] = (DType.F32,)
+    # Computes in the graph's element type, whatever precision is asked for: the two must agree.
+    strongly_typed: bool = False
     attention: AttentionForm = AttentionForm.PRIMITIVE
+    # What `attention` is written for; the rest is primitive. None: for everything.
+    attention_kernels: AttentionKernels | None = None
     group_norm: GroupNormForm = GroupNormForm.INSTANCE
     gelu: GeluForm = GeluForm.ERF
     linear: LinearForm = LinearForm.TRANSPOSE_MATMUL
