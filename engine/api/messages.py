@@ -222,6 +222,18 @@ class CheckpointInspected(Message, frozen=True, kw_only=True):
     checkpoint: CheckpointInfo
 
 
+class CheckpointHashed(Message, frozen=True, kw_only=True):
+    """How far the hash of a checkpoint that was inspected or used is; at its end what it is.
+
+    `sha256` is of the whole file, as other tools know it.
+    """
+
+    path: str
+    done_bytes: int
+    total_bytes: int
+    sha256: str | None = None
+
+
 class PromptChecked(Message, frozen=True, kw_only=True):
     """The answer to CheckPrompt."""
 
@@ -391,6 +403,7 @@ Event: TypeAlias = (
     | DevicesFound
     | DeviceVerdict
     | CheckpointInspected
+    | CheckpointHashed
     | PromptChecked
     | JobPlanned
     | JobPhase
