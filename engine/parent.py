@@ -9,6 +9,8 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from threading import Thread
 from time import sleep
 
@@ -30,6 +32,24 @@ def die_with_parent(parent: int | None) -> None:
     elif sys.platform != "win32":
         arguments = (expected, os.getppid, lambda: os._exit(0))
         Thread(target=watch, args=arguments, name="parent", daemon=True).start()
+
+
+def die_first(parent: int | None, pipe: int) -> None:
+    """End this process when its parent ends or closes the pipe, and before others for memory.
+
+    `pipe` is a descriptor that nothing more is read from.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("1000")
+    die_with_parent(parent)
+
+    def wait_for_the_end() -> None:
+        while os.read(pipe, 1):
+            pass
+        os._exit(0)
+
+    Thread(target=wait_for_the_end, name="parent's pipe", daemon=True).start()
 
 
 def watch(
