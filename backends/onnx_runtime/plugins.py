@@ -46,7 +46,7 @@ def plugin_devices(module_name: str) -> "tuple[ort.OrtEpDevice, ...]":
 def library_devices(title: str, path: str, names: list[str]) -> "tuple[ort.OrtEpDevice, ...]":
     """The devices of the providers `names` in the library at `path`.
 
-    `title` stands for the library in messages and in ONNX Runtime's registry. Raises BackendError.
+    `title` stands for the library in messages. Raises BackendError.
     """
     if find_spec("onnxruntime") is None:
         raise BackendError(f"onnxruntime is not installed, which {title} works in")
@@ -61,6 +61,7 @@ def library_devices(title: str, path: str, names: list[str]) -> "tuple[ort.OrtEp
     wanted = {name.lower() for name in names}
     with _lock, translated_errors():
         if path not in _registered:
-            ort.register_execution_provider_library(title, path)
+            # Some providers (TensorRT-RTX) take the name they are registered under for their own.
+            ort.register_execution_provider_library(names[0], path)
             _registered.add(path)
         return tuple(d for d in ort.get_ep_devices() if d.ep_name.lower() in wanted)

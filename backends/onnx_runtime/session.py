@@ -7,6 +7,7 @@
 # (the runtime ships no complete types)
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
 import ml_dtypes
@@ -35,7 +36,8 @@ class OnnxRuntimeSession:
 
     With `binding`, inputs and outputs stay in device memory at the same addresses as long as their
     shapes stay; a pinned input then crosses to the device once. Raises BackendError also where the
-    provider would leave nodes to another one.
+    provider would leave nodes to another one. `compiled` is the file that `graph.model` is in,
+    where it names others that lie beside it.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class OnnxRuntimeSession:
         cancel: Cancellation,
         *,
         binding: bool = False,
+        compiled: Path | None = None,
     ) -> None:
         self.inputs: tuple[TensorSpec, ...] = graph.inputs
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
@@ -53,10 +56,11 @@ class OnnxRuntimeSession:
         with translated_errors():
             # The session reads weights from these buffers for as long as it lives.
             self._weights = WeightBuffers(graph)
-            _add_weights(options, self._weights)
-            providers = _add_provider(options, provider)
+            add_weights(options, self._weights)
+            providers = add_provider(options, provider)
         with translated_errors(), cancel.calling(lambda: options.set_load_cancellation_flag(True)):
-            self._session = ort.InferenceSession(self._weights.model, options, providers=providers)
+            model = str(compiled) if compiled else self._weights.model
+            self._session = ort.InferenceSession(model, options, providers=providers)
         if cancel.is_set():  # Some providers compile without asking.
             raise RunCancelled
         if provider.name != CPU:
@@ -101,7 +105,8 @@ class OnnxRuntimeSession:
         self._weights.buffers.clear()
 
 
-def _add_weights(options: ort.SessionOptions, weights: WeightBuffers) -> None:
+def add_weights(options: ort.SessionOptions, weights: WeightBuffers) -> None:
+    """Give a session's options the memory that its weights are in."""
     options.add_session_config_entry("session.use_external_initializer_file_buffers_directly", "1")
     buffers = weights.buffers
     options.add_external_initializers_from_files_in_memory(
@@ -109,7 +114,7 @@ def _add_weights(options: ort.SessionOptions, weights: WeightBuffers) -> None:
     )
 
 
-def _add_provider(
+def add_provider(
     options: ort.SessionOptions, provider: Provider
 ) -> list[tuple[str, dict[str, str]]] | None:
     """Ask for a provider; what is left to ask for when the session is made."""
