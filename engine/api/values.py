@@ -195,6 +195,7 @@ class ErrorCode(StrEnum):
     NUMERIC_FAILURE = "numeric_failure"
     OUTPUT_NOT_WRITABLE = "output_not_writable"
     DISK_FULL = "disk_full"
+    CACHE_NOT_WRITABLE = "cache_not_writable"
     CANCELLED = "cancelled"
     NOT_AVAILABLE = "not_available"
     ENGINE_NOT_STARTED = "engine_not_started"
