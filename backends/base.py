@@ -217,13 +217,31 @@ class UpsamplingForm(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class AttentionKernels:
+    """What a compiler has kernels of attention for, where it does not have them for everything."""
+
+    elements: tuple[DType, ...]
+    # Of one head, the narrowest and the widest.
+    head_widths: tuple[int, int]
+
+    def serve(self, element: DType, head_width: int) -> bool:
+        """Whether attention of this width, in this type, is among them."""
+        narrowest, widest = self.head_widths
+        return element in self.elements and narrowest <= head_width <= widest
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorSet:
     """The forms of ONNX a compiler runs best, and the weight types it takes as they are."""
 
     opset: int
     # Element types of weights and activations it takes; F32 always.
     elements: tuple[DType, ...] = (DType.F32,)
+    # Computes in the graph's element type, whatever precision is asked for: the two must agree.
+    strongly_typed: bool = False
     attention: AttentionForm = AttentionForm.PRIMITIVE
+    # What `attention` is written for; the rest is primitive. None: for everything.
+    attention_kernels: AttentionKernels | None = None
     group_norm: GroupNormForm = GroupNormForm.INSTANCE
     gelu: GeluForm = GeluForm.ERF
     linear: LinearForm = LinearForm.TRANSPOSE_MATMUL
@@ -259,17 +277,46 @@ class MemoryInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class ShapeProfile:
-    """Values of a graph's variable dimensions: what a run is expected to use."""
+class DimensionRange:
+    """What one variable dimension may be in the runs to come, and what it mostly is."""
 
-    dimensions: Mapping[str, int] = field(default_factory=dict[str, int])
+    minimum: int
+    optimum: int
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeProfile:
+    """The variable dimensions of a graph, by the names its `TensorSpec`s give them."""
+
+    dimensions: Mapping[str, DimensionRange] = field(default_factory=dict[str, DimensionRange])
+
+
+class ShapeSupport(StrEnum):
+    """For which sizes one compiled artifact serves."""
+
+    DYNAMIC = "dynamic"  # every size
+    RANGES = "ranges"  # those within the profile it was compiled for
+    STATIC = "static"  # one size: the profile's optimum
+
+
+@dataclass(frozen=True, slots=True)
+class Compilation:
+    """What compiling for a device is like, for the engine that keeps what comes out."""
+
+    shapes: ShapeSupport
+    # The artifact has the weights in it, so that other weights want another artifact.
+    carries_weights: bool
+    # `compile` stops within a second of being asked to; else only the end of its process stops it.
+    interruptible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A compiled graph kept in a folder of the cache."""
+    """A compiled graph kept in a folder of the cache, and the sizes it was compiled for."""
 
     folder: Path
+    profile: ShapeProfile = field(default_factory=ShapeProfile)
 
 
 class Session(Protocol):
@@ -321,6 +368,17 @@ def sizes_of(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict
     return sizes
 
 
+def size_of(dimension: int | str, sizes: Mapping[str, int]) -> int:
+    """The value of a dimension of `TensorSpec.shape`, of outputs too."""
+    if isinstance(dimension, int):
+        return dimension
+    factor, times, name = dimension.rpartition("*")
+    if times:
+        return int(factor) * sizes[name]
+    name, _, divisor = dimension.partition("/")
+    return sizes[name] // int(divisor or 1)
+
+
 class Backend(Protocol):
     """One way to compile and run graphs. Backends inherit from it."""
 
@@ -342,6 +400,10 @@ class Backend(Protocol):
         """Memory of the device, now."""
         ...
 
+    def compilation(self, device: Device) -> Compilation | None:
+        """What compiling for the device is like; None, as by default, where nothing is kept."""
+        return None
+
     def compile(
         self,
         graph: Graph,
@@ -351,7 +413,10 @@ class Backend(Protocol):
         progress: Progress,
         cancel: Cancellation,
     ) -> Artifact | None:
-        """Compile into `folder`; None, as by default, where there is nothing worth keeping."""
+        """Compile into `folder`, which is empty; None where there is nothing worth keeping.
+
+        Raises BackendError or RunCancelled. Asked for only where there is a `compilation`.
+        """
         return None
 
     def load(

@@ -34,6 +34,8 @@ def _torch_may_accelerate() -> bool:
 
 
 BACKENDS: tuple[BackendReference, ...] = (
+    BackendReference("nvidia_tensorrt_rtx", "backends.nvidia_tensorrt_rtx", "TensorRtRtxBackend"),
+    BackendReference("nvidia_tensorrt", "backends.nvidia_tensorrt", "TensorRtBackend"),
     BackendReference(
         "torch_device", "backends.torch_device", "TorchBackend", automatic=_torch_may_accelerate()
     ),

@@ -12,13 +12,14 @@ from typing import TypeAlias
 import msgspec
 
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.machine import ArtifactInfo, DeviceInfo, PrecisionFigures
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorInfo, Phase
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 5
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -46,9 +47,14 @@ class ScanDevices(Message, frozen=True, kw_only=True):
 
 
 class VerifyDevices(Message, frozen=True, kw_only=True):
-    """Run a small graph on each usable device. Answered by a DeviceVerdict for each."""
+    """Have each usable device compute that never did; `again` has all, and forgets their failures.
+
+    Answered by a DeviceVerdict for each and DevicesFound at last, out of the order of queries:
+    the answers to others come in between.
+    """
 
     query: int
+    again: bool = False
 
 
 class InspectCheckpoint(Message, frozen=True, kw_only=True):
@@ -148,31 +154,20 @@ class Ready(Message, frozen=True, kw_only=True):
     """The engine is configured and takes jobs."""
 
 
-class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A device as one backend sees it; `unusable` is the reason it cannot be used, else empty."""
-
-    backend: str
-    name: str
-    precisions: tuple[str, ...]
-    # Whether "auto" may choose it.
-    automatic: bool
-    runtime: str
-    memory_total_bytes: int
-    memory_free_bytes: int
-    unusable: str = ""
-
-
 class DevicesFound(Message, frozen=True, kw_only=True):
-    """Every device, in order of preference."""
+    """Every device, those first that "auto" takes, in its order; `choice` is why the first."""
 
     query: int
     devices: tuple[DeviceInfo, ...]
+    choice: str = ""
+    # Devices that "auto" does not know yet: VerifyDevices is worth asking.
+    news: bool = False
 
 
 class DeviceVerdict(Message, frozen=True, kw_only=True):
     """How a device did when it was run; `reason` says so in a sentence.
 
-    `remaining` counts the verdicts of this query that are still to come.
+    `remaining` counts the backends of this query that are still to come.
     """
 
     query: int
@@ -181,6 +176,7 @@ class DeviceVerdict(Message, frozen=True, kw_only=True):
     usable: bool
     reason: str
     remaining: int
+    figures: tuple[PrecisionFigures, ...] = ()
 
 
 class CheckpointInspected(Message, frozen=True, kw_only=True):
@@ -188,6 +184,18 @@ class CheckpointInspected(Message, frozen=True, kw_only=True):
 
     query: int
     checkpoint: CheckpointInfo
+
+
+class CheckpointHashed(Message, frozen=True, kw_only=True):
+    """How far the hash of a checkpoint that was inspected or used is; at its end what it is.
+
+    `sha256` is of the whole file, as other tools know it.
+    """
+
+    path: str
+    done_bytes: int
+    total_bytes: int
+    sha256: str | None = None
 
 
 class PromptChecked(Message, frozen=True, kw_only=True):
@@ -209,10 +217,17 @@ class JobPlanned(Message, frozen=True, kw_only=True):
 
 
 class JobPhase(Message, frozen=True, kw_only=True):
-    """A phase of a job begins."""
+    """A phase of a job begins.
+
+    `expected_s` is how long it should take, `after_s` what comes after it to the job's end: learnt
+    from earlier jobs, None where none was like it. `once`: it will be quicker from now on.
+    """
 
     job: str
     phase: Phase
+    expected_s: float | None = None
+    after_s: float | None = None
+    once: bool = False
 
 
 class JobProgress(Message, frozen=True, kw_only=True):
@@ -267,14 +282,6 @@ class JobFailed(Message, frozen=True, kw_only=True):
 
     job: str
     error: ErrorInfo
-
-
-class ArtifactInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Something in the cache that can be made again; `last_used` in seconds since 1970."""
-
-    name: str
-    bytes: int
-    last_used: float
 
 
 class ArtifactsListed(Message, frozen=True, kw_only=True):
@@ -352,6 +359,7 @@ Event: TypeAlias = (
     | DevicesFound
     | DeviceVerdict
     | CheckpointInspected
+    | CheckpointHashed
     | PromptChecked
     | JobPlanned
     | JobPhase

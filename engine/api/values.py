@@ -167,6 +167,13 @@ class Phase(StrEnum):
     SAVE = "save"
 
 
+class ArtifactKind(StrEnum):
+    """What the cache holds: networks compiled for a device, weights converted to another type."""
+
+    COMPILED_NETWORK = "compiled_network"
+    CONVERTED_WEIGHTS = "converted_weights"
+
+
 class ErrorCode(StrEnum):
     """Every failure a user can meet. Codes are data: the app translates and offers a remedy."""
 
@@ -188,6 +195,7 @@ class ErrorCode(StrEnum):
     NUMERIC_FAILURE = "numeric_failure"
     OUTPUT_NOT_WRITABLE = "output_not_writable"
     DISK_FULL = "disk_full"
+    CACHE_NOT_WRITABLE = "cache_not_writable"
     CANCELLED = "cancelled"
     NOT_AVAILABLE = "not_available"
     ENGINE_NOT_STARTED = "engine_not_started"

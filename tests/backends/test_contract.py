@@ -16,6 +16,7 @@ from backends.base import (
     Backend,
     BackendError,
     Device,
+    DimensionRange,
     DType,
     Precision,
     RunCancelled,
@@ -135,7 +136,7 @@ def test_a_runtime_that_does_not_start_is_a_reason(
         return name
 
     monkeypatch.setattr("backends.intel_openvino.find_spec", found)
-    monkeypatch.setattr("backends.intel_openvino._core", broken)
+    monkeypatch.setattr("backends.intel_openvino.core", broken)
     reference = next(r for r in BACKENDS if r.name == "intel_openvino")
     (device,) = reference.create().probe()
     assert not device.usable
@@ -279,7 +280,9 @@ def test_a_feed_of_the_wrong_shape_is_an_error(
 @every_backend
 def test_what_compile_gives_can_be_loaded(target: Target, tmp_path: Path) -> None:
     graph, backend, device = sample_graph(target, tmp_path), target.backend, target.device
-    profile, never = ShapeProfile({"batch": 2, "height": 7, "width": 5}), NeverCancelled()
+    sizes = {"batch": 2, "height": 7, "width": 5}
+    profile = ShapeProfile({name: DimensionRange(n, n, n) for name, n in sizes.items()})
+    never = NeverCancelled()
     artifact = backend.compile(graph, device, profile, tmp_path / "artifact", ignore, never)
     session = backend.load(graph, artifact, device, ignore, never)
     assert session.run(sample_feeds())["doubled"].shape == (2, 8, 14, 10)

@@ -1,0 +1,54 @@
+"""ONNX Runtime's exceptions as ours, whatever provider they come from."""
+
+# pyright: reportMissingTypeStubs=false, reportAttributeAccessIssue=false
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+# (the runtime ships no complete types)
+
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from onnxruntime.capi import onnxruntime_pybind11_state as runtime
+
+from backends.base import BackendError, RunCancelled
+
+_RUNTIME_ERRORS = (
+    # Which there are differs from version to version.
+    *(
+        kind
+        for kind in vars(runtime).values()
+        if isinstance(kind, type) and issubclass(kind, Exception)
+    ),
+    RuntimeError,
+    OSError,  # a weights file that is no longer there
+    ValueError,  # or is empty now
+)
+# The arena's own words, CUDA's, HIP's, cuDNN's and cuBLAS's, Vulkan's, Windows' E_OUTOFMEMORY.
+_OUT_OF_MEMORY = re.compile(
+    r"allocate|alloc_failed|bad.alloc|out[ _]of[ _](\w+[ _])?memory|8007000e", re.IGNORECASE
+)
+# A card that is gone, hung or reset: DXGI_ERROR_DEVICE_REMOVED, _HUNG, _RESET and
+# _DRIVER_INTERNAL_ERROR; Vulkan's and Dawn's words; CUDA's codes after which no call succeeds.
+_LOST = re.compile(
+    r"887a00(05|06|07|20)|device[ _](is |was )?lost|CUDA failure (4|46|100|101|700|715|719|999)\b",
+    re.IGNORECASE,
+)
+
+
+@contextmanager
+def translated_errors() -> Generator[None]:
+    """Within the block ONNX Runtime's exceptions become BackendError or RunCancelled."""
+    try:
+        yield
+    except runtime.ModelLoadCanceled as error:
+        raise RunCancelled from error
+    except _RUNTIME_ERRORS as error:
+        message = str(error)
+        if "terminate flag" in message:
+            raise RunCancelled from error
+        if _LOST.search(message):
+            raise BackendError(f"the graphics processor stopped answering: {message}") from error
+        raise BackendError(message, out_of_memory=bool(_OUT_OF_MEMORY.search(message))) from error
+    except MemoryError as error:
+        raise BackendError("out of memory", out_of_memory=True) from error
