@@ -58,7 +58,7 @@ def write_checkpoint(
     scheduler = folders.SCHEDULER | {"prediction_type": prediction, "clip_sample": False}
     (path / "scheduler").mkdir()
     (path / "scheduler" / "scheduler_config.json").write_text(json.dumps(scheduler))
-    _write_tokenizer(path / "tokenizer")
+    write_tokenizer(path / "tokenizer")
     (path / "model_index.json").write_text(json.dumps(_PIPELINE))
     return path
 
@@ -109,9 +109,9 @@ def _drawn(random: np.random.Generator, name: str, shape: tuple[int, ...]) -> Ar
     return 0.1 * drawn + np.float32(is_norm_scale)
 
 
-def _write_tokenizer(folder: Path) -> None:
+def write_tokenizer(folder: Path, pad: str = _END) -> None:
     """Letters, a comma, and some merges of two: everything else is unknown."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     letters = [*string.ascii_lowercase, ","]
     merges = [("r", "e"), ("h", "o"), ("a", "n</w>"), ("e", "d</w>"), ("s", "e</w>"), ("b", "l")]
     tokens = [*letters, *(letter + "</w>" for letter in letters), *(a + b for a, b in merges)]
@@ -128,6 +128,6 @@ def _write_tokenizer(folder: Path) -> None:
         "bos_token": _START,
         "eos_token": _END,
         "unk_token": _END,
-        "pad_token": _END,
+        "pad_token": pad,
     }
     (folder / "tokenizer_config.json").write_text(json.dumps(config))

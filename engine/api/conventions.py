@@ -118,6 +118,8 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     samples_encoded: bool
     # Samplers that make their schedule for one step more and leave out its next-to-last level.
     discards_next_to_last: tuple[SamplerName, ...]
+    # For SDXL an empty negative prompt is zeros instead of what the text encoders make of it.
+    zeroes_empty_negative: bool
     # Pixels are rounded to the nearest of 256 levels; else the fraction is cut off.
     rounds_pixels: bool
 
@@ -145,6 +147,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
             SamplerName.DPM2_ANCESTRAL,
             SamplerName.DPMPP_3M_SDE,
         ),
+        zeroes_empty_negative=True,
         rounds_pixels=False,
     ),
     ConventionName.COMFY: Convention(
@@ -168,6 +171,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
             SamplerName.DPM2_ANCESTRAL,
             SamplerName.UNIPC,
         ),
+        zeroes_empty_negative=False,
         rounds_pixels=False,
     ),
     ConventionName.DIFFUSERS: Convention(
@@ -186,6 +190,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         redraw_steps=RedrawSteps.DIFFUSERS,
         samples_encoded=True,
         discards_next_to_last=(),
+        zeroes_empty_negative=True,
         rounds_pixels=True,
     ),
     ConventionName.INVOKE: Convention(
@@ -205,6 +210,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         redraw_steps=RedrawSteps.DIFFUSERS,
         samples_encoded=False,
         discards_next_to_last=(),
+        zeroes_empty_negative=True,
         rounds_pixels=True,
     ),
 }

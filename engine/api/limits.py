@@ -9,4 +9,7 @@ MAX_BATCH_INDEX = 1024
 MAX_SEED = 2**64 - 1
 # A checkpoint's text encoder may have fewer layers to skip.
 MAX_CLIP_SKIP = 64
+# Of what SDXL is told: a side before the picture was scaled, and the refiner's score.
+MAX_TOLD_SIZE = 65_536
+MAX_SCORE = 100.0
 MAX_PROMPT_CHARACTERS = 1_000_000

@@ -10,6 +10,7 @@ from engine.api.request import (
     SamplerOptions,
     ScheduleOptions,
     SeedOptions,
+    SizeOptions,
 )
 from engine.api.values import (
     ErrorInfo,
@@ -20,8 +21,8 @@ from engine.api.values import (
     ScheduleName,
 )
 
-# Version 1 named its convention; `engine.metadata.record` reads it still.
-RECORD_VERSION = 2
+# Version 1 named its convention, 2 was before SDXL; `engine.metadata.record` reads them still.
+RECORD_VERSION = 3
 
 
 class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +50,7 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
     schedule_options: ScheduleOptions = ScheduleOptions()
     seed_options: SeedOptions = SeedOptions()
     guidance_options: GuidanceOptions = GuidanceOptions()
+    size_options: SizeOptions = SizeOptions()
     zero_terminal_snr: bool = False
     # What the person wrote, where wildcards in it were replaced; the prompts above hold no choice.
     prompt_template: str | None = None

@@ -75,6 +75,22 @@ class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     range: tuple[float, float] = (0.0, 1.0)
 
 
+class SizeOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What SDXL is told of sizes, width before height and left before top; None: the picture's.
+
+    The negative prompt is told the same, but for what is said of it. The scores are the refiner's.
+    """
+
+    original: tuple[int, int] | None = None
+    crop: tuple[int, int] | None = None
+    target: tuple[int, int] | None = None
+    negative_original: tuple[int, int] | None = None
+    negative_crop: tuple[int, int] | None = None
+    negative_target: tuple[int, int] | None = None
+    aesthetic_score: float = 6.0
+    negative_aesthetic_score: float = 2.5
+
+
 class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One press of Generate. Sizes in pixels; `None` means "choose for me"."""
 
@@ -99,6 +115,7 @@ class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
     schedule_options: ScheduleOptions = ScheduleOptions()
     seed_options: SeedOptions = SeedOptions()
     guidance_options: GuidanceOptions = GuidanceOptions()
+    size_options: SizeOptions = SizeOptions()
     # Whether the levels are stretched so that the first is all noise; None: as the checkpoint says.
     zero_terminal_snr: bool | None = None
     # Whether `__name__` and `{a|b}` in the prompts are replaced by a choice the seed makes.

@@ -108,9 +108,9 @@ def read_text_encoder(
 
 
 def find_tokenizer(folder: Path) -> Path | None:
-    """`folder`, if it holds the two files of a CLIP tokenizer."""
+    """`folder`, if it holds the two files of a CLIP tokenizer, or the one of transformers 5."""
     whole = all((folder / name).is_file() for name in ("vocab.json", "merges.txt"))
-    return folder if whole else None
+    return folder if whole or (folder / "tokenizer.json").is_file() else None
 
 
 def read_scheduler(folder: Path) -> SchedulerFile | None:

@@ -72,6 +72,20 @@ class LatentFormat:
 
 
 @dataclass(frozen=True, slots=True)
+class TextUse:
+    """How a family's denoiser wants its texts."""
+
+    # Which layer from the end is read where nobody says otherwise; 1 is the last.
+    clip_skip: int = 1
+    # Whether the final norm follows a layer before the last; None: as the convention has it.
+    final_norm: bool | None = None
+    # Encoders whose texts are filled up with token 0 behind their end.
+    zero_padded: frozenset[Component] = frozenset()
+    # An empty negative prompt is all zeros, in tools that know of it.
+    zeroes_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """The components that one file or folder holds, and what it says about each."""
 
@@ -111,6 +125,9 @@ class IdentifiedCheckpoint:
     tokenizer: Path | None
     # Tells its weights from all others'; see `engine.checkpoints.index.sampled_digest`.
     digest: str
+    text: TextUse = TextUse()
+    # How many sizes the denoiser is told, beside the text as a whole.
+    told_sizes: int = 0
     hints: CheckpointHints = NO_HINTS
     zero_terminal_snr: bool = False
     # The one file it is read from, whose SHA-256 people know it by; None for folders.

@@ -21,6 +21,7 @@ from engine.families.base import (
     IdentifiedCheckpoint,
     LatentFormat,
     Parts,
+    TextUse,
 )
 from engine.families.folder_parts import FolderSource, clip_text_source, unet_source, vae_source
 from engine.families.latent_spaces import LatentSpace
@@ -90,6 +91,8 @@ class LatentDiffusion:
     default_size: int
     # How many sizes the UNet is told beside the pooled text, 0 for one that is told neither.
     told_sizes: int = 0
+    # Given the layers of the first text encoder.
+    text: Callable[[int], TextUse] = lambda _: TextUse()
     # What a name for the UNet's sizes adds to the variant, such as that of a pruned one.
     sizes_name: Callable[[UNetConfig], str] = lambda _: ""
 
@@ -193,7 +196,13 @@ class LatentDiffusion:
             ignored_keys=parts.ignored_keys,
             tokenizer=parts.tokenizer,
             digest=parts.digest,
+            text=self.text(self._text_layers(parts)),
+            told_sizes=self.told_sizes,
         )
+
+    def _text_layers(self, parts: Parts) -> int:
+        first = parts.sources.get(next(iter(self.text_encoders)))
+        return first.config.layers if first and isinstance(first.config, ClipTextConfig) else 0
 
     def _config(self, component: Component, named: CanonicalWeights, path: Path) -> ComponentConfig:
         match component:

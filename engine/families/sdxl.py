@@ -5,7 +5,7 @@ and KOALA are pruned versions of it; their sizes say which.
 """
 
 from engine.families import latent_spaces
-from engine.families.base import Component
+from engine.families.base import Component, TextUse
 from engine.families.latent_diffusion import LatentDiffusion, unet_signs
 from engine.families.sizes import ClipTextFacts, UNetFacts
 from engine.graphs.clip_text import Activation
@@ -35,6 +35,13 @@ def pruned_name(unet: UNetConfig) -> str:
     return _PRUNED.get(tuple(depth for block in unet.down for depth in block.depths), "")
 
 
+TEXT = TextUse(
+    clip_skip=2,
+    final_norm=False,
+    zero_padded=frozenset({Component.TEXT_ENCODER_2}),
+    zeroes_empty=True,
+)
+
 FAMILY = LatentDiffusion(
     name="sdxl",
     title="SDXL",
@@ -52,6 +59,7 @@ FAMILY = LatentDiffusion(
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
     default_size=1024,
+    text=lambda _: TEXT,
     told_sizes=6,
     sizes_name=pruned_name,
 ).family()

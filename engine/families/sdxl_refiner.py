@@ -1,7 +1,7 @@
 """The SDXL refiner: OpenCLIP bigG alone, and a UNet told of sizes and of how the picture looks."""
 
 from engine.families import latent_spaces
-from engine.families.base import Component
+from engine.families.base import Component, TextUse
 from engine.families.latent_diffusion import LatentDiffusion, unet_signs
 from engine.families.sizes import ClipTextFacts, UNetFacts
 from engine.graphs.clip_text import Activation
@@ -18,6 +18,13 @@ def recognises(text: str) -> bool:
     return fits_text or signs.context_width == CONTEXT_WIDTH
 
 
+TEXT = TextUse(
+    clip_skip=2,
+    final_norm=False,
+    zero_padded=frozenset({Component.TEXT_ENCODER_2}),
+    zeroes_empty=True,
+)
+
 FAMILY = LatentDiffusion(
     name="sdxl_refiner",
     title="SDXL refiner",
@@ -27,6 +34,7 @@ FAMILY = LatentDiffusion(
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
     default_size=1024,
+    text=lambda _: TEXT,
     # Original height and width, crop, and the aesthetic score.
     told_sizes=5,
 ).family()

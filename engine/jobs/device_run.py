@@ -18,6 +18,7 @@ from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.plan import ComponentBytes, MemoryPlan, plan_memory
 from engine.memory.residency import Residency
 from engine.pipeline.generate import Generation, Job
+from engine.pipeline.networks import text_encoders
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Reporter, Stages, Stopwatch
 from engine.text import expand_wildcards
@@ -92,9 +93,9 @@ class DeviceRun:
         latent, precision = self.checkpoint.latent.downscale, self.precisions[0]
         freeable = self.residency.weight_bytes if self.residency else 0
         return plan_memory(
-            self._bytes(Component.DENOISER, precision),
-            self._bytes(Component.VAE, precision),
-            self._bytes(Component.TEXT_ENCODER, precision),
+            self._bytes((Component.DENOISER,), precision),
+            self._bytes((Component.VAE,), precision),
+            self._bytes(text_encoders(self.checkpoint), precision),
             cells=(self.resolved.width // latent) * (self.resolved.height // latent),
             pictures=self.count,
             more_jobs=self.residency is not None,
@@ -120,12 +121,13 @@ class DeviceRun:
             "Make it smaller" + (", or raise --memory-limit." if limit else "."),
         )
 
-    def _bytes(self, component: Component, precision: Precision) -> ComponentBytes:
-        weights = self.checkpoint.components[component].weights
-        parameters = sum(ref.elements for ref in weights.values())
+    def _bytes(self, components: tuple[Component, ...], precision: Precision) -> ComponentBytes:
+        """Of components that are loaded together where anything stays loaded."""
+        weights = [self.checkpoint.components[component].weights for component in components]
+        parameters = sum(ref.elements for some in weights for ref in some.values())
         return ComponentBytes(
             packed=parameters * precision.dtype.itemsize,
-            converted=self.compiler.converted_bytes(weights, precision),
+            converted=sum(self.compiler.converted_bytes(some, precision) for some in weights),
         )
 
     def _record(

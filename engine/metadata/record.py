@@ -14,12 +14,16 @@ from engine.api.limits import (
     MAX_BATCH_INDEX,
     MAX_CLIP_SKIP,
     MAX_GUIDANCE,
+    MAX_SCORE,
     MAX_SEED,
     MAX_SIDE,
     MAX_STEPS,
+    MAX_TOLD_SIZE,
     MIN_SIDE,
 )
 from engine.api.record import RECORD_VERSION
+from engine.api.request import SizeOptions
+from engine.api.values import ConventionName
 from engine.metadata.infotext import format_infotext
 from engine.metadata.json_text import parse_json
 from engine.metadata.pictures import read_text_chunks
@@ -74,6 +78,13 @@ def _current(decoded: Any) -> Any:
         case {"version": 1, "request": {"convention": str(name)} as request} if name in _VERSION_1:
             request = {**request, "convention": _VERSION_1[name]}
             return {**decoded, "version": RECORD_VERSION, "request": request}
+        case {
+            "version": 2,
+            "request": {"convention": {"name": str(name)} as habits} as request,
+        } if name in _VERSION_1:
+            zeroes = CONVENTIONS[ConventionName(name)].zeroes_empty_negative
+            request = {**request, "convention": {**habits, "zeroes_empty_negative": zeroes}}
+            return {**decoded, "version": RECORD_VERSION, "request": request}
         case _:
             return decoded
 
@@ -106,6 +117,7 @@ def _is_possible(request: ResolvedRequest) -> bool:
         and _BACKEND.fullmatch(request.backend) is not None
         and len(request.convention.discards_next_to_last) <= _MAX_INPUTS
         and _are_possible_options(request)
+        and _are_possible_sizes(request.size_options)
     )
 
 
@@ -121,4 +133,15 @@ def _are_possible_options(request: ResolvedRequest) -> bool:
         and abs(seeds.eta_seed_delta) <= MAX_SEED
         and 0 <= seeds.batch_index <= MAX_BATCH_INDEX
         and all(MIN_SIDE <= side <= MAX_SIDE for side in seeds.resize_from or ())
+    )
+
+
+def _are_possible_sizes(options: SizeOptions) -> bool:
+    pairs = (
+        *(options.original, options.crop, options.target),
+        *(options.negative_original, options.negative_crop, options.negative_target),
+    )
+    scores = (options.aesthetic_score, options.negative_aesthetic_score)
+    return all(0 <= side <= MAX_TOLD_SIZE for pair in pairs if pair for side in pair) and all(
+        0 <= score <= MAX_SCORE for score in scores
     )

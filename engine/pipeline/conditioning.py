@@ -7,7 +7,7 @@ evaluation of the denoiser.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +40,21 @@ _KEPT = 4
 Ids = NDArray[np.int64]
 Seen = NDArray[np.bool_]
 
-# Token ids int64 [chunks, 77] to the text encoder's output, float32 [chunks, 77, width]. Given also
-# bool [chunks, 77], no token attends to those that are False.
-EncodeTokens = Callable[[Ids, Seen | None], Vectors]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedTokens:
+    """What a text encoder makes of chunks: float32 [chunks, 77, width].
+
+    `pooled`, of encoders that have it, stands for each chunk as a whole: float32 [chunks, width].
+    """
+
+    vectors: Vectors
+    pooled: Vectors | None = None
+
+
+# Of token ids int64 [chunks, 77]. Given also bool [chunks, 77], no token attends to those that are
+# False.
+EncodeTokens = Callable[[Ids, Seen | None], EncodedTokens]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,20 +254,33 @@ def _too_many_rows() -> EngineError:
 
 def encode(plan: PromptPlan, encode_tokens: EncodeTokens) -> "Conditioning":
     """Encode what a plan holds, each chunk once, and apply the weights of words."""
-    encoded = np.concatenate(
-        [
-            encode_tokens(plan.rows[i : i + _ROWS_AT_ONCE], _at(plan.seen, i))
-            for i in range(0, len(plan.rows), _ROWS_AT_ONCE)
-        ]
-    )
+    found = [
+        encode_tokens(plan.rows[i : i + _ROWS_AT_ONCE], _at(plan.seen, i))
+        for i in range(0, len(plan.rows), _ROWS_AT_ONCE)
+    ]
+    encoded = np.concatenate([some.vectors for some in found])
+    whole = [some.pooled for some in found if some.pooled is not None]
+    pooled = np.concatenate(whole) if whole else None
     emphasis = plan.convention.emphasis
+
+    def track(timeline: _Timeline) -> _Track:
+        texts = _vectors(timeline, encoded, emphasis)
+        return _Track(texts, timeline, _first_rows(timeline, pooled))
+
     return Conditioning(
         plan.weights,
-        tuple(_Track(_vectors(t, encoded, emphasis), t) for t in plan.positives),
-        _Track(_vectors(plan.negative, encoded, emphasis), plan.negative),
+        tuple(map(track, plan.positives)),
+        track(plan.negative),
         plan.convention.length_matching,
         encoded[0],
     )
+
+
+def _first_rows(timeline: _Timeline, pooled: Vectors | None) -> tuple[Vectors, ...]:
+    """Of each text, what stands for its first chunk, as A1111 and ComfyUI have it."""
+    if pooled is None:
+        return ()
+    return tuple(pooled[text[0].phrases[0].rows[0]] for text in timeline.texts)
 
 
 def _at(seen: Seen | None, start: int) -> Seen | None:
@@ -307,10 +332,16 @@ def _joined(text: tuple[_Mixture, ...], weighed: dict[int, Vectors], empty: Vect
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Track:
-    """The texts of a timeline, float32 [tokens, width] each."""
+    """The texts of a timeline, float32 [tokens, width] each, and as a whole, [width]."""
 
     texts: tuple[Vectors, ...]
     timeline: _Timeline
+    pooled: tuple[Vectors, ...] = ()
+
+    def zeroed(self) -> "_Track":
+        """Nothing in place of each text."""
+        texts, pooled = (tuple(map(np.zeros_like, given)) for given in (self.texts, self.pooled))
+        return _Track(texts, self.timeline, pooled)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -339,6 +370,17 @@ class Conditioning:
                 del self._kept[next(iter(self._kept))]
             self._kept[key] = self._stacked(key, guided=guided)
         return self._kept[key]
+
+    def pooled_at(self, step: int, *, guided: bool) -> Vectors | None:
+        """As `at`, each text as a whole: float32 [k, width]; None where the encoder has none."""
+        tracks = (*self.positives, self.negative) if guided else self.positives
+        if not self.negative.pooled:
+            return None
+        return np.stack([track.pooled[track.timeline.index_at(step)] for track in tracks])
+
+    def without_negative(self) -> "Conditioning":
+        """The same with zeros in place of the negative prompt."""
+        return replace(self, negative=self.negative.zeroed(), _kept={})
 
     def all_vectors(self) -> Iterator[Vectors]:
         """Every text's, to look for what is no number."""

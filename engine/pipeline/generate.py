@@ -12,15 +12,26 @@ from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, InputRole, Phase
 from engine.compile.compiler import Network
-from engine.families.base import IdentifiedCheckpoint
+from engine.families.base import Component, IdentifiedCheckpoint
 from engine.pipeline import checks, networks
 from engine.pipeline.batch import ReplaceWildcards, request_of_picture
-from engine.pipeline.conditioning import Conditioning, PromptPlan, encode, plan_prompts
+from engine.pipeline.conditioning import (
+    Conditioning,
+    EncodedTokens,
+    Ids,
+    PromptPlan,
+    Seen,
+    encode,
+    plan_prompts,
+)
 from engine.pipeline.denoising import Denoising, EncodedImage
 from engine.pipeline.inputs import read_image
+from engine.pipeline.joint_conditioning import JointConditioning
+from engine.pipeline.size_conditioning import added_conditioning
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.sampling.samplers import SAMPLERS
 from engine.sampling.types import Latent
+from engine.text.chunks import first_end, zero_filled
 from engine.text.tokenizers import ClipTokenizer
 
 # How many pictures have their prompts encoded at once, where wildcards make them differ.
@@ -74,9 +85,10 @@ class Generation:
         self._denoisers: dict[tuple[int, int], Network] = {}
         skip, final_norm = job.request.clip_skip, job.request.convention.final_norm
         self._text_encoders = {
-            masked: networks.text_encoder(
-                self.checkpoint, skip, final_norm=final_norm, masked=masked
+            (component, masked): networks.text_encoder(
+                self.checkpoint, skip, component, final_norm=final_norm, masked=masked
             )
+            for component in networks.text_encoders(self.checkpoint)
             for masked in (False, True)
         }
         # Kinds and names of networks in the prompts so far.
@@ -134,22 +146,48 @@ class Generation:
         self._asked_for |= dict.fromkeys((tag.kind, tag.name) for tag in tags)
         return plans
 
-    def _encode_prompts(self, plans: dict[_Texts, PromptPlan]) -> dict[_Texts, Conditioning]:
-        """Each pair of prompts through the text encoder."""
+    def _encode_prompts(self, plans: dict[_Texts, PromptPlan]) -> dict[_Texts, JointConditioning]:
+        """Each pair of prompts through each text encoder."""
+        found = [
+            self._encode_with(component, plans)
+            for component in networks.text_encoders(self.checkpoint)
+        ]
+        return {
+            texts: JointConditioning(tuple(self._without_empty(texts, one[texts]) for one in found))
+            for texts in plans
+        }
+
+    def _encode_with(
+        self, component: Component, plans: dict[_Texts, PromptPlan]
+    ) -> dict[_Texts, Conditioning]:
         masked = any(plan.seen is not None for plan in plans.values())
+        network = self._text_encoders[component, masked]
+        zero_padded = component in self.checkpoint.text.zero_padded
+        end_id = self.job.tokenizer.end_id
 
         def work(session: Session) -> dict[_Texts, Conditioning]:
-            def encode_tokens(ids: NDArray[np.int64], seen: NDArray[np.bool_] | None) -> Array:
-                feeds: dict[str, Array] = {"tokens": ids}
+            inputs = {spec.name for spec in session.inputs}
+
+            def encode_tokens(ids: Ids, seen: Seen | None) -> EncodedTokens:
+                feeds: dict[str, Array] = {
+                    "tokens": zero_filled(ids, end_id) if zero_padded else ids
+                }
                 if masked:
                     shown = np.ones(ids.shape, np.bool_) if seen is None else seen
                     feeds["seen"] = shown.astype(np.float32)
-                return self.stages.call(session, feeds)["last_hidden_state"]
+                if "end" in inputs:
+                    feeds["end"] = first_end(ids, end_id)
+                outputs = self.stages.call(session, feeds)
+                return EncodedTokens(outputs["last_hidden_state"], outputs.get("pooled"))
 
             return {texts: encode(plan, encode_tokens) for texts, plan in plans.items()}
 
-        network = self._text_encoders[masked]
         return self.stages.run(Phase.ENCODE, network, work, _embedding_problem)
+
+    def _without_empty(self, texts: _Texts, conditioning: Conditioning) -> Conditioning:
+        family, convention = self.checkpoint.text, self.request.convention
+        zeroes = family.zeroes_empty and convention.zeroes_empty_negative and not texts[1]
+        return conditioning.without_negative() if zeroes else conditioning
 
     def _encode_image(self, image: Array) -> EncodedImage:
         """The distribution of a picture's latent, scaled for the denoiser."""
@@ -186,7 +224,7 @@ class Generation:
         self,
         network: Network,
         request: ResolvedRequest,
-        prompt: Conditioning,
+        prompt: JointConditioning,
         init: EncodedImage | None,
         beside: Latent | None,
     ) -> Latent:
@@ -197,7 +235,12 @@ class Generation:
             evaluations = count()
 
             def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
-                session.pin("context", prompt.at(next(evaluations), guided=guided))
+                evaluation = next(evaluations)
+                session.pin("context", prompt.at(evaluation, guided=guided))
+                pooled = prompt.pooled_at(evaluation, guided=guided)
+                if pooled is not None:
+                    added = added_conditioning(self.checkpoint, request, pooled, guided=guided)
+                    session.pin("added", added)
                 sample = x if beside is None else _beside(x, beside)
                 waves = networks.time_waves(self.checkpoint, float(timestep))
                 feeds = {"sample": sample, "time_waves": waves}

@@ -32,19 +32,33 @@ _GUIDED = 2
 Dimensions = dict[str, DimensionRange]
 
 
+TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
+
+
+def text_encoders(checkpoint: IdentifiedCheckpoint) -> tuple[Component, ...]:
+    """Those the checkpoint has, in the order their outputs stand side by side."""
+    return tuple(one for one in TEXT_ENCODERS if one in checkpoint.components)
+
+
 def text_encoder(
     checkpoint: IdentifiedCheckpoint,
     clip_skip: int = 1,
+    component: Component = Component.TEXT_ENCODER,
     *,
     final_norm: bool = True,
     masked: bool = False,
 ) -> Network:
-    """Tokens to embeddings, stopping `clip_skip` - 1 layers early; see `clip_text`."""
-    config = cast("ClipTextConfig", checkpoint.components[Component.TEXT_ENCODER].config)
+    """Tokens to embeddings, stopping `clip_skip` - 1 layers early; see `clip_text`.
+
+    Whether the final norm follows is the family's to say, and `final_norm`'s where it does not.
+    """
+    config = cast("ClipTextConfig", checkpoint.components[component].config)
+    families = checkpoint.text.final_norm
+    final_norm = final_norm if families is None else families
     return _network(
         checkpoint,
-        Component.TEXT_ENCODER,
-        "text_encoder",
+        component,
+        component.value,
         lambda g: clip_text(g, config, clip_skip, final_norm=final_norm, masked=masked),
         {"batch": offered(1, _GUIDED, _MAX_ROWS)},
     )

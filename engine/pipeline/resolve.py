@@ -55,7 +55,7 @@ def resolve(
         sampler=sampler,
         schedule=request.schedule or defaults.schedule,
         seed=secrets.randbelow(_RANDOM_SEEDS) if request.seed is None else request.seed,
-        clip_skip=1 if request.clip_skip is None else request.clip_skip,
+        clip_skip=checkpoint.text.clip_skip if request.clip_skip is None else request.clip_skip,
         inputs=request.inputs,
         strength=_DEFAULT_STRENGTH if request.strength is None else request.strength,
         convention=convention_of(request.convention),
@@ -65,6 +65,7 @@ def resolve(
         schedule_options=request.schedule_options,
         seed_options=_seed_options(request.seed_options),
         guidance_options=request.guidance_options,
+        size_options=request.size_options,
         zero_terminal_snr=checkpoint.zero_terminal_snr
         if request.zero_terminal_snr is None
         else request.zero_terminal_snr,

@@ -244,3 +244,21 @@ def _laid_out(
         after = np.cumsum(ids == tokenizer.end_id, axis=1) > 0
         ids[:, 1:][after[:, :-1]] = tokenizer.pad_id
     return TokenChunks(ids, weights, parts, used)
+
+
+def first_end(ids: NDArray[np.int64], end_id: int) -> NDArray[np.float32]:
+    """1 at the token that ends each chunk [chunks, 77], else 0."""
+    ends = np.argmax(ids == end_id, axis=1)
+    return np.eye(ids.shape[1], dtype=np.float32)[ends]
+
+
+def zero_filled(ids: NDArray[np.int64], end_id: int) -> NDArray[np.int64]:
+    """Chunks [chunks, 77] with token 0 wherever something follows their end.
+
+    So OpenCLIP's tokenizer fills up, and A1111 for its encoders (`sd_hijack_clip.py`, `id_pad`).
+    """
+    ends = np.argmax(ids == end_id, axis=1)
+    filled = ids.copy()
+    for row, end in zip(filled, ends, strict=True):
+        row[end + 1 :] = 0
+    return filled

@@ -14,7 +14,7 @@ from engine.api.request import ComponentFiles, GenerateRequest
 from engine.families.base import LatentFormat
 from engine.families.hints import FILE_NAME, PreviewFactors
 from engine.families.identify import identify, supply
-from engine.families.sd1 import PREVIEW
+from engine.families.latent_spaces import SD
 from engine.jobs.cancel import CancelToken
 from engine.jobs.preview import INTERVAL_S, PreviewPace, preview_pixels
 from engine.jobs.runner import JobRunner, SilentReporter
@@ -109,7 +109,7 @@ def test_previews_of_the_starter_grow_into_its_picture(tmp_path: Path) -> None:
 
 def test_the_family_s_colours_are_for_its_own_latent_space(tmp_path: Path) -> None:
     sd15 = identify(write_sparse(tmp_path / "sd15.safetensors", listings.original()))
-    assert sd15.latent.preview == PREVIEW
+    assert sd15.latent.preview == SD.preview
     other = identify(write_checkpoint(tmp_path / "other"))
     assert other.latent.scale != sd15.latent.scale
     assert other.latent.preview is None
