@@ -15,18 +15,11 @@ from engine.compile.compiler import Network
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.pipeline import checks, networks
 from engine.pipeline.batch import ReplaceWildcards, request_of_picture
-from engine.pipeline.conditioning import (
-    Conditioning,
-    EncodedTokens,
-    Ids,
-    PromptPlan,
-    Seen,
-    encode,
-    plan_prompts,
-)
+from engine.pipeline.conditioning import Conditioning, EncodedTokens, encode
 from engine.pipeline.denoising import Denoising, EncodedImage
 from engine.pipeline.inputs import read_image
 from engine.pipeline.joint_conditioning import JointConditioning
+from engine.pipeline.prompt_plan import Ids, PromptPlan, Seen, plan_prompts
 from engine.pipeline.size_conditioning import added_conditioning
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.sampling.samplers import SAMPLERS

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine.api import ComponentFiles, ConventionName, GenerationRecord, InputImage, InputRole
 from engine.api.conventions import CONVENTIONS, SdeNoise
+from engine.api.record import RECORD_VERSION
 from engine.metadata.infotext import format_infotext
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.record import (
@@ -58,6 +59,16 @@ def test_a_record_of_version_1_names_its_convention() -> None:
     assert record.request == msgspec.structs.replace(PLAIN_REQUEST, convention=convention)
     written["request"]["convention"] = "none of ours"
     assert decode_record(json.dumps(written)) is None
+
+
+@pytest.mark.parametrize("name", ConventionName)
+def test_a_record_from_before_sdxl(name: ConventionName) -> None:
+    request = msgspec.structs.replace(PLAIN_REQUEST, convention=CONVENTIONS[name])
+    record = msgspec.structs.replace(PLAIN, request=request)
+    written = json.loads(encode_record(record))
+    written["version"] = 2
+    del written["request"]["convention"]["zeroes_empty_negative"]
+    assert decode_record(json.dumps(written)) == record
 
 
 def test_no_record(tmp_path: Path) -> None:
@@ -145,6 +156,9 @@ VALID = json.loads(encode_record(PLAIN))
         {"guidance_options": {"range": [0, math.nan]}},
         {"zero_terminal_snr": 1},
         {"prompt_template": 5},
+        {"size_options": {"crop": [0, -1]}},
+        {"size_options": {"negative_target": [1024, 65_537]}},
+        {"size_options": {"aesthetic_score": 101}},
     ],
 )
 def test_impossible_requests_are_no_record(change: dict[str, object]) -> None:
@@ -162,7 +176,7 @@ def test_impossible_requests_are_no_record(change: dict[str, object]) -> None:
         '{"a":' * 100_000,
         "1" * 10_000,
         json.dumps(VALID)[:-1],
-        json.dumps(VALID | {"version": 3}),
+        json.dumps(VALID | {"version": RECORD_VERSION + 1}),
         json.dumps(VALID | {"request": {}}),
     ],
 )

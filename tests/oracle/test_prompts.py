@@ -25,7 +25,8 @@ from engine.api.conventions import CONVENTIONS, Chunking, LengthMatching  # noqa
 from engine.api.values import ConventionName  # noqa: E402
 from engine.errors import EngineError  # noqa: E402
 from engine.graphs.clip_text import ClipTextConfig, clip_text  # noqa: E402
-from engine.pipeline.conditioning import encode, plan_prompts  # noqa: E402
+from engine.pipeline.conditioning import EncodedTokens, encode  # noqa: E402
+from engine.pipeline.prompt_plan import plan_prompts  # noqa: E402
 from engine.text.compel import parse_compel  # noqa: E402
 from engine.text.prompt import WeightedText  # noqa: E402
 from engine.text.tokenizers import load_clip_tokenizer  # noqa: E402
@@ -177,7 +178,8 @@ def test_encoding(clip, prompt: str, mode: SplitLongTextMode) -> None:
     def encode_tokens(ids, seen):
         mask = None if seen is None else torch.from_numpy(seen.astype(np.int64))
         with torch.no_grad():
-            return module(torch.from_numpy(ids), mask).last_hidden_state.numpy()
+            output = module(torch.from_numpy(ids), mask).last_hidden_state.numpy()
+        return EncodedTokens(output)
 
     convention = msgspec.structs.replace(
         CONVENTIONS[ConventionName.INVOKE],

@@ -17,7 +17,9 @@ from engine.api.conventions import (
 )
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
-from engine.pipeline.conditioning import Conditioning, encode, plan_prompts
+from engine.pipeline.conditioning import Conditioning, EncodedTokens, encode
+from engine.pipeline.joint_conditioning import JointConditioning
+from engine.pipeline.prompt_plan import plan_prompts
 from engine.text.tokenizers import load_clip_tokenizer
 
 TOKENIZER = load_clip_tokenizer()
@@ -51,9 +53,10 @@ class Encoder:
     def __init__(self) -> None:
         self.batches: list[tuple[Tokens, Seen]] = []
 
-    def __call__(self, ids: Tokens, seen: Seen) -> Embedding:
+    def __call__(self, ids: Tokens, seen: Seen) -> EncodedTokens:
         self.batches.append((ids, seen))
-        return embed(ids, seen)
+        vectors = embed(ids, seen)
+        return EncodedTokens(vectors, vectors[:, 0] + vectors[:, -1])
 
     @property
     def rows(self) -> int:
@@ -410,3 +413,56 @@ def test_any_habits_go_together(
     assert len(array) == len(result.weights) + 1
     assert array.shape[1] % 77 == 0
     assert np.isfinite(array).all()
+
+
+# --- texts as a whole ---
+
+
+def pooled_row(text: str) -> Embedding:
+    """What `Encoder` has for the first chunk of a text."""
+    pooled = conditioned(text).pooled_at(0, guided=False)
+    assert pooled is not None
+    return pooled[0]
+
+
+def test_a_text_as_a_whole_is_its_first_chunks() -> None:
+    long = "red, " * 60 + "blue"
+    pooled = conditioned(long, "green").pooled_at(0, guided=True)
+    assert pooled is not None
+    assert pooled.shape == (2, WIDTH)
+    np.testing.assert_array_equal(pooled[0], pooled_row("red, " * 37 + "red"))
+    np.testing.assert_array_equal(pooled[1], pooled_row("green"))
+
+
+def test_it_changes_with_the_prompt() -> None:
+    changing = conditioned("[red:blue:0.5]")
+    halves = [changing.pooled_at(step, guided=False) for step in (0, STEPS - 1)]
+    np.testing.assert_array_equal(halves[0], [pooled_row("red")])
+    np.testing.assert_array_equal(halves[1], [pooled_row("blue")])
+
+
+def test_weights_of_words_leave_it_alone() -> None:
+    np.testing.assert_array_equal(pooled_row("(red:1.5)"), pooled_row("red"))
+
+
+def test_zeros_in_place_of_the_negative_prompt() -> None:
+    given = conditioned("red", "blue")
+    without = given.without_negative()
+    assert not without.at(0, guided=True)[-1].any()
+    pooled = without.pooled_at(0, guided=True)
+    assert pooled is not None
+    assert pooled[0].any()
+    assert not pooled[-1].any()
+    np.testing.assert_array_equal(without.at(0, guided=True)[0], given.at(0, guided=True)[0])
+
+
+def test_encoders_side_by_side() -> None:
+    first, second = conditioned("[red:blue:0.5]", "green"), conditioned("[cat:dog:0.5]", "green")
+    joint = JointConditioning((first, second))
+    early, late = joint.at(0, guided=True), joint.at(STEPS - 1, guided=True)
+    assert early.shape == (2, 77, 2 * WIDTH)
+    np.testing.assert_array_equal(early[..., :WIDTH], first.at(0, guided=True))
+    np.testing.assert_array_equal(late[..., WIDTH:], second.at(STEPS - 1, guided=True))
+    assert joint.at(STEPS - 1, guided=True) is late
+    assert joint.at(0, guided=True) is not late
+    assert JointConditioning((first,)).at(0, guided=True) is first.at(0, guided=True)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from engine.api.conventions import CONVENTIONS, Emphasis, LengthMatching
 from engine.api.values import ConventionName
-from engine.pipeline.conditioning import Conditioning, encode, plan_prompts
+from engine.pipeline.conditioning import Conditioning, EncodedTokens, encode
+from engine.pipeline.prompt_plan import plan_prompts
 from engine.text.tokenizers import load_clip_tokenizer
 from tests.pipeline.lookup import A1111, COMFY, STEPS, look_up
 
@@ -34,7 +35,7 @@ def frozen(name: str) -> Mapping[str, NDArray[np.float32]]:
 def conditioned(case: tuple[str, str], name: ConventionName, **changes: object) -> Conditioning:
     convention = msgspec.structs.replace(CONVENTIONS[name], **changes)
     plan = plan_prompts(*case, load_clip_tokenizer(), convention, STEPS)
-    return encode(plan, lambda ids, _: look_up(ids))
+    return encode(plan, lambda ids, _: EncodedTokens(look_up(ids)))
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
