@@ -16,6 +16,7 @@ from engine.api.request import (
     SamplerOptions,
     ScheduleOptions,
     SeedOptions,
+    SizeOptions,
 )
 from engine.api.values import (
     ConventionName,
@@ -84,6 +85,7 @@ class Extras(msgspec.Struct, frozen=True, kw_only=True):
     schedule_options: ScheduleOptions = ScheduleOptions()
     seed_options: SeedOptions = SeedOptions()
     guidance_options: GuidanceOptions = GuidanceOptions()
+    size_options: SizeOptions = SizeOptions()
     zero_terminal_snr: bool | None = None
     expand_wildcards: bool = True
     backend: str = "auto"

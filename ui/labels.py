@@ -9,12 +9,17 @@ from app.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.generation import Extras
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.prompts import Hint, HintKind, PromptCheck
-from engine.api.request import GenerateRequest, GuidanceOptions
+from engine.api.request import GenerateRequest, GuidanceOptions, SizeOptions
 from engine.api.values import InputRole, Phase, PrecisionName
 
 translate = QCoreApplication.translate
 
-_FAMILIES = {"sd1": "Stable Diffusion 1", "sd2": "Stable Diffusion 2", "sdxl": "SDXL"}
+_FAMILIES = {
+    "sd1": "Stable Diffusion 1",
+    "sd2": "Stable Diffusion 2",
+    "sdxl": "SDXL",
+    "sdxl_refiner": "SDXL refiner",
+}
 
 
 def phase_label(phase: Phase) -> str:
@@ -102,7 +107,8 @@ def settings_summary(request: GenerateRequest) -> str:
 def extras_summary(extras: Extras) -> str:
     """What is in force beyond the form, empty where nothing is."""
     components = extras.components
-    files = (components.denoiser, components.text_encoder, components.vae)
+    texts = components.text_encoder, components.text_encoder_2
+    files = (components.denoiser, *texts, components.vae)
     parts = [Path(file).name for file in files if file]
     if extras.clip_skip is not None:
         parts.append(translate("labels", "clip skip {n}").format(n=extras.clip_skip))
@@ -151,6 +157,8 @@ def _method_parts(extras: Extras) -> list[str]:
         parts.append(text.format(n=seeds.batch_index + 1))
     if extras.guidance_options != GuidanceOptions():
         parts.append(translate("labels", "guidance adjusted"))
+    if extras.size_options != SizeOptions():
+        parts.append(translate("labels", "told of other sizes"))
     if extras.zero_terminal_snr:
         parts.append(translate("labels", "zero terminal SNR"))
     if not extras.expand_wildcards:

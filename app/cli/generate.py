@@ -102,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--convention", type=ConventionName, choices=list(ConventionName))
     settings.add_argument(parser)
     parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="as 4G")
-    for part in ("denoiser", "text-encoder", "vae"):
+    for part in ("denoiser", "text-encoder", "text-encoder-2", "vae"):
         parser.add_argument(f"--{part}", metavar="FILE", help=f"take the {part} from another file")
     parser.add_argument("--out", metavar="FILE_OR_FOLDER", help="default: your pictures folder")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -198,6 +198,7 @@ def _components(options: argparse.Namespace, recorded: ComponentFiles) -> Compon
     return ComponentFiles(
         denoiser=path(options.denoiser, recorded.denoiser),
         text_encoder=path(options.text_encoder, recorded.text_encoder),
+        text_encoder_2=path(options.text_encoder_2, recorded.text_encoder_2),
         vae=path(options.vae, recorded.vae),
     )
 

@@ -13,6 +13,7 @@ from engine.api.request import (
     SamplerOptions,
     ScheduleOptions,
     SeedOptions,
+    SizeOptions,
 )
 
 Setting = tuple[str, Any]
@@ -23,6 +24,7 @@ _GROUPS: dict[str, type[msgspec.Struct]] = {
     "schedule_options": ScheduleOptions,
     "seed_options": SeedOptions,
     "guidance_options": GuidanceOptions,
+    "size_options": SizeOptions,
     "convention": Convention,
 }
 _OWN = ("zero_terminal_snr", "expand_wildcards")

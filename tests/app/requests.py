@@ -20,6 +20,7 @@ from engine.api.request import (
     SamplerOptions,
     ScheduleOptions,
     SeedOptions,
+    SizeOptions,
 )
 from engine.api.values import (
     ConventionName,
@@ -72,6 +73,7 @@ requests = st.builds(
         batch_index=st.integers(0, 64),
     ),
     guidance_options=st.builds(GuidanceOptions, rescale=st.floats(0, 1)),
+    size_options=st.builds(SizeOptions, aesthetic_score=st.floats(0, 10)),
     zero_terminal_snr=optional(st.booleans()),
     expand_wildcards=st.booleans(),
     backend=st.sampled_from(("auto", "cpu")),

@@ -40,6 +40,7 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         "components": ComponentFiles(
             denoiser=local(request.components.denoiser),
             text_encoder=local(request.components.text_encoder),
+            text_encoder_2=local(request.components.text_encoder_2),
             vae=local(request.components.vae),
         ),
         "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
