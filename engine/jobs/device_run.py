@@ -12,11 +12,13 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.compiler import Compiler
+from engine.compile.estimates import Estimates
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.plan import ComponentBytes, MemoryPlan, plan_memory
 from engine.memory.residency import Residency
+from engine.pipeline.forecast import Forecast
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Reporter, Stages, Stopwatch
@@ -36,6 +38,7 @@ class DeviceRun:
         wildcards: Path | None,
         residency: Residency | None,
         known_files: KnownFiles,
+        estimates: Estimates,
     ) -> None:
         """Resolve and plan. Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY beforehand."""
         self.count = request.count
@@ -45,7 +48,7 @@ class DeviceRun:
         self.precisions = precisions(request.precision, compiler.device)
         self.checkpoint, self.compiler, self.stopwatch = checkpoint, compiler, stopwatch
         self.residency = residency
-        self.known_files = known_files
+        self.known_files, self.estimates = known_files, estimates
         self.plan = self._plan(request.memory_limit_bytes)
         self._require_room(request.memory_limit_bytes)
 
@@ -63,7 +66,14 @@ class DeviceRun:
         """
         compiler, stopwatch = self.compiler, self.stopwatch
         stages = Stages(
-            compiler, self.plan, self.precisions, reporter, cancel, stopwatch, self.residency
+            compiler,
+            self.plan,
+            self.precisions,
+            reporter,
+            cancel,
+            stopwatch,
+            self.residency,
+            Forecast(self.estimates, compiler),
         )
         own = self.checkpoint.tokenizer
         tokenizer = load_tokenizer(own) if own else load_clip_tokenizer()
@@ -80,9 +90,8 @@ class DeviceRun:
         with closing(stages):
             generation = Generation(job, stages, reporter)
             for picture in generation.pictures():
-                reporter.phase(Phase.SAVE)
                 warnings += [w for w in generation.warnings if w not in warnings]
-                with stopwatch.measuring(Phase.SAVE):
+                with stages.timed(Phase.SAVE):
                     record = self._record(picture.request, stages.retries, warnings)
                     saved = saver.save(picture, record)
                 yield saved

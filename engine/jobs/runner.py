@@ -14,6 +14,7 @@ from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.known_files import KnownFiles
 from engine.checkpoints.safetensors import read_index
 from engine.compile.compiler import Compiler
+from engine.compile.estimates import Estimates
 from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint, LatentFormat
 from engine.families.identify import identify, require_complete, supply
@@ -25,6 +26,7 @@ from engine.memory.plan import MemoryPlan
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.memory.working_copy import WorkingCopies
+from engine.pipeline.forecast import Outlook
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Reporter, Stopwatch
 from engine.sampling.types import Latent
@@ -44,6 +46,9 @@ class JobReporter(Reporter, Protocol):
 
 class SilentReporter:
     """A `JobReporter` that says nothing; a base for those that say little."""
+
+    def expect(self, outlook: Outlook) -> None:
+        """Say nothing."""
 
     def phase(self, phase: Phase) -> None:
         """Say nothing."""
@@ -88,6 +93,7 @@ class JobRunner:
         hashes: BackgroundHash | None = None,
     ) -> None:
         self.known_files = known_files(cache)
+        self.estimates = Estimates(cache / "durations.json")
         self.hashes = hashes
         self.working_copies = WorkingCopies(cache / "weights")
         self.wildcards = wildcards
@@ -167,7 +173,7 @@ class JobRunner:
         stopwatch: Stopwatch,
     ) -> DeviceRun:
         folders = self.wildcards, self.residency
-        return DeviceRun(request, checkpoint, compiler, stopwatch, *folders, self.known_files)
+        return DeviceRun(request, checkpoint, compiler, stopwatch, *folders, self.known_files, self.estimates)
 
 
 def known_files(cache: Path) -> KnownFiles:
