@@ -266,4 +266,4 @@ def test_compiling_is_said_to_happen_once_and_is_learnt_apart(tiny: Path, tmp_pa
     # Another checkpoint's cache is empty: this machine knows how long that takes.
     other = ArtifactStore(tmp_path / "others")
     fourth = make(a_request(tiny), estimates, backend=backend, artifacts=other)
-    assert {outlook.phase_s for outlook in fourth.of(Phase.COMPILE)} == {pytest.approx(90)}
+    assert [o.phase_s for o in fourth.of(Phase.COMPILE)] == [pytest.approx(90)] * 3
