@@ -139,6 +139,12 @@ class Compiler:
         has_copy = self._working_copies.find(_copy_key(network, element), {}) is not None
         return Preparation.LOAD if has_copy else Preparation.CONVERT
 
+    def artifact_name(self, network: Network, precision: Precision) -> str:
+        """The name of what `prepare` finds or makes; empty where nothing is compiled."""
+        g = self._emitted(network, precision)
+        compiled = self._compiled(network, g, WeightPlacement.MEMORY, _ignore)
+        return compiled.name if compiled else ""
+
     def prepare(
         self,
         network: Network,
