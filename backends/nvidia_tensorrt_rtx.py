@@ -96,12 +96,9 @@ class TensorRtRtxBackend(Backend):
 
         TensorRT-RTX comes inside the plug-in.
         """
-        adapter = cards.adapter_of(device)
         package = _package() or _MODULE
-        return (
-            f"{package} {_version(package)} onnxruntime {_version('onnxruntime')} "
-            f"driver {adapter.driver_version} {device.name} {adapter.architecture}"
-        )
+        runtime = f"onnxruntime {_version('onnxruntime')}"
+        return f"{package} {_version(package)} {runtime} {cards.told_of(device)}"
 
     def memory(self, device: Device) -> MemoryInfo:
         """The card's memory. Raises BackendError where it is gone."""

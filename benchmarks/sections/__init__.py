@@ -11,6 +11,7 @@ from benchmarks.sections.setting import Setting
 from benchmarks.sections.start import start
 from benchmarks.sections.starter import starter
 from benchmarks.sections.step import step
+from benchmarks.sections.tensorrt import tensorrt
 from benchmarks.sections.window import window
 
 SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
@@ -22,4 +23,5 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "window": window,
     "parity": parity,
     "components": components,
+    "tensorrt": tensorrt,
 }
