@@ -81,7 +81,6 @@ class Session(QObject):
         client.job_phase.connect(progress.on_phase)
         client.job_progress.connect(progress.on_progress)
         client.job_preview.connect(progress.on_preview)
-        client.job_finished.connect(progress.on_finished)
         client.image_saved.connect(self._on_image_saved)
         queue.job_added.connect(self._on_job_added)
         queue.journal_failed.connect(self.notices.tell_error)

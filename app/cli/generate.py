@@ -118,11 +118,11 @@ def run(options: argparse.Namespace) -> int:
     token = CancelToken()
     hashes = BackgroundHash(known_files(paths.cache))
     runner = JobRunner(paths.cache, paths.wildcards, hashes=hashes)
-    with _interruptible(token), PeakMemory(private_bytes) as memory, closing(hashes):
+    with _interruptible(token, reporter), PeakMemory(private_bytes) as memory, closing(hashes):
         try:
             result = runner.run(request, saver, reporter, token)
         finally:
-            reporter.clear()
+            reporter.close()
     if options.json:
         print_json(_output(result, memory.peak))
     if source:
@@ -222,11 +222,12 @@ def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:
 
 
 @contextmanager
-def _interruptible(token: CancelToken) -> Generator[None]:
+def _interruptible(token: CancelToken, reporter: TerminalReporter) -> Generator[None]:
     """Ctrl-C cancels the job cleanly; a second one is Python's own."""
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)
+        reporter.stop()
         token.cancel()
 
     before = signal.signal(signal.SIGINT, interrupt)
