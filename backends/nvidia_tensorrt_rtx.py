@@ -202,7 +202,7 @@ def _judge(card: Card) -> tuple[Precision, ...] | str:
     if old:
         return old
     try:
-        _matching(plugin_devices(_MODULE), card.adapter)
+        matching(plugin_devices(_MODULE), card.adapter)
     except BackendError as error:
         return str(error)
     return (Precision.F16, Precision.BF16, Precision.F32)
@@ -210,11 +210,14 @@ def _judge(card: Card) -> tuple[Precision, ...] | str:
 
 def _plugin_device(device: Device) -> "ort.OrtEpDevice":
     """ONNX Runtime's handle of a device. Raises BackendError."""
-    return _matching(plugin_devices(_MODULE), cards.adapter_of(device))
+    return matching(plugin_devices(_MODULE), cards.adapter_of(device))
 
 
-def _matching(listed: "Sequence[ort.OrtEpDevice]", adapter: Adapter) -> "ort.OrtEpDevice":
-    """The one for an adapter: by its place on the bus, or where that is not told by its numbers."""
+def matching(listed: "Sequence[ort.OrtEpDevice]", adapter: Adapter) -> "ort.OrtEpDevice":
+    """The one for an adapter: by its place on the bus, or where that is not told by its numbers.
+
+    Raises BackendError where there is none.
+    """
     for candidate in listed:
         place = dict(candidate.device.metadata).get("pci_bus_id", "").lower()
         numbers = (candidate.device.vendor_id, candidate.device.device_id)

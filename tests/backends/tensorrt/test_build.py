@@ -23,7 +23,7 @@ from backends.base import (
 )
 from backends.nvidia_tensorrt import TensorRtBackend
 from backends.nvidia_tensorrt_rtx import TensorRtRtxBackend
-from backends.tensorrt.build import BuildOptions, ParsedGraph, Timings, build_engine
+from backends.tensorrt.build import BuildOptions, ParsedGraph, Timings, build_engine, configured
 from engine.graphs.operators import GraphBuilder
 from engine.jobs.cancel import CancelToken
 from tests.backends.samples import NeverCancelled, ignore
@@ -255,6 +255,12 @@ def test_weight_streaming_is_part_of_the_engine() -> None:
     streaming = built(graph, BuildOptions(("SM89",), weight_streaming=True))
     assert streaming != plain
     assert len(streaming) == pytest.approx(len(plain), rel=0.2)
+
+
+def test_single_precision_is_not_rounded_to_less() -> None:
+    graph = graph_of(NETWORKS["decoder"], Precision.F32)
+    config = configured(trt, ParsedGraph(trt, graph).builder, graph, PROFILE, BuildOptions())
+    assert not config.get_flag(trt.BuilderFlag.TF32)
 
 
 @pytest.mark.filterwarnings("ignore:Use Deprecated in TensorRT-RTX:DeprecationWarning")

@@ -101,8 +101,11 @@ def test_a_server_without_tensorrt(tmp_path: Path) -> None:
 
 @pytest.mark.oracle
 @with_plugin
-def test_the_plug_in_without_a_driver_says_which_library_it_lacks(tmp_path: Path) -> None:
+def test_the_plug_in_without_a_driver_says_which_library_it_lacks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The card is another machine's, so the plug-in is really loaded, and really fails."""
+    monkeypatch.setenv("LD_LIBRARY_PATH", "")  # put back after the plug-in has changed it
     for reason in reasons(RTX.judged(two_l40s(tmp_path))):
         assert reason
         assert "libcuda.so.1: cannot open shared object file" in reason
