@@ -15,6 +15,7 @@ from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
+from engine.jobs.prospect import Prospect, prospect
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.plan import ComponentBytes, MemoryPlan, plan_memory
 from engine.memory.residency import Residency
@@ -64,31 +65,11 @@ class DeviceRun:
 
         Its record repeats the `warnings`, to which those of the pictures themselves are added.
         """
-        compiler, stopwatch = self.compiler, self.stopwatch
-        stages = Stages(
-            compiler,
-            self.plan,
-            self.precisions,
-            reporter,
-            cancel,
-            stopwatch,
-            self.residency,
-            Forecast(self.estimates, compiler),
-        )
-        own = self.checkpoint.tokenizer
-        tokenizer = load_tokenizer(own) if own else load_clip_tokenizer()
-        job = Job(
-            self.resolved,
-            self.checkpoint,
-            tokenizer,
-            self.count,
-            range(made, self.count),
-            self.replace_wildcards,
-        )
+        stages = self._stages(reporter, cancel)
         if self.residency is not None and not self.plan.resident:
             self.residency.release()
         with closing(stages):
-            generation = Generation(job, stages, reporter)
+            generation = Generation(self._job(made), stages, reporter)
             for picture in generation.pictures():
                 warnings += [w for w in generation.warnings if w not in warnings]
                 with stages.timed(Phase.SAVE):
@@ -96,6 +77,36 @@ class DeviceRun:
                     saved = saver.save(picture, record)
                 yield saved
             stages.leave_resident()
+
+    def prospect(self, reporter: Reporter, cancel: Cancellation) -> Prospect:
+        """What the job will load and take. Raises EngineError as its beginning would."""
+        runs = Generation(self._job(0), self._stages(reporter, cancel), reporter).first_runs()
+        precision = self.precisions[0]
+        return prospect(self.compiler, precision, self.plan, runs, self.count, self.estimates)
+
+    def _stages(self, reporter: Reporter, cancel: Cancellation) -> Stages:
+        compiler = self.compiler
+        return Stages(
+            compiler,
+            self.plan,
+            self.precisions,
+            reporter,
+            cancel,
+            self.stopwatch,
+            self.residency,
+            Forecast(self.estimates, compiler),
+        )
+
+    def _job(self, made: int) -> Job:
+        own = self.checkpoint.tokenizer
+        return Job(
+            self.resolved,
+            self.checkpoint,
+            load_tokenizer(own) if own else load_clip_tokenizer(),
+            self.count,
+            range(made, self.count),
+            self.replace_wildcards,
+        )
 
     def _plan(self, limit: int | None) -> MemoryPlan:
         latent, precision = self.checkpoint.latent.downscale, self.precisions[0]

@@ -120,6 +120,11 @@ class Generation:
                 rounds = request.convention.rounds_pixels
                 yield Picture(request, as_pixels(image, rounds=rounds)[0])
 
+    def first_runs(self) -> tuple[Run, ...]:
+        """What the first picture will go through, before anything is loaded."""
+        request = next(self.job.requests())
+        return self._runs(self._plan_prompts((request,)), request)
+
     def _runs(self, plans: dict[_Texts, PromptPlan], request: ResolvedRequest) -> tuple[Run, ...]:
         """What the job will do, for estimates: where its pictures differ, as the first one."""
         form = self.checkpoint.latent
