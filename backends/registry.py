@@ -43,6 +43,7 @@ BACKENDS: tuple[BackendReference, ...] = (
     ),
     BackendReference("amd_migraphx", "backends.amd_migraphx", "MiGraphXBackend"),
     BackendReference("intel_openvino", "backends.intel_openvino", "OpenVinoBackend"),
+    BackendReference("webgpu", "backends.webgpu", "WebGpuBackend"),
     BackendReference("apple_coreml", "backends.apple_coreml", "CoreMlBackend"),
     BackendReference("windows_directml", "backends.windows_directml", "DirectMlBackend"),
     BackendReference("cpu", "backends.cpu", "CpuBackend", trusted=True),
