@@ -66,6 +66,11 @@ class ProgressState(QObject):
         return self._time.seconds_left
 
     @property
+    def phase_seconds_left(self) -> float | None:
+        """An estimate until the phase is over, None where nothing is known."""
+        return self._time.phase_seconds_left
+
+    @property
     def is_overdue(self) -> bool:
         """Whether the phase takes much longer than it did before."""
         return self._time.is_overdue

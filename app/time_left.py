@@ -96,6 +96,11 @@ class TimeLeft:
         return wanted
 
     @property
+    def phase_seconds_left(self) -> float | None:
+        """Until the phase is over, None where that is not known."""
+        return self._phase_left()
+
+    @property
     def is_overdue(self) -> bool:
         """Whether the phase takes much longer than it should."""
         return bool(self._expected_s) and not self._total and self._ratio > _OVERDUE

@@ -160,10 +160,12 @@ class TerminalReporter(SilentReporter):
             )
             if fraction is None:
                 fraction = self._time.phase_fraction
+            phase_left = self._time.phase_seconds_left
             parts = [
                 self._label if fraction is None else f"{self._label} {bar(fraction)}{self._steps}",
                 "" if pace is None else f"{pace:.2f} s/step",
                 "" if left is None else f"about {rounded(left)} left",
+                f"about {rounded(phase_left)} for this" if left is None and phase_left else "",
                 "longer than usual" if self._time.is_overdue else "",
             ]
             self._line.draw("  ".join(filter(None, parts)))

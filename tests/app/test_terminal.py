@@ -63,6 +63,13 @@ def test_the_time_of_the_whole_job_is_told_from_its_first_phase_on(screen: Scree
     assert screen.line == f"Developing {'█' * 12}{'░' * 12} 10/20  3.50 s/step  about 40 s left"
 
 
+def test_where_only_the_phase_is_known_its_own_time_is_told(screen: Screen) -> None:
+    """A first compile, before any job was made here."""
+    begin(screen, Phase.COMPILE, Outlook(360.0, None, once=True))
+    screen.now += 180
+    assert screen.line == f"Preparing, once {'█' * 12}{'░' * 12}  about 3 min for this"
+
+
 def test_a_phase_that_takes_too_long_is_said_to(screen: Screen) -> None:
     begin(screen, Phase.DECODE, Outlook(4.0, 0.0))
     screen.now += 9

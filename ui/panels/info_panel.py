@@ -127,6 +127,10 @@ class InfoPanel(QWidget):
             return self.tr("{phase} · step {done} of {total}").format(
                 phase=label, done=progress.done, total=progress.total
             )
+        left = progress.phase_seconds_left
+        if progress.once and left is not None and left >= _ALMOST_S:
+            # Also where nobody knows yet how long the rest of the job will take.
+            return self.tr("{phase}, about {time}").format(phase=label, time=duration(left))
         return self.tr("{phase}…").format(phase=label)
 
     def _progress_detail(self) -> str:
@@ -135,8 +139,6 @@ class InfoPanel(QWidget):
             loads = progress.phase is Phase.COMPILE
             return self.tr("A network that is being loaded may be finished first") if loads else ""
         parts: list[str] = []
-        if progress.phase is Phase.DENOISE and progress.seconds_per_step is not None:
-            parts.append(step_duration(progress.seconds_per_step))
         left = progress.seconds_left
         if left is not None and left < _ALMOST_S:
             parts.append(self.tr("almost done"))
@@ -144,6 +146,8 @@ class InfoPanel(QWidget):
             parts.append(self.tr("about {time} left").format(time=duration(left)))
         elif progress.is_overdue:
             parts.append(self.tr("this takes longer than it did before"))
+        if progress.seconds_per_step is not None:
+            parts.append(step_duration(progress.seconds_per_step))
         if not parts and progress.job is not None:
             job = self._session.queue.job(progress.job)
             parts.append(job.request.prompt if job else "")
