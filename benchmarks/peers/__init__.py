@@ -32,8 +32,7 @@ PEERS: Mapping[str, PeerReference] = {
     "safelight": PeerReference("benchmarks.peers.safelight", "Safelight", "numpy"),
     "spike": PeerReference("benchmarks.peers.spike_unet", "Spike", "openvino"),
     "diffusers": PeerReference("benchmarks.peers.diffusers_torch", "Diffusers", "diffusers"),
-    "tensorrt": PeerReference(
-        "benchmarks.peers.tensorrt_engine", "TensorRtEngine", "tensorrt_rtx"
-    ),
+    "blob": PeerReference("benchmarks.peers.openvino_blob", "OpenVinoBlob", "openvino"),
+    "tensorrt": PeerReference("benchmarks.peers.tensorrt_engine", "TensorRtEngine", "tensorrt_rtx"),
     "sdcpp": PeerReference("benchmarks.peers.sdcpp", "StableDiffusionCpp", "stable_diffusion_cpp"),
 }
