@@ -40,6 +40,7 @@ class DeviceRun:
         residency: Residency | None,
         known_files: KnownFiles,
         estimates: Estimates,
+        choice: str = "",
     ) -> None:
         """Resolve and plan. Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY beforehand."""
         self.count = request.count
@@ -50,6 +51,7 @@ class DeviceRun:
         self.checkpoint, self.compiler, self.stopwatch = checkpoint, compiler, stopwatch
         self.residency = residency
         self.known_files, self.estimates = known_files, estimates
+        self.choice = choice
         self.plan = self._plan(request.memory_limit_bytes)
         self._require_room(request.memory_limit_bytes)
 
@@ -158,6 +160,7 @@ class DeviceRun:
             family=self.checkpoint.family,
             prediction=self.checkpoint.prediction,
             device=self.compiler.device.name,
+            choice=self.choice,
             checkpoint_digest=self.checkpoint.digest,
             checkpoint_sha256=self.known_files.sha256(file) if file else None,
             retries=tuple(retries),
