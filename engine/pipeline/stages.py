@@ -324,7 +324,11 @@ class Stages:
             if self._is_same(prepared, network, precision):
                 return ahead.wait(self._reporter.progress)
             ahead.discard()
-        return self._load(network, precision, self._reporter.progress, self._cancel)
+        session = self._load(network, precision, self._reporter.progress, self._cancel)
+        if self._cancel.is_set():  # while a runtime loaded that cannot be stopped
+            session.close()
+            raise Cancelled
+        return session
 
     def _load(
         self, network: Network, precision: Precision, report: Report, cancel: Cancellation
