@@ -11,6 +11,7 @@ from engine.api.messages import (
     JobPhase,
     JobPreview,
     JobProgress,
+    JobWarned,
     RunJob,
 )
 from engine.api.values import ErrorInfo, Phase
@@ -88,7 +89,8 @@ class EventReporter:
         )
 
     def warning(self, warning: ErrorInfo) -> None:
-        """Keep it for the log; the app hears of it when the job ends."""
+        """Tell it, and keep it for the log; the job's ending repeats it."""
+        self._put(JobWarned(job=self._job, warning=warning))
         _log.warning("%s: %s", warning.code.value, warning.message)
 
 

@@ -23,6 +23,7 @@ from engine.api.messages import (
     JobCancelled,
     JobFinished,
     JobPhase,
+    JobWarned,
     ListArtifacts,
     RunJob,
 )
@@ -113,6 +114,10 @@ def test_the_first_picture_is_made_elsewhere_and_the_next_where_it_was_prepared(
     assert notice.code is ErrorCode.PREPARING
     assert f"Preparing tiny for {NULL}, once" in notice.message
     assert "ONNX Runtime" in notice.message
+    told = talk.wait_for(JobWarned)
+    assert told == JobWarned(job="first", warning=notice)
+    encoding = talk.wait_for(JobPhase, lambda event: event.phase is Phase.ENCODE)
+    assert talk.events.index(told) < talk.events.index(encoding)
     saved = talk.wait_for(ImageSaved, lambda event: event.job == "first")
     assert saved.record.warnings == (notice,)
     assert saved.record.choice == "null is being prepared"
