@@ -318,11 +318,14 @@ def _compiled(wanted: Wanted, compile_: Compile, part: Path) -> Artifact | None:
 
 def _write_manifest(folder: Path, manifest: Manifest) -> None:
     beside = unfinished(folder / MANIFEST)
-    with beside.open("xb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(manifest)))
-        file.flush()
-        sync_file(file.fileno())
-    beside.replace(folder / MANIFEST)
+    try:
+        with beside.open("xb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(manifest)))
+            file.flush()
+            sync_file(file.fileno())
+        beside.replace(folder / MANIFEST)
+    finally:
+        delete(beside)  # where it could not be put in its place
 
 
 def _read_manifest(folder: Path) -> Manifest | None:
