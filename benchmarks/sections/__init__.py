@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 from benchmarks.report import Findings
 from benchmarks.sections.blob import blob
+from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
 from benchmarks.sections.identify import identify_files
 from benchmarks.sections.memory import memory
@@ -29,5 +30,9 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "identify": identify_files,
     "tensorrt": tensorrt,
     "blob": blob,
+    "compilers": compilers,
     "shapes": shapes,
 }
+
+# Measured only when named: they answer a question once, and take long.
+ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt")
