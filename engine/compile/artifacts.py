@@ -25,7 +25,7 @@ from engine.compile.shapes import Sizes, covers
 from engine.durable import sync_file, sync_folder
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
-from engine.memory.cache_folder import CacheFolder, delete, unfinished
+from engine.memory.cache_folder import UNFINISHED, CacheFolder, delete, unfinished
 
 CAP_BYTES = 24 << 30
 READ_BYTES = 16 << 20
@@ -87,15 +87,16 @@ class Wanted:
     @property
     def name(self) -> str:
         """What it is called if it is made."""
-        return f"{self._stem}-{profile_digest(self.profile)[:8]}"
+        return self.name_for(self.profile)
 
     @property
-    def _stem(self) -> str:
-        return f"{self.network}-{self.key[:24]}"
+    def stem(self) -> str:
+        """How the names of all artifacts of this key begin."""
+        return f"{self.network}-{self.key[:24]}-"
 
-    def is_named_like(self, name: str) -> bool:
-        """Whether the artifact of this name may be of this key."""
-        return name.startswith(self._stem)
+    def name_for(self, profile: ShapeProfile) -> str:
+        """What one for this profile is called."""
+        return f"{self.stem}{profile_digest(profile)[:8]}"
 
 
 class HeldArtifact:
@@ -200,9 +201,9 @@ class ArtifactStore:
     def _manifests(self, wanted: Wanted) -> list[tuple[str, Manifest]]:
         """What may serve, that made for just these sizes first; what is damaged is removed."""
         found: list[tuple[str, Manifest]] = []
-        paths = sorted(self.folder.glob(f"{wanted.network}-*")) if self.folder else []
+        paths = sorted(self.folder.glob(f"{wanted.stem}*")) if self.folder else []
         for path in paths:
-            if not wanted.is_named_like(path.name) or not (path / MANIFEST).exists():
+            if path.suffix == UNFINISHED or not (path / MANIFEST).exists():
                 continue
             manifest = _read_manifest(path)
             if manifest is None:
@@ -227,10 +228,9 @@ class ArtifactStore:
 
     def _made(self, wanted: Wanted, compile_: Compile) -> HeldArtifact | None:
         """Compile, and give it its name once it is on the disk. Raises _NoRoomError."""
-        target = self._cache.path(wanted.name)
-        for left in target.parent.glob(f"{wanted.name}.*"):
+        part = unfinished(self._cache.path(wanted.name))
+        for left in part.parent.glob(f"{wanted.stem}*{UNFINISHED}"):
             delete(left)  # of a process that died: the right to compile this is ours
-        part = unfinished(target)
         try:
             self._cache.make_room(wanted.expected_bytes)
             part.mkdir()
@@ -238,6 +238,7 @@ class ArtifactStore:
             if artifact is None:
                 delete(part)
                 return None
+            target = self._cache.path(wanted.name_for(artifact.profile))
             if target.exists():  # damaged, and somebody has it open or it has no manifest
                 gone = target.rename(unfinished(target))
                 delete(gone)
@@ -255,7 +256,7 @@ class ArtifactStore:
         except BaseException:
             delete(part)
             raise
-        lock = self._cache.hold(wanted.name)
+        lock = self._cache.hold(target.name)
         return HeldArtifact(Artifact(target, artifact.profile), lock, made=True)
 
     def _made_unkept(self, wanted: Wanted, compile_: Compile, reason: str) -> HeldArtifact | None:
@@ -282,7 +283,7 @@ class ArtifactStore:
         if artifact is None:
             _delete_if(folder)
             return None
-        return HeldArtifact(artifact, None, made=True, unkept=reason)
+        return HeldArtifact(_with_profile(artifact, wanted), None, made=True, unkept=reason)
 
 
 class _NoRoomError(Exception):
@@ -295,8 +296,7 @@ def _compiled(wanted: Wanted, compile_: Compile, part: Path) -> Artifact | None:
     artifact = compile_(part)
     if artifact is None:
         return None
-    if not wanted.sizes or not artifact.profile.dimensions:
-        artifact = Artifact(part, wanted.profile)
+    artifact = _with_profile(artifact, wanted)
     manifest = Manifest(
         key=wanted.key,
         network=wanted.network,
@@ -314,6 +314,13 @@ def _compiled(wanted: Wanted, compile_: Compile, part: Path) -> Artifact | None:
             sync_file(written.fileno())
     _write_manifest(part, manifest)
     return artifact
+
+
+def _with_profile(artifact: Artifact, wanted: Wanted) -> Artifact:
+    """For the sizes the compiler says; those wanted where it says none, or it serves for all."""
+    if wanted.sizes and artifact.profile.dimensions:
+        return artifact
+    return Artifact(artifact.folder, wanted.profile)
 
 
 def _write_manifest(folder: Path, manifest: Manifest) -> None:

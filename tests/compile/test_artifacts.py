@@ -22,6 +22,8 @@ from backends.base import (
     Precision,
     Progress,
     Session,
+    ShapeProfile,
+    ShapeSupport,
 )
 from backends.null import NullBackend
 from engine.api.values import ArtifactKind, ErrorCode
@@ -417,3 +419,29 @@ def test_a_stopped_compile_leaves_nothing(bench: Bench, interruptible: bool) -> 
     assert [type(failure).__name__ for failure in failures] == ["Cancelled"]
     assert bench.artifacts() == []
     assert bench.left() == set()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_compiler_that_does_not_say_for_which_sizes_is_taken_at_the_word_asked(
+    bench: Bench, kept: bool
+) -> None:
+    class Silent(NullBackend):
+        def compile(
+            self,
+            graph: Graph,
+            device: Device,
+            profile: ShapeProfile,
+            folder: Path,
+            progress: Progress,
+            cancel: Cancellation,
+        ) -> Artifact | None:
+            super().compile(graph, device, profile, folder, progress, cancel)
+            return Artifact(folder)
+
+    bench.backend = Silent
+    bench.change(shapes=ShapeSupport.RANGES)
+    session = bench.session(store=None if kept else ArtifactStore(None))
+    for _ in range(3):
+        run(session)
+    session.close()
+    assert bench.compiles == 1
