@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from benchmarks.report import Findings
+from benchmarks.sections.artifacts import artifacts
 from benchmarks.sections.blob import blob
 from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
@@ -29,6 +30,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "components": components,
     "identify": identify_files,
     "tensorrt": tensorrt,
+    "artifacts": artifacts,
     "blob": blob,
     "compilers": compilers,
     "shapes": shapes,
