@@ -14,10 +14,11 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
-from onnx import helper
+from onnx import ModelProto, helper
 
 from backends import hardware
 from backends.base import (
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 MODULE = "onnxruntime_ep_webgpu"
 PROVIDER = "WebGpuExecutionProvider"
 # ONNX Runtime puts "ep.webgpuexecutionprovider." before each.
-OPTIONS: Mapping[str, str] = {
+OPTIONS = {
     # Without it a buffer that could not be made is no error: the numbers are just not computed.
     "validationMode": "basic",
     "powerPreference": "high-performance",
@@ -75,7 +76,7 @@ class WebGpuBackend(Backend):
         Computes a few numbers on the one that the provider takes. Never raises.
         """
         try:
-            listed = _listed()
+            listed = real_devices()
         except BackendError as error:
             return [Device(self.name, "0", "graphics", unusable=str(error))]
         if not listed:
@@ -148,12 +149,25 @@ class WebGpuBackend(Backend):
         return _load(graph, quiet_options(), cancel)
 
 
-def provider(device: "ort.OrtEpDevice") -> Provider:
-    """The provider on one of its devices."""
-    return Provider(PROVIDER, OPTIONS, (device,))
+def provider(device: "ort.OrtEpDevice", layout: str = "NHWC") -> Provider:
+    """The provider on one of its devices, its convolutions in layout NHWC or NCHW."""
+    return Provider(PROVIDER, OPTIONS | {"preferredLayout": layout}, (device,))
 
 
-def _listed() -> "tuple[ort.OrtEpDevice, ...]":
+def layout_of(graph: Graph) -> str:
+    """The provider's own layout, but where its convolutions are wrong in it.
+
+    Those with a kernel larger than 1x1 are where input channels come in threes and not in fours
+    (onnxruntime issue 29651): the first one of inpainting models, which has nine.
+    """
+    model = ModelProto.FromString(graph.model)
+    shapes = {tensor.name: tensor.dims for tensor in model.graph.initializer}
+    read = [shapes[n.input[1]] for n in model.graph.node if n.op_type == "Conv"]
+    wrong = any(d[1] > 3 and d[1] % 3 == 0 and d[1] % 4 for d in read)
+    return "NCHW" if wrong else "NHWC"
+
+
+def real_devices() -> "tuple[ort.OrtEpDevice, ...]":
     """The provider's devices that are really there. Raises BackendError.
 
     A session on a virtual one ends the process.
@@ -186,13 +200,45 @@ def _reason(error: BackendError) -> str:
     return _NO_ADAPTER.format(api=api)
 
 
-def _load(graph: Graph, options: "ort.SessionOptions", cancel: Cancellation) -> Session:
-    from backends.onnx_runtime.session import OnnxRuntimeSession
+# Sessions share Dawn's device, which the provider does not guard: a run beside another session's
+# load was seen to end the process.
+_one_at_a_time = Lock()
 
-    devices = _listed()
+
+class _GuardedSession:
+    """A session that waits for the others'. Stopping it does not wait."""
+
+    def __init__(
+        self, graph: Graph, options: "ort.SessionOptions", chosen: Provider, cancel: Cancellation
+    ) -> None:
+        from backends.onnx_runtime.session import OnnxRuntimeSession
+
+        self.inputs, self.outputs = graph.inputs, graph.outputs
+        with _one_at_a_time:
+            if cancel.is_set():
+                raise RunCancelled
+            self._session = OnnxRuntimeSession(graph, options, chosen, cancel)
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        with _one_at_a_time:
+            return self._session.run(feeds)
+
+    def pin(self, name: str, array: Array) -> None:
+        self._session.pin(name, array)
+
+    def cancel(self) -> None:
+        self._session.cancel()
+
+    def close(self) -> None:
+        with _one_at_a_time:
+            self._session.close()
+
+
+def _load(graph: Graph, options: "ort.SessionOptions", cancel: Cancellation) -> Session:
+    devices = real_devices()
     if not devices:
         raise BackendError("no graphics processor is listed")
-    return OnnxRuntimeSession(graph, options, provider(devices[0]), cancel)
+    return _GuardedSession(graph, options, provider(devices[0], layout_of(graph)), cancel)
 
 
 # --- trying the adapter, as the plug-in does not tell what it can do ---
