@@ -86,7 +86,7 @@ def _windows_ml() -> set[str]:
 
 def _webgpu() -> set[str]:
     module = import_module("backends.webgpu")
-    return words_of(module.provider(_AnyDevice()))
+    return _all(module.provider(_AnyDevice(), layout) for layout in ("NHWC", "NCHW"))
 
 
 def _openvino() -> set[str]:
