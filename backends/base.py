@@ -18,6 +18,18 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from backends.forms import (
+    AttentionForm,
+    GegluForm,
+    GeluForm,
+    GroupNormForm,
+    LayerNormForm,
+    Layout,
+    LinearForm,
+    ResidualForm,
+    UpsamplingForm,
+)
+
 Array = NDArray[Any]
 # Fraction done in [0, 1], or None where the runtime does not tell.
 Progress = Callable[[float | None], None]
@@ -179,46 +191,12 @@ class Graph:
     precision: Precision
 
 
-class AttentionForm(StrEnum):
-    """How scaled dot-product attention is written."""
-
-    PRIMITIVE = "primitive"  # MatMul, Softmax, MatMul
-    STANDARD = "standard"  # ai.onnx Attention, opset 23
-    MULTI_HEAD = "multi_head"  # com.microsoft MultiHeadAttention
-
-
-class GroupNormForm(StrEnum):
-    """How group normalisation is written."""
-
-    INSTANCE = "instance"  # Reshape, InstanceNormalization, Reshape, affine
-    STANDARD = "standard"  # ai.onnx GroupNormalization, opset 21
-
-
-class GeluForm(StrEnum):
-    """How the exact GELU is written."""
-
-    ERF = "erf"
-    STANDARD = "standard"  # ai.onnx Gelu, opset 20
-
-
-class LinearForm(StrEnum):
-    """How x W^T + b is written; W is stored [out, in] as in every checkpoint."""
-
-    TRANSPOSE_MATMUL = "transpose_matmul"
-    FUSED_MATMUL = "fused_matmul"  # com.microsoft FusedMatMul with transB
-
-
-class UpsamplingForm(StrEnum):
-    """How nearest-neighbour doubling before a 3x3 convolution is written."""
-
-    RESIZE = "resize"  # Resize, Conv
-    # One ConvTranspose with a 4x4 kernel of summed weights: 4/9 of the arithmetic.
-    TRANSPOSED = "transposed"
-
-
 @dataclass(frozen=True, slots=True)
 class OperatorSet:
-    """The forms of ONNX a compiler runs best, and the weight types it takes as they are."""
+    """The forms of ONNX a compiler runs best, and the weight types it takes as they are.
+
+    Raises ValueError where two forms do not go together.
+    """
 
     opset: int
     # Element types of weights and activations it takes; F32 always.
@@ -228,6 +206,17 @@ class OperatorSet:
     gelu: GeluForm = GeluForm.ERF
     linear: LinearForm = LinearForm.TRANSPOSE_MATMUL
     upsampling: UpsamplingForm = UpsamplingForm.RESIZE
+    layout: Layout = Layout.PLANES
+    layer_norm: LayerNormForm = LayerNormForm.STANDARD
+    geglu: GegluForm = GegluForm.HALVES
+    residual: ResidualForm = ResidualForm.ADD
+
+    def __post_init__(self) -> None:
+        planes = self.layout is Layout.PLANES
+        if planes and self.group_norm is GroupNormForm.FUSED:
+            raise ValueError("fused group normalisation wants channels last")
+        if not planes and self.upsampling is UpsamplingForm.TRANSPOSED:
+            raise ValueError("transposed convolutions are written on planes")
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def graph_in_memory(
 def _read(source: WeightSource, flat: Array) -> Array:
     if isinstance(source, DerivedWeight):
         derived = np.empty(source.shape, flat.dtype)
-        source.derive(_read(source.source, flat), derived)
+        source.derive([_read(part, flat) for part in source.sources], derived)
         return derived
     start = source.offset // flat.itemsize
     return flat[start : start + source.elements].reshape(source.shape)
