@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
 from app.checkpoints import STARTER_NAME, ListedCheckpoint, list_checkpoints
 from app.engine_client import EngineClient
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.messages import CheckpointInspected, QueryFailed
+from engine.api.messages import CheckpointHashed, CheckpointInspected, QueryFailed
 from engine.api.values import ErrorCode, ErrorInfo
 
 # The engine failed, not what it was asked about: it is asked once more.
@@ -24,6 +25,8 @@ class CheckpointStore(QObject):
     changed = Signal()
     # Path, then CheckpointInfo or ErrorInfo.
     looked = Signal(object, object)
+    # Path, then the percent of its file that is hashed, while that goes on.
+    hashing = Signal(object, int)
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class CheckpointStore(QObject):
         # Query to path, and whether it is asked for the second time.
         self._asked: dict[int, tuple[Path, bool]] = {}
         client.checkpoint_inspected.connect(self._on_inspected)
+        client.checkpoint_hashed.connect(self._on_hashed)
         client.query_failed.connect(self._on_query_failed)
 
     @property
@@ -91,6 +95,16 @@ class CheckpointStore(QObject):
         path, _ = self._asked.pop(event.query, (None, False))
         if path is not None:
             self._keep(path, event.checkpoint)
+
+    def _on_hashed(self, event: CheckpointHashed) -> None:
+        for path, answer in tuple(self._answers.items()):
+            if not isinstance(answer, CheckpointInfo) or answer.path != event.path:
+                continue
+            if event.sha256 is None:
+                percent = 100 * event.done_bytes // max(1, event.total_bytes)
+                self.hashing.emit(path, min(percent, 99))
+            else:
+                self._keep(path, msgspec.structs.replace(answer, sha256=event.sha256))
 
     def _on_query_failed(self, event: QueryFailed) -> None:
         path, again = self._asked.pop(event.query, (None, False))

@@ -43,6 +43,7 @@ class EngineClient(QObject):
     devices_found = Signal(object)
     device_verdict = Signal(object)
     checkpoint_inspected = Signal(object)
+    checkpoint_hashed = Signal(object)
     prompt_checked = Signal(object)
     job_planned = Signal(object)
     job_phase = Signal(object)

@@ -14,10 +14,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-import ml_dtypes
-import numpy as np
 from numpy.typing import NDArray
 
+from backends.elements import DType, Precision
 from backends.forms import (
     AttentionForm,
     GegluForm,
@@ -57,62 +56,6 @@ class Cancellation(Protocol):
     def calling(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
         """Within the block, a request to stop calls `stop` once, on the thread that asks."""
         ...
-
-
-class DType(StrEnum):
-    """Element types of weights and tensors, named as in safetensors headers."""
-
-    F64 = "F64"
-    F32 = "F32"
-    F16 = "F16"
-    BF16 = "BF16"
-    F8_E4M3 = "F8_E4M3"
-    F8_E5M2 = "F8_E5M2"
-    I64 = "I64"
-    I32 = "I32"
-    I16 = "I16"
-    I8 = "I8"
-    U8 = "U8"
-    BOOL = "BOOL"
-
-    @property
-    def numpy(self) -> np.dtype[Any]:
-        """The NumPy type that holds it; those NumPy lacks come from ml_dtypes."""
-        return _NUMPY_TYPES[self]
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element."""
-        return self.numpy.itemsize
-
-
-_NUMPY_TYPES: Mapping[DType, np.dtype[Any]] = {
-    DType.F64: np.dtype(np.float64),
-    DType.F32: np.dtype(np.float32),
-    DType.F16: np.dtype(np.float16),
-    DType.BF16: np.dtype(ml_dtypes.bfloat16),
-    DType.F8_E4M3: np.dtype(ml_dtypes.float8_e4m3fn),
-    DType.F8_E5M2: np.dtype(ml_dtypes.float8_e5m2),
-    DType.I64: np.dtype(np.int64),
-    DType.I32: np.dtype(np.int32),
-    DType.I16: np.dtype(np.int16),
-    DType.I8: np.dtype(np.int8),
-    DType.U8: np.dtype(np.uint8),
-    DType.BOOL: np.dtype(np.bool_),
-}
-
-
-class Precision(StrEnum):
-    """The number format a network computes in."""
-
-    F32 = "f32"
-    F16 = "f16"
-    BF16 = "bf16"
-
-    @property
-    def dtype(self) -> DType:
-        """The element type of weights stored in this precision."""
-        return DType[self.name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +135,20 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
+class AttentionKernels:
+    """What a compiler has kernels of attention for, where it does not have them for everything."""
+
+    elements: tuple[DType, ...]
+    # Of one head, the narrowest and the widest.
+    head_widths: tuple[int, int]
+
+    def serve(self, element: DType, head_width: int) -> bool:
+        """Whether attention of this width, in this type, is among them."""
+        narrowest, widest = self.head_widths
+        return element in self.elements and narrowest <= head_width <= widest
+
+
+@dataclass(frozen=True, slots=True)
 class OperatorSet:
     """The forms of ONNX a compiler runs best, and the weight types it takes as they are.
 
@@ -201,7 +158,11 @@ class OperatorSet:
     opset: int
     # Element types of weights and activations it takes; F32 always.
     elements: tuple[DType, ...] = (DType.F32,)
+    # Computes in the graph's element type, whatever precision is asked for: the two must agree.
+    strongly_typed: bool = False
     attention: AttentionForm = AttentionForm.PRIMITIVE
+    # What `attention` is written for; the rest is primitive. None: for everything.
+    attention_kernels: AttentionKernels | None = None
     group_norm: GroupNormForm = GroupNormForm.INSTANCE
     gelu: GeluForm = GeluForm.ERF
     linear: LinearForm = LinearForm.TRANSPOSE_MATMUL
@@ -337,6 +298,17 @@ def sizes_of(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict
             if expected != actual:
                 raise BackendError(f"input {spec.name} has shape {shape}, not {spec.shape}")
     return sizes
+
+
+def size_of(dimension: int | str, sizes: Mapping[str, int]) -> int:
+    """The value of a dimension of `TensorSpec.shape`, of outputs too."""
+    if isinstance(dimension, int):
+        return dimension
+    factor, times, name = dimension.rpartition("*")
+    if times:
+        return int(factor) * sizes[name]
+    name, _, divisor = dimension.partition("/")
+    return sizes[name] // int(divisor or 1)
 
 
 class Backend(Protocol):

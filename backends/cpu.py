@@ -8,7 +8,6 @@ OperatorKernels.md), so graphs are float32 whatever the file holds.
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
 # (the runtime ships no complete types)
 
-from importlib.metadata import version
 from importlib.util import find_spec
 
 from backends import hardware
@@ -27,6 +26,7 @@ from backends.base import (
     Progress,
     Session,
 )
+from backends.onnx_runtime.installed import installed
 
 _OPERATORS = OperatorSet(
     opset=20,
@@ -53,7 +53,7 @@ class CpuBackend(Backend):
 
     def fingerprint(self, device: Device) -> str:
         """ONNX Runtime's version and the processor."""
-        return f"onnxruntime {version('onnxruntime')} {device.name}"
+        return f"{installed()} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
         """Main memory."""
@@ -70,10 +70,11 @@ class CpuBackend(Backend):
         """Make a graph ready to run. Raises BackendError or RunCancelled."""
         import onnxruntime as ort
 
-        from backends.onnxruntime_session import OnnxRuntimeSession
+        from backends.onnx_runtime.provider import CPU, Provider
+        from backends.onnx_runtime.session import OnnxRuntimeSession
 
         options = ort.SessionOptions()
         options.log_severity_level = 3
         # Components are large and run in turn: an arena would keep each one's peak for ever.
         options.enable_cpu_mem_arena = False
-        return OnnxRuntimeSession(graph, options, ["CPUExecutionProvider"], cancel)
+        return OnnxRuntimeSession(graph, options, Provider(CPU), cancel)

@@ -1,11 +1,17 @@
 """A backend that computes nothing: right shapes at once, and failures on request.
 
 For tests of everything around the networks, and for work on the interface. Outputs are a fixed
-function of the graph's name, so that they are neither flat nor different from run to run.
+function of the graph's name and, where it is compiled, of the artifact's bytes, so that they are
+neither flat nor different from run to run. `Compiling` has it play a compiler of any kind.
 """
 
+import hashlib
+import json
+import os
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from threading import Event
 from zlib import crc32
 
@@ -17,6 +23,8 @@ from backends.base import (
     Backend,
     BackendError,
     Cancellation,
+    Compilation,
+    ComputedArray,
     Device,
     Graph,
     MemoryInfo,
@@ -25,10 +33,52 @@ from backends.base import (
     Progress,
     RunCancelled,
     Session,
+    ShapeProfile,
+    ShapeSupport,
     TensorSpec,
+    WeightRef,
     all_feeds,
+    size_of,
     sizes_of,
 )
+
+# Holds the JSON of a `Compiling`, so that it reaches the processes that are started.
+COMPILING = "SAFELIGHT_NULL_COMPILING"
+_ARTIFACT, _END = "network.bin", b"the end"
+_PIECES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Compiling:
+    """What compiling is like: see `backends.base.Compilation`; what it writes; what goes wrong."""
+
+    shapes: ShapeSupport = ShapeSupport.DYNAMIC
+    carries_weights: bool = False
+    interruptible: bool = True
+    # The fingerprint.
+    runtime: str = "null 1"
+    file_bytes: int = 1000
+    # Half done, it goes on only once this file is there.
+    gate: str = ""
+    # Gets a line for each compile that begins: the graph's name.
+    journal: str = ""
+    # The graphs in whose midst the process dies or the compiler gives up, or that have no artifact.
+    crashes: tuple[str, ...] = ()
+    fails: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+
+    @classmethod
+    def from_environment(cls) -> "Compiling | None":
+        """What COMPILING says, None where it is not set."""
+        text = os.environ.get(COMPILING)
+        if not text:
+            return None
+        fields = json.loads(text)
+        return cls(**fields | {"shapes": ShapeSupport(fields["shapes"])})
+
+    def as_environment(self) -> dict[str, str]:
+        """The variable that `from_environment` reads."""
+        return {COMPILING: json.dumps(asdict(self))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +96,18 @@ class Script:
 
 
 class NullBackend(Backend):
-    """Loads at once, returns numbers of the right shape; `scripts` maps graph names to misdeeds."""
+    """Loads at once, returns numbers of the right shape; `scripts` maps graph names to misdeeds.
+
+    It compiles only where `compiling` or the environment says how.
+    """
 
     name = "null"
 
-    def __init__(self, scripts: Mapping[str, Script] | None = None) -> None:
+    def __init__(
+        self, scripts: Mapping[str, Script] | None = None, compiling: Compiling | None = None
+    ) -> None:
         self._scripts = dict(scripts or {})
+        self._compiling = compiling or Compiling.from_environment()
 
     def probe(self) -> list[Device]:
         """One device that takes every precision."""
@@ -62,12 +118,36 @@ class NullBackend(Backend):
         return OperatorSet(opset=20)
 
     def fingerprint(self, device: Device) -> str:
-        """Constant."""
-        return "null 1"
+        """Constant, unless the script says otherwise."""
+        return self._compiling.runtime if self._compiling else "null 1"
 
     def memory(self, device: Device) -> MemoryInfo:
         """As if 8 GiB, all free."""
         return MemoryInfo(total=8 << 30, free=8 << 30, integrated=True)
+
+    def compilation(self, device: Device) -> Compilation | None:
+        """As scripted."""
+        how = self._compiling
+        return how and Compilation(how.shapes, how.carries_weights, how.interruptible)
+
+    def compile(
+        self,
+        graph: Graph,
+        device: Device,
+        profile: ShapeProfile,
+        folder: Path,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Artifact | None:
+        """Write a file that depends on all that a compiler's would."""
+        if self._compiling is None or graph.name in self._compiling.leaves:
+            return None
+        try:
+            _compile(self._compiling, graph, profile, folder / _ARTIFACT, progress, cancel)
+        except OSError as error:
+            raise BackendError(f"it cannot be written: {error}") from error
+        dynamic = self._compiling.shapes is ShapeSupport.DYNAMIC
+        return Artifact(folder) if dynamic else Artifact(folder, profile)
 
     def load(
         self,
@@ -87,17 +167,76 @@ class NullBackend(Backend):
                 raise RunCancelled
         if script.load_error:
             raise script.load_error
-        return NullSession(graph, script)
+        return NullSession(graph, script, artifact)
+
+
+def _compile(
+    how: Compiling,
+    graph: Graph,
+    profile: ShapeProfile,
+    path: Path,
+    progress: Progress,
+    cancel: Cancellation,
+) -> None:
+    """Write `path` piece by piece. Raises OSError, BackendError, RunCancelled."""
+    if how.journal:
+        with Path(how.journal).open("a") as journal:
+            journal.write(f"{graph.name}\n")
+    content = hashlib.sha256(graph.model + repr(profile).encode() + how.runtime.encode())
+    if how.carries_weights:
+        for name, ref in graph.weights.items():
+            content.update(name.encode() + _numbers_of(ref))
+    piece = content.digest() * (how.file_bytes // _PIECES // content.digest_size + 1)
+    with path.open("wb") as file:
+        for number in range(_PIECES):
+            while number == _PIECES // 2 and how.gate and not Path(how.gate).exists():
+                _stop_if_asked(how, cancel)
+                time.sleep(0.01)
+            if number == _PIECES // 2 and graph.name in how.crashes:
+                os.abort()
+            if number == _PIECES // 2 and graph.name in how.fails:
+                raise BackendError(f"it gives up on {graph.name}")
+            _stop_if_asked(how, cancel)
+            file.write(piece)
+            progress((number + 1) / _PIECES)
+        file.write(_END)
+
+
+def _stop_if_asked(how: Compiling, cancel: Cancellation) -> None:
+    if how.interruptible and cancel.is_set():
+        raise RunCancelled
+
+
+def _numbers_of(ref: WeightRef) -> bytes:
+    if isinstance(ref, ComputedArray):
+        return ref.array.tobytes()
+    with ref.path.open("rb") as file:
+        file.seek(ref.offset)
+        return file.read(ref.nbytes)
+
+
+def _seed(graph: Graph, artifact: Artifact | None) -> int:
+    """What the numbers are made of. Raises BackendError for what it did not write."""
+    if artifact is None:
+        return crc32(graph.name.encode())
+    try:
+        content = (artifact.folder / _ARTIFACT).read_bytes()
+    except OSError as error:
+        raise BackendError(f"the artifact cannot be read: {error}") from error
+    if not content.endswith(_END):
+        raise BackendError("the artifact is cut short")
+    return crc32(content, crc32(graph.name.encode()))
 
 
 class NullSession:
     """A `backends.base.Session` that computes nothing."""
 
-    def __init__(self, graph: Graph, script: Script) -> None:
+    def __init__(self, graph: Graph, script: Script, artifact: Artifact | None = None) -> None:
         self.inputs: tuple[TensorSpec, ...] = graph.inputs
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
         self._script = script
-        self._seed = crc32(graph.name.encode())
+        self._seed = _seed(graph, artifact)
+        self._profile = artifact.profile if artifact else ShapeProfile()
         self._pinned: dict[str, Array] = {}
         self._cancelled = Event()
 
@@ -108,6 +247,9 @@ class NullSession:
         if self._script.run_error:
             raise self._script.run_error
         sizes = sizes_of(self.inputs, all_feeds(self.inputs, self._pinned, feeds))
+        for name, within in self._profile.dimensions.items():
+            if not within.minimum <= sizes[name] <= within.maximum:
+                raise BackendError(f"{name} {sizes[name]} is not within {within}")
         return {spec.name: self._numbers(spec, sizes) for spec in self.outputs}
 
     def pin(self, name: str, array: Array) -> None:
@@ -123,17 +265,6 @@ class NullSession:
         self._pinned.clear()
 
     def _numbers(self, spec: TensorSpec, sizes: Mapping[str, int]) -> Array:
-        shape = tuple(_size(dimension, sizes) for dimension in spec.shape)
+        shape = tuple(size_of(dimension, sizes) for dimension in spec.shape)
         numbers = np.random.default_rng(self._seed).standard_normal(shape, np.float32)
         return 0.1 * numbers + np.float32(self._script.offset)
-
-
-def _size(dimension: int | str, sizes: Mapping[str, int]) -> int:
-    """The value of a dimension of `TensorSpec.shape`."""
-    if isinstance(dimension, int):
-        return dimension
-    factor, times, name = dimension.rpartition("*")
-    if times:
-        return int(factor) * sizes[name]
-    name, _, divisor = dimension.partition("/")
-    return sizes[name] // int(divisor or 1)

@@ -53,8 +53,11 @@ def checkpoint_label(entry: ListedCheckpoint) -> str:
     return translate("labels", "Safelight starter") if entry.name == STARTER_NAME else entry.name
 
 
-def checkpoint_summary(info: CheckpointInfo) -> str:
-    """One line on what a checkpoint is."""
+def checkpoint_summary(info: CheckpointInfo, hashed: int | None = None) -> str:
+    """One line on what a checkpoint is; `hashed` is the percent of it, while its hash is not known.
+
+    The hash is shown as A1111 and Civitai show it.
+    """
     parts = [_FAMILIES.get(info.family, info.family)]
     if info.variant and info.variant != "base":
         parts.append(info.variant.replace("_", " "))
@@ -62,6 +65,10 @@ def checkpoint_summary(info: CheckpointInfo) -> str:
     parts.append("/".join(precisions))
     parts.append(file_size(sum(part.bytes for part in info.components)))
     parts.append(size_label(info.default_size, info.default_size))
+    if info.sha256 is not None:
+        parts.append(translate("labels", "hash {digits}").format(digits=info.sha256[:10]))
+    elif hashed is not None:
+        parts.append(translate("labels", "hash at {n} %").format(n=hashed))
     return " · ".join(part for part in parts if part)
 
 

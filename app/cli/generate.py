@@ -4,7 +4,7 @@ import argparse
 import re
 import signal
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import TypeVar
@@ -27,8 +27,9 @@ from engine.api.values import (
     ScheduleName,
 )
 from engine.families.identify import identify
+from engine.jobs.background_hash import BackgroundHash
 from engine.jobs.cancel import CancelToken
-from engine.jobs.runner import JobResult, JobRunner
+from engine.jobs.runner import JobResult, JobRunner, known_files
 from engine.jobs.saving import PictureSaver
 from engine.memory.peak import PeakMemory
 from engine.metadata.readers import ImportedRequest, read_request
@@ -115,9 +116,11 @@ def run(options: argparse.Namespace) -> int:
     paths = find_paths()
     saver = PictureSaver(options.out or str(paths.output / ""), request.count)
     token = CancelToken()
-    with _interruptible(token), PeakMemory(private_bytes) as memory:
+    hashes = BackgroundHash(known_files(paths.cache))
+    runner = JobRunner(paths.cache, paths.wildcards, hashes=hashes)
+    with _interruptible(token), PeakMemory(private_bytes) as memory, closing(hashes):
         try:
-            result = JobRunner(paths.cache, paths.wildcards).run(request, saver, reporter, token)
+            result = runner.run(request, saver, reporter, token)
         finally:
             reporter.clear()
     if options.json:

@@ -3,10 +3,17 @@
 import argparse
 
 from app.checkpoints import find_checkpoint
-from app.cli.terminal import print_json
+from app.cli.terminal import ByteBar, print_json
 from app.paths import find_paths, starter_checkpoint
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.values import ErrorCode
+from engine.checkpoints.faults import unreadable
+from engine.checkpoints.full_hash import MODEL_HASH_DIGITS, TENSORS_HASH_DIGITS, FullHash, hash_file
+from engine.checkpoints.known_files import KnownFiles
+from engine.errors import Cancelled, EngineError
+from engine.families.base import IdentifiedCheckpoint
 from engine.families.identify import identify
+from engine.jobs.runner import known_files
 from engine.pipeline.inspection import inspect
 
 HELP = "say what a checkpoint file is"
@@ -15,27 +22,72 @@ HELP = "say what a checkpoint file is"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("file", metavar="FILE", help="a file, a folder or a listed name")
+    parser.add_argument(
+        "--hash", action="store_true", help="read the whole file for the hashes others know it by"
+    )
     parser.add_argument("--json", action="store_true")
 
 
 def run(options: argparse.Namespace) -> int:
     """Identify the file and print what was found."""
-    path = find_checkpoint(options.file, find_paths().models, starter_checkpoint())
-    output = inspect(identify(path))
+    paths = find_paths()
+    path = find_checkpoint(options.file, paths.models, starter_checkpoint())
+    known = known_files(paths.cache)
+    checkpoint = identify(path, known.read_index)
+    sha256 = known.sha256(checkpoint.file) if checkpoint.file else None
+    tensors: str | None = None
+    if options.hash:
+        found = _hash(checkpoint, known)
+        sha256, tensors = found.whole, found.tensors
+    output = inspect(checkpoint, sha256)
     if options.json:
         print_json(output)
     else:
-        _print(output)
+        _print(output, tensors)
     return 0
 
 
-def _print(output: CheckpointInfo) -> None:
+def _hash(checkpoint: IdentifiedCheckpoint, known: KnownFiles) -> FullHash:
+    """Hash the checkpoint's file, and remember it. Raises EngineError; Cancelled on Ctrl-C."""
+    state = checkpoint.file
+    if state is None:
+        raise EngineError(
+            ErrorCode.NOT_AVAILABLE,
+            f"{checkpoint.path.name} is a folder; only a single file has a hash.",
+            "Give one of the files in it.",
+        )
+    bar = ByteBar("Hashing", state.size)
+    try:
+        found = hash_file(state.path, bar.show, tensors=True)
+        still_there = state.is_of(state.path.stat())
+    except OSError as error:
+        raise unreadable(state.path, error) from error
+    except KeyboardInterrupt:
+        raise Cancelled from None
+    finally:
+        bar.clear()
+    if not still_there:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNREADABLE,
+            f"{state.path.name} changed while it was read.",
+            "If it is still downloading, wait until that has finished.",
+        )
+    if known.is_settled(state):
+        known.note_sha256(state, checkpoint.digest, found.whole)
+    return found
+
+
+def _print(output: CheckpointInfo, tensors: str | None) -> None:
     print(output.path)
     print(f"  family       {output.family} ({output.variant}), predicts {output.prediction}")
     print(f"  picture      {output.default_size}x{output.default_size} by default")
     for part in output.components:
         size = f"{part.parameters / 1e6:,.1f} M parameters, {part.bytes / 1e6:,.1f} MB"
         print(f"  {part.name:<13}{size}, {' and '.join(part.precisions)}")
+    if output.sha256:
+        print(f"  hash         {output.sha256[:MODEL_HASH_DIGITS]} (AutoV2), of {output.sha256}")
+    if tensors:
+        print(f"  AutoV3       {tensors[:TENSORS_HASH_DIGITS]}")
     for name in output.missing:
         print(f"  {name:<13}missing: supply it with --{name.replace('_', '-')} FILE")
     if output.ignored_keys:

@@ -53,6 +53,48 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print("  ".join(cells).rstrip())
 
 
+class StatusLine:
+    """The last line of a terminal, drawn again and again; nothing where stderr is none."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr.isatty()
+        self._shown = ""
+
+    def draw(self, text: str) -> None:
+        """Show a text, as far as it fits, in the place of the one before."""
+        if self._is_terminal and text != self._shown:
+            self._shown = text
+            columns = shutil.get_terminal_size().columns
+            print(f"\r\x1b[2K{text[: columns - 1]}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Remove it, so that ordinary output can follow."""
+        self.draw("")
+
+
+def bar(fraction: float) -> str:
+    """A bar that is full at 1."""
+    filled = int(_BAR_WIDTH * fraction)
+    return "█" * filled + "░" * (_BAR_WIDTH - filled)
+
+
+class ByteBar:
+    """How much of so many bytes is done."""
+
+    def __init__(self, label: str, total: int) -> None:
+        self._label, self._total = label, max(1, total)
+        self._line = StatusLine()
+
+    def show(self, done: int) -> None:
+        """Draw the bar."""
+        fraction = done / self._total
+        self._line.draw(f"{self._label} {bar(fraction)} {int(100 * fraction)} %")
+
+    def clear(self) -> None:
+        """Remove it."""
+        self._line.clear()
+
+
 class TerminalReporter(SilentReporter):
     """Shows a job's progress on a terminal; where there is none, only warnings."""
 

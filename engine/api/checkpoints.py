@@ -37,6 +37,8 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     evidence: tuple[str, ...]
     ignored_keys: int
     digest: str
+    # SHA-256 of the whole file; None for folders, and where it is not known yet.
+    sha256: str | None = None
     # The folder of its own tokenizer, None where it uses CLIP's.
     tokenizer: str | None = None
     # One for each sampler; first the one that is taken where none is chosen.

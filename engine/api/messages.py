@@ -15,10 +15,10 @@ from engine.api.checkpoints import CheckpointInfo
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import ComponentFiles, GenerateRequest
-from engine.api.values import ErrorInfo, Phase
+from engine.api.values import ArtifactKind, ErrorInfo, Phase
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 4
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -46,9 +46,14 @@ class ScanDevices(Message, frozen=True, kw_only=True):
 
 
 class VerifyDevices(Message, frozen=True, kw_only=True):
-    """Run a small graph on each usable device. Answered by a DeviceVerdict for each."""
+    """Have each usable device compute that never did; `again` has all, and forgets their failures.
+
+    Answered by a DeviceVerdict for each and DevicesFound at last, out of the order of queries:
+    the answers to others come in between.
+    """
 
     query: int
+    again: bool = False
 
 
 class InspectCheckpoint(Message, frozen=True, kw_only=True):
@@ -148,8 +153,26 @@ class Ready(Message, frozen=True, kw_only=True):
     """The engine is configured and takes jobs."""
 
 
+class PrecisionFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """How a device did in one precision: the median of its runs, and how far it was off.
+
+    `difference` is relative to the length of the cpu backend's float32 result. `problem` says why
+    the device is not to be used in this precision, empty where it is right.
+    """
+
+    precision: str
+    milliseconds: float = 0.0
+    difference: float = 0.0
+    problem: str = ""
+
+
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A device as one backend sees it; `unusable` is the reason it cannot be used, else empty."""
+    """A device as one backend sees it; `unusable` is the reason it cannot be used, else empty.
+
+    `verdict` says in a sentence how it did when it was run, `checked` whether it was; `failure`
+    why a job had to go on elsewhere. Of what was never looked at, in case it takes the whole
+    process with it, there is only the backend's name.
+    """
 
     backend: str
     name: str
@@ -160,19 +183,27 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     memory_total_bytes: int
     memory_free_bytes: int
     unusable: str = ""
+    title: str = ""
+    checked: bool = True
+    figures: tuple[PrecisionFigures, ...] = ()
+    verdict: str = ""
+    failure: str = ""
 
 
 class DevicesFound(Message, frozen=True, kw_only=True):
-    """Every device, in order of preference."""
+    """Every device, those first that "auto" takes, in its order; `choice` is why the first."""
 
     query: int
     devices: tuple[DeviceInfo, ...]
+    choice: str = ""
+    # Devices that "auto" does not know yet: VerifyDevices is worth asking.
+    news: bool = False
 
 
 class DeviceVerdict(Message, frozen=True, kw_only=True):
     """How a device did when it was run; `reason` says so in a sentence.
 
-    `remaining` counts the verdicts of this query that are still to come.
+    `remaining` counts the backends of this query that are still to come.
     """
 
     query: int
@@ -181,6 +212,7 @@ class DeviceVerdict(Message, frozen=True, kw_only=True):
     usable: bool
     reason: str
     remaining: int
+    figures: tuple[PrecisionFigures, ...] = ()
 
 
 class CheckpointInspected(Message, frozen=True, kw_only=True):
@@ -188,6 +220,18 @@ class CheckpointInspected(Message, frozen=True, kw_only=True):
 
     query: int
     checkpoint: CheckpointInfo
+
+
+class CheckpointHashed(Message, frozen=True, kw_only=True):
+    """How far the hash of a checkpoint that was inspected or used is; at its end what it is.
+
+    `sha256` is of the whole file, as other tools know it.
+    """
+
+    path: str
+    done_bytes: int
+    total_bytes: int
+    sha256: str | None = None
 
 
 class PromptChecked(Message, frozen=True, kw_only=True):
@@ -270,11 +314,18 @@ class JobFailed(Message, frozen=True, kw_only=True):
 
 
 class ArtifactInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Something in the cache that can be made again; `last_used` in seconds since 1970."""
+    """Something in the cache that can be made again; `last_used` in seconds since 1970.
+
+    What it was made of is empty where it is not known, `device` where it serves every one.
+    """
 
     name: str
+    kind: ArtifactKind
     bytes: int
     last_used: float
+    network: str = ""
+    checkpoint: str = ""
+    device: str = ""
 
 
 class ArtifactsListed(Message, frozen=True, kw_only=True):
@@ -352,6 +403,7 @@ Event: TypeAlias = (
     | DevicesFound
     | DeviceVerdict
     | CheckpointInspected
+    | CheckpointHashed
     | PromptChecked
     | JobPlanned
     | JobPhase

@@ -84,8 +84,11 @@ class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
     family: str
     prediction: PredictionType
     device: str
-    # SHA-256 of the checkpoint's header and size: identifies the file without reading gigabytes.
+    # Of samples of the checkpoint's files: tells its weights from others without reading gigabytes.
     checkpoint_digest: str
     retries: tuple[Retry, ...] = ()
     warnings: tuple[ErrorInfo, ...] = ()
     version: int = RECORD_VERSION
+    # SHA-256 of the whole file, by which other tools know a checkpoint; None for folders, and where
+    # it was not known yet.
+    checkpoint_sha256: str | None = None

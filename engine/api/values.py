@@ -167,6 +167,13 @@ class Phase(StrEnum):
     SAVE = "save"
 
 
+class ArtifactKind(StrEnum):
+    """What the cache holds: networks compiled for a device, weights converted to another type."""
+
+    COMPILED_NETWORK = "compiled_network"
+    CONVERTED_WEIGHTS = "converted_weights"
+
+
 class ErrorCode(StrEnum):
     """Every failure a user can meet. Codes are data: the app translates and offers a remedy."""
 

@@ -4,7 +4,7 @@ Names inside the folder's JSON never become paths, except the shards of a split 
 plain names beside their list. Links are followed: the Hugging Face cache is made of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic
@@ -25,6 +25,9 @@ from engine.checkpoints.diffusers_configs import (
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
+
+# How a file of tensors is read: `read_index`, or a way that remembers.
+ReadIndex = Callable[[Path], TensorIndex]
 
 MAX_SHARDS = 100
 # In the order they are preferred: full precision before half.
@@ -65,7 +68,7 @@ def is_checkpoint_folder(path: Path) -> bool:
     return (path / "model_index.json").is_file() or (path / "unet" / "config.json").is_file()
 
 
-def read_folder(path: Path) -> DiffusersFolder:
+def read_folder(path: Path, read: ReadIndex = read_index) -> DiffusersFolder:
     """Everything a diffusers folder says about itself. Raises EngineError."""
     pipeline = path / "model_index.json"
     if not is_checkpoint_folder(path):
@@ -77,27 +80,29 @@ def read_folder(path: Path) -> DiffusersFolder:
     return DiffusersFolder(
         path=path,
         pipeline=read_config(pipeline, PipelineFile).class_name if pipeline.is_file() else "",
-        unet=read_unet(path / "unet"),
-        vae=read_vae(path / "vae"),
-        text_encoder=read_text_encoder(path / "text_encoder"),
+        unet=read_unet(path / "unet", read),
+        vae=read_vae(path / "vae", read),
+        text_encoder=read_text_encoder(path / "text_encoder", read),
         scheduler=read_scheduler(path / "scheduler"),
         tokenizer=find_tokenizer(path / "tokenizer"),
     )
 
 
-def read_unet(folder: Path) -> FolderPart[UNetFile] | None:
+def read_unet(folder: Path, read: ReadIndex = read_index) -> FolderPart[UNetFile] | None:
     """The UNet in `folder`; None where there is no such folder."""
-    return _part(folder, UNetFile, _DIFFUSERS_STEM)
+    return _part(folder, UNetFile, _DIFFUSERS_STEM, read)
 
 
-def read_vae(folder: Path) -> FolderPart[VaeFile] | None:
+def read_vae(folder: Path, read: ReadIndex = read_index) -> FolderPart[VaeFile] | None:
     """The autoencoder in `folder`; None where there is no such folder."""
-    return _part(folder, VaeFile, _DIFFUSERS_STEM)
+    return _part(folder, VaeFile, _DIFFUSERS_STEM, read)
 
 
-def read_text_encoder(folder: Path) -> FolderPart[ClipTextFile] | None:
+def read_text_encoder(
+    folder: Path, read: ReadIndex = read_index
+) -> FolderPart[ClipTextFile] | None:
     """The text encoder in `folder`; None where there is no such folder."""
-    return _part(folder, ClipTextFile, _TRANSFORMERS_STEM)
+    return _part(folder, ClipTextFile, _TRANSFORMERS_STEM, read)
 
 
 def find_tokenizer(folder: Path) -> Path | None:
@@ -112,21 +117,23 @@ def read_scheduler(folder: Path) -> SchedulerFile | None:
     return read_config(path, SchedulerFile) if path.is_file() else None
 
 
-def _part(folder: Path, kind: type[ConfigT], stem: str) -> FolderPart[ConfigT] | None:
+def _part(
+    folder: Path, kind: type[ConfigT], stem: str, read: ReadIndex
+) -> FolderPart[ConfigT] | None:
     config = folder / "config.json"
     if not config.is_file():
         return None
-    return FolderPart(read_config(config, kind), _weights(folder, stem))
+    return FolderPart(read_config(config, kind), _weights(folder, stem, read))
 
 
-def _weights(folder: Path, stem: str) -> TensorIndex:
+def _weights(folder: Path, stem: str, read: ReadIndex) -> TensorIndex:
     for variant in _VARIANTS:
         whole = folder / f"{stem}{variant}.safetensors"
         if whole.is_file():
-            return read_index(whole)
+            return read(whole)
         shards = folder / f"{stem}.safetensors.index{variant}.json"
         if shards.is_file():
-            return _sharded(shards)
+            return _sharded(shards, read)
     other = next(
         (name for name in (f"{stem}.bin", "pytorch_model.bin") if (folder / name).is_file()), ""
     )
@@ -138,7 +145,7 @@ def _weights(folder: Path, stem: str) -> TensorIndex:
     )
 
 
-def _sharded(path: Path) -> TensorIndex:
+def _sharded(path: Path, read: ReadIndex) -> TensorIndex:
     """The shards that a list names, as one index; each tensor must be where the list says."""
     places = read_config(path, _ShardList).weight_map
     names = sorted(set(places.values()))
@@ -148,7 +155,7 @@ def _sharded(path: Path) -> TensorIndex:
             f"{path.name} names files that are not beside it.",
             "Download the folder again.",
         )
-    shards = {name: read_index(path.parent / name) for name in names}
+    shards = {name: read(path.parent / name) for name in names}
     tensors: dict[str, FileSlice] = {}
     for key, name in places.items():
         found = shards[name].tensors.get(key)

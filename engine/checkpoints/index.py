@@ -1,6 +1,8 @@
 """What every checkpoint reader produces: the names, shapes and places of tensors, no numbers."""
 
 import hashlib
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +15,52 @@ WINDOW_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as it is at a moment: whoever changes its content changes something of this.
+
+    `changed` is what no program sets at will, unlike the time of modification: the time of the last
+    change of the file's node, or on Windows, which keeps none, the node's number.
+    """
+
+    path: Path
+    size: int
+    modified_ns: int
+    changed: int
+    # SHA-256 of the header alone.
+    header: str
+
+    @classmethod
+    def of(cls, path: Path, facts: os.stat_result, header: bytes) -> "FileState":
+        """The state of the file at `path` with these facts and this header."""
+        changed = facts.st_ino if sys.platform == "win32" else facts.st_ctime_ns
+        digest = hashlib.sha256(header).hexdigest()
+        return cls(path, facts.st_size, facts.st_mtime_ns, changed, digest)
+
+    def is_of(self, facts: os.stat_result) -> bool:
+        """Whether the file with these facts is still this one; its header is not looked at."""
+        now = FileState.of(self.path, facts, b"")
+        mine = (self.size, self.modified_ns, self.changed)
+        return mine == (now.size, now.modified_ns, now.changed)
+
+    @property
+    def latest_ns(self) -> int:
+        """When it was last written to, as far as the system tells; since 1970."""
+        return self.modified_ns if sys.platform == "win32" else max(self.modified_ns, self.changed)
+
+
+@dataclass(frozen=True, slots=True)
 class TensorIndex:
     """The tensors of a file, or of a file in shards, under the names they have there.
 
     `digest` tells two files apart by content without reading them whole; see `sampled_digest`.
+    `state` is the file's when it was read; None for shards.
     """
 
     path: Path
     tensors: Mapping[str, FileSlice]
     metadata: Mapping[str, str]
     digest: str
+    state: FileState | None = None
 
 
 def sampled_digest(file: BinaryIO, header: bytes, size: int) -> str:

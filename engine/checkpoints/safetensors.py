@@ -5,6 +5,7 @@ file is named for what it is: a web page, a pickle, half a download.
 """
 
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -12,7 +13,7 @@ from typing import BinaryIO
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import DOWNLOAD_AGAIN, corrupt, not_found, unreadable
 from engine.checkpoints.header import LENGTH_BYTES, parse_header
-from engine.checkpoints.index import TensorIndex, sampled_digest
+from engine.checkpoints.index import FileState, TensorIndex, sampled_digest
 from engine.errors import EngineError
 
 MAX_HEADER_BYTES = 16 * 1024 * 1024
@@ -47,8 +48,14 @@ _OTHER_FILES = (
 )
 
 
-def read_index(path: Path) -> TensorIndex:
-    """The tensors of a safetensors file. Raises EngineError for anything unsound."""
+def read_index(
+    path: Path, recall: Callable[[FileState], str | None] = lambda _: None
+) -> TensorIndex:
+    """The tensors of a safetensors file. Raises EngineError for anything unsound.
+
+    `recall` may give the digest that a file in this state is known to have, which saves reading
+    places all over it.
+    """
     if "\0" in str(path):  # the one character no file name has, and `stat` answers with ValueError
         raise not_found(path)
     try:
@@ -63,7 +70,8 @@ def read_index(path: Path) -> TensorIndex:
             raw = _header_bytes(file, path, before.st_size)
             header = parse_header(raw, path)
             _check_size(path, before.st_size, header.end)
-            digest = sampled_digest(file, raw, before.st_size)
+            state = FileState.of(path, before, raw)
+            digest = recall(state) or sampled_digest(file, raw, before.st_size)
         after = path.stat()
     except FileNotFoundError:
         raise not_found(path) from None
@@ -75,7 +83,7 @@ def read_index(path: Path) -> TensorIndex:
             f"{path.name} changed while it was read.",
             "If it is still downloading, wait until that has finished.",
         )
-    return TensorIndex(path, header.tensors, header.metadata, digest)
+    return TensorIndex(path, header.tensors, header.metadata, digest, state)
 
 
 def _header_bytes(file: BinaryIO, path: Path, size: int) -> bytes:

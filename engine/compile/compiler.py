@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 
 from backends.base import (
@@ -10,15 +11,20 @@ from backends.base import (
     BackendError,
     Cancellation,
     Device,
+    DimensionRange,
     DType,
     FileSlice,
     MemoryInfo,
     Precision,
+    Progress,
     RunCancelled,
     Session,
     WeightRef,
 )
 from engine.api.values import ErrorCode
+from engine.compile.artifacts import ArtifactStore
+from engine.compile.compiled import BoundLater, CompiledNetwork
+from engine.compile.key import weights_digest
 from engine.errors import Cancelled, EngineError
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.weights import Report, WeightSource, bind, element_type
@@ -31,32 +37,45 @@ class Network:
     """A network to prepare: its name, how to emit it, and the weights it may use.
 
     `digest` identifies the weights' content, so that a working copy is never another file's.
+    `dimensions` says what its variable dimensions are now and what they may be; a device that
+    compiles for sizes learns those that are missing when it runs. `checkpoint` is for people.
     """
 
     name: str
     emit: Callable[[GraphBuilder], None]
     weights: Mapping[str, FileSlice]
     digest: str
+    dimensions: Mapping[str, DimensionRange] = field(default_factory=dict[str, DimensionRange])
+    checkpoint: str = ""
 
 
 class Compiler:
-    """Prepares networks for one device."""
+    """Prepares networks for one device. Without a store of artifacts none is kept."""
 
-    def __init__(self, backend: Backend, device: Device, working_copies: WorkingCopies) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        device: Device,
+        working_copies: WorkingCopies,
+        artifacts: ArtifactStore | None = None,
+    ) -> None:
         self.backend = backend
         self.device = device
+        self.artifacts = artifacts or ArtifactStore(None)
         self._working_copies = working_copies
 
     def identity(self, network: Network, precision: Precision) -> str:
         """A digest of all that a session of `network` in `precision` is made of.
 
-        The graph, the device, and which bytes of which files, as they are now.
+        The graph, the device, which bytes of which files, as they are now, and what was compiled.
         """
         g = self._emitted(network, precision)
         paths = sorted({ref.path for ref in network.weights.values()})
         files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
         weights = [(name, ref.path, ref.offset) for name, ref in network.weights.items()]
-        made_of = (self.device, precision, g.element, files, weights)
+        compiled = self._compiled(network, g, WeightPlacement.MEMORY, _ignore)
+        artifact = compiled.name if compiled else None
+        made_of = (self.device, precision, g.element, files, weights, artifact)
         return sha256(g.build({}).model + repr(made_of).encode()).hexdigest()
 
     def weight_bytes(self, network: Network, precision: Precision) -> int:
@@ -84,15 +103,56 @@ class Compiler:
         out of memory, checkpoint mismatch, disk full) or Cancelled.
         """
 
-        def report_unless_cancelled(done: int, total: int) -> None:
-            if cancel.is_set():
-                raise Cancelled
-            report(done, total)
-
         g = self._emitted(network, precision)
-        bound = self._bind(network, g.used, g.element, placement, report_unless_cancelled)
+        compiled = self._compiled(network, g, placement, _unless(cancel, report))
         with translated_errors(self.device):
+            if compiled is not None:
+                return compiled.load(_in_thousandths(report), cancel)
+            bound = self._bind(network, g.used, g.element, placement, _unless(cancel, report))
             return self.backend.load(g.build(bound), None, self.device, _no_progress, cancel)
+
+    def is_prepared(self, network: Network, precision: Precision) -> bool:
+        """Whether loading `network` for its present sizes compiles nothing for long."""
+        g = self._emitted(network, precision)
+        compiled = self._compiled(network, g, WeightPlacement.MEMORY, _ignore)
+        return compiled is None or compiled.is_prepared()
+
+    def prepare(
+        self,
+        network: Network,
+        precision: Precision,
+        placement: WeightPlacement,
+        report: Report,
+        cancel: Cancellation,
+    ) -> None:
+        """Compile `network` where that was not done, without loading it. Raises as `load`."""
+        g = self._emitted(network, precision)
+        compiled = self._compiled(network, g, placement, _unless(cancel, report))
+        if compiled is not None:
+            with translated_errors(self.device):
+                compiled.prepare(_in_thousandths(report), cancel)
+
+    def _compiled(
+        self, network: Network, g: GraphBuilder, placement: WeightPlacement, report: Report
+    ) -> CompiledNetwork | None:
+        """The network as the device compiles it, None where it compiles nothing worth keeping."""
+        compilation = self.backend.compilation(self.device)
+        if compilation is None:
+            return None
+        bind_to = partial(self._bind, network, g.used, g.element, report=report)
+        carried = weights_digest(network.digest, g.used) if compilation.carries_weights else None
+        return CompiledNetwork(
+            backend=self.backend,
+            device=self.device,
+            compilation=compilation,
+            graph=g.build(BoundLater(lambda: bind_to(placement=placement))),
+            dimensions=network.dimensions,
+            checkpoint=network.checkpoint,
+            weights=carried,
+            weight_bytes=sum(ref.elements for ref in g.used.values()) * g.element.itemsize,
+            bind_files=lambda: bind_to(placement=WeightPlacement.WORKING_COPY),
+            store=self.artifacts,
+        )
 
     def _emitted(self, network: Network, precision: Precision) -> GraphBuilder:
         operators = self.backend.operators(self.device)
@@ -123,7 +183,8 @@ class Compiler:
         key = f"{network.digest[:24]}-{network.name}-{element.value.lower()}"
         copy = self._working_copies.find(key, weights)
         if copy is None and placement is WeightPlacement.WORKING_COPY:
-            copy = self._working_copies.make(key, weights, element, report)
+            made_of = (network.name, network.checkpoint)
+            copy = self._working_copies.make(key, weights, element, report, made_of)
         return copy if copy is not None else bind(weights, element, report)
 
 
@@ -152,3 +213,28 @@ def translated_errors(device: Device) -> Generator[None]:
 
 def _no_progress(_: float | None) -> None:
     """For backends that prepare in about a second."""
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """For what converts nothing."""
+
+
+def _unless(cancel: Cancellation, report: Report) -> Report:
+    """Reports, and raises Cancelled where the user has asked to stop."""
+
+    def report_unless_cancelled(done: int, total: int) -> None:
+        if cancel.is_set():
+            raise Cancelled
+        report(done, total)
+
+    return report_unless_cancelled
+
+
+def _in_thousandths(report: Report) -> Progress:
+    """A compiler's progress as a `Report`; where the runtime does not tell nothing is said."""
+
+    def progress(done: float | None) -> None:
+        if done is not None:
+            report(round(1000 * done), 1000)
+
+    return progress

@@ -8,7 +8,7 @@ from pathlib import Path
 from backends.base import FileSlice
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
-from engine.checkpoints.index import TensorIndex
+from engine.checkpoints.index import FileState, TensorIndex
 from engine.families.hints import NO_HINTS, CheckpointHints, PreviewFactors
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.unet import UNetConfig
@@ -106,9 +106,12 @@ class IdentifiedCheckpoint:
     ignored_keys: int
     # A folder with vocab.json and merges.txt where the checkpoint brings its own; None for CLIP's.
     tokenizer: Path | None
+    # Tells its weights from all others'; see `engine.checkpoints.index.sampled_digest`.
     digest: str
     hints: CheckpointHints = NO_HINTS
     zero_terminal_snr: bool = False
+    # The one file it is read from, whose SHA-256 people know it by; None for folders.
+    file: FileState | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import (
     DiffusersFolder,
+    ReadIndex,
     find_tokenizer,
     is_checkpoint_folder,
     read_folder,
@@ -36,20 +37,26 @@ FAMILIES: tuple[Family, ...] = (sd1.FAMILY,)
 CLIP_VOCABULARY = 49408
 
 
-def identify(path: Path) -> IdentifiedCheckpoint:
-    """What the checkpoint at `path` is. Raises EngineError for what is none, or not one we run."""
+def identify(path: Path, read: ReadIndex = read_index) -> IdentifiedCheckpoint:
+    """What the checkpoint at `path` is. Raises EngineError for what is none, or not one we run.
+
+    `read` reads a file's header: `KnownFiles.read_index` where there is a cache.
+    """
     path = path.absolute()  # weights stay where they are, wherever the process goes
     if path.is_dir():
-        folder = read_folder(path)
+        folder = read_folder(path, read)
         family = _family_of_folder(folder)
         checkpoint = family.assemble(path, family.read_folder(folder))
         return _with_hints(checkpoint, read_hints(path))
-    index = read_index(path)
+    index = read(path)
     family = _family(index.tensors, path)
-    return family.assemble(path, family.read_file(index, frozenset(Component)))
+    checkpoint = family.assemble(path, family.read_file(index, frozenset(Component)))
+    return replace(checkpoint, file=index.state)
 
 
-def supply(checkpoint: IdentifiedCheckpoint, files: ComponentFiles) -> IdentifiedCheckpoint:
+def supply(
+    checkpoint: IdentifiedCheckpoint, files: ComponentFiles, read: ReadIndex = read_index
+) -> IdentifiedCheckpoint:
     """The checkpoint with parts from other files: a part alone, or one of a whole checkpoint."""
     family = next(family for family in FAMILIES if family.name == checkpoint.family)
     parts = _parts_of(checkpoint)
@@ -60,8 +67,10 @@ def supply(checkpoint: IdentifiedCheckpoint, files: ComponentFiles) -> Identifie
     ):
         if name is not None:
             path = Path(name).absolute()
-            parts = _with_part(parts, component, _read_part(family, component, path), path)
-    return _with_hints(family.assemble(checkpoint.path, parts), checkpoint.hints)
+            parts = _with_part(parts, component, _read_part(family, component, path, read), path)
+    supplied = _with_hints(family.assemble(checkpoint.path, parts), checkpoint.hints)
+    # People know a checkpoint by its denoiser.
+    return replace(supplied, file=None if files.denoiser else checkpoint.file)
 
 
 def require_complete(checkpoint: IdentifiedCheckpoint) -> None:
@@ -159,10 +168,10 @@ def _titles() -> str:
 # --- parts from elsewhere ---
 
 
-def _read_part(family: Family, component: Component, path: Path) -> Parts:
-    parts = _read_folder_part(family, component, path) if path.is_dir() else None
+def _read_part(family: Family, component: Component, path: Path, read: ReadIndex) -> Parts:
+    parts = _read_folder_part(family, component, path, read) if path.is_dir() else None
     if parts is None:
-        index = read_index(path)
+        index = read(path)
         kind = recognise(listing(index.tensors))
         if kind is not None and kind.supplies is not component:
             raise _cannot_supply(component, path, f"it is {kind.title}")
@@ -172,18 +181,20 @@ def _read_part(family: Family, component: Component, path: Path) -> Parts:
     return parts
 
 
-def _read_folder_part(family: Family, component: Component, path: Path) -> Parts:
+def _read_folder_part(family: Family, component: Component, path: Path, read: ReadIndex) -> Parts:
     """A component of a diffusers folder, or of the subfolder that holds nothing else."""
     if is_checkpoint_folder(path):
-        folder = read_folder(path)
+        folder = read_folder(path, read)
         _family_of_folder(folder)
     else:
         folder = DiffusersFolder(
             path=path,
             pipeline="",
-            unet=read_unet(path) if component is Component.DENOISER else None,
-            vae=read_vae(path) if component is Component.VAE else None,
-            text_encoder=read_text_encoder(path) if component is Component.TEXT_ENCODER else None,
+            unet=read_unet(path, read) if component is Component.DENOISER else None,
+            vae=read_vae(path, read) if component is Component.VAE else None,
+            text_encoder=(
+                read_text_encoder(path, read) if component is Component.TEXT_ENCODER else None
+            ),
             scheduler=read_scheduler(path.parent / "scheduler"),
             tokenizer=find_tokenizer(path) or find_tokenizer(path.parent / "tokenizer"),
         )

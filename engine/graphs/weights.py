@@ -53,8 +53,11 @@ def element_type(
     """The element type to bind `weights` in, for a network computed in `precision`.
 
     The files' own type where the compiler takes it and computes no more precisely than it; else
-    the precision's type; float32 where the compiler takes nothing else.
+    the precision's type; float32 where the compiler takes nothing else. A strongly typed compiler
+    wants the precision's type.
     """
+    if operators.strongly_typed:
+        return precision.dtype
     stored = Counter[DType]()
     for ref in weights:
         stored[ref.dtype] += ref.nbytes

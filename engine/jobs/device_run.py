@@ -10,6 +10,7 @@ from backends.base import Cancellation, Precision
 from engine.api.record import GenerationRecord, ResolvedRequest, Retry
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase
+from engine.checkpoints.known_files import KnownFiles
 from engine.compile.compiler import Compiler
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
@@ -34,6 +35,7 @@ class DeviceRun:
         stopwatch: Stopwatch,
         wildcards: Path | None,
         residency: Residency | None,
+        known_files: KnownFiles,
     ) -> None:
         """Resolve and plan. Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY beforehand."""
         self.count = request.count
@@ -43,6 +45,7 @@ class DeviceRun:
         self.precisions = precisions(request.precision, compiler.device)
         self.checkpoint, self.compiler, self.stopwatch = checkpoint, compiler, stopwatch
         self.residency = residency
+        self.known_files = known_files
         self.plan = self._plan(request.memory_limit_bytes)
         self._require_room(request.memory_limit_bytes)
 
@@ -128,6 +131,7 @@ class DeviceRun:
     def _record(
         self, request: ResolvedRequest, retries: Sequence[Retry], warnings: Sequence[ErrorInfo]
     ) -> GenerationRecord:
+        file = self.checkpoint.file
         return GenerationRecord(
             safelight=version("safelight"),
             request=request,
@@ -135,6 +139,7 @@ class DeviceRun:
             prediction=self.checkpoint.prediction,
             device=self.compiler.device.name,
             checkpoint_digest=self.checkpoint.digest,
+            checkpoint_sha256=self.known_files.sha256(file) if file else None,
             retries=tuple(retries),
             warnings=tuple(warnings),
         )

@@ -10,10 +10,14 @@ from backends.base import Cancellation, Device
 from engine.api.record import Timings
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase
+from engine.checkpoints.diffusers_folder import ReadIndex
+from engine.checkpoints.known_files import KnownFiles
+from engine.checkpoints.safetensors import read_index
 from engine.compile.compiler import Compiler
 from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint, LatentFormat
 from engine.families.identify import identify, require_complete, supply
+from engine.jobs.background_hash import BackgroundHash
 from engine.jobs.device_run import DeviceRun
 from engine.jobs.devices import candidates
 from engine.jobs.saving import PictureSaver, SavedImage
@@ -73,19 +77,25 @@ class JobRunner:
     """Runs jobs one after another; `cache` is the folder for what can be made again.
 
     `wildcards` is the one of lists of words that prompts name. With a `residency` networks stay
-    loaded between jobs where there is room.
+    loaded between jobs where there is room; with `hashes` whole checkpoints are hashed meanwhile.
     """
 
     def __init__(
-        self, cache: Path, wildcards: Path | None = None, residency: Residency | None = None
+        self,
+        cache: Path,
+        wildcards: Path | None = None,
+        residency: Residency | None = None,
+        hashes: BackgroundHash | None = None,
     ) -> None:
+        self.known_files = known_files(cache)
+        self.hashes = hashes
         self.working_copies = WorkingCopies(cache / "weights")
         self.wildcards = wildcards
         self.residency = residency
 
     def plan(self, request: GenerateRequest) -> tuple[Device, MemoryPlan]:
         """What a request would need on the device it would run on first. Raises EngineError."""
-        checkpoint = load_checkpoint(request)
+        checkpoint = load_checkpoint(request, self.known_files.read_index)
         backend, device = candidates(request.backend)[0]
         compiler = Compiler(backend, device, self.working_copies)
         return device, self._device_run(request, checkpoint, compiler, Stopwatch()).plan
@@ -121,7 +131,9 @@ class JobRunner:
         reporter.phase(Phase.LOAD)
         with stopwatch.measuring(Phase.LOAD):
             saver.require_writable()
-            checkpoint = load_checkpoint(request)
+            checkpoint = load_checkpoint(request, self.known_files.read_index)
+            if self.hashes is not None:
+                self.hashes.want(checkpoint)
             devices = candidates(request.backend)
         if cancel.is_set():
             raise Cancelled
@@ -155,15 +167,20 @@ class JobRunner:
         stopwatch: Stopwatch,
     ) -> DeviceRun:
         folders = self.wildcards, self.residency
-        return DeviceRun(request, checkpoint, compiler, stopwatch, *folders)
+        return DeviceRun(request, checkpoint, compiler, stopwatch, *folders, self.known_files)
 
 
-def load_checkpoint(request: GenerateRequest) -> IdentifiedCheckpoint:
+def known_files(cache: Path) -> KnownFiles:
+    """What is remembered of files in the cache."""
+    return KnownFiles(cache / "files")
+
+
+def load_checkpoint(request: GenerateRequest, read: ReadIndex = read_index) -> IdentifiedCheckpoint:
     """The request's checkpoint with its supplied components, complete. Raises EngineError."""
     if request.checkpoint is None:
         raise EngineError(
             ErrorCode.CHECKPOINT_NOT_FOUND, "No checkpoint is chosen.", "Choose one with --model."
         )
-    checkpoint = supply(identify(Path(request.checkpoint)), request.components)
+    checkpoint = supply(identify(Path(request.checkpoint), read), request.components, read)
     require_complete(checkpoint)
     return checkpoint

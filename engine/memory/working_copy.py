@@ -9,8 +9,6 @@ recently used go first when the cache outgrows its cap.
 import contextlib
 import json
 import os
-import tempfile
-import time
 from collections.abc import Collection, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
@@ -19,16 +17,17 @@ from threading import Lock
 
 from backends.base import Array, DType, FileSlice
 from engine.api.messages import ArtifactInfo
-from engine.api.values import ErrorCode
+from engine.api.values import ArtifactKind, ErrorCode
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
+from engine.file_lock import FileLock
 from engine.graphs.weights import Report, WeightSource, converted_weight
+from engine.memory.cache_folder import CacheFolder, unfinished
 
 CAP_BYTES = 24 << 30
 _SUFFIX = ".safetensors"
-_UNFINISHED = ".part"
-# An unfinished copy this old belongs to no process that still writes it.
-_ABANDONED_S = 24 * 3600
+# In the metadata of a copy's header: what it was made of, for people.
+_NETWORK, _CHECKPOINT = "network", "checkpoint"
 
 
 class WorkingCopies:
@@ -36,46 +35,56 @@ class WorkingCopies:
 
     def __init__(self, folder: Path, cap_bytes: int = CAP_BYTES) -> None:
         self.folder = folder
-        self.cap_bytes = cap_bytes
+        self._cache = CacheFolder(folder, cap_bytes, _SUFFIX)
         self._lock = Lock()
-        # Copies that `holding` protects; None outside of it.
-        self._held: set[str] | None = None
+        # Of the copies that `holding` protects, and how many such blocks there are.
+        self._held: list[FileLock] = []
+        self._holding = 0
 
     @contextlib.contextmanager
     def holding(self) -> Generator[None]:
-        """Within the block `remove` leaves the copies that are found or made there."""
-        self._held = set()
+        """Within the block nobody removes the copies that are found or made there."""
+        with self._lock:
+            self._holding += 1
         try:
             yield
         finally:
-            self._held = None
+            with self._lock:
+                self._holding -= 1
+                if not self._holding:
+                    for lock in self._held:
+                        lock.release()
+                    self._held.clear()
 
     def find(self, key: str, weights: Mapping[str, WeightSource]) -> dict[str, FileSlice] | None:
         """The copy kept under `key`, if it is whole and holds all of `weights`."""
-        path = self._path(key)
         self._hold(key)
         try:
-            index = read_index(path)
+            index = read_index(self._cache.path(key))
         except EngineError:
             return None
         found = {name: index.tensors[name] for name in weights if name in index.tensors}
         if any(name not in found or found[name].shape != weights[name].shape for name in weights):
             return None
-        with contextlib.suppress(OSError):
-            os.utime(path)  # recently used
         return found
 
     def make(
-        self, key: str, weights: Mapping[str, WeightSource], element: DType, report: Report
+        self,
+        key: str,
+        weights: Mapping[str, WeightSource],
+        element: DType,
+        report: Report,
+        made_of: tuple[str, str] = ("", ""),
     ) -> dict[str, FileSlice]:
-        """Write the copy and return its slices. Raises EngineError(DISK_FULL)."""
-        path, header = self._path(key), _header(weights, element)
-        self._hold(key)
+        """Write the copy and return its slices. Raises EngineError(DISK_FULL).
+
+        `made_of` names the network and the checkpoint, for the list.
+        """
+        path, header = self._cache.path(key), _header(weights, element, made_of)
         size = len(header) + sum(_converted_bytes(ref, element) for ref in weights.values())
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._sweep()
-            self._evict(size)
+            self._cache.make_room(size)
             self._write(path, header, _converted(weights, element, report))
         except OSError as error:
             raise EngineError(
@@ -84,77 +93,67 @@ class WorkingCopies:
                 f"{self.folder}: {error.strerror}.",
                 "Free some disk space, or raise the memory limit.",
             ) from error
+        self._hold(key)
         index = read_index(path)
         return {name: index.tensors[name] for name in weights}
 
     def listed(self) -> tuple[ArtifactInfo, ...]:
         """Every copy, by name."""
-        found: list[ArtifactInfo] = []
-        for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
-            with contextlib.suppress(OSError):  # evicted meanwhile
-                facts = path.stat()
-                found.append(
-                    ArtifactInfo(name=path.stem, bytes=facts.st_size, last_used=facts.st_mtime)
-                )
-        return tuple(found)
+        return tuple(
+            ArtifactInfo(
+                name=entry.name,
+                kind=ArtifactKind.CONVERTED_WEIGHTS,
+                bytes=entry.bytes,
+                last_used=entry.last_used,
+                network=metadata.get(_NETWORK, ""),
+                checkpoint=metadata.get(_CHECKPOINT, ""),
+            )
+            for entry in self._cache.entries()
+            for metadata in [_metadata(entry.path)]
+        )
 
-    def remove(self, names: Collection[str]) -> None:
+    def remove(self, names: Collection[str] = ()) -> None:
         """Delete the copies of these names, or all if there are none, but for those in use."""
-        with self._lock:
-            for path in self.folder.glob(f"*{_SUFFIX}"):
-                held = self._held is not None and path.stem in self._held
-                if (not names or path.stem in names) and not held:
-                    # Windows does not delete what is mapped; then it stays in the list.
-                    with contextlib.suppress(OSError):
-                        path.unlink()
+        self._cache.remove(names)
 
     def _hold(self, key: str) -> None:
         with self._lock:
-            if self._held is not None:
-                self._held.add(key)
-
-    def _path(self, key: str) -> Path:
-        return self.folder / f"{key}{_SUFFIX}"
+            lock = self._cache.hold(key)
+            if lock and self._holding:
+                self._held.append(lock)
+            elif lock:
+                lock.release()
 
     def _write(self, path: Path, header: bytes, arrays: Iterator[Array]) -> None:
-        file = tempfile.NamedTemporaryFile(dir=self.folder, suffix=_UNFINISHED, delete=False)  # noqa: SIM115 (renamed, not deleted)
+        part = unfinished(path)
         try:
-            with file:
+            with part.open("xb") as file:
                 file.write(header)
                 for array in arrays:
                     file.write(array.tobytes())
                 file.flush()
                 os.fsync(file.fileno())
-            Path(file.name).replace(path)
+            part.replace(path)
         except BaseException:
-            Path(file.name).unlink(missing_ok=True)
+            part.unlink(missing_ok=True)
             raise
 
-    def _sweep(self) -> None:
-        """Delete what processes that were killed left unfinished."""
-        for path in self.folder.glob(f"*{_UNFINISHED}"):
-            with contextlib.suppress(OSError):
-                if time.time() - path.stat().st_mtime > _ABANDONED_S:
-                    path.unlink()
 
-    def _evict(self, needed: int) -> None:
-        """Delete the least recently used copies until `needed` more bytes stay under the cap."""
-        copies = sorted(self.folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime)
-        total = sum(path.stat().st_size for path in copies)
-        for path in copies:
-            if total + needed <= self.cap_bytes:
-                return
-            total -= path.stat().st_size
-            path.unlink(missing_ok=True)
+def _metadata(path: Path) -> Mapping[str, str]:
+    try:
+        return read_index(path).metadata
+    except EngineError:  # damaged; it is listed all the same
+        return {}
 
 
 def _converted_bytes(source: WeightSource, element: DType) -> int:
     return source.elements * element.itemsize
 
 
-def _header(weights: Mapping[str, WeightSource], element: DType) -> bytes:
+def _header(weights: Mapping[str, WeightSource], element: DType, made_of: tuple[str, str]) -> bytes:
     """A safetensors header: its length in eight bytes, then JSON padded to a multiple of eight."""
-    entries: dict[str, object] = {}
+    metadata = dict(zip((_NETWORK, _CHECKPOINT), made_of, strict=True))
+    entries: dict[str, object] = {"__metadata__": metadata}
     offset = 0
     for name, ref in weights.items():
         end = offset + _converted_bytes(ref, element)

@@ -23,13 +23,15 @@ _CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf
 _RANDOM_SOURCES = {RandomSource.CPU: "CPU", RandomSource.CUDA: "NV"}
 # Its samplers that visit timesteps have an eta of their own.
 _TIMESTEP_SAMPLERS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc"})
+# Of the SHA-256; `sd_models.CheckpointInfo.calculate_shorthash`.
+_MODEL_HASH_DIGITS = 10
 
 
 def record_infotext(record: GenerationRecord) -> Infotext:
     """The record as prompts and pairs; what the text cannot express is in the record alone."""
     request = record.request
     pairs = (
-        *_main(request),
+        *_main(request, record.checkpoint_sha256),
         *_seeds(request),
         ("Denoising strength", _number(request.strength) if has_init(request) else None),
         ("Clip skip", str(request.clip_skip) if request.clip_skip > 1 else None),
@@ -51,13 +53,14 @@ def has_init(request: ResolvedRequest) -> bool:
 Pairs = Iterator[tuple[str, str | None]]
 
 
-def _main(request: ResolvedRequest) -> Pairs:
+def _main(request: ResolvedRequest, sha256: str | None) -> Pairs:
     yield "Steps", str(request.steps)
     yield "Sampler", request.sampler.label
     yield "Schedule type", request.schedule.label
     yield "CFG scale", _number(request.guidance)
     yield "Seed", str(request.seed)
     yield "Size", f"{request.width}x{request.height}"
+    yield "Model hash", sha256 and sha256[:_MODEL_HASH_DIGITS]
     yield "Model", _checkpoint_name(request.checkpoint)
     yield "VAE", request.components.vae and PureWindowsPath(request.components.vae).name
 

@@ -102,6 +102,19 @@ class PromptPlan:
     negative: _Timeline
     convention: Convention
 
+    def shape(self, *, guided: bool) -> tuple[int, int]:
+        """How many contexts of how many tokens `Conditioning.at` will give."""
+        positive = max(timeline.chunks for timeline in self.positives)
+        chunks = positive
+        match self.convention.length_matching:
+            case LengthMatching.REPEAT if guided:
+                chunks = math.lcm(positive, self.negative.chunks)
+            case LengthMatching.EMPTY_CHUNKS:
+                chunks = max(positive, self.negative.chunks)
+            case _:
+                pass
+        return len(self.positives) + guided, chunks * CHUNK_LENGTH
+
 
 def plan_prompts(
     prompt: str, negative: str, tokenizer: ClipTokenizer, convention: Convention, steps: int

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, InputRole, Phase
+from engine.compile.compiler import Network
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline import checks, networks
 from engine.pipeline.batch import ReplaceWildcards, request_of_picture
@@ -66,9 +67,11 @@ class Generation:
         self.init = self._read_init()
         self.denoising = Denoising(job.request, job.checkpoint, redraws=self.init is not None)
         # One of each for the whole job: `Stages` knows again what it has loaded.
-        self.denoiser = networks.denoiser(self.checkpoint, job.request.height, job.request.width)
-        self._encoder = networks.encoder(self.checkpoint)
-        self._decoder = networks.decoder(self.checkpoint)
+        size = job.request.height, job.request.width
+        self._encoder = networks.encoder(self.checkpoint, *size)
+        self._decoder = networks.decoder(self.checkpoint, *size)
+        # By contexts and tokens.
+        self._denoisers: dict[tuple[int, int], Network] = {}
         skip, final_norm = job.request.clip_skip, job.request.convention.final_norm
         self._text_encoders = {
             masked: networks.text_encoder(
@@ -102,10 +105,12 @@ class Generation:
             if beside is None:
                 beside = self._channels_beside()
             # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
-            self.stages.prepare(self.denoiser)
+            self.stages.prepare(self._denoiser(plans[_texts(group[0])]))
             prompts = self._encode_prompts(plans)
             for request in group:
-                latent = self._denoise(request, prompts[_texts(request)], init, beside)
+                texts = _texts(request)
+                network = self._denoiser(plans[texts])
+                latent = self._denoise(network, request, prompts[texts], init, beside)
                 image = self._decode(latent)
                 rounds = request.convention.rounds_pixels
                 yield Picture(request, as_pixels(image, rounds=rounds)[0])
@@ -167,8 +172,19 @@ class Generation:
         hidden = self._encode_image(grey).mean
         return np.concatenate([np.ones_like(hidden[:, :1]), hidden], axis=1)
 
+    def _denoiser(self, plan: PromptPlan) -> Network:
+        """The denoiser for these prompts and the job's size; the same one for the same shape."""
+        shape = contexts, tokens = plan.shape(guided=self.request.guidance != 1)
+        if shape not in self._denoisers:
+            size = self.request.height, self.request.width
+            self._denoisers[shape] = networks.denoiser(
+                self.checkpoint, *size, contexts=contexts, tokens=tokens
+            )
+        return self._denoisers[shape]
+
     def _denoise(
         self,
+        network: Network,
         request: ResolvedRequest,
         prompt: Conditioning,
         init: EncodedImage | None,
@@ -198,7 +214,7 @@ class Generation:
                     break  # further steps would only cost time
             return denoising.finish(x)
 
-        return self.stages.run(Phase.DENOISE, self.denoiser, work, checks.numbers, keep=True)
+        return self.stages.run(Phase.DENOISE, network, work, checks.numbers, keep=True)
 
     def _decode(self, latent: Latent) -> Array:
         """Pixels in [-1, 1], float32 [1, 3, height, width]."""

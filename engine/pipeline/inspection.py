@@ -5,8 +5,8 @@ from engine.families.base import Component, IdentifiedCheckpoint
 from engine.pipeline.resolve import suggested_settings
 
 
-def inspect(checkpoint: IdentifiedCheckpoint) -> CheckpointInfo:
-    """Everything that is known of it; reads nothing."""
+def inspect(checkpoint: IdentifiedCheckpoint, sha256: str | None = None) -> CheckpointInfo:
+    """Everything that is known of it, the hash of its file among it; reads nothing."""
     return CheckpointInfo(
         path=str(checkpoint.path),
         family=checkpoint.family,
@@ -22,6 +22,7 @@ def inspect(checkpoint: IdentifiedCheckpoint) -> CheckpointInfo:
         evidence=checkpoint.evidence,
         ignored_keys=checkpoint.ignored_keys,
         digest=checkpoint.digest,
+        sha256=sha256,
         tokenizer=str(checkpoint.tokenizer) if checkpoint.tokenizer else None,
         suggested=suggested_settings(checkpoint),
     )

@@ -1,14 +1,35 @@
-"""The networks of an SD-class checkpoint, ready to compile."""
+"""The networks of an SD-class checkpoint, ready to compile.
 
+Each knows the sizes it is wanted for now and those that the app offers, for devices that compile
+for a range: pictures of 64 to 2048 pixels, up to 8 at once, up to 16 prompts.
+"""
+
+from collections.abc import Callable
 from typing import cast
 
-from backends.base import Array
+from backends.base import Array, DimensionRange
+from engine.api.limits import MIN_SIDE
 from engine.compile.compiler import Network
+from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig, clip_text
+from engine.graphs.operators import GraphBuilder
 from engine.graphs.unet import UNetConfig, unet
 from engine.graphs.unet import time_waves as unet_time_waves
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
+from engine.text.chunks import CHUNK_LENGTH
+
+_MAX_SIDE = 2048
+_MAX_PICTURES = 8
+_MAX_CONTEXTS = 16
+_MAX_CHUNKS = 4
+# Of prompts: as many are encoded at once as `engine.pipeline.conditioning` asks for.
+_MAX_ROWS = 64
+
+# A prompt and its negative.
+_GUIDED = 2
+
+Dimensions = dict[str, DimensionRange]
 
 
 def text_encoder(
@@ -19,27 +40,39 @@ def text_encoder(
     masked: bool = False,
 ) -> Network:
     """Tokens to embeddings, stopping `clip_skip` - 1 layers early; see `clip_text`."""
-    source = checkpoint.components[Component.TEXT_ENCODER]
-    config = cast("ClipTextConfig", source.config)
-    return Network(
+    config = cast("ClipTextConfig", checkpoint.components[Component.TEXT_ENCODER].config)
+    return _network(
+        checkpoint,
+        Component.TEXT_ENCODER,
         "text_encoder",
         lambda g: clip_text(g, config, clip_skip, final_norm=final_norm, masked=masked),
-        source.weights,
-        checkpoint.digest,
+        {"batch": offered(1, _GUIDED, _MAX_ROWS)},
     )
 
 
-def denoiser(checkpoint: IdentifiedCheckpoint, height: int, width: int) -> Network:
-    """One step's prediction for pictures of this size in pixels."""
-    source = checkpoint.components[Component.DENOISER]
-    config = cast("UNetConfig", source.config)
-    coarsest = checkpoint.latent.downscale << (len(config.down) - 1)
+def denoiser(
+    checkpoint: IdentifiedCheckpoint,
+    height: int,
+    width: int,
+    *,
+    contexts: int = _GUIDED,
+    tokens: int = CHUNK_LENGTH,
+) -> Network:
+    """One step's prediction for pictures of this size in pixels, under so many prompts at once."""
+    config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+    downscale = checkpoint.latent.downscale
+    coarsest = downscale << (len(config.down) - 1)
     halves_evenly = height % coarsest == 0 and width % coarsest == 0
-    return Network(
+    return _network(
+        checkpoint,
+        Component.DENOISER,
         "denoiser",
         lambda g: unet(g, config, halves_evenly=halves_evenly),
-        source.weights,
-        checkpoint.digest,
+        _pictures(checkpoint, height, width, downscale)
+        | {
+            "contexts": offered(1, contexts, _MAX_CONTEXTS),
+            "tokens": offered(CHUNK_LENGTH, tokens, _MAX_CHUNKS * CHUNK_LENGTH),
+        },
     )
 
 
@@ -55,19 +88,54 @@ def denoiser_channels(checkpoint: IdentifiedCheckpoint) -> int:
     return config.in_channels
 
 
-def decoder(checkpoint: IdentifiedCheckpoint) -> Network:
-    """Latents to pixels."""
-    source = checkpoint.components[Component.VAE]
-    config = cast("VaeConfig", source.config)
-    return Network(
-        "vae_decoder", lambda g: vae_decoder(g, config), source.weights, checkpoint.digest
+def decoder(
+    checkpoint: IdentifiedCheckpoint, height: int | None = None, width: int | None = None
+) -> Network:
+    """Latents to pixels, for pictures of this size in pixels, or the checkpoint's usual one."""
+    config = cast("VaeConfig", checkpoint.components[Component.VAE].config)
+    return _network(
+        checkpoint,
+        Component.VAE,
+        "vae_decoder",
+        lambda g: vae_decoder(g, config),
+        _pictures(checkpoint, height, width, checkpoint.latent.downscale),
     )
 
 
-def encoder(checkpoint: IdentifiedCheckpoint) -> Network:
-    """Pixels to latents."""
-    source = checkpoint.components[Component.VAE]
-    config = cast("VaeConfig", source.config)
-    return Network(
-        "vae_encoder", lambda g: vae_encoder(g, config), source.weights, checkpoint.digest
+def encoder(
+    checkpoint: IdentifiedCheckpoint, height: int | None = None, width: int | None = None
+) -> Network:
+    """Pixels to latents, for pictures of this size in pixels, or the checkpoint's usual one."""
+    config = cast("VaeConfig", checkpoint.components[Component.VAE].config)
+    return _network(
+        checkpoint,
+        Component.VAE,
+        "vae_encoder",
+        lambda g: vae_encoder(g, config),
+        _pictures(checkpoint, height, width, 1),
     )
+
+
+def _pictures(
+    checkpoint: IdentifiedCheckpoint, height: int | None, width: int | None, downscale: int
+) -> Dimensions:
+    """A batch of pictures of so many pixels, `downscale` to a cell."""
+    least, most = MIN_SIDE // downscale, _MAX_SIDE // downscale
+    usual = checkpoint.default_size
+    return {
+        "batch": offered(1, 1, _MAX_PICTURES),
+        "height": offered(least, (height or usual) // downscale, most),
+        "width": offered(least, (width or usual) // downscale, most),
+    }
+
+
+def _network(
+    checkpoint: IdentifiedCheckpoint,
+    component: Component,
+    name: str,
+    emit: Callable[[GraphBuilder], None],
+    dimensions: Dimensions,
+) -> Network:
+    weights = checkpoint.components[component].weights
+    title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
+    return Network(name, emit, weights, checkpoint.digest, dimensions, title)

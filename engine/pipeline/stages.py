@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from threading import Event
+from threading import Event, RLock
 from time import perf_counter
 from typing import Protocol, TypeVar
 
@@ -47,11 +47,14 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.started = perf_counter()
+        # The phase that was begun last.
+        self.latest = Phase.LOAD
         self._spent = dict.fromkeys(Phase, 0.0)
 
     @contextmanager
     def measuring(self, phase: Phase) -> Generator[None]:
         """Add the block's duration to a phase."""
+        self.latest = phase
         start = perf_counter()
         try:
             yield
@@ -75,6 +78,8 @@ class _LoadAhead:
     ) -> None:
         self._cancel = cancel
         self._unwanted = Event()
+        self._lock = RLock()
+        self._stops: list[Callable[[], None]] = []
         self._progress = (0, 0)
         self._thread = ThreadPoolExecutor(1, "load ahead")
         self._session = self._thread.submit(load, self._note, self)
@@ -83,9 +88,19 @@ class _LoadAhead:
         """Whether to stop."""
         return self._unwanted.is_set() or self._cancel.is_set()
 
-    def calling(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
-        """Within the block, a request to stop the job calls `stop`."""
-        return self._cancel.calling(stop)
+    @contextmanager
+    def calling(self, stop: Callable[[], None]) -> Generator[None]:
+        """Within the block, a request to stop the job calls `stop`, and so does `discard`."""
+        with self._lock:
+            self._stops.append(stop)
+            if self._unwanted.is_set():
+                stop()
+        try:
+            with self._cancel.calling(stop):
+                yield
+        finally:
+            with self._lock:
+                self._stops.remove(stop)
 
     def wait(self, report: Report) -> Session:
         """The session, or what its load raised; reports how far it is on this thread."""
@@ -102,7 +117,10 @@ class _LoadAhead:
 
     def discard(self) -> None:
         """Stop, and free what was loaded."""
-        self._unwanted.set()
+        with self._lock:
+            self._unwanted.set()
+            for stop in self._stops:
+                stop()
         self._thread.shutdown()
         if self._session.exception() is None:
             self._session.result().close()
@@ -145,8 +163,8 @@ class Stages:
         self._stopwatch = stopwatch
         self._residency = residency
         self._kept: dict[tuple[str, Precision], _Kept] = {}
-        self._identities: dict[tuple[str, Precision], tuple[Network, str]] = {}
-        self._ahead: dict[tuple[str, Precision], _LoadAhead] = {}
+        self._identities: dict[tuple[str, Precision], list[tuple[Network, str]]] = {}
+        self._ahead: dict[tuple[str, Precision], tuple[Network, _LoadAhead]] = {}
         self._safest_needed: dict[str, int] = {}
 
     def prepare(self, network: Network) -> None:
@@ -155,7 +173,8 @@ class Stages:
         key = (network.name, precision)
         if key in self._ahead or self._find(network, precision):
             return
-        self._ahead[key] = _LoadAhead(partial(self._load, network, precision), self._cancel)
+        ahead = _LoadAhead(partial(self._load, network, precision), self._cancel)
+        self._ahead[key] = network, ahead
 
     def run(
         self,
@@ -210,7 +229,7 @@ class Stages:
         with ExitStack() as stack:
             for kept in self._kept.values():
                 stack.callback(kept.session.close)
-            for ahead in self._ahead.values():
+            for _, ahead in self._ahead.values():
                 stack.callback(ahead.discard)
             self._kept.clear()
             self._ahead.clear()
@@ -235,7 +254,7 @@ class Stages:
         """The network's session if this job or the one before has loaded it."""
         key = (network.name, precision)
         kept = self._kept.get(key)
-        if kept is not None and kept.network is not network:
+        if kept is not None and not self._is_same(kept.network, network, precision):
             # Another graph of the same name, as the text encoder with hidden tokens.
             self._drop(network, precision)
         if key not in self._kept and self._residency is not None:
@@ -247,16 +266,23 @@ class Stages:
 
     def _identity(self, network: Network, precision: Precision) -> str:
         """As it was before the network was loaded: its files may be written anew meanwhile."""
-        key = (network.name, precision)
-        known = self._identities.get(key)
-        if known is None or known[0] is not network:
-            known = self._identities[key] = (network, self._compiler.identity(network, precision))
-        return known[1]
+        known = self._identities.setdefault((network.name, precision), [])
+        for before, identity in known:
+            if before is network:
+                return identity
+        known.append((network, self._compiler.identity(network, precision)))
+        return known[-1][1]
+
+    def _is_same(self, one: Network, other: Network, precision: Precision) -> bool:
+        """Whether one session serves for both."""
+        return one is other or self._identity(one, precision) == self._identity(other, precision)
 
     def _loaded_ahead_or_now(self, network: Network, precision: Precision) -> Session:
-        ahead = self._ahead.pop((network.name, precision), None)
-        if ahead is not None:
-            return ahead.wait(self._reporter.progress)
+        prepared, ahead = self._ahead.pop((network.name, precision), (None, None))
+        if ahead is not None and prepared is not None:
+            if self._is_same(prepared, network, precision):
+                return ahead.wait(self._reporter.progress)
+            ahead.discard()
         return self._load(network, precision, self._reporter.progress, self._cancel)
 
     def _load(

@@ -57,8 +57,7 @@ def _answers(query: Query, runner: JobRunner) -> Iterator[Event]:
         case VerifyDevices():
             yield from _verdicts(query)
         case InspectCheckpoint():
-            checkpoint = supply(identify(Path(query.path)), query.components)
-            yield CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint))
+            yield _inspected(query, runner)
         case CheckPrompt():
             check = check_prompt(query.question, runner.wildcards)
             yield PromptChecked(query=query.query, check=check)
@@ -78,6 +77,16 @@ def _answers(query: Query, runner: JobRunner) -> Iterator[Event]:
                 f"The runtime {query.pack} cannot be installed or removed from here.",
                 "This version uses the runtimes that were installed with it.",
             )
+
+
+def _inspected(query: InspectCheckpoint, runner: JobRunner) -> CheckpointInspected:
+    read = runner.known_files.read_index
+    checkpoint = supply(identify(Path(query.path), read), query.components, read)
+    if runner.hashes is not None:
+        # It will probably be used: its hash may be there before its first picture is.
+        runner.hashes.want(checkpoint)
+    sha256 = runner.known_files.sha256(checkpoint.file) if checkpoint.file else None
+    return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256))
 
 
 def _verdicts(query: VerifyDevices) -> Iterator[DeviceVerdict]:

@@ -3,6 +3,7 @@
 import logging
 
 from engine.api.messages import (
+    CheckpointHashed,
     ImageSaved,
     JobCancelled,
     JobFailed,
@@ -13,6 +14,7 @@ from engine.api.messages import (
     RunJob,
 )
 from engine.api.values import ErrorInfo, Phase
+from engine.checkpoints.index import FileState
 from engine.errors import Cancelled
 from engine.families.base import LatentFormat
 from engine.jobs.cancel import CancelToken
@@ -20,7 +22,7 @@ from engine.jobs.preview import PreviewPace, preview_pixels
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.sampling.types import Latent
-from engine.server.failures import error_info
+from engine.server.failures import error_info, speakable
 from engine.server.job_line import Ending
 from engine.server.outbox import Put
 
@@ -73,6 +75,14 @@ class EventReporter:
     def warning(self, warning: ErrorInfo) -> None:
         """Keep it for the log; the app hears of it when the job ends."""
         _log.warning("%s: %s", warning.code.value, warning.message)
+
+
+def tell_hash(put: Put, state: FileState, done: int, sha256: str | None) -> None:
+    """Tell how far the hash of a file is, without ever waiting: it is no job's business."""
+    event = CheckpointHashed(
+        path=speakable(str(state.path)), done_bytes=done, total_bytes=state.size, sha256=sha256
+    )
+    put(event, wait=False)
 
 
 def run_job(runner: JobRunner, command: RunJob, cancel: CancelToken, put: Put) -> Ending:

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
@@ -29,13 +30,13 @@ from engine.api.messages import (
 )
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.api.wire import FrameParser, WireError, decode_command
+from engine.parent import die_with_parent
 from engine.server.failures import error_info, speakable
 from engine.server.job_line import JobLine
 from engine.server.log_events import log_as_events
 from engine.server.outbox import Outbox
-from engine.server.parent import die_with_parent
 from engine.server.queries import Query
-from engine.server.stdio import Pipes, take_stdio
+from engine.stdio import Pipes, take_stdio
 
 # From the wish to end until the process is ended, whatever hangs.
 GRACE_S = 1.0
@@ -109,10 +110,11 @@ class Engine:
     def _work(self) -> None:
         """Get ready, then run jobs until stopped."""
         try:
-            from engine.jobs.runner import JobRunner
+            from engine.jobs.background_hash import BackgroundHash
+            from engine.jobs.runner import JobRunner, known_files
             from engine.memory.residency import Residency
             from engine.server.answers import answer_all
-            from engine.server.job_run import run_job
+            from engine.server.job_run import run_job, tell_hash
         except Exception as error:  # noqa: BLE001 (whatever a broken installation raises, the app is told)
             self._fail(
                 ErrorInfo(
@@ -128,14 +130,16 @@ class Engine:
             return
         log_as_events(self._outbox.put)
         words = self._folders.wildcards
-        runner = JobRunner(Path(self._folders.cache), Path(words) if words else None, Residency())
-        put = self._outbox.put
+        cache, put = Path(self._folders.cache), self._outbox.put
+        hashes = BackgroundHash(known_files(cache), partial(tell_hash, put))
+        runner = JobRunner(cache, Path(words) if words else None, Residency(), hashes)
         arguments = (self._queries, runner, put)
         Thread(target=answer_all, args=arguments, name=_ANSWERER, daemon=True).start()
         put(Ready())
         self._jobs.run(
             lambda command, token: run_job(runner, command, token, put), rest=runner.release
         )
+        hashes.close()
 
     def _read(self) -> None:
         """Take commands until the app goes away."""

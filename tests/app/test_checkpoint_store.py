@@ -3,16 +3,19 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
 from app.checkpoints import STARTER_NAME
 from app.paths import starter_checkpoint
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.messages import CheckpointHashed
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
+from ui.labels import checkpoint_summary
 
 
 @pytest.fixture
@@ -77,3 +80,31 @@ def test_an_engine_that_dies_of_a_checkpoint_is_asked_once_more(
     assert isinstance(answer, ErrorInfo)
     assert answer.code is ErrorCode.NOT_AVAILABLE
     staged.end()
+
+
+def test_the_hash_is_added_to_what_is_known_of_a_checkpoint(staged: Staged) -> None:
+    store, starter = staged.session.checkpoints, starter_checkpoint()
+    staged.start()
+    staged.wait(lambda: store.answer(starter) is not None)
+    before = store.answer(starter)
+    assert isinstance(before, CheckpointInfo)
+    looked: list[object] = []
+    hashing: list[tuple[Path, int]] = []
+    store.looked.connect(lambda path, answer: looked.append((path, answer)))
+    store.hashing.connect(lambda path, percent: hashing.append((path, percent)))
+
+    def hear(path: str, done: int, sha256: str | None = None) -> None:
+        event = CheckpointHashed(path=path, done_bytes=done, total_bytes=200, sha256=sha256)
+        staged.session.client.checkpoint_hashed.emit(event)
+
+    hear(str(starter), 90)
+    hear(str(starter), 200)
+    hear("/elsewhere", 200, "cd" * 32)
+    assert hashing == [(starter, 45), (starter, 99)]
+    assert store.answer(starter) == before
+    hear(str(starter), 200, "ab" * 32)
+    after = msgspec.structs.replace(before, sha256="ab" * 32)
+    assert store.answer(starter) == after
+    assert looked == [(starter, after)]
+    assert checkpoint_summary(before) + " · hash at 45 %" == checkpoint_summary(before, 45)
+    assert checkpoint_summary(before) + " · hash ababababab" == checkpoint_summary(after, 45)

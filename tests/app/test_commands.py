@@ -1,5 +1,6 @@
 """The commands beside `generate`."""
 
+import hashlib
 import json
 import os
 import subprocess
@@ -13,6 +14,8 @@ from app.checkpoints import find_checkpoint, list_checkpoints
 from app.cli import run
 from app.paths import find_paths, starter_checkpoint
 from backends.registry import BACKENDS
+from engine.checkpoints.full_hash import FullHash
+from tests.single_file import write_single_file
 
 
 def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
@@ -50,6 +53,55 @@ def test_inspect_says_what_the_starter_is(capsys: pytest.CaptureFixture[str]) ->
     assert all(part["precisions"] == ["f16"] for part in result["components"])
     assert run(["inspect", "starter"]) == 0
     assert "sd1" in capsys.readouterr().out
+
+
+def test_inspect_hashes_a_file_as_other_tools_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_single_file(tmp_path / "one.safetensors")
+    assert json_of(capsys, "inspect", str(path))["sha256"] is None
+    content = path.read_bytes()
+    whole = hashlib.sha256(content).hexdigest()
+    tensors = hashlib.sha256(content[8 + int.from_bytes(content[:8], "little") :]).hexdigest()
+    assert json_of(capsys, "inspect", str(path), "--hash")["sha256"] == whole
+    assert run(["inspect", str(path), "--hash"]) == 0
+    out = capsys.readouterr().out
+    assert f"{whole[:10]} (AutoV2), of {whole}" in out
+    assert f"AutoV3       {tensors[:12]}" in out
+
+
+def test_inspect_remembers_the_hash_of_a_file_that_is_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.checkpoints.known_files.SETTLED_NS", -(1 << 62))
+    path = write_single_file(tmp_path / "one.safetensors")
+    sha256 = json_of(capsys, "inspect", str(path), "--hash")["sha256"]
+    assert json_of(capsys, "inspect", str(path))["sha256"] == sha256
+    path.write_bytes(path.read_bytes())
+    assert json_of(capsys, "inspect", str(path))["sha256"] is None
+
+
+def test_inspect_says_why_there_is_no_hash(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["inspect", "starter", "--hash"]) == 1
+    assert "only a single file has a hash" in capsys.readouterr().err
+    path = write_single_file(tmp_path / "one.safetensors")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.inspect.hash_file", interrupted)
+    assert run(["inspect", str(path), "--hash"]) == 1
+    assert capsys.readouterr().err == "safelight: Cancelled.\n"
+
+    def grows(file: Path, *_: object, **__: object) -> FullHash:
+        os.utime(file, (0, 0))
+        return FullHash("ab" * 32)
+
+    monkeypatch.setattr("app.cli.inspect.hash_file", grows)
+    assert run(["inspect", str(path), "--hash"]) == 1
+    assert "changed while it was read" in capsys.readouterr().err
 
 
 def test_inspect_refuses_html_saved_as_safetensors(

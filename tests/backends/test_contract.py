@@ -136,7 +136,7 @@ def test_a_runtime_that_does_not_start_is_a_reason(
         return name
 
     monkeypatch.setattr("backends.intel_openvino.find_spec", found)
-    monkeypatch.setattr("backends.intel_openvino._core", broken)
+    monkeypatch.setattr("backends.intel_openvino.core", broken)
     reference = next(r for r in BACKENDS if r.name == "intel_openvino")
     (device,) = reference.create().probe()
     assert not device.usable

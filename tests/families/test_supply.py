@@ -14,6 +14,7 @@ from tests.families import listings, other_listings
 from tests.families.folders import canonical, write_folder
 from tests.families.listings import CLIP, UNET, VAE, Listing
 from tests.families.test_identify import SMALL
+from tests.single_file import write_single_file
 
 
 @pytest.fixture
@@ -161,3 +162,14 @@ def test_a_file_that_is_not_there(tmp_path: Path, whole: Path) -> None:
 def test_a_folder_without_the_part(tmp_path: Path, whole: Path) -> None:
     error = failure(identify(whole), ComponentFiles(vae=str(tmp_path)))
     assert "cannot supply the VAE" in error.message
+
+
+def test_a_denoiser_from_elsewhere_makes_it_another_checkpoint_than_people_know(
+    tmp_path: Path,
+) -> None:
+    path = write_single_file(tmp_path / "one.safetensors")
+    checkpoint = identify(path)
+    assert checkpoint.file is not None
+    assert checkpoint.file.path == path
+    assert supply(checkpoint, ComponentFiles(vae=str(path))).file == checkpoint.file
+    assert supply(checkpoint, ComponentFiles(denoiser=str(path))).file is None

@@ -5,10 +5,12 @@ from math import erf
 
 import numpy as np
 import pytest
+from onnx import ModelProto
 
 from backends.base import (
     Array,
     AttentionForm,
+    AttentionKernels,
     DType,
     GeluForm,
     GroupNormForm,
@@ -72,6 +74,29 @@ def test_attention(form: AttentionForm, keys: int) -> None:
         scores = q[part] @ k[part].transpose(0, 2, 1) / 2
         expected[part] = softmax(scores) @ v[part]
     np.testing.assert_allclose(result, expected, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "native"),
+    [
+        (None, True),
+        (AttentionKernels((DType.F32,), (4, 4)), True),
+        (AttentionKernels((DType.F32,), (5, 256)), False),
+        (AttentionKernels((DType.F32,), (1, 3)), False),
+        (AttentionKernels((DType.F16, DType.BF16), (1, 256)), False),
+    ],
+)
+def test_attention_without_a_kernel_is_primitive(
+    kernels: AttentionKernels | None, native: bool
+) -> None:
+    def network(g: GraphBuilder) -> None:
+        qkv = [g.input(name, DType.F32, ("b", "n", 12)) for name in "qkv"]
+        g.output(g.attention(qkv[0], qkv[1], qkv[2], 3, 4), "y", DType.F32, ("b", "n", 12))
+
+    operators = OperatorSet(opset=23, attention=AttentionForm.STANDARD, attention_kernels=kernels)
+    model = ModelProto.FromString(graph_in_memory(network, {}, operators).model)
+    kinds = {node.op_type for node in model.graph.node}
+    assert ("Attention" in kinds, "Softmax" in kinds) == (native, not native)
 
 
 @pytest.mark.parametrize("form", AttentionForm)

@@ -61,6 +61,15 @@ def test_the_element_type_of_a_mixed_file_is_that_of_most_bytes() -> None:
     assert element_type([], operators, Precision.F16) is F32
 
 
+@pytest.mark.parametrize("stored", ALL)
+@pytest.mark.parametrize("precision", Precision)
+def test_a_strongly_typed_compiler_wants_the_type_it_is_to_compute_in(
+    stored: DType, precision: Precision
+) -> None:
+    operators = OperatorSet(opset=23, elements=ALL, strongly_typed=True)
+    assert element_type(refs((stored, 10)), operators, precision) is precision.dtype
+
+
 def odd_numbers(count: int = 4096) -> Array:
     """Normals of all sizes, ties of bfloat16, subnormals, and the ends of the range."""
     random = np.random.default_rng(0)

@@ -126,6 +126,7 @@ RECORDS = st.builds(
         max_size=1,
     ).map(tuple),
     warnings=st.lists(ERRORS, max_size=1).map(tuple),
+    checkpoint_sha256=st.one_of(st.none(), st.just("ab" * 32)),
 )
 
 

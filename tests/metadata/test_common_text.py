@@ -6,6 +6,7 @@
 import math
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine.api.conventions import Emphasis, InitialNoise, RandomSource
@@ -16,6 +17,7 @@ from engine.metadata.record_text import record_infotext
 from engine.metadata.texts import TextChunk
 from tests.metadata.cases import OURS, RECORDS_BY_NAME, TEXTS
 from tests.metadata.frozen import frozen
+from tests.metadata.records import PLAIN
 
 A1111 = frozen("a1111")
 # What its reader adds where the text says nothing, and the keys that it splits.
@@ -183,6 +185,22 @@ def test_keys_have_its_order() -> None:
     """Ours follow each other as in the text that its `create_infotext` wrote."""
     its = [pair.key for pair in parse_infotext(A1111["written"]["everything"]).parameters]
     main = its[: its.index("RNG") + 1]
-    ours = [pair.key for pair in record_infotext(RECORDS_BY_NAME["every option"]).parameters]
+    record = msgspec.structs.replace(
+        RECORDS_BY_NAME["every option"], checkpoint_sha256=PRUNED_EMAONLY
+    )
+    ours = [pair.key for pair in record_infotext(record).parameters]
+    assert "Model hash" in ours
     common = [key for key in ours if key in main]
     assert common == [key for key in main if key in ours]
+
+
+# As published with the file: https://huggingface.co/stable-diffusion-v1-5/stable-diffusion-v1-5
+PRUNED_EMAONLY = "6ce0161689b3853acaa03779ec93eafe75a02f4ced659bee03f50797806fa2fa"
+
+
+def test_the_model_hash_is_what_it_writes_for_the_same_file() -> None:
+    record = msgspec.structs.replace(PLAIN, checkpoint_sha256=PRUNED_EMAONLY)
+    its = parse_infotext(A1111["written"]["plain"])
+    assert its.get("Model") == "v1-5-pruned-emaonly"
+    assert record_infotext(record).get("Model hash") == its.get("Model hash")
+    assert record_infotext(PLAIN).get("Model hash") is None

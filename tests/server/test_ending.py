@@ -25,7 +25,7 @@ from engine.api.messages import (
 )
 from engine.api.values import ErrorCode, Phase
 from engine.metadata.record import read_record
-from engine.server.parent import watch
+from engine.parent import watch
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import ENGINE, PATIENCE_S, scripted
 from tests.server.scripted_engine import Misdeed, Plan

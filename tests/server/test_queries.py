@@ -1,5 +1,6 @@
 """What the app may ask, also while a job runs."""
 
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,13 @@ from engine.api.conventions import CONVENTIONS
 from engine.api.messages import (
     ArtifactsListed,
     CancelJob,
+    CheckpointHashed,
     CheckpointInspected,
     CheckPrompt,
     ClearArtifacts,
     DevicesFound,
     DeviceVerdict,
+    ImageSaved,
     InspectCheckpoint,
     InstallPack,
     JobCancelled,
@@ -40,11 +43,14 @@ from engine.families.identify import identify
 from engine.jobs.devices import list_devices
 from engine.jobs.runner import JobRunner
 from engine.memory.working_copy import WorkingCopies
+from engine.metadata.infotext import parse_infotext
+from engine.metadata.pictures import read_text_chunks
 from engine.pipeline.inspection import inspect
 from tests.checkpoints.arrays import write_arrays
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import Conversation, scripted
 from tests.server.test_ending import LONG
+from tests.single_file import write_single_file
 
 
 @pytest.fixture
@@ -80,6 +86,27 @@ def test_checkpoints(talk: Conversation, tiny: Path) -> None:
     talk.send(InspectCheckpoint(query=2, path=str(tiny / "nothing.safetensors")))
     failed = talk.wait_for(QueryFailed)
     assert (failed.query, failed.error.code) == (2, ErrorCode.CHECKPOINT_NOT_FOUND)
+
+
+def test_the_hash_of_a_checkpoint_is_told_and_written_into_its_pictures(
+    talk: Conversation, job: MakeJob, tmp_path: Path
+) -> None:
+    path = write_single_file(tmp_path / "one.safetensors")
+    expected = hashlib.sha256(path.read_bytes()).hexdigest()
+    talk.send(InspectCheckpoint(query=1, path=str(path)))
+    assert talk.wait_for(CheckpointInspected).checkpoint.sha256 is None
+    told = talk.wait_for(CheckpointHashed, lambda event: event.sha256 is not None)
+    size = path.stat().st_size
+    assert (told.path, told.done_bytes, told.total_bytes) == (str(path), size, size)
+    assert told.sha256 == expected
+    assert all(0 < event.done_bytes <= size for event in talk.of(CheckpointHashed))
+    talk.send(InspectCheckpoint(query=2, path=str(path)), job("one", checkpoint=str(path)))
+    known = talk.wait_for(CheckpointInspected, lambda event: event.query == 2)
+    assert known.checkpoint.sha256 == expected
+    saved = talk.wait_for(ImageSaved)
+    assert saved.record.checkpoint_sha256 == expected
+    text = next(c.text for c in read_text_chunks(Path(saved.path)) if c.keyword == "parameters")
+    assert parse_infotext(text).get("Model hash") == expected[:10]
 
 
 def test_a_checkpoint_with_parts_from_elsewhere(talk: Conversation, tiny: Path) -> None:

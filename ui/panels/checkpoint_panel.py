@@ -44,6 +44,7 @@ class CheckpointPanel(QWidget):
         self.model.modelReset.connect(self._show_chosen)
         session.generation.checkpoint_changed.connect(self._on_checkpoint)
         session.checkpoints.looked.connect(self._on_looked)
+        session.checkpoints.hashing.connect(self._on_hashing)
         self._on_checkpoint(session.generation.checkpoint)
 
     def _on_chosen(self, row: int) -> None:
@@ -62,6 +63,11 @@ class CheckpointPanel(QWidget):
     def _on_looked(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
         if path == self._session.generation.checkpoint:
             self._show_answer(answer)
+
+    def _on_hashing(self, path: Path, percent: int) -> None:
+        answer = self._session.checkpoints.answer(path)
+        if path == self._session.generation.checkpoint and isinstance(answer, CheckpointInfo):
+            self.about.setText(checkpoint_summary(answer, percent))
 
     def _show_answer(self, answer: CheckpointInfo | ErrorInfo | None) -> None:
         match answer:

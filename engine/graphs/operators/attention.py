@@ -98,8 +98,10 @@ class AttentionWriter(LayerWriter):
         `causal_over` is the number of tokens where each attends only to itself and those before it,
         0 where every token attends to all. `hidden`, [batch, 1, 1, tokens], is added to the scores.
         """
-        if hidden is not None:
-            # Rare and small enough that the form does not matter for speed.
+        kernels = self.operators.attention_kernels
+        without = kernels is not None and not kernels.serve(self.element, head_width)
+        if without or hidden is not None:
+            # Where hidden: rare and small enough that the form does not matter for speed.
             return self._primitive_attention(q, k, v, heads, head_width, causal_over, hidden)
         match self.operators.attention:
             case AttentionForm.MULTI_HEAD | AttentionForm.PACKED:

@@ -1,13 +1,16 @@
-"""Sees to it that the engine does not outlive the app, even where no command can be read any more.
+"""Sees to it that no process of ours outlives the one that started it, whatever hangs.
 
-The end of the command pipe stops the engine too, but a native call that never returns would keep it
-from being noticed. On Windows the app holds the engine in a job object that dies with it.
+The engine is started by the app, compilers by the engine. The end of a pipe stops them too, but a
+native call that never returns would keep it from being noticed. On Windows the app holds the engine
+and all it starts in a job object that dies with the app.
 """
 
 import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from threading import Thread
 from time import sleep
 
@@ -18,8 +21,8 @@ _POLL_S = 0.5
 def die_with_parent(parent: int | None) -> None:
     """End this process when the one that started it ends, or at once if it has ended.
 
-    `parent` is the process id of the app, which may have died before this was called; None for
-    whoever is the parent now.
+    `parent` is that one's process id, as it may have died before this was called; None for whoever
+    is the parent now.
     """
     expected = os.getppid() if parent is None else parent
     if sys.platform == "linux":
@@ -29,6 +32,24 @@ def die_with_parent(parent: int | None) -> None:
     elif sys.platform != "win32":
         arguments = (expected, os.getppid, lambda: os._exit(0))
         Thread(target=watch, args=arguments, name="parent", daemon=True).start()
+
+
+def die_first(parent: int | None, pipe: int) -> None:
+    """End this process when its parent ends or closes the pipe, and before others for memory.
+
+    `pipe` is a descriptor that nothing more is read from.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text("1000")
+    die_with_parent(parent)
+
+    def wait_for_the_end() -> None:
+        while os.read(pipe, 1):
+            pass
+        os._exit(0)
+
+    Thread(target=wait_for_the_end, name="parent's pipe", daemon=True).start()
 
 
 def watch(

@@ -1,0 +1,172 @@
+"""OpenVINO: Intel's graphics and neural processors, and any x86 processor, Intel's or not.
+
+On a processor it is the fastest path measured, in bfloat16 where there are instructions for it.
+What is compiled for that is not kept: `python -m benchmarks blob` (docs/blob.md) shows that
+importing is no faster than compiling, because the blob holds weights as they were given and not as
+kernels want them. For graphics and neural processors compiling means minutes of kernel compilation
+(docs.openvino.ai, "Model Caching Overview"), so there the blob is kept, weights and all, one for
+each size: OpenVINO's documentation calls dynamic shapes on a GPU a preview that "may crash or
+experience significant performance drops", and the NPU takes static shapes only ("GPU Device", "NPU
+Device"). No Intel GPU or NPU has run this code; all but the device's name and options has run on a
+processor.
+
+`devices` says what there is, `options` what OpenVINO is told; `model` binds weights, `session`
+runs.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# (the runtime ships no complete types)
+
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends import hardware
+from backends.base import (
+    Artifact,
+    AttentionForm,
+    Backend,
+    BackendError,
+    Cancellation,
+    Compilation,
+    Device,
+    DType,
+    GeluForm,
+    Graph,
+    GroupNormForm,
+    MemoryInfo,
+    OperatorSet,
+    Progress,
+    RunCancelled,
+    Session,
+    ShapeProfile,
+    ShapeSupport,
+    UpsamplingForm,
+)
+from backends.intel_openvino import devices
+from backends.intel_openvino.session import BLOB, OpenVinoSession, translated_errors
+
+if TYPE_CHECKING:
+    import openvino as ov
+
+_CPU_OPERATORS = OperatorSet(
+    opset=23,
+    elements=(DType.F32, DType.BF16),
+    attention=AttentionForm.STANDARD,
+    group_norm=GroupNormForm.INSTANCE,
+    gelu=GeluForm.STANDARD,
+    upsampling=UpsamplingForm.TRANSPOSED,
+)
+# Single operations for which the GPU plug-in has kernels of its own (src/plugins/intel_gpu/docs
+# and primitives_list.hpp of openvino 2026); plain Resize, because nobody has measured the other.
+_ACCELERATOR_OPERATORS = OperatorSet(
+    opset=23,
+    elements=(DType.F32, DType.F16),
+    attention=AttentionForm.STANDARD,
+    group_norm=GroupNormForm.STANDARD,
+    gelu=GeluForm.STANDARD,
+)
+
+
+class OpenVinoBackend(Backend):
+    """OpenVINO's GPU, CPU and NPU devices."""
+
+    name = devices.BACKEND
+
+    def probe(self) -> list[Device]:
+        """Cards, integrated graphics, the processor, the NPU; and Intel adapters it cannot use."""
+        cpu = hardware.cpu_name()
+        if find_spec("openvino") is None:
+            return [Device(self.name, "cpu", cpu, unusable="openvino is not installed")]
+        try:
+            return devices.found(core(), hardware.list_adapters(), cpu)
+        except (ImportError, RuntimeError) as error:
+            reason = f"OpenVINO does not start: {error}"
+            return [Device(self.name, "cpu", cpu, unusable=reason)]
+
+    def operators(self, device: Device) -> OperatorSet:
+        """Forms that OpenVINO's ONNX reader maps to single operations."""
+        return _CPU_OPERATORS if device.id == "cpu" else _ACCELERATOR_OPERATORS
+
+    def fingerprint(self, device: Device) -> str:
+        """OpenVINO's version, the device, and its driver."""
+        import openvino as ov
+
+        driver = "" if device.id == "cpu" else f" driver {devices.driver(core(), device)}"
+        return f"openvino {ov.get_version()} {device.name}{driver}"
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """A card's own memory, else main memory."""
+        if not device.id.startswith("gpu") or not device.usable:
+            return hardware.host_memory()
+        return devices.gpu_memory(core(), device, hardware.list_adapters())
+
+    def compilation(self, device: Device) -> Compilation | None:
+        """None for the processor; a blob with weights and one size elsewhere.
+
+        `compile_model` has no hook to stop it and tells no progress.
+        """
+        if device.id == "cpu":
+            return None
+        return Compilation(ShapeSupport.STATIC, carries_weights=True, interruptible=False)
+
+    def compile(
+        self,
+        graph: Graph,
+        device: Device,
+        profile: ShapeProfile,
+        folder: Path,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Artifact | None:
+        """Export what was compiled for the profile's optimum; None for the processor."""
+        if self.compilation(device) is None:
+            return None
+        if cancel.is_set():
+            raise RunCancelled
+        sizes = {name: range_.optimum for name, range_ in profile.dimensions.items()}
+        session = OpenVinoSession(core(), graph, device)
+        session.prepare(sizes)
+        with translated_errors():
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / BLOB).write_bytes(session.exported())
+        session.close()
+        return Artifact(folder, profile)
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """Make a graph ready to run. Raises BackendError, or RunCancelled if asked before.
+
+        On a device of static sizes, those of the artifact are ready; others are compiled when they
+        are first run.
+        """
+        if cancel.is_set():
+            raise RunCancelled
+        if device.unusable:
+            raise BackendError(device.unusable)
+        session = OpenVinoSession(core(), graph, device)
+        if self.compilation(device) is None:
+            session.prepare(None)
+        elif artifact is not None:
+            sizes = {name: range_.optimum for name, range_ in artifact.profile.dimensions.items()}
+            session.take(artifact.folder / BLOB, sizes)
+        return session
+
+
+@cache
+def core() -> "ov.Core":
+    """OpenVINO's entry point; made once, because it loads its plug-ins."""
+    # Its model converter is of no use here, and brings a telemetry client along.
+    sys.modules.setdefault("openvino.tools.ovc", None)  # pyright: ignore[reportArgumentType]
+    import openvino as ov
+
+    return ov.Core()

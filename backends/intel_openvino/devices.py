@@ -1,0 +1,225 @@
+"""What OpenVINO can compute on here, what it knows of each device, and why it sees none.
+
+A GPU is matched with the adapter the operating system lists by its place on the bus, which Intel's
+driver writes into the device's UUID: vendor, device, revision and PCI domain of two bytes each,
+lowest first, then bus, device and function (DEVICE_UUID of real machines agrees: see the tests).
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# (the runtime ships no complete types)
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from backends import hardware
+from backends.base import BackendError, Device, MemoryInfo, Precision
+from backends.hardware import Adapter, PciId
+from backends.intel_openvino import options
+
+if TYPE_CHECKING:
+    import openvino as ov
+
+BACKEND = "intel_openvino"
+_ROOT = Path("/")
+_INTEL = 0x8086
+_CARD = "DISCRETE"
+_GUIDE = "docs.openvino.ai, Configurations for Intel GPU"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a GPU is and where it sits: "0000:03:00.0"."""
+
+    pci: PciId
+    address: str
+
+
+def found(core: "ov.Core", adapters: Sequence[Adapter], cpu_name: str) -> list[Device]:
+    """Cards, integrated GPUs, the processor, then the NPU, which is never chosen unasked.
+
+    Intel adapters that are none of OpenVINO's devices are listed with the reason.
+    """
+    names = list(core.available_devices)
+    gpus = [name for name in names if name.startswith("GPU") and _is_intel(core, name)]
+    gpus.sort(key=lambda name: not _is_card(core, name))
+    listed = [_gpu(core, name, adapters) for name in gpus]
+    cpu = Device(BACKEND, "cpu", cpu_name, cpu_precisions(core))
+    return [
+        *listed,
+        cpu,
+        *(_npu(core, name) for name in names if name.startswith("NPU")),
+        *_unseen(core, adapters, gpus),
+    ]
+
+
+def target(device: Device) -> str:
+    """OpenVINO's own name of a device."""
+    return device.id.upper()
+
+
+def cpu_precisions(core: "ov.Core") -> tuple[Precision, ...]:
+    """bfloat16 where the processor has instructions for it, and single precision."""
+    if "BF16" in core.get_property("CPU", options.CAPABILITIES):
+        return (Precision.BF16, Precision.F32)
+    return (Precision.F32,)
+
+
+def driver(core: "ov.Core", device: Device) -> str:
+    """The version of the driver a device is used through, or "unknown"."""
+    if device.id.startswith("npu"):
+        keys = (options.NPU_DRIVER, options.NPU_COMPILER)
+        return "/".join(str(_read(core, target(device), key, "unknown")) for key in keys)
+    return str(_read(core, target(device), options.GPU_DRIVER, "unknown"))
+
+
+def gpu_memory(core: "ov.Core", device: Device, adapters: Sequence[Adapter]) -> MemoryInfo:
+    """A card's memory, or the host's.
+
+    What this process holds is not free; what others hold is known only to the system.
+    """
+    name = target(device)
+    if not _is_card(core, name):
+        return hardware.host_memory()
+    adapter = adapter_of(core, name, adapters)
+    total = int(_read(core, name, options.GPU_MEMORY, 0))
+    held = sum(dict(_read(core, name, options.GPU_MEMORY_USED, {})).values())
+    free = max(0, total - held)
+    if adapter is not None and adapter.memory_free is not None:
+        free = min(free, adapter.memory_free)
+    return MemoryInfo(total=total, free=free, integrated=False)
+
+
+def needs_large_buffers(core: "ov.Core", target: str, largest_tensor: int) -> bool:
+    """Whether a tensor of so many bytes is larger than a GPU gives at once unasked."""
+    if not target.startswith("GPU"):
+        return False
+    limit = int(_read(core, target, options.GPU_LARGEST_BUFFER, 0))
+    return 0 < limit < largest_tensor
+
+
+def require_target(device: Device, runs_on: object) -> None:
+    """Raise BackendError where a network was compiled for something else than was asked for.
+
+    `runs_on`: EXECUTION_DEVICES of the compiled network, a name or several.
+    """
+    names = [runs_on] if isinstance(runs_on, str) else [str(name) for name in runs_on]  # pyright: ignore[reportGeneralTypeIssues, reportUnknownArgumentType]
+    wanted = target(device)
+    # A machine's only GPU may be called GPU, GPU.0, or what it was asked for as.
+    aliases = {wanted, wanted.removesuffix(".0"), f"{wanted}.0"}
+    elsewhere = [name for name in names if name.strip("()") not in aliases]
+    if elsewhere or not names:
+        raise BackendError(f"OpenVINO runs it on {', '.join(elsewhere) or 'nothing'}, not {wanted}")
+
+
+def identity(uuid: str) -> Identity | None:
+    """The device and its place that a DEVICE_UUID tells; None where it is another vendor's form."""
+    digits = uuid.replace("-", "")
+    if not re.fullmatch(r"[0-9a-fA-F]{32}", digits):
+        return None
+    raw = bytes.fromhex(digits)
+    vendor, device, domain = (int.from_bytes(raw[i : i + 2], "little") for i in (0, 2, 6))
+    if vendor != _INTEL:
+        return None
+    return Identity(PciId(vendor, device), f"{domain:04x}:{raw[8]:02x}:{raw[9]:02x}.{raw[10]:x}")
+
+
+def adapter_of(core: "ov.Core", name: str, adapters: Sequence[Adapter]) -> Adapter | None:
+    """The adapter that an OpenVINO device is; None where that cannot be told."""
+    who = identity(str(_read(core, name, options.UUID, "")))
+    if who is None:
+        return None
+    same = [adapter for adapter in adapters if adapter.pci == who.pci]
+    placed = [adapter for adapter in same if adapter.address == who.address]
+    return (placed or [adapter for adapter in same if not adapter.address] or [None])[0]
+
+
+def _gpu(core: "ov.Core", name: str, adapters: Sequence[Adapter]) -> Device:
+    """A GPU OpenVINO sees; half precision first, where the device has it."""
+    id_ = name.lower() if "." in name else f"{name.lower()}.0"
+    title = str(_read(core, name, options.FULL_NAME, name))
+    adapter = adapter_of(core, name, adapters)
+    # Drivers call every integrated GPU of a generation the same; the system may know its name.
+    if adapter is not None and adapter.name:
+        title = adapter.name
+    capabilities = _read(core, name, options.CAPABILITIES, ())
+    precisions = (Precision.F16, Precision.F32) if "FP16" in capabilities else (Precision.F32,)
+    return Device(BACKEND, id_, title, precisions)
+
+
+def _npu(core: "ov.Core", name: str) -> Device:
+    title = str(_read(core, name, options.FULL_NAME, name))
+    return Device(BACKEND, name.lower(), title, (Precision.F16,), automatic=False)
+
+
+def _unseen(core: "ov.Core", adapters: Sequence[Adapter], gpus: Sequence[str]) -> list[Device]:
+    """Intel adapters that no GPU of OpenVINO's is."""
+    seen = [adapter_of(core, name, adapters) for name in gpus]
+    missing = [a for a in adapters if a.pci and a.pci.vendor == _INTEL and a not in seen]
+    if None in seen:  # one that could not be told may be any of them
+        missing = missing[seen.count(None) :]
+    taken = {_gpu(core, name, adapters).id for name in gpus}
+    ids = (f"gpu.{n}" for n in range(len(gpus) + len(missing)) if f"gpu.{n}" not in taken)
+    return [
+        Device(BACKEND, id_, adapter.name, unusable=adapter.unusable or why_unseen(core, adapter))
+        for id_, adapter in zip(ids, missing, strict=False)
+    ]
+
+
+def why_unseen(
+    core: "ov.Core", adapter: Adapter, system: str = sys.platform, root: Path = _ROOT
+) -> str:
+    """Why OpenVINO has no device for an Intel adapter, and what to do."""
+    try:
+        core.get_property("GPU", options.AVAILABLE_DEVICES)
+    except RuntimeError as error:
+        if "libOpenCL" in str(error):
+            return (
+                "OpenVINO needs OpenCL, whose loader libOpenCL.so.1 is not installed: install "
+                "ocl-icd-libopencl1 and Intel's compute runtime, intel-opencl-icd"
+            )
+        return f"OpenVINO's GPU plug-in does not start: {error}"
+    if system == "win32":
+        return "its driver has no OpenCL for OpenVINO: install Intel's current graphics driver"
+    node = _closed_node(adapter, root)
+    if node:
+        return f"{node} may not be opened: add yourself to the group render and log in again"
+    return (
+        "Intel's compute runtime is not installed or does not know it: install intel-opencl-icd "
+        f"({_GUIDE})"
+    )
+
+
+def _closed_node(adapter: Adapter, root: Path) -> str:
+    """The adapter's render node, if it is there and this user may not use it."""
+    drm = root / "sys" / "bus" / "pci" / "devices" / adapter.address / "drm"
+    if not adapter.address or not drm.is_dir():
+        return ""
+    for entry in sorted(drm.glob("renderD*")):
+        node = root / "dev" / "dri" / entry.name
+        if node.exists() and not os.access(node, os.R_OK | os.W_OK):
+            return str(node)
+    return ""
+
+
+def _is_card(core: "ov.Core", name: str) -> bool:
+    return str(_read(core, name, options.KIND, "")).endswith(_CARD)
+
+
+def _is_intel(core: "ov.Core", name: str) -> bool:
+    """OpenVINO 2026 also lists other vendors' GPUs that have OpenCL; those have better backends."""
+    architecture = str(_read(core, name, options.ARCHITECTURE, ""))
+    return "vendor=" not in architecture or f"vendor=0x{_INTEL:x}" in architecture
+
+
+def _read(core: "ov.Core", name: str, key: str, otherwise: Any) -> Any:
+    """A property, or `otherwise` where a device or this version of OpenVINO does not have it."""
+    try:
+        return core.get_property(name, key)
+    except (RuntimeError, TypeError):  # a type that its Python binding does not know
+        return otherwise

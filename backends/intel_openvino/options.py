@@ -1,0 +1,64 @@
+"""What OpenVINO is told when it compiles: every name and value that this backend emits.
+
+From openvino/runtime/properties.hpp and intel_gpu/properties.hpp of openvino 2026.4, and
+src/plugins/intel_gpu/include/intel_gpu/runtime/options.inl of its repository for what each does on
+a GPU. Not used: CACHE_DIR, because what is kept is the engine's to decide;
+ACTIVATIONS_SCALE_FACTOR, which keeps half precision from overflowing by scaling what goes into
+products, because a picture that overflows is made again in single precision and nobody here could
+tell which factor does no harm.
+"""
+
+from collections.abc import Mapping
+
+from backends.base import Precision
+
+PRECISION = "INFERENCE_PRECISION_HINT"
+EXECUTION_MODE = "EXECUTION_MODE_HINT"
+# One operation for attention instead of three; the default, made sure of.
+GPU_ATTENTION = "GPU_ENABLE_SDPA_OPTIMIZATION"
+# Buffers larger than the driver allows by default; "performance may be lower with this option".
+GPU_LARGE_BUFFERS = "GPU_ENABLE_LARGE_ALLOCATIONS"
+
+ON = "YES"
+# In ACCURACY mode no transformation may lower the precision asked for.
+MODES: Mapping[Precision, str] = {
+    Precision.F32: "ACCURACY",
+    Precision.F16: "PERFORMANCE",
+    Precision.BF16: "PERFORMANCE",
+}
+
+# Read of a device.
+AVAILABLE_DEVICES = "AVAILABLE_DEVICES"
+FULL_NAME = "FULL_DEVICE_NAME"
+CAPABILITIES = "OPTIMIZATION_CAPABILITIES"
+KIND = "DEVICE_TYPE"
+UUID = "DEVICE_UUID"
+# "GPU: vendor=0x8086 arch=v12.71.4"
+ARCHITECTURE = "DEVICE_ARCHITECTURE"
+GPU_DRIVER = "GPU_DRIVER_VERSION"
+GPU_MEMORY = "GPU_DEVICE_TOTAL_MEM_SIZE"
+GPU_LARGEST_BUFFER = "GPU_DEVICE_MAX_ALLOC_MEM_SIZE"
+GPU_MEMORY_USED = "GPU_MEMORY_STATISTICS"
+NPU_DRIVER = "NPU_DRIVER_VERSION"
+NPU_COMPILER = "NPU_COMPILER_VERSION"
+# Read of a compiled network: where it runs.
+RUNS_ON = "EXECUTION_DEVICES"
+
+
+def compile_options(
+    device_id: str, precision: Precision, *, large_buffers: bool = False
+) -> dict[str, str]:
+    """The options of a device for a network to be computed in `precision`.
+
+    `large_buffers`: a tensor of it is larger than the device's largest buffer. The NPU computes in
+    half precision whatever it is told, and its compiler, which comes with the driver, does not
+    always know the hint; so nothing is said.
+    """
+    if device_id.startswith("npu"):
+        return {}
+    options = {PRECISION: precision.value}
+    if device_id.startswith("gpu"):
+        options |= {EXECUTION_MODE: MODES[precision], GPU_ATTENTION: ON}
+        if large_buffers:
+            options[GPU_LARGE_BUFFERS] = ON
+    return options

@@ -1,0 +1,150 @@
+"""One network in OpenVINO, compiled or taken from a blob, for all sizes or for one at a time."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# (the runtime ships no complete types)
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from backends.base import (
+    Array,
+    BackendError,
+    Device,
+    Graph,
+    RunCancelled,
+    TensorSpec,
+    all_feeds,
+    sizes_of,
+)
+from backends.intel_openvino import devices, options
+from backends.intel_openvino.model import (
+    fix_sizes,
+    largest_tensor,
+    read_with_weights,
+    weight_arrays,
+)
+
+if TYPE_CHECKING:
+    import openvino as ov
+
+BLOB = "network.blob"
+
+
+class OpenVinoSession:
+    """A `backends.base.Session` over one OpenVINO inference request.
+
+    After `prepare(None)` it takes every size. Otherwise it is compiled for one size at a time, anew
+    when another is run.
+    """
+
+    def __init__(self, core: "ov.Core", graph: Graph, device: Device) -> None:
+        self.inputs: tuple[TensorSpec, ...] = graph.inputs
+        self.outputs: tuple[TensorSpec, ...] = graph.outputs
+        self._core, self._graph, self._device = core, graph, device
+        self._pinned: dict[str, Array] = {}
+        self._cancelled = Event()
+        self._dynamic = False
+        self._sizes: dict[str, int] | None = None
+        self._request: ov.InferRequest | None = None
+        self._blob: Array | None = None
+        with translated_errors():
+            # The compiled model goes back to the arrays it shared: they live as long as it does.
+            self._weights = weight_arrays(graph.weights)
+
+    def prepare(self, sizes: Mapping[str, int] | None) -> None:
+        """Compile for these sizes, or for all. Raises BackendError."""
+        self._request, self._sizes = None, None  # two at once may not fit
+        target = devices.target(self._device)
+        with translated_errors():
+            model = read_with_weights(self._core, self._graph.model, self._weights)
+            if sizes is not None:
+                fix_sizes(model, self.inputs, sizes)
+            large = devices.needs_large_buffers(self._core, target, largest_tensor(model))
+            told = options.compile_options(
+                self._device.id, self._graph.precision, large_buffers=large
+            )
+            self._use(self._core.compile_model(model, target, told), sizes)
+
+    def take(self, blob: Path, sizes: Mapping[str, int]) -> None:
+        """Import what `exported` gave for these sizes. Raises BackendError."""
+        target = devices.target(self._device)
+        told = options.compile_options(self._device.id, self._graph.precision)
+        with translated_errors():
+            # Copy-on-write, as OpenVINO insists on writable arrays; nothing is ever written.
+            self._blob = np.memmap(blob, np.uint8, "c")
+            import openvino as ov
+
+            tensor = ov.Tensor(self._blob, shared_memory=True)
+            self._use(self._core.import_model(tensor, target, told), sizes)
+
+    def exported(self) -> memoryview:
+        """The compiled network as `take` wants it. Raises RuntimeError."""
+        assert self._request
+        return self._request.get_compiled_model().export_model().getbuffer()
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Run once. Raises BackendError, or RunCancelled after `cancel`."""
+        given = all_feeds(self.inputs, self._pinned, feeds)
+        request = self._ready_for(given)
+        with translated_errors():
+            request.start_async(given, share_inputs=True)
+            if self._cancelled.is_set():  # asked before there was a run to stop
+                request.cancel()
+            request.wait()
+            return {spec.name: request.get_tensor(spec.name).data.copy() for spec in self.outputs}
+
+    def pin(self, name: str, array: Array) -> None:
+        """Keep an input for all further runs."""
+        self._pinned[name] = array
+
+    def cancel(self) -> None:
+        """Make the run in progress, and every later one, end with RunCancelled.
+
+        A compilation that a run begins with is finished first: OpenVINO cannot stop it.
+        """
+        self._cancelled.set()
+        request = self._request
+        if request is not None:
+            request.cancel()
+
+    def close(self) -> None:
+        """Free the compiled model and then the weights it read."""
+        self._request = None
+        self._pinned.clear()
+        self._weights.clear()
+        self._blob = None
+
+    def _ready_for(self, given: Mapping[str, Array]) -> "ov.InferRequest":
+        if not self._dynamic:
+            sizes = sizes_of(self.inputs, given)
+            if sizes != self._sizes:
+                self.prepare(sizes)
+        if self._cancelled.is_set():
+            raise RunCancelled
+        assert self._request
+        return self._request
+
+    def _use(self, compiled: "ov.CompiledModel", sizes: Mapping[str, int] | None) -> None:
+        devices.require_target(self._device, compiled.get_property(options.RUNS_ON))
+        self._dynamic, self._sizes = sizes is None, None if sizes is None else dict(sizes)
+        self._request = compiled.create_infer_request()
+
+
+@contextmanager
+def translated_errors() -> Generator[None]:
+    """OpenVINO's exceptions as ours."""
+    try:
+        yield
+    except (RuntimeError, OSError, ValueError) as error:  # also weights files gone or cut short
+        message = str(error)
+        if "was canceled" in message:
+            raise RunCancelled from error
+        raise BackendError(message, out_of_memory="allocat" in message.lower()) from error
+    except MemoryError as error:
+        raise BackendError("out of memory", out_of_memory=True) from error

@@ -1,0 +1,111 @@
+"""Which builds of ONNX Runtime are installed, and what the one that is imported can do.
+
+They are different distributions (`onnxruntime`, `onnxruntime-gpu`, `onnxruntime-directml` ...) of
+one import package. The last one installed lies over the others; pip does not mind.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportMissingTypeStubs=false
+# (the runtime ships no complete types)
+
+import re
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+_NAMES = re.compile(r"onnxruntime(-(?!ep-|genai|extensions)[a-z0-9-]+)?|ort-nightly(-.*)?")
+_PACKAGE = "onnxruntime/"
+_IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """An installed distribution of ONNX Runtime; `intact` where the files on disk are its own."""
+
+    name: str
+    version: str
+    intact: bool
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.version}"
+
+
+def builds(path: list[str] | None = None) -> tuple[Build, ...]:
+    """The distributions of ONNX Runtime in the folders of `path`, by default of `sys.path`."""
+    found: dict[str, Build] = {}
+    for distribution in metadata.distributions(path=sys.path if path is None else path):
+        name = (distribution.name or "").lower().replace("_", "-")
+        if _NAMES.fullmatch(name) and name not in found:
+            found[name] = Build(name, distribution.version, _is_intact(distribution))
+    return tuple(found.values())
+
+
+def conflict(found: tuple[Build, ...]) -> str | None:
+    """Why none of several builds can be relied on; None where one is whole."""
+    if len(found) < 2 or any(build.intact for build in found):
+        return None
+    names = " and ".join(map(str, found))
+    return (
+        f"the files of {names} are mixed: uninstall {_names(found)}, "
+        "then install the one that is wanted"
+    )
+
+
+def installed(found: tuple[Build, ...] | None = None) -> str:
+    """The build that is imported, with its version, for fingerprints."""
+    found = builds() if found is None else found
+    active = [build for build in found if build.intact] or list(found)
+    return ", ".join(map(str, active)) or "onnxruntime none"
+
+
+def unusable(
+    provider: str, distribution: str, found: tuple[Build, ...] | None = None
+) -> str | None:
+    """Why the build that is imported cannot serve a provider built into `distribution`.
+
+    None where it can. Imports ONNX Runtime where a build that could have the provider is there.
+    Never raises.
+    """
+    found = builds() if found is None else found
+    if not found or find_spec("onnxruntime") is None:
+        return f"{distribution} is not installed"
+    mixed = conflict(found)
+    if mixed:
+        return mixed
+    try:
+        import onnxruntime as ort
+
+        if provider in ort.get_available_providers():
+            return None
+    except _IMPORT_FAULTS as error:
+        return f"{installed(found)} does not start: {error}"
+    return _lacking(provider, distribution, found)
+
+
+def _lacking(provider: str, distribution: str, found: tuple[Build, ...]) -> str:
+    if all(build.name != distribution for build in found):
+        return f"{installed(found)} has no {provider}: install {distribution} in its place"
+    if len(found) > 1:
+        return (
+            f"{installed(found)} lies over {distribution} and has no {provider}: uninstall "
+            f"{_names(found)}, then install {distribution}"
+        )
+    return f"{installed(found)} has no {provider} on this system"
+
+
+def _names(found: tuple[Build, ...]) -> str:
+    return " and ".join(build.name for build in found)
+
+
+def _is_intact(distribution: metadata.Distribution) -> bool:
+    """Whether the package's files have the sizes that the distribution recorded."""
+    for file in distribution.files or ():
+        if str(file).startswith(_PACKAGE) and file.size is not None:
+            try:
+                if Path(str(file.locate())).stat().st_size != file.size:
+                    return False
+            except OSError:
+                return False
+    return True

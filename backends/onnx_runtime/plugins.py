@@ -1,0 +1,67 @@
+"""Execution providers that come as packages of their own and are loaded into ONNX Runtime.
+
+A package such as `onnxruntime_ep_webgpu` says where its library is and which providers it has
+(https://onnxruntime.ai/docs/execution-providers/plugin-ep-libraries).
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportAttributeAccessIssue=false
+# pyright: reportMissingTypeStubs=false, reportUnknownParameterType=false
+# (the runtime ships no complete types)
+
+from importlib import import_module
+from importlib.util import find_spec
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from backends.base import BackendError
+
+if TYPE_CHECKING:
+    import onnxruntime as ort
+
+# What importing a package or a library it brings can end in; some write links beside themselves.
+_IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, ValueError)
+
+_registered: set[str] = set()
+_lock = Lock()
+
+
+def plugin_devices(module_name: str) -> "tuple[ort.OrtEpDevice, ...]":
+    """The devices of a plug-in package, whose library is registered once per process.
+
+    Raises BackendError with the reason why there can be none: the package or ONNX Runtime is
+    absent, too old, or its library does not load. No device at all is an empty tuple.
+    """
+    package = module_name.replace("_", "-")
+    if find_spec(module_name) is None:
+        raise BackendError(f"{package} is not installed")
+    try:
+        module = import_module(module_name)
+        path, names = str(module.get_library_path()), list(module.get_ep_names())
+    except _IMPORT_FAULTS as error:
+        raise BackendError(f"{package} does not start: {error}") from error
+    return library_devices(package, path, names)
+
+
+def library_devices(title: str, path: str, names: list[str]) -> "tuple[ort.OrtEpDevice, ...]":
+    """The devices of the providers `names` in the library at `path`.
+
+    `title` stands for the library in messages. Raises BackendError.
+    """
+    if find_spec("onnxruntime") is None:
+        raise BackendError(f"onnxruntime is not installed, which {title} works in")
+    try:
+        import onnxruntime as ort
+
+        from backends.onnx_runtime.errors import translated_errors
+    except _IMPORT_FAULTS as error:
+        raise BackendError(f"ONNX Runtime does not start: {error}") from error
+    if not hasattr(ort, "register_execution_provider_library"):
+        raise BackendError(f"ONNX Runtime {ort.__version__} is too old to load {title}")
+    wanted = {name.lower() for name in names}
+    with _lock, translated_errors():
+        if path not in _registered:
+            # Some providers (TensorRT-RTX) take the name they are registered under for their own.
+            ort.register_execution_provider_library(names[0], path)
+            _registered.add(path)
+        return tuple(d for d in ort.get_ep_devices() if d.ep_name.lower() in wanted)

@@ -1,0 +1,139 @@
+"""One session of ONNX Runtime, on the processor or through any other provider."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+# pyright: reportUnknownLambdaType=false, reportAttributeAccessIssue=false
+# pyright: reportMissingTypeStubs=false
+# (the runtime ships no complete types)
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+import ml_dtypes
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto
+
+from backends.base import (
+    Array,
+    BackendError,
+    Cancellation,
+    Graph,
+    RunCancelled,
+    TensorSpec,
+    all_feeds,
+)
+from backends.onnx_runtime.bound import BoundTensors
+from backends.onnx_runtime.errors import translated_errors
+from backends.onnx_runtime.placement import RECORD, require_placement
+from backends.onnx_runtime.provider import CPU, Provider
+from backends.onnx_runtime.weights import WeightBuffers
+
+
+class OnnxRuntimeSession:
+    """A `backends.base.Session` over one `onnxruntime.InferenceSession`.
+
+    With `binding`, inputs and outputs stay in device memory at the same addresses as long as their
+    shapes stay; a pinned input then crosses to the device once. Raises BackendError also where the
+    provider would leave nodes to another one. `compiled` is the file that `graph.model` is in,
+    where it names others that lie beside it.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        options: ort.SessionOptions,
+        provider: Provider,
+        cancel: Cancellation,
+        *,
+        binding: bool = False,
+        compiled: Path | None = None,
+    ) -> None:
+        self.inputs: tuple[TensorSpec, ...] = graph.inputs
+        self.outputs: tuple[TensorSpec, ...] = graph.outputs
+        self._pinned: dict[str, Array] = {}
+        with translated_errors():
+            # The session reads weights from these buffers for as long as it lives.
+            self._weights = WeightBuffers(graph)
+            add_weights(options, self._weights)
+            providers = add_provider(options, provider)
+        with translated_errors(), cancel.calling(lambda: options.set_load_cancellation_flag(True)):
+            model = str(compiled) if compiled else self._weights.model
+            self._session = ort.InferenceSession(model, options, providers=providers)
+        if cancel.is_set():  # Some providers compile without asking.
+            raise RunCancelled
+        if provider.name != CPU:
+            with translated_errors():
+                # Else a run that fails is silently repeated by another provider.
+                self._session.disable_fallback()
+                require_placement(self._session, graph, provider.name)
+        self._bound = BoundTensors(self._session, self.inputs, self.outputs) if binding else None
+        self._run_options = ort.RunOptions()
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Run once. Raises BackendError, or RunCancelled after `cancel`."""
+        if self._bound is not None:
+            with translated_errors():
+                return self._bound.run(feeds, self._run_options)
+        names = [spec.name for spec in self.outputs]
+        given = all_feeds(self.inputs, self._pinned, feeds)
+        with translated_errors():
+            if any(array.dtype == ml_dtypes.bfloat16 for array in given.values()):
+                values = {name: _value(array) for name, array in given.items()}
+                results = self._session.run_with_ort_values(names, values, self._run_options)
+                return {n: r.numpy().copy() for n, r in zip(names, results, strict=True)}
+            results = self._session.run(names, given, self._run_options)
+        return dict(zip(names, cast("list[Array]", results), strict=True))
+
+    def pin(self, name: str, array: Array) -> None:
+        """Keep an input for all further runs."""
+        if self._bound is not None:
+            self._bound.pin(name, array)
+        else:
+            self._pinned[name] = array
+
+    def cancel(self) -> None:
+        """Make the run in progress, and every later one, end with RunCancelled."""
+        self._run_options.terminate = True
+
+    def close(self) -> None:
+        """Free the session and then the weights it read."""
+        self._bound = None
+        del self._session
+        self._pinned.clear()
+        self._weights.buffers.clear()
+
+
+def add_weights(options: ort.SessionOptions, weights: WeightBuffers) -> None:
+    """Give a session's options the memory that its weights are in."""
+    options.add_session_config_entry("session.use_external_initializer_file_buffers_directly", "1")
+    buffers = weights.buffers
+    options.add_external_initializers_from_files_in_memory(
+        list(buffers), list(buffers.values()), [len(b) for b in buffers.values()]
+    )
+
+
+def add_provider(
+    options: ort.SessionOptions, provider: Provider
+) -> list[tuple[str, dict[str, str]]] | None:
+    """Ask for a provider; what is left to ask for when the session is made."""
+    for key, value in provider.config.items():
+        options.add_session_config_entry(key, value)
+    if provider.name != CPU:
+        options.add_session_config_entry(RECORD, "1")
+    if provider.devices:
+        options.add_provider_for_devices(list(provider.devices), dict(provider.options))
+        return None
+    if provider.name != CPU and provider.name not in ort.get_available_providers():
+        # It would be dropped with a warning that nobody reads.
+        raise BackendError(f"this build of ONNX Runtime has no {provider.name}")
+    return [(provider.name, dict(provider.options))]
+
+
+def _value(array: Array) -> ort.OrtValue:
+    """An array as ONNX Runtime's value; of bfloat16, which NumPy does not know, by its bits."""
+    if array.dtype != ml_dtypes.bfloat16:
+        return ort.OrtValue.ortvalue_from_numpy(array)
+    bits = np.ascontiguousarray(array).view(np.uint16)
+    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, TensorProto.BFLOAT16)

@@ -1,0 +1,103 @@
+"""The hash of a whole file, by which people's tools and sites know a checkpoint.
+
+SHA-256 of all of it; its first ten digits are A1111's "Model hash" (`modules/hashes.py`,
+`sd_models.CheckpointInfo.shorthash` of version 1.10.1) and Civitai's AutoV2. Of the tensors without
+the header, twelve digits are what A1111 writes for a LoRA and Civitai's AutoV3
+(`hashes.addnet_hash_safetensors`, after kohya's sd-scripts).
+
+Run as a program it is a process of its own, that takes the time nobody else wants: a thread could
+not, because one of low priority that holds the interpreter lock stops all others. Standard library
+only, so that it starts at once.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+MODEL_HASH_DIGITS, TENSORS_HASH_DIGITS = 10, 12
+_LENGTH_BYTES = 8
+_CHUNK_BYTES = 4 << 20
+# macOS, <sys/resource.h>: the calling process, and what makes its processor and disk use yield.
+_PRIO_DARWIN_PROCESS, _PRIO_DARWIN_BG = 4, 0x1000
+# Windows, SetPriorityClass: the same there.
+_PROCESS_MODE_BACKGROUND_BEGIN = 0x00100000
+
+
+@dataclass(frozen=True, slots=True)
+class FullHash:
+    """Hexadecimal SHA-256 of a safetensors file, and of what follows its header."""
+
+    whole: str
+    tensors: str | None = None
+
+
+def hash_file(path: Path, report: Callable[[int], None], *, tensors: bool = False) -> FullHash:
+    """Read a file to its end; `report` is told the bytes that are done, and may raise to stop.
+
+    `tensors` asks for the second hash too, at twice the processor time. Raises OSError.
+    """
+    whole, after_header = sha256(), sha256() if tensors else None
+    buffer = memoryview(bytearray(_CHUNK_BYTES))
+    done = 0
+    with path.open("rb", buffering=0) as file:
+        header_end = _LENGTH_BYTES + int.from_bytes(file.read(_LENGTH_BYTES), "little")
+        file.seek(0)
+        while count := file.readinto(buffer):
+            whole.update(buffer[:count])
+            if after_header is not None:
+                after_header.update(buffer[max(0, min(count, header_end - done)) : count])
+            done += count
+            report(done)
+    return FullHash(whole.hexdigest(), after_header.hexdigest() if after_header else None)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print how many bytes are done, a line for each percent, and then the hash.
+
+    Ends when nobody reads any more. The exit status is 1 where the file cannot be read.
+    """
+    _take_no_time_from_others()
+    path = Path(arguments[0])
+    told = 0
+
+    def tell(done: int) -> None:
+        nonlocal told
+        if 100 * done // size > told:
+            told = 100 * done // size
+            print(done, flush=True)  # noqa: T201 (what its parent reads)
+
+    try:
+        size = max(1, path.stat().st_size)
+        print(hash_file(path, tell).whole, flush=True)  # noqa: T201
+    except OSError:  # also that nobody reads
+        return 1
+    return 0
+
+
+def _take_no_time_from_others() -> None:
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel = ctypes.windll.kernel32
+        kernel.SetPriorityClass(kernel.GetCurrentProcess(), _PROCESS_MODE_BACKGROUND_BEGIN)
+        return
+    with suppress(OSError):
+        os.nice(19)
+    with suppress(OSError):
+        if sys.platform == "linux":
+            # The disk's time too: the kernel puts such a process in the idle class of both.
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        elif sys.platform == "darwin":
+            os.setpriority(_PRIO_DARWIN_PROCESS, 0, _PRIO_DARWIN_BG)
+
+
+if __name__ == "__main__":
+    # Nothing is left to say where nobody listens, not even at the interpreter's end.
+    status = main(sys.argv[1:])
+    with suppress(OSError):
+        sys.stdout.flush()
+    os._exit(status)

@@ -1,0 +1,125 @@
+"""What was found out about files once and holds as long as they do not change: their digests.
+
+One small file of the cache for each path, written beside and renamed into place, so that processes
+that run at once need no lock and a damaged entry costs one file's digests. An entry says what
+state its file was in; in any other state it is not believed.
+"""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from engine.checkpoints.index import FileState, TensorIndex
+from engine.checkpoints.safetensors import read_index
+
+# Entries beyond these are dropped, the oldest first.
+MOST_ENTRIES = 2000
+# The coarsest clock of a file system (FAT) ticks every two seconds: two writes within one tick
+# leave the same time behind, so what was just written may still be changed unseen.
+SETTLED_NS = 2_000_000_000
+_SUFFIX = ".json"
+
+
+class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A file's state, and what is known of its content in that state."""
+
+    size: int
+    modified_ns: int
+    changed: int
+    header: str
+    # `sampled_digest`.
+    sampled: str
+    # Of the whole file, None until it was read whole.
+    sha256: str | None = None
+
+    def is_of(self, state: FileState) -> bool:
+        return (self.size, self.modified_ns, self.changed, self.header) == (
+            state.size,
+            state.modified_ns,
+            state.changed,
+            state.header,
+        )
+
+
+_DECODER = msgspec.json.Decoder(_Entry)
+
+
+class KnownFiles:
+    """The entries in a folder, which need not exist. May be used from any thread.
+
+    What cannot be read or written is as if it were not there: everything can be found out again.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], int] = time.time_ns) -> None:
+        """`clock` gives nanoseconds since 1970, as files' times do."""
+        self._folder = folder
+        self._clock = clock
+
+    def read_index(self, path: Path) -> TensorIndex:
+        """As `safetensors.read_index`, but a file that is known is only read at its beginning."""
+        recalled: list[str] = []
+
+        def recall(state: FileState) -> str | None:
+            entry = self._entry(state)
+            if entry is None:
+                return None
+            recalled.append(entry.sampled)
+            return entry.sampled
+
+        index = read_index(path, recall)
+        if index.state is not None and not recalled and self.is_settled(index.state):
+            self._write(index.state, index.digest, None)
+        return index
+
+    def sha256(self, state: FileState) -> str | None:
+        """The SHA-256 of the whole file that was in this state, None while it is not known."""
+        entry = self._entry(state)
+        return entry.sha256 if entry else None
+
+    def note_sha256(self, state: FileState, sampled: str, sha256: str) -> None:
+        """Remember the SHA-256 of the file that was in this state while it was read whole."""
+        self._write(state, sampled, sha256)
+
+    def is_settled(self, state: FileState) -> bool:
+        """Whether a later change would surely show in the file's times."""
+        return self._clock() - state.latest_ns > SETTLED_NS
+
+    def _path(self, path: Path) -> Path:
+        name = hashlib.sha256(os.fsencode(path)).hexdigest()
+        return self._folder / f"{name[:32]}{_SUFFIX}"
+
+    def _entry(self, state: FileState) -> _Entry | None:
+        try:
+            entry = _DECODER.decode(self._path(state.path).read_bytes())
+        except (OSError, msgspec.DecodeError):
+            return None
+        return entry if entry.is_of(state) else None
+
+    def _write(self, state: FileState, sampled: str, sha256: str | None) -> None:
+        entry = _Entry(state.size, state.modified_ns, state.changed, state.header, sampled, sha256)
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=self._folder)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(msgspec.json.encode(entry))
+                Path(name).replace(self._path(state.path))
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+                raise
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Drop the oldest entries where there are too many, and what was left unfinished."""
+        found = [entry for entry in os.scandir(self._folder) if entry.is_file()]
+        if len(found) <= MOST_ENTRIES:
+            return
+        found.sort(key=lambda entry: entry.stat().st_mtime_ns)
+        for entry in found[: len(found) - MOST_ENTRIES // 2]:
+            Path(entry.path).unlink(missing_ok=True)

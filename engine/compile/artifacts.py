@@ -1,0 +1,385 @@
+"""Compiled networks kept on disk: folders named by what they are made of, with a manifest.
+
+An artifact is written beside, under a lock that other processes wait for, and renamed into place
+whole, when its bytes are on the disk. One that is damaged or stale is made again without a word.
+When it is found, files up to `READ_BYTES` are read and compared with their checksums. Larger ones
+would cost seconds at each start: for those size and time of change decide, and they are read where
+these differ, or where the runtime refuses the artifact.
+"""
+
+import contextlib
+import hashlib
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from backends.base import Artifact, BackendError, Cancellation, Device, Precision, ShapeProfile
+from engine.api.messages import ArtifactInfo
+from engine.api.values import ArtifactKind, ErrorCode
+from engine.compile.key import profile_digest
+from engine.compile.shapes import Sizes, covers
+from engine.durable import sync_file, sync_folder
+from engine.errors import Cancelled, EngineError
+from engine.file_lock import FileLock
+from engine.memory.cache_folder import CacheFolder, delete, unfinished
+
+CAP_BYTES = 24 << 30
+READ_BYTES = 16 << 20
+MANIFEST = "manifest.json"
+_WAIT_S = 0.1
+# A disk with less than this is full.
+_NOTHING_FREE = 1 << 20
+
+# Compiles into an empty folder; None where there is nothing worth keeping.
+Compile = Callable[[Path], Artifact | None]
+
+
+class KeptFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of an artifact as it was when the artifact was made."""
+
+    path: str
+    bytes: int
+    mtime_ns: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What an artifact is made of, for which sizes, and its files; `seconds` is what it took."""
+
+    key: str
+    network: str
+    checkpoint: str
+    backend: str
+    device: str
+    precision: str
+    runtime: str
+    profile: ShapeProfile
+    seconds: float
+    files: tuple[KeptFile, ...]
+
+
+_DECODER = msgspec.json.Decoder(Manifest)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An artifact that is looked for or to be made: see `engine.compile.key.artifact_key`.
+
+    Found is any of that key that serves for `sizes`; made is one for `profile`, unless the compiler
+    says for which. Both are empty where one serves for every size, `checkpoint` where it serves for
+    every one. `expected_bytes` is a guess at its size.
+    """
+
+    key: str
+    sizes: Sizes
+    profile: ShapeProfile
+    network: str
+    checkpoint: str
+    device: Device
+    precision: Precision
+    runtime: str
+    expected_bytes: int
+
+    @property
+    def name(self) -> str:
+        """What it is called if it is made."""
+        return f"{self._stem}-{profile_digest(self.profile)[:8]}"
+
+    @property
+    def _stem(self) -> str:
+        return f"{self.network}-{self.key[:24]}"
+
+    def is_named_like(self, name: str) -> bool:
+        """Whether the artifact of this name may be of this key."""
+        return name.startswith(self._stem)
+
+
+class HeldArtifact:
+    """An artifact that stays while it is held. `unkept` says why it goes afterwards, if it does.
+
+    `made` tells whether it was compiled for this purpose.
+    """
+
+    def __init__(
+        self, artifact: Artifact, lock: FileLock | None, *, made: bool, unkept: str = ""
+    ) -> None:
+        self.artifact, self.made, self.unkept = artifact, made, unkept
+        self._lock = lock
+
+    def release(self) -> None:
+        """Let go of it; again is harmless."""
+        if self._lock is not None:
+            self._lock.release()
+        if self.unkept:
+            delete(self.artifact.folder)
+
+
+class ArtifactStore:
+    """The folder of artifacts, which need not exist. May be used from any thread.
+
+    Without a `folder` nothing is kept longer than it is used.
+    """
+
+    def __init__(self, folder: Path | None, cap_bytes: int = CAP_BYTES) -> None:
+        self.folder = folder
+        self._cache = CacheFolder(folder or Path(), cap_bytes, marker=MANIFEST)
+
+    def find(self, wanted: Wanted) -> HeldArtifact | None:
+        """A whole artifact of the wanted key that serves for the wanted sizes."""
+        for name, manifest in self._manifests(wanted):
+            path = self._cache.path(name)
+            if not _is_whole(path, manifest):
+                self._cache.remove([name])
+                continue
+            lock = self._cache.hold(name)
+            if lock is not None:
+                return HeldArtifact(Artifact(path, manifest.profile), lock, made=False)
+        return None
+
+    def name_of(self, wanted: Wanted) -> str:
+        """The name of the artifact that `find` finds, else of the one that would be made."""
+        return next((name for name, _ in self._manifests(wanted)), wanted.name)
+
+    def get(self, wanted: Wanted, compile_: Compile, cancel: Cancellation) -> HeldArtifact | None:
+        """The artifact found, or made: by us, or by another process that is making it now.
+
+        None where there is nothing worth keeping. Where it cannot be written to the folder it is
+        made in a temporary one. Raises Cancelled, EngineError(DISK_FULL), and what `compile_` does.
+        """
+        held = self.find(wanted)
+        if held is not None:
+            return held
+        if self.folder is None:
+            return self._made_unkept(wanted, compile_, "There is no folder for it.")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            lock = self._only_one(wanted, cancel)
+        except OSError as error:
+            return self._made_unkept(wanted, compile_, _reason(error))
+        try:
+            return self.find(wanted) or self._made(wanted, compile_)
+        except _NoRoomError as error:
+            return self._made_unkept(wanted, compile_, str(error))
+        finally:
+            lock.release()
+
+    def discard(self, held: HeldArtifact) -> None:
+        """Remove an artifact that the runtime refuses."""
+        held.release()
+        if not held.unkept:
+            self._cache.remove([held.artifact.folder.name])
+
+    def listed(self) -> tuple[ArtifactInfo, ...]:
+        """Every artifact, by name."""
+        if self.folder is None:
+            return ()
+        return tuple(
+            ArtifactInfo(
+                name=entry.name,
+                kind=ArtifactKind.COMPILED_NETWORK,
+                bytes=entry.bytes,
+                last_used=entry.last_used,
+                network=manifest.network if manifest else "",
+                checkpoint=manifest.checkpoint if manifest else "",
+                device=manifest.device if manifest else "",
+            )
+            for entry in self._cache.entries()
+            for manifest in [_read_manifest(entry.path)]
+        )
+
+    def remove(self, names: Collection[str] = ()) -> None:
+        """Delete the artifacts of these names, or all if there are none, but for those in use."""
+        if self.folder is not None:
+            self._cache.remove(names)
+
+    def _manifests(self, wanted: Wanted) -> list[tuple[str, Manifest]]:
+        """What may serve, that made for just these sizes first; what is damaged is removed."""
+        found: list[tuple[str, Manifest]] = []
+        paths = sorted(self.folder.glob(f"{wanted.network}-*")) if self.folder else []
+        for path in paths:
+            if not wanted.is_named_like(path.name) or not (path / MANIFEST).exists():
+                continue
+            manifest = _read_manifest(path)
+            if manifest is None:
+                self._cache.remove([path.name])
+            elif manifest.key == wanted.key and covers(manifest.profile, wanted.sizes):
+                found.append((path.name, manifest))
+        return sorted(found, key=lambda entry: entry[0] != wanted.name)
+
+    def _only_one(self, wanted: Wanted, cancel: Cancellation) -> FileLock:
+        """The right to compile this, once no other process or thread has it. Raises OSError."""
+        path = self._cache.path(f"{wanted.key[:24]}.lock")
+        while True:
+            if cancel.is_set():
+                raise Cancelled
+            try:
+                lock = FileLock(path, create=True)
+            except (BlockingIOError, FileNotFoundError):
+                time.sleep(_WAIT_S)
+                continue
+            path.touch()  # in use, so that nobody sweeps it away
+            return lock
+
+    def _made(self, wanted: Wanted, compile_: Compile) -> HeldArtifact | None:
+        """Compile, and give it its name once it is on the disk. Raises _NoRoomError."""
+        target = self._cache.path(wanted.name)
+        for left in target.parent.glob(f"{wanted.name}.*"):
+            delete(left)  # of a process that died: the right to compile this is ours
+        part = unfinished(target)
+        try:
+            self._cache.make_room(wanted.expected_bytes)
+            part.mkdir()
+            artifact = _compiled(wanted, compile_, part)
+            if artifact is None:
+                delete(part)
+                return None
+            if target.exists():  # damaged, and somebody has it open
+                target.rename(unfinished(target))
+            part.rename(target)
+            sync_folder(target.parent)
+        except OSError as error:
+            delete(part)
+            raise _NoRoomError(_reason(error)) from error
+        except BackendError as error:
+            full = shutil.disk_usage(part).free < _NOTHING_FREE
+            delete(part)
+            if full:
+                raise _NoRoomError("The disk is full.") from error
+            raise
+        except BaseException:
+            delete(part)
+            raise
+        lock = self._cache.hold(wanted.name)
+        return HeldArtifact(Artifact(target, artifact.profile), lock, made=True)
+
+    def _made_unkept(self, wanted: Wanted, compile_: Compile, reason: str) -> HeldArtifact | None:
+        """Compile into a temporary folder that goes when it is released."""
+        folder = None
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="safelight-"))
+            artifact = compile_(folder)
+        except (OSError, BackendError) as error:
+            full = isinstance(error, OSError) or _is_full(folder)
+            _delete_if(folder)
+            if not full:
+                raise
+            raise EngineError(
+                ErrorCode.DISK_FULL,
+                f"The {wanted.network} compiled for {wanted.device.name} can be written neither to "
+                f"{self.folder} nor to {tempfile.gettempdir()}.",
+                "Free some disk space.",
+                f"{reason} {error}",
+            ) from error
+        except BaseException:
+            _delete_if(folder)
+            raise
+        if artifact is None:
+            _delete_if(folder)
+            return None
+        return HeldArtifact(artifact, None, made=True, unkept=reason)
+
+
+class _NoRoomError(Exception):
+    """The folder cannot be written to; says why."""
+
+
+def _compiled(wanted: Wanted, compile_: Compile, part: Path) -> Artifact | None:
+    """Compile into `part`, and write the manifest and all of it to the disk itself."""
+    started = time.perf_counter()
+    artifact = compile_(part)
+    if artifact is None:
+        return None
+    if not wanted.sizes or not artifact.profile.dimensions:
+        artifact = Artifact(part, wanted.profile)
+    manifest = Manifest(
+        key=wanted.key,
+        network=wanted.network,
+        checkpoint=wanted.checkpoint,
+        backend=wanted.device.backend,
+        device=wanted.device.name,
+        precision=wanted.precision.value,
+        runtime=wanted.runtime,
+        profile=artifact.profile,
+        seconds=round(time.perf_counter() - started, 3),
+        files=tuple(_kept(part, file) for file in _files(part)),
+    )
+    for file in _files(part):
+        with file.open("r+b") as written:  # Windows syncs only what may be written
+            sync_file(written.fileno())
+    _write_manifest(part, manifest)
+    return artifact
+
+
+def _write_manifest(folder: Path, manifest: Manifest) -> None:
+    beside = unfinished(folder / MANIFEST)
+    with beside.open("xb") as file:
+        file.write(msgspec.json.format(msgspec.json.encode(manifest)))
+        file.flush()
+        sync_file(file.fileno())
+    beside.replace(folder / MANIFEST)
+
+
+def _read_manifest(folder: Path) -> Manifest | None:
+    try:
+        return _DECODER.decode((folder / MANIFEST).read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _is_whole(folder: Path, manifest: Manifest) -> bool:
+    """Whether every file is as it was made."""
+    moved = False
+    try:
+        for kept in manifest.files:
+            facts = (folder / kept.path).stat()
+            is_same_time = facts.st_mtime_ns == kept.mtime_ns
+            if facts.st_size != kept.bytes:
+                return False
+            looked_at = facts.st_size <= READ_BYTES or not is_same_time
+            if looked_at and _sha256(folder / kept.path) != kept.sha256:
+                return False
+            moved = moved or not is_same_time
+        if moved:  # as by a copy of the cache: let the next start not read it all again
+            with contextlib.suppress(OSError):
+                files = tuple(_kept(folder, folder / kept.path, kept) for kept in manifest.files)
+                _write_manifest(folder, msgspec.structs.replace(manifest, files=files))
+    except OSError:
+        return False
+    return True
+
+
+def _kept(folder: Path, file: Path, before: KeptFile | None = None) -> KeptFile:
+    facts = file.stat()
+    return KeptFile(
+        path=file.relative_to(folder).as_posix(),
+        bytes=facts.st_size,
+        mtime_ns=facts.st_mtime_ns,
+        sha256=before.sha256 if before else _sha256(file),
+    )
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _reason(error: OSError) -> str:
+    return f"{error.strerror or error}."
+
+
+def _is_full(folder: Path | None) -> bool:
+    return shutil.disk_usage(folder or tempfile.gettempdir()).free < _NOTHING_FREE
+
+
+def _delete_if(folder: Path | None) -> None:
+    if folder is not None:
+        delete(folder)

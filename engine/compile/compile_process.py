@@ -1,0 +1,106 @@
+"""`python -m engine.compile.compile_process`: one compile that cannot be stopped but by its end.
+
+It reads a pickled `Order` from stdin and tells on stdout, in lines of JSON, how far it is and how
+it ended. Only the engine that starts it writes to it.
+"""
+
+import argparse
+import os
+import pickle
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias, cast
+
+import msgspec
+
+from backends.base import Artifact, BackendError, Device, Graph, ShapeProfile
+from backends.registry import find
+from engine.parent import die_first
+from engine.stdio import take_stdio
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to compile, for what, into which empty folder."""
+
+    graph: Graph
+    device: Device
+    profile: ShapeProfile
+    folder: Path
+
+
+class Progressed(msgspec.Struct, frozen=True, tag=True):
+    """The fraction done, None where the runtime does not tell."""
+
+    done: float | None
+
+
+class Compiled(msgspec.Struct, frozen=True, tag=True):
+    """The last word: for which sizes; None where there is nothing worth keeping."""
+
+    profile: ShapeProfile | None
+
+
+class Refused(msgspec.Struct, frozen=True, tag=True):
+    """The last word: a `BackendError`."""
+
+    message: str
+    out_of_memory: bool
+
+
+Word: TypeAlias = Progressed | Compiled | Refused
+Say = Callable[[Word], None]
+
+
+class _NobodyAsks:
+    """The `Cancellation` here: who wants to stop ends the process."""
+
+    def is_set(self) -> bool:
+        """Never."""
+        return False
+
+    def calling(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
+        """Nothing to call."""
+        return nullcontext()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Do what stdin says, and end the process."""
+    parser = argparse.ArgumentParser(prog="compile", description="One compile.")
+    parser.add_argument("--parent", type=int, required=True)
+    parent = parser.parse_args(arguments).parent
+    pipes = take_stdio()
+    with os.fdopen(os.dup(pipes.commands), "rb") as commands:
+        order = cast("Order", pickle.load(commands))
+    die_first(parent, pipes.commands)
+
+    def say(word: Word) -> None:
+        os.write(pipes.events, msgspec.json.encode(word) + b"\n")
+
+    say(_compiled(order, say))
+    # A runtime may hang or crash while it is taken apart; everything is said.
+    os._exit(0)
+
+
+def _compiled(order: Order, say: Say) -> Compiled | Refused:
+    reference = find(order.device.backend)
+    if reference is None:
+        return Refused(f"there is no backend {order.device.backend}", out_of_memory=False)
+    try:
+        artifact: Artifact | None = reference.create().compile(
+            order.graph,
+            order.device,
+            order.profile,
+            order.folder,
+            lambda done: say(Progressed(done)),
+            _NobodyAsks(),
+        )
+    except BackendError as error:
+        return Refused(str(error), error.out_of_memory)
+    return Compiled(artifact.profile if artifact else None)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""What a compiled network depends on, as a digest: where one part differs it is another one."""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+import backends
+from backends.base import Compilation, Device, FileSlice, Graph, ShapeProfile
+from engine.graphs.weights import WeightSource
+
+# Raised whenever what is kept, or how it is checked, changes.
+FORMAT = 1
+
+
+def artifact_key(
+    graph: Graph, device: Device, runtime: str, compilation: Compilation, weights: str | None
+) -> str:
+    """The digest of all that an artifact is made of but the sizes it is for.
+
+    `runtime` is the backend's fingerprint of the device. `weights` is the digest of the weights
+    where the artifact has them in it, else None: then it serves every checkpoint of that graph.
+    """
+    parts = {
+        "format": FORMAT,
+        "code": _code_digest(),
+        "graph": hashlib.sha256(graph.model).hexdigest(),
+        "precision": graph.precision.value,
+        "backend": device.backend,
+        "device": [device.id, device.name],
+        "runtime": runtime,
+        "shapes": compilation.shapes.value,
+        "weights": weights,
+    }
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
+
+
+def weights_digest(digest: str, weights: Mapping[str, WeightSource]) -> str:
+    """The digest of the weights a graph uses, from that of the files' content.
+
+    That one samples large files: sizes and times of change tell of a byte changed in between.
+    """
+    slices = {
+        name: source if isinstance(source, FileSlice) else source.source
+        for name, source in weights.items()
+    }
+    facts = {path: path.stat() for path in dict.fromkeys(ref.path for ref in slices.values())}
+    order = {path: number for number, path in enumerate(facts)}
+    files = [[fact.st_size, fact.st_mtime_ns] for fact in facts.values()]
+    places = {
+        name: [order[ref.path], ref.offset, ref.dtype.value, ref.shape]
+        for name, ref in slices.items()
+    }
+    parts = [digest, files, places]
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
+
+
+def profile_digest(profile: ShapeProfile) -> str:
+    """Tells profiles apart in names of artifacts."""
+    return hashlib.sha256(msgspec.json.encode(profile, order="sorted")).hexdigest()
+
+
+@cache
+def _code_digest() -> str:
+    """Of the code that compiles: other options make another artifact.
+
+    Where no sources are installed, this version's.
+    """
+    folder = Path(backends.__file__).parent
+    digest = hashlib.sha256(version("safelight").encode())
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()

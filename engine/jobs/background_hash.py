@@ -1,0 +1,153 @@
+"""Hashes whole checkpoints, one after another, while nobody waits for it."""
+
+import logging
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Condition, Thread
+from typing import TypeAlias
+
+from engine.checkpoints.index import FileState
+from engine.checkpoints.known_files import SETTLED_NS, KnownFiles
+from engine.families.base import IdentifiedCheckpoint
+
+_log = logging.getLogger(__name__)
+
+# Who looks through a list of checkpoints does not want them all.
+_MOST_WAITING = 4
+_PATIENCE_S = 1.0
+_SETTLED_S = 1.1 * SETTLED_NS / 1e9
+
+# The file's state, bytes done, and the SHA-256 once it is known.
+Tell: TypeAlias = Callable[[FileState, int, str | None], None]
+
+
+class BackgroundHash:
+    """Has a process of the lowest priority read what is wanted, the latest wish first.
+
+    What it finds is kept in `known`. A file that is gone, cannot be read, or is not what it was
+    when it was wanted is given up without a word to the user: the next wish tries again. May be
+    used from any thread; `tell` is called on a thread of its own.
+    """
+
+    def __init__(self, known: KnownFiles, tell: Tell | None = None) -> None:
+        self._known = known
+        self._tell = tell or _tell_nobody
+        self._changed = Condition()
+        self._waiting: deque[tuple[FileState, str]] = deque(maxlen=_MOST_WAITING)
+        self._busy: FileState | None = None
+        self._process: subprocess.Popen[str] | None = None
+        self._thread: Thread | None = None
+        self._closed = False
+
+    def want(self, checkpoint: IdentifiedCheckpoint) -> None:
+        """Have the checkpoint's file hashed, if it is one file and its hash is not known."""
+        state = checkpoint.file
+        if state is None or self._known.sha256(state) is not None:
+            return
+        with self._changed:
+            wish = (state, checkpoint.digest)
+            if self._closed or state == self._busy:
+                return
+            with suppress(ValueError):
+                self._waiting.remove(wish)
+            self._waiting.append(wish)
+            if self._thread is None:
+                self._thread = Thread(target=self._work, name="hash", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Until nothing is wanted any more; whether that was so in time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._waiting and not self._busy, timeout_s)
+
+    def close(self) -> None:
+        """Stop at once, and take no more wishes."""
+        with self._changed:
+            self._closed = True
+            self._waiting.clear()
+            if self._process is not None:
+                self._process.kill()
+            self._changed.notify_all()
+        if self._thread is not None:
+            # A disk that does not answer holds a process that was killed; nobody need wait for it.
+            self._thread.join(_PATIENCE_S)
+
+    def _work(self) -> None:
+        while (wish := self._next()) is not None:
+            state, sampled = wish
+            found = self._hash(state) if self._settles(state) else None
+            if found is not None:
+                self._known.note_sha256(state, sampled, found)
+                self._tell(state, state.size, found)
+                _log.info("the hash of a checkpoint of %.1f GB is known", state.size / 1e9)
+
+    def _next(self) -> tuple[FileState, str] | None:
+        with self._changed:
+            self._busy = None
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: self._waiting or self._closed)
+            if self._closed:
+                return None
+            wish = self._waiting.pop()
+            self._busy = wish[0]
+            return wish
+
+    def _settles(self, state: FileState) -> bool:
+        """Wait until a later change would show; whether there is something to do then."""
+        with self._changed:
+            if not self._known.is_settled(state):
+                self._changed.wait_for(lambda: self._closed, _SETTLED_S)
+        return not self._closed and self._known.is_settled(state) and _is_still(state)
+
+    def _hash(self, state: FileState) -> str | None:
+        """The SHA-256 of the file, None where it could not be found or the file has changed."""
+        command = [sys.executable, "-I", "-m", "engine.checkpoints.full_hash", str(state.path)]
+        last = ""
+        try:
+            with self._started(command) as process:
+                assert process.stdout is not None
+                for line in process.stdout:
+                    last = line.strip()
+                    if last.isdecimal() and len(last) < 64:
+                        self._tell(state, int(last), None)
+        except OSError as error:
+            _log.warning("a checkpoint cannot be hashed: %s", error.strerror)
+            return None
+        finally:
+            with self._changed:
+                self._process = None
+        whole = process.returncode == 0 and len(last) == 64
+        if not whole and not self._closed:
+            _log.warning("a checkpoint cannot be read to its end for its hash")
+        return last if whole and _is_still(state) else None
+
+    def _started(self, command: list[str]) -> "subprocess.Popen[str]":
+        """The process, known to `close`. Raises OSError."""
+        with self._changed:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                creationflags=subprocess.CREATE_NO_WINDOW if sys.platform == "win32" else 0,
+            )
+            self._process = process
+            if self._closed:
+                process.kill()
+            return process
+
+
+def _is_still(state: FileState) -> bool:
+    try:
+        return state.is_of(state.path.stat())
+    except OSError:
+        return False
+
+
+def _tell_nobody(_state: FileState, _done: int, _sha256: str | None) -> None:
+    """For those who only want it known."""

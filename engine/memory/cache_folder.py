@@ -1,0 +1,146 @@
+"""What the caches on disk have in common: entries that can be made again, in a folder with a cap.
+
+An entry is a file or a folder with a name of its content, written beside under a name that ends in
+`UNFINISHED` and renamed into place. Those that were not used for longest go first. An entry that
+somebody holds, in whatever process, stays.
+"""
+
+import contextlib
+import os
+import shutil
+import sys
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+
+from engine.file_lock import FileLock
+
+UNFINISHED = ".part"
+# What is unfinished and this old belongs to no process that still writes it.
+_ABANDONED_S = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something kept: `bytes` on disk, `last_used` in seconds since 1970."""
+
+    name: str
+    path: Path
+    bytes: int
+    last_used: float
+
+
+class CacheFolder:
+    """The entries of a folder; those it lists have a name that ends in `suffix`.
+
+    `marker` is the file of an entry that is a folder which is there once it is whole; its time of
+    change is that of the entry's last use, and holding the entry locks it. Entries that are files
+    are their own markers.
+    """
+
+    def __init__(self, folder: Path, cap_bytes: int, suffix: str = "", marker: str = "") -> None:
+        self.folder, self.cap_bytes = folder, cap_bytes
+        self._suffix, self._marker = suffix, marker
+
+    def path(self, name: str) -> Path:
+        """Where an entry of this name is or would be."""
+        return self.folder / f"{name}{self._suffix}"
+
+    def entries(self) -> list[Entry]:
+        """Every whole entry, by name."""
+        found: list[Entry] = []
+        for path in sorted(self.folder.glob(f"*{self._suffix}")):
+            if path.suffix == UNFINISHED:
+                continue
+            with contextlib.suppress(OSError):  # no entry, or removed meanwhile
+                last_used = self._marked(path).stat().st_mtime
+                name = path.name.removesuffix(self._suffix)
+                found.append(Entry(name, path, _size(path), last_used))
+        return found
+
+    def hold(self, name: str) -> FileLock | None:
+        """Keep an entry from being removed until the lock is released; None if it is not there.
+
+        It counts as used now.
+        """
+        marker = self._marked(self.path(name))
+        try:
+            lock = FileLock(marker, shared=True)
+        except OSError:
+            return None
+        with contextlib.suppress(OSError):  # a cache that cannot be written to
+            os.utime(marker)
+        return lock
+
+    def remove(self, names: Collection[str] = ()) -> None:
+        """Delete the entries of these names, or all if there are none, but for those held."""
+        for entry in self.entries():
+            if not names or entry.name in names:
+                self._remove(entry.path)
+
+    def make_room(self, needed: int) -> None:
+        """Delete what was used longest ago until `needed` more bytes fit, as far as may be.
+
+        Under the cap and on the disk.
+        """
+        self._sweep()
+        entries = sorted(self.entries(), key=lambda entry: entry.last_used)
+        excess = sum(entry.bytes for entry in entries) + needed - self.cap_bytes
+        excess = max(excess, needed - shutil.disk_usage(self.folder).free)
+        for entry in entries:
+            if excess <= 0:
+                return
+            if self._remove(entry.path):
+                excess -= entry.bytes
+
+    def _remove(self, path: Path) -> bool:
+        """Delete an entry that nobody holds; whether it went."""
+        try:
+            lock = FileLock(self._marked(path))
+        except OSError:
+            return False
+        if sys.platform == "win32":
+            lock.release()  # or our own handle would keep it; those of others do
+        # Renamed first, so that no half of it is ever found. Windows renames and deletes nothing
+        # that is open or mapped: then it stays in the list.
+        gone = unfinished(path)
+        try:
+            path.rename(gone)
+        except OSError:
+            return False
+        finally:
+            lock.release()
+        delete(gone)
+        return True
+
+    def _sweep(self) -> None:
+        """Delete what processes that were killed left unfinished."""
+        for path in self.folder.glob("*"):
+            is_whole = path.suffix != UNFINISHED and self._marked(path).exists()
+            with contextlib.suppress(OSError):
+                if not is_whole and time.time() - path.stat().st_mtime > _ABANDONED_S:
+                    delete(path)
+
+    def _marked(self, path: Path) -> Path:
+        return path / self._marker if self._marker else path
+
+
+def unfinished(path: Path) -> Path:
+    """A name beside an entry for what is to become it, or was; no other process has it."""
+    return path.with_name(f"{path.name}.{token_hex(4)}{UNFINISHED}")
+
+
+def delete(path: Path) -> None:
+    """Delete a file or a folder, as far as it can be; nothing if it is not there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
+
+
+def _size(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else (path,)
+    return sum(file.stat().st_size for file in files)

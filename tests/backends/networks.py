@@ -1,0 +1,45 @@
+"""Every network we emit, at a small size: what any backend must be able to run."""
+
+from dataclasses import replace
+from functools import cache, partial
+
+from backends.base import Array, DType, Graph, OperatorSet, Precision
+from engine.graphs.clip_text import Activation, clip_text
+from engine.graphs.unet import unet
+from engine.graphs.vae import vae_decoder, vae_encoder
+from tests.graphs.networks import (
+    SMALL_CLIP,
+    SMALL_VAE,
+    Emit,
+    graph_in_memory,
+    random_weights,
+    small_unet,
+)
+
+_GELU_CLIP = replace(SMALL_CLIP, activation=Activation.GELU)
+
+NETWORKS: dict[str, Emit] = {
+    "text encoder": partial(clip_text, config=SMALL_CLIP),
+    "text encoder with gelu": partial(clip_text, config=_GELU_CLIP, clip_skip=2),
+    "text encoder with hidden tokens": partial(clip_text, config=SMALL_CLIP, masked=True),
+    "unet": partial(unet, config=small_unet()),
+    "unet for even sizes": partial(unet, config=small_unet(), halves_evenly=True),
+    "unet with linear projection": partial(unet, config=small_unet(linear=True, in_channels=9)),
+    "vae decoder": partial(vae_decoder, config=SMALL_VAE),
+    "vae encoder": partial(vae_encoder, config=SMALL_VAE),
+}
+
+
+def network(
+    name: str,
+    operators: OperatorSet,
+    element: DType = DType.F32,
+    precision: Precision = Precision.F32,
+) -> Graph:
+    """One of `NETWORKS` with its weights in memory."""
+    return graph_in_memory(NETWORKS[name], _weights(name), operators, element, precision)
+
+
+@cache
+def _weights(name: str) -> dict[str, Array]:
+    return random_weights(NETWORKS[name])
