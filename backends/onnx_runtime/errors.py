@@ -14,23 +14,26 @@ from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 from backends.base import BackendError, RunCancelled
 
 _RUNTIME_ERRORS = (
-    runtime.DeviceReset,
-    runtime.EngineError,
-    runtime.EPFail,
-    runtime.Fail,
-    runtime.InvalidArgument,
-    runtime.InvalidGraph,
-    runtime.InvalidProtobuf,
-    runtime.NoModel,
-    runtime.NoSuchFile,
-    runtime.NotFound,
-    runtime.NotImplemented,
-    runtime.RuntimeException,
+    # Which there are differs from version to version.
+    *(
+        kind
+        for kind in vars(runtime).values()
+        if isinstance(kind, type) and issubclass(kind, Exception)
+    ),
     RuntimeError,
     OSError,  # a weights file that is no longer there
     ValueError,  # or is empty now
 )
-_OUT_OF_MEMORY = re.compile(r"allocate|out[ _]?of[ _]?\w*[ _]?memory|8007000e", re.IGNORECASE)
+# The arena's own words, CUDA's, HIP's, cuDNN's and cuBLAS's, Vulkan's, Windows' E_OUTOFMEMORY.
+_OUT_OF_MEMORY = re.compile(
+    r"allocate|alloc_failed|bad.alloc|out[ _]of[ _](\w+[ _])?memory|8007000e", re.IGNORECASE
+)
+# A card that is gone, hung or reset: DXGI_ERROR_DEVICE_REMOVED, _HUNG, _RESET and
+# _DRIVER_INTERNAL_ERROR; Vulkan's and Dawn's words; CUDA's codes after which no call succeeds.
+_LOST = re.compile(
+    r"887a00(05|06|07|20)|device[ _](is |was )?lost|CUDA failure (4|46|100|101|700|715|719|999)\b",
+    re.IGNORECASE,
+)
 
 
 @contextmanager
@@ -44,6 +47,8 @@ def translated_errors() -> Generator[None]:
         message = str(error)
         if "terminate flag" in message:
             raise RunCancelled from error
+        if _LOST.search(message):
+            raise BackendError(f"the graphics processor stopped answering: {message}") from error
         raise BackendError(message, out_of_memory=bool(_OUT_OF_MEMORY.search(message))) from error
     except MemoryError as error:
         raise BackendError("out of memory", out_of_memory=True) from error

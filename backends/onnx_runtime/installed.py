@@ -8,6 +8,7 @@ one import package. The last one installed lies over the others; pip does not mi
 # pyright: reportMissingTypeStubs=false
 # (the runtime ships no complete types)
 
+import ctypes
 import re
 import sys
 from dataclasses import dataclass
@@ -56,8 +57,10 @@ def conflict(found: tuple[Build, ...]) -> str | None:
 def installed(found: tuple[Build, ...] | None = None) -> str:
     """The build that is imported, with its version, for fingerprints."""
     found = builds() if found is None else found
-    active = [build for build in found if build.intact] or list(found)
-    return ", ".join(map(str, active)) or "onnxruntime none"
+    if not found:
+        return "no onnxruntime"
+    # Earlier folders of the path come first, and hide what is in later ones.
+    return str(next((build for build in found if build.intact), found[0]))
 
 
 def unusable(
@@ -82,6 +85,34 @@ def unusable(
     except _IMPORT_FAULTS as error:
         return f"{installed(found)} does not start: {error}"
     return _lacking(provider, distribution, found)
+
+
+def library_fault(provider: str) -> str | None:
+    """Why the library of a built-in provider ("cuda", "migraphx") does not load, or None.
+
+    ONNX Runtime loads it with the first session only, and then goes on with the processor.
+    """
+    found = find_spec("onnxruntime")
+    folders = found.submodule_search_locations if found else None
+    if not folders:
+        return "onnxruntime is not installed"
+    prefix, suffix = ("", ".dll") if sys.platform == "win32" else ("lib", ".so")
+    for name in ("shared", provider):
+        path = Path(folders[0]) / "capi" / f"{prefix}onnxruntime_providers_{name}{suffix}"
+        try:
+            ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+        except OSError as error:
+            return str(error)
+    return None
+
+
+def package_version(module: str) -> str | None:
+    """A plug-in package and its version, as installed; None where it is not."""
+    name = module.replace("_", "-")
+    try:
+        return f"{name} {metadata.version(name)}"
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def _lacking(provider: str, distribution: str, found: tuple[Build, ...]) -> str:

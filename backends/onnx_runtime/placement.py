@@ -9,7 +9,7 @@ processor, and says nothing. It does record the assignment where it is asked to.
 # (the runtime ships no complete types)
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from onnx import ModelProto, NodeProto, TensorProto, helper
@@ -27,6 +27,9 @@ _FLOATS = frozenset(
 )
 # They read a tensor's shape and none of its numbers.
 _SHAPES = frozenset({"Shape", "Size"})
+# Applied to inputs of the graph these convert or look up on the host, where inputs come from:
+# CoreML leaves them there, and nothing crosses to the device and back.
+_AT_THE_EDGE = frozenset({"Cast", "Gather"})
 # What ONNX Runtime writes itself, names we do not know, is taken for shape arithmetic if it is one
 # of these and for computing if not.
 _SHAPE_ARITHMETIC = _SHAPES | {"Concat", "Gather", "Slice", "Squeeze", "Unsqueeze"}
@@ -43,6 +46,7 @@ def require_placement(session: "ort.InferenceSession", graph: Graph, provider_na
     """
     model = ModelProto.FromString(graph.model)
     types = element_types(model)
+    given = {value.name for value in (*model.graph.input, *model.graph.initializer)}
     nodes = {node.name: node for node in model.graph.node}
     total = 0
     elsewhere: Counter[str] = Counter()
@@ -52,7 +56,8 @@ def require_placement(session: "ort.InferenceSession", graph: Graph, provider_na
         if provider.lower() == provider_name.lower():
             continue
         node = nodes.get(name)
-        if _computes(node, types) if node else kind not in _SHAPE_ARITHMETIC:
+        computes = _computes(node, types, given) if node else kind not in _SHAPE_ARITHMETIC
+        if computes:
             elsewhere[kind] += 1
             others.add(provider)
     if elsewhere:
@@ -89,10 +94,17 @@ def _result(node: NodeProto, types: Mapping[str, int]) -> int:
     return types[node.input[1 if node.op_type == "Where" else 0]]
 
 
-def _computes(node: NodeProto, types: Mapping[str, int]) -> bool:
-    """Whether floating-point numbers go into a node, or come out of it."""
+def _computes(node: NodeProto, types: Mapping[str, int], given: Container[str]) -> bool:
+    """Whether floating-point numbers go into a node, or come out of it, past the graph's edge."""
+    if at_the_edge(node, given):
+        return False
     values = node.output if node.op_type in _SHAPES else (*node.input, *node.output)
     return any(types[name] in _FLOATS for name in values if name)
+
+
+def at_the_edge(node: NodeProto, given: Container[str]) -> bool:
+    """Whether a node only converts or looks up what the graph is given."""
+    return node.op_type in _AT_THE_EDGE and all(name in given for name in node.input)
 
 
 def _assigned(session: "ort.InferenceSession") -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,194 @@
+"""AMD's graph compiler on Radeon and Instinct cards, through ONNX Runtime.
+
+On Linux it is a provider built into AMD's ONNX Runtime (`onnxruntime-migraphx`) or a plug-in
+(`onnxruntime-ep-migraphx`), both over an installed ROCm; on Windows one of Windows ML's catalog.
+Never run by us: written to the documentation and sources of ROCm/AMDMIGraphX, microsoft/onnxruntime
+and onnxruntime/onnxruntime-ep-amdgpu.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# pyright: reportUnknownParameterType=false
+# (the runtime ships no complete types)
+
+import sys
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends.base import (
+    Artifact,
+    Backend,
+    BackendError,
+    Cancellation,
+    Compilation,
+    Device,
+    DType,
+    Graph,
+    MemoryInfo,
+    OperatorSet,
+    Precision,
+    Progress,
+    Session,
+    ShapeProfile,
+    ShapeSupport,
+)
+from backends.onnx_runtime.adapters import adapter_of, adapters_of, driver_of, memory_of
+from backends.onnx_runtime.installed import (
+    installed,
+    library_fault,
+    package_version,
+    unusable,
+)
+from backends.onnx_runtime.plugins import plugin_devices
+from backends.onnx_runtime.provider import Provider
+from backends.onnx_runtime.windows_ml import catalog_devices
+
+if TYPE_CHECKING:
+    import onnxruntime as ort
+
+_VENDOR = "AMD"
+_PROVIDER = "MIGraphXExecutionProvider"
+_DISTRIBUTION = "onnxruntime-migraphx"
+_PLUGIN = "onnxruntime_ep_migraphx"
+# The GPUs AMD lists for MIGraphX (https://rocm.docs.amd.com, compatibility matrix of ROCm 7.2).
+_ARCHITECTURES = frozenset(
+    {
+        *("gfx90a", "gfx942", "gfx950"),
+        *("gfx1100", "gfx1101", "gfx1102", "gfx1200", "gfx1201"),
+        *("gfx1150", "gfx1151", "gfx1152", "gfx1153"),
+    }
+)
+_ROCM_VERSION = Path("/opt/rocm/.info/version")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where the provider comes from: a plug-in that lists devices, or ONNX Runtime itself."""
+
+    devices: "tuple[ort.OrtEpDevice, ...]" = ()
+    missing: str | None = None
+
+
+def built_in(index: int, cache: Path | None) -> Provider:
+    """The provider built into ONNX Runtime, on the card with HIP's number `index`."""
+    options = {"device_id": str(index)}
+    if cache is not None:
+        options["migraphx_model_cache_dir"] = str(cache)
+    return Provider(_PROVIDER, options)
+
+
+def plugged_in(device: "ort.OrtEpDevice", cache: Path | None) -> Provider:
+    """The plug-in's provider on one of its devices."""
+    options = {} if cache is None else {"cache_dir": str(cache)}
+    return Provider(_PROVIDER, options, devices=(device,))
+
+
+class MiGraphXBackend(Backend):
+    """AMD's graphics processors."""
+
+    name = "amd_migraphx"
+
+    def probe(self) -> list[Device]:
+        """AMD's adapters, each with the reason where MIGraphX cannot use it. Never raises."""
+        adapters = adapters_of(_VENDOR)
+        if not adapters:
+            return [self._device(0, "AMD graphics", "there is no graphics processor of AMD's")]
+        missing = _source().missing
+        return [
+            self._device(i, a.name, a.unusable or _without_support(a.architecture) or missing)
+            for i, a in enumerate(adapters)
+        ]
+
+    def _device(self, index: int, name: str, reason: str | None) -> Device:
+        precisions = () if reason else (Precision.F16, Precision.F32)
+        return Device(self.name, str(index), name, precisions, unusable=reason)
+
+    def operators(self, device: Device) -> OperatorSet:
+        """What MIGraphX documents, up to opset 19; attention it finds in its primitive form."""
+        return OperatorSet(opset=19, elements=(DType.F32, DType.F16))
+
+    def fingerprint(self, device: Device) -> str:
+        """The versions of ONNX Runtime, the plug-in, ROCm and the driver, and the card."""
+        driver = driver_of(adapter_of(device, _VENDOR))
+        plugin = package_version(_PLUGIN) or "no plug-in"
+        return f"{installed()} {plugin} ROCm {_rocm_version()} {driver} {device.name}"
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """The adapter's memory, or the host's where the system does not tell."""
+        return memory_of(adapter_of(device, _VENDOR))
+
+    def compilation(self, device: Device) -> Compilation | None:
+        """One program per size, weights inside."""
+        return Compilation(ShapeSupport.STATIC, carries_weights=True)
+
+    def compile(
+        self,
+        graph: Graph,
+        device: Device,
+        profile: ShapeProfile,
+        folder: Path,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Artifact | None:
+        """Compile for the profile's optimum. Raises BackendError or RunCancelled."""
+        from backends.onnx_runtime.static import compile_static
+
+        return compile_static(graph, _provider_for(device), profile, folder, progress, cancel)
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        from backends.onnx_runtime.static import load_static
+
+        return load_static(graph, _provider_for(device), artifact, progress, cancel)
+
+
+def _without_support(architecture: str) -> str | None:
+    if architecture and architecture not in _ARCHITECTURES:
+        return f"AMD does not list {architecture} for MIGraphX"
+    return None
+
+
+def _source() -> _Source:
+    """The first way to MIGraphX that is there, or why none is."""
+    if sys.platform == "win32":
+        try:
+            return _Source(catalog_devices(_PROVIDER))
+        except BackendError as error:
+            return _Source(missing=str(error))
+    missing = unusable(_PROVIDER, _DISTRIBUTION)
+    if missing is None:
+        fault = library_fault("migraphx")
+        return _Source(missing=f"ROCm is absent or of another version: {fault}" if fault else None)
+    if package_version(_PLUGIN) is None:
+        return _Source(missing=missing)
+    try:
+        return _Source(plugin_devices(_PLUGIN))
+    except BackendError as error:
+        return _Source(missing=str(error))
+
+
+def _provider_for(device: Device) -> "partial[Provider]":
+    source, index = _source(), int(device.id)
+    if source.missing:
+        raise BackendError(source.missing)
+    if not source.devices:
+        return partial(built_in, index)
+    if index >= len(source.devices):
+        raise BackendError(f"MIGraphX does not list {device.name}")
+    return partial(plugged_in, source.devices[index])
+
+
+def _rocm_version() -> str:
+    try:
+        return _ROCM_VERSION.read_text().strip()
+    except OSError:
+        return "none"

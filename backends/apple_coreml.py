@@ -1,0 +1,104 @@
+"""CoreML on Apple's own processors, through the provider in ONNX Runtime's wheel for macOS.
+
+Compiles "ML programs", one per size. Never run by us: written to the provider's documentation and
+source (https://onnxruntime.ai/docs/execution-providers/CoreML-ExecutionProvider.html).
+"""
+
+import platform
+import sys
+from pathlib import Path
+
+from backends import hardware
+from backends.base import (
+    Artifact,
+    Backend,
+    Cancellation,
+    Compilation,
+    Device,
+    DType,
+    GeluForm,
+    Graph,
+    MemoryInfo,
+    OperatorSet,
+    Precision,
+    Progress,
+    Session,
+    ShapeProfile,
+    ShapeSupport,
+)
+from backends.onnx_runtime.installed import installed, unusable
+from backends.onnx_runtime.provider import Provider
+
+_PROVIDER = "CoreMLExecutionProvider"
+
+
+def provider(cache: Path | None) -> Provider:
+    """ML programs on whatever CoreML thinks best, kept in `cache`."""
+    options = {"ModelFormat": "MLProgram", "MLComputeUnits": "ALL"}
+    if cache is not None:
+        # Only with sizes that are fixed are shapes constants, as most of its operators want them.
+        options |= {"RequireStaticInputShapes": "1", "ModelCacheDirectory": str(cache)}
+    return Provider(_PROVIDER, options)
+
+
+class CoreMlBackend(Backend):
+    """The graphics processor and neural engine of a Mac."""
+
+    name = "apple_coreml"
+
+    def probe(self) -> list[Device]:
+        """The Mac's own processor. Never raises."""
+        if sys.platform != "darwin":
+            return [self._device("Apple graphics", "CoreML is a part of macOS")]
+        for adapter in hardware.list_adapters():
+            if adapter.vendor == "Apple":
+                reason = adapter.unusable or unusable(_PROVIDER, "onnxruntime")
+                return [self._device(adapter.name, reason)]
+        return [self._device("Apple graphics", "this Mac has no processor of Apple's own")]
+
+    def _device(self, name: str, reason: str | None) -> Device:
+        precisions = () if reason else (Precision.F16, Precision.F32)
+        return Device(self.name, "gpu", name, precisions, unusable=reason)
+
+    def operators(self, device: Device) -> OperatorSet:
+        """Forms that the provider has a builder for, as ML program."""
+        return OperatorSet(opset=20, elements=(DType.F32, DType.F16), gelu=GeluForm.STANDARD)
+
+    def fingerprint(self, device: Device) -> str:
+        """The versions of ONNX Runtime and of macOS, which brings CoreML, and the processor."""
+        return f"{installed()} macOS {platform.mac_ver()[0]} {device.name}"
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """Main memory, which the processor shares."""
+        return hardware.host_memory()
+
+    def compilation(self, device: Device) -> Compilation | None:
+        """One program per size, weights inside."""
+        return Compilation(ShapeSupport.STATIC, carries_weights=True)
+
+    def compile(
+        self,
+        graph: Graph,
+        device: Device,
+        profile: ShapeProfile,
+        folder: Path,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Artifact | None:
+        """Compile for the profile's optimum. Raises BackendError or RunCancelled."""
+        from backends.onnx_runtime.static import compile_static
+
+        return compile_static(graph, provider, profile, folder, progress, cancel)
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        from backends.onnx_runtime.static import load_static
+
+        return load_static(graph, provider, artifact, progress, cancel)

@@ -1,0 +1,125 @@
+"""DirectML on any graphics processor with Direct3D 12: Windows' oldest way, and its last resort.
+
+A provider of `onnxruntime-directml`, frozen at ONNX Runtime 1.24, and of `onnxruntime-windowsml`.
+Never run by us: written to its documentation
+(https://onnxruntime.ai/docs/execution-providers/DirectML-ExecutionProvider.html) and source.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# pyright: reportUnknownParameterType=false, reportAttributeAccessIssue=false
+# (the runtime ships no complete types)
+
+import sys
+from typing import TYPE_CHECKING
+
+from backends.base import (
+    Artifact,
+    Backend,
+    BackendError,
+    Cancellation,
+    Device,
+    DType,
+    Graph,
+    MemoryInfo,
+    OperatorSet,
+    Precision,
+    Progress,
+    RunCancelled,
+    Session,
+)
+from backends.hardware import Adapter
+from backends.onnx_runtime.adapters import adapter_of, adapters_of, driver_of, memory_of
+from backends.onnx_runtime.installed import installed, unusable
+from backends.onnx_runtime.provider import Provider
+
+if TYPE_CHECKING:
+    import onnxruntime as ort
+
+_PROVIDER = "DmlExecutionProvider"
+_DISTRIBUTION = "onnxruntime-directml"
+
+
+def provider(device: "ort.OrtEpDevice") -> Provider:
+    """The provider on one of its devices, which carry the adapter's number as an option."""
+    return Provider(_PROVIDER, devices=(device,))
+
+
+class DirectMlBackend(Backend):
+    """Graphics processors of any make on Windows."""
+
+    name = "windows_directml"
+
+    def probe(self) -> list[Device]:
+        """Every adapter, usable or with the reason. Never raises."""
+        if sys.platform != "win32":
+            return [self._device(0, "graphics", "DirectML is a part of Windows")]
+        adapters = adapters_of()
+        if not adapters:
+            return [self._device(0, "graphics", "Windows lists no graphics processor")]
+        missing = unusable(_PROVIDER, _DISTRIBUTION)
+        return [self._device(i, a.name, a.unusable or missing) for i, a in enumerate(adapters)]
+
+    def _device(self, index: int, name: str, reason: str | None) -> Device:
+        precisions = () if reason else (Precision.F16, Precision.F32)
+        return Device(self.name, str(index), name, precisions, unusable=reason)
+
+    def operators(self, device: Device) -> OperatorSet:
+        """Forms of opset 19, for which every operator has a kernel.
+
+        Its MultiHeadAttention does not look at `unidirectional`, so attention is primitive.
+        """
+        return OperatorSet(opset=19, elements=(DType.F32, DType.F16))
+
+    def fingerprint(self, device: Device) -> str:
+        """The build of ONNX Runtime, which brings DirectML, the driver and the adapter."""
+        return f"{installed()} {driver_of(adapter_of(device))} {device.name}"
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """The adapter's memory, or the host's where Windows does not tell."""
+        return memory_of(adapter_of(device))
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        if cancel.is_set():
+            raise RunCancelled
+        missing = unusable(_PROVIDER, _DISTRIBUTION)
+        if missing:
+            raise BackendError(missing)
+        from backends.onnx_runtime.session import OnnxRuntimeSession
+        from backends.onnx_runtime.static import quiet_options
+
+        options = quiet_options()
+        # DirectML's provider refuses both sessions with memory patterns and parallel ones.
+        options.enable_mem_pattern = False
+        chosen = provider(_listed(adapter_of(device), device.name))
+        return OnnxRuntimeSession(graph, options, chosen, cancel)
+
+
+def _listed(adapter: Adapter | None, name: str) -> "ort.OrtEpDevice":
+    """The provider's device for an adapter: DXGI numbers adapters in an order of its own.
+
+    Two cards of the same make are told apart by their order. Raises BackendError.
+    """
+    import onnxruntime as ort
+
+    wanted = adapter.pci if adapter else None
+    listed = [d for d in ort.get_ep_devices() if d.ep_name == _PROVIDER]
+    if wanted is not None:
+        twins = [a for a in adapters_of() if a.pci == wanted]
+        same = [
+            d
+            for d in listed
+            if (d.device.vendor_id, d.device.device_id) == (wanted.vendor, wanted.device)
+        ]
+        place = twins.index(adapter) if adapter in twins else 0
+        if place < len(same):
+            return same[place]
+    raise BackendError(f"DirectML does not list {name}")
