@@ -34,6 +34,7 @@ def _torch_may_accelerate() -> bool:
 
 
 BACKENDS: tuple[BackendReference, ...] = (
+    BackendReference("nvidia_cuda", "backends.nvidia_cuda", "CudaBackend"),
     BackendReference(
         "torch_device", "backends.torch_device", "TorchBackend", automatic=_torch_may_accelerate()
     ),
