@@ -89,6 +89,10 @@ def _group_norm(*, num_groups: int, epsilon: float) -> Function:
     return lambda x, scale, bias: functional.group_norm(x, num_groups, scale, bias, epsilon)
 
 
+def _instance_norm(*, epsilon: float) -> Function:
+    return lambda x, scale, bias: functional.instance_norm(x, None, None, scale, bias, eps=epsilon)
+
+
 def _layer_norm(*, epsilon: float, axis: int = -1) -> Function:
     _require(axis == -1, f"axis {axis}")
     return lambda x, scale, bias: functional.layer_norm(x, scale.shape, scale, bias, epsilon)
@@ -239,6 +243,7 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "Concat": _concat,
     "Conv": _convolution,
     "ConvTranspose": _transposed_convolution,
+    "Erf": _plain(torch.erf),
     "FusedMatMul": _linear,
     "Gather": _gather,
     "Gelu": _plain(functional.gelu),
@@ -247,6 +252,7 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "HostConcat": _host_concat,
     "HostDiv": _plain(_quotients),
     "Identity": _plain(lambda x: x),
+    "InstanceNormalization": _instance_norm,
     "LayerNormalization": _layer_norm,
     "Linear": _linear,
     "MatMul": _plain(torch.matmul),

@@ -115,6 +115,19 @@ def small_unet(
     )
 
 
+def wide_unet() -> UNetConfig:
+    """One level as wide as SD 1's first, where the fused kernels that have few widths serve."""
+    level = UNetBlock(320, (1,), 8, False)
+    return UNetConfig(
+        in_channels=4,
+        out_channels=4,
+        context_width=24,
+        down=(level,),
+        mid=level,
+        up=(UNetBlock(320, (1, 1), 8, False),),
+    )
+
+
 def sd15_unet() -> UNetConfig:
     """SD 1.5's own."""
 
