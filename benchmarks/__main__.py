@@ -1,6 +1,7 @@
 """`python -m benchmarks [SECTION ...]`: measure, print tables, judge.
 
-Sections: step, picture, start, memory, starter, window, parity, components; all of them by default,
+Sections: step, picture, start, memory, starter, window, parity, components, ablation (on a
+CUDA GPU); all of them by default,
 about three quarters of an hour on two quiet cores. Full-size checkpoints of random weights (10 GB)
 are made on first use.
 """

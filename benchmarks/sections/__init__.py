@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from benchmarks.report import Findings
+from benchmarks.sections.ablation import ablation
 from benchmarks.sections.components import components
 from benchmarks.sections.memory import memory
 from benchmarks.sections.parity import parity
@@ -22,4 +23,5 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "window": window,
     "parity": parity,
     "components": components,
+    "ablation": ablation,
 }

@@ -139,8 +139,8 @@ def test_options_are_those_that_are_looked_up_in_the_library() -> None:
 
 
 # Read in libonnxruntime_providers_cuda.so of onnxruntime_gpu-1.31.1-cp311-cp311-manylinux_2_28_
-# x86_64.whl from PyPI, sha256
-# e26c475fe361b2015f45b4b824bd13f0bb20204e59b62814e6f0acd5f3d491a6): strings, and the architectures of the code in .nv_fatbin.
+# x86_64.whl from PyPI (sha256 begins with e26c475fe361b201): its strings, and how many pieces of
+# code .nv_fatbin has for each architecture.
 FOUND_OPTIONS = {
     *("device_id", "gpu_mem_limit", "arena_extend_strategy", "cudnn_conv_algo_search"),
     *("do_copy_in_default_stream", "cudnn_conv_use_max_workspace", "enable_cuda_graph"),
