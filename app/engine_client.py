@@ -48,6 +48,7 @@ class EngineClient(QObject):
     job_planned = Signal(object)
     job_phase = Signal(object)
     job_progress = Signal(object)
+    job_warned = Signal(object)
     job_preview = Signal(object, object)
     image_saved = Signal(object)
     job_finished = Signal(object)

@@ -26,7 +26,7 @@ from app.prompt_state import PromptStates
 from app.trash import Trashed, move_to_trash, restore
 from app.view import ViewState
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.messages import ImageSaved
+from engine.api.messages import ImageSaved, JobWarned
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError
 
@@ -81,8 +81,8 @@ class Session(QObject):
         client.job_phase.connect(progress.on_phase)
         client.job_progress.connect(progress.on_progress)
         client.job_preview.connect(progress.on_preview)
-        client.job_finished.connect(progress.on_finished)
         client.image_saved.connect(self._on_image_saved)
+        client.job_warned.connect(self._on_job_warned)
         queue.job_added.connect(self._on_job_added)
         queue.journal_failed.connect(self.notices.tell_error)
         queue.job_changed.connect(self._on_job_changed)
@@ -299,6 +299,11 @@ class Session(QObject):
 
     def _on_engine_gave_up(self, problem: ErrorInfo) -> None:
         self.engine_problem = problem
+
+    def _on_job_warned(self, event: JobWarned) -> None:
+        """At once: why this picture takes longer than the next one will."""
+        if event.warning.code is ErrorCode.PREPARING:
+            self.notices.tell(event.warning.message, event.warning.hint)
 
     def _on_image_saved(self, event: ImageSaved) -> None:
         self.gallery.refresh_soon()

@@ -34,5 +34,7 @@ PEERS: Mapping[str, PeerReference] = {
     "diffusers gpu": PeerReference("benchmarks.peers.diffusers_gpu", "DiffusersGpu", "diffusers"),
     "spike": PeerReference("benchmarks.peers.spike_unet", "Spike", "openvino"),
     "diffusers": PeerReference("benchmarks.peers.diffusers_torch", "Diffusers", "diffusers"),
+    "blob": PeerReference("benchmarks.peers.openvino_blob", "OpenVinoBlob", "openvino"),
+    "tensorrt": PeerReference("benchmarks.peers.tensorrt_engine", "TensorRtEngine", "tensorrt_rtx"),
     "sdcpp": PeerReference("benchmarks.peers.sdcpp", "StableDiffusionCpp", "stable_diffusion_cpp"),
 }

@@ -12,13 +12,14 @@ from typing import TypeAlias
 import msgspec
 
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.machine import ArtifactInfo, DeviceInfo, PrecisionFigures
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import ComponentFiles, GenerateRequest
-from engine.api.values import ArtifactKind, ErrorInfo, Phase
+from engine.api.values import ErrorInfo, Phase
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
-PROTOCOL_VERSION = 4
+PROTOCOL_VERSION = 6
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -153,43 +154,6 @@ class Ready(Message, frozen=True, kw_only=True):
     """The engine is configured and takes jobs."""
 
 
-class PrecisionFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """How a device did in one precision: the median of its runs, and how far it was off.
-
-    `difference` is relative to the length of the cpu backend's float32 result. `problem` says why
-    the device is not to be used in this precision, empty where it is right.
-    """
-
-    precision: str
-    milliseconds: float = 0.0
-    difference: float = 0.0
-    problem: str = ""
-
-
-class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A device as one backend sees it; `unusable` is the reason it cannot be used, else empty.
-
-    `verdict` says in a sentence how it did when it was run, `checked` whether it was; `failure`
-    why a job had to go on elsewhere. Of what was never looked at, in case it takes the whole
-    process with it, there is only the backend's name.
-    """
-
-    backend: str
-    name: str
-    precisions: tuple[str, ...]
-    # Whether "auto" may choose it.
-    automatic: bool
-    runtime: str
-    memory_total_bytes: int
-    memory_free_bytes: int
-    unusable: str = ""
-    title: str = ""
-    checked: bool = True
-    figures: tuple[PrecisionFigures, ...] = ()
-    verdict: str = ""
-    failure: str = ""
-
-
 class DevicesFound(Message, frozen=True, kw_only=True):
     """Every device, those first that "auto" takes, in its order; `choice` is why the first."""
 
@@ -253,10 +217,17 @@ class JobPlanned(Message, frozen=True, kw_only=True):
 
 
 class JobPhase(Message, frozen=True, kw_only=True):
-    """A phase of a job begins."""
+    """A phase of a job begins.
+
+    `expected_s` is how long it should take, `after_s` what comes after it to the job's end: learnt
+    from earlier jobs, None where none was like it. `once`: it will be quicker from now on.
+    """
 
     job: str
     phase: Phase
+    expected_s: float | None = None
+    after_s: float | None = None
+    once: bool = False
 
 
 class JobProgress(Message, frozen=True, kw_only=True):
@@ -265,6 +236,16 @@ class JobProgress(Message, frozen=True, kw_only=True):
     job: str
     done: int
     total: int | None
+
+
+class JobWarned(Message, frozen=True, kw_only=True):
+    """What failed and is worked around, or why another device does the job; at once.
+
+    The job's ending repeats it.
+    """
+
+    job: str
+    warning: ErrorInfo
 
 
 class JobPreview(Message, frozen=True, kw_only=True):
@@ -311,21 +292,6 @@ class JobFailed(Message, frozen=True, kw_only=True):
 
     job: str
     error: ErrorInfo
-
-
-class ArtifactInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Something in the cache that can be made again; `last_used` in seconds since 1970.
-
-    What it was made of is empty where it is not known, `device` where it serves every one.
-    """
-
-    name: str
-    kind: ArtifactKind
-    bytes: int
-    last_used: float
-    network: str = ""
-    checkpoint: str = ""
-    device: str = ""
 
 
 class ArtifactsListed(Message, frozen=True, kw_only=True):
@@ -408,6 +374,7 @@ Event: TypeAlias = (
     | JobPlanned
     | JobPhase
     | JobProgress
+    | JobWarned
     | JobPreview
     | ImageSaved
     | JobFinished

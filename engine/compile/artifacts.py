@@ -9,7 +9,6 @@ these differ, or where the runtime refuses the artifact.
 
 import contextlib
 import hashlib
-import shutil
 import tempfile
 import time
 from collections.abc import Callable, Collection
@@ -32,8 +31,8 @@ CAP_BYTES = 24 << 30
 READ_BYTES = 16 << 20
 MANIFEST = "manifest.json"
 _WAIT_S = 0.1
-# A disk with less than this is full.
-_NOTHING_FREE = 1 << 20
+# Where not so much can be written is no room.
+_PROBE_BYTES = 1 << 20
 
 # Compiles into an empty folder; None where there is nothing worth keeping.
 Compile = Callable[[Path], Artifact | None]
@@ -149,7 +148,8 @@ class ArtifactStore:
         """The artifact found, or made: by us, or by another process that is making it now.
 
         None where there is nothing worth keeping. Where it cannot be written to the folder it is
-        made in a temporary one. Raises Cancelled, EngineError(DISK_FULL), and what `compile_` does.
+        made in a temporary one. Raises Cancelled, EngineError(CACHE_NOT_WRITABLE), and what
+        `compile_` does.
         """
         held = self.find(wanted)
         if held is not None:
@@ -238,18 +238,19 @@ class ArtifactStore:
             if artifact is None:
                 delete(part)
                 return None
-            if target.exists():  # damaged, and somebody has it open
-                target.rename(unfinished(target))
+            if target.exists():  # damaged, and somebody has it open or it has no manifest
+                gone = target.rename(unfinished(target))
+                delete(gone)
             part.rename(target)
             sync_folder(target.parent)
         except OSError as error:
             delete(part)
             raise _NoRoomError(_reason(error)) from error
         except BackendError as error:
-            full = shutil.disk_usage(part).free < _NOTHING_FREE
+            reason = _no_room(part)
             delete(part)
-            if full:
-                raise _NoRoomError("The disk is full.") from error
+            if reason:
+                raise _NoRoomError(reason) from error
             raise
         except BaseException:
             delete(part)
@@ -264,12 +265,12 @@ class ArtifactStore:
             folder = Path(tempfile.mkdtemp(prefix="safelight-"))
             artifact = compile_(folder)
         except (OSError, BackendError) as error:
-            full = isinstance(error, OSError) or _is_full(folder)
+            is_room = isinstance(error, BackendError) and not (folder and _no_room(folder))
             _delete_if(folder)
-            if not full:
+            if is_room:
                 raise
             raise EngineError(
-                ErrorCode.DISK_FULL,
+                ErrorCode.CACHE_NOT_WRITABLE,
                 f"The {wanted.network} compiled for {wanted.device.name} can be written neither to "
                 f"{self.folder} nor to {tempfile.gettempdir()}.",
                 "Free some disk space.",
@@ -317,11 +318,14 @@ def _compiled(wanted: Wanted, compile_: Compile, part: Path) -> Artifact | None:
 
 def _write_manifest(folder: Path, manifest: Manifest) -> None:
     beside = unfinished(folder / MANIFEST)
-    with beside.open("xb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(manifest)))
-        file.flush()
-        sync_file(file.fileno())
-    beside.replace(folder / MANIFEST)
+    try:
+        with beside.open("xb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(manifest)))
+            file.flush()
+            sync_file(file.fileno())
+        beside.replace(folder / MANIFEST)
+    finally:
+        delete(beside)  # where it could not be put in its place
 
 
 def _read_manifest(folder: Path) -> Manifest | None:
@@ -376,8 +380,19 @@ def _reason(error: OSError) -> str:
     return f"{error.strerror or error}."
 
 
-def _is_full(folder: Path | None) -> bool:
-    return shutil.disk_usage(folder or tempfile.gettempdir()).free < _NOTHING_FREE
+def _no_room(folder: Path) -> str:
+    """Why nothing can be written to a folder; empty where it can.
+
+    Compilers say of a full disk whatever they like, and what is free says nothing of quotas.
+    """
+    probe = unfinished(folder / "room")
+    try:
+        probe.write_bytes(bytes(_PROBE_BYTES))
+    except OSError as error:
+        return _reason(error)
+    finally:
+        delete(probe)
+    return ""
 
 
 def _delete_if(folder: Path | None) -> None:

@@ -36,7 +36,7 @@ from engine.compile.sized_session import SessionFor, SizedSession
 _log = logging.getLogger(__name__)
 
 # What an artifact takes on disk beside the weights it may carry.
-_PLAN_BYTES = 64 << 20
+PLAN_BYTES = 64 << 20
 
 
 class BoundLater(Mapping[str, WeightRef]):
@@ -139,7 +139,7 @@ class CompiledNetwork:
             device=self.device,
             precision=self.graph.precision,
             runtime=runtime,
-            expected_bytes=_PLAN_BYTES + carried,
+            expected_bytes=PLAN_BYTES + carried,
         )
 
     def _held(

@@ -26,7 +26,7 @@ def artifact_key(
     """
     parts = {
         "format": FORMAT,
-        "code": _code_digest(),
+        "code": _own_code(),
         "graph": hashlib.sha256(graph.model).hexdigest(),
         "precision": graph.precision.value,
         "backend": device.backend,
@@ -64,13 +64,15 @@ def profile_digest(profile: ShapeProfile) -> str:
 
 
 @cache
-def _code_digest() -> str:
-    """Of the code that compiles: other options make another artifact.
+def _own_code() -> str:
+    """Of the backends as they are: with other options or fixes they make another artifact."""
+    return code_digest(Path(backends.__file__).parent)
 
-    Where no sources are installed, this version's.
-    """
-    folder = Path(backends.__file__).parent
+
+def code_digest(folder: Path) -> str:
+    """The digest of the sources in a folder; where there are none, of this version."""
     digest = hashlib.sha256(version("safelight").encode())
     for path in sorted(folder.rglob("*.py")):
-        digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+        name = path.relative_to(folder).as_posix()
+        digest.update(f"{name} {path.stat().st_size}\n".encode() + path.read_bytes())
     return digest.hexdigest()

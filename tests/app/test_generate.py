@@ -300,7 +300,7 @@ def test_ctrl_c_cancels_cleanly(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert out == ""
     assert error == "safelight: Cancelled.\n"
-    assert list(tmp_path.iterdir()) == []
+    assert {path.name for path in tmp_path.iterdir()} <= {"cache"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QApplication
 from app.__main__ import make_session
 from app.engine_process import EngineState
 from app.session import Session
+from engine.api.messages import JobPhase
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, Phase
 from engine.metadata.png import TextChunk, insert_text_chunks
@@ -215,6 +216,18 @@ def troubled_engine(photographer: Photographer) -> None:
     photographer.window.overlay.hide()
 
 
+def preparing(photographer: Photographer) -> None:
+    """As on a card whose compiler takes a while; said by nobody but us."""
+    session = photographer.session
+    session.view.follow()
+    session.progress.begin("a")
+    event = JobPhase(job="a", phase=Phase.COMPILE, expected_s=40.0, after_s=9.0, once=True)
+    session.progress.on_phase(event)
+    photographer.settle(6)
+    photographer.save("13-preparing")
+    session.progress.end("a")
+
+
 def main(folder: Path) -> None:
     """Save them all."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -227,6 +240,7 @@ def main(folder: Path) -> None:
             for state in (
                 first_start,
                 generating,
+                preparing,
                 settings_of_a_picture,
                 prompts_with_remarks,
                 picture_of_another_tool,

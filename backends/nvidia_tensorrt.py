@@ -1,0 +1,225 @@
+"""TensorRT through its own API, for NVIDIA's cards that ONNX Runtime's plug-in does not take.
+
+Two packages with one API: `tensorrt` for any card from Turing on, datacentre cards among them,
+where the user has installed it; `tensorrt_rtx` for Turing, which only its native API serves.
+Building is proven without a card (docs/tensorrt.md); running never was.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+# (the runtime ships no types)
+
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from backends import hardware
+from backends.base import (
+    Artifact,
+    Backend,
+    BackendError,
+    Cancellation,
+    Compilation,
+    Device,
+    Graph,
+    MemoryInfo,
+    OperatorSet,
+    Precision,
+    Progress,
+    RunCancelled,
+    Session,
+    ShapeProfile,
+    ShapeSupport,
+)
+from backends.hardware import Adapter
+from backends.tensorrt import cards, forms
+from backends.tensorrt.build import BuildOptions, Timings, build_engine
+from backends.tensorrt.cards import Card
+from backends.tensorrt.driver import CudaStream
+from backends.tensorrt.session import TensorRtSession
+from backends.tensorrt.sized import SizedSession
+
+ENGINE = "network.engine"
+KERNELS = "kernels.cache"
+_FULL, _RTX = "tensorrt", "tensorrt_rtx"
+_TURING, _AMPERE = (7, 5), (8, 0)
+# CUDA 13's drivers, docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html.
+_RTX_DRIVER = (580, 0)
+_IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError)
+
+
+class TensorRtBackend(Backend):
+    """NVIDIA's cards through the native API."""
+
+    name = "nvidia_tensorrt"
+
+    def __init__(self) -> None:
+        self._timings = Timings()
+
+    def probe(self) -> list[Device]:
+        """NVIDIA's cards, each usable or with the reason. Never raises."""
+        return self.judged(hardware.list_adapters())
+
+    def judged(self, adapters: tuple[Adapter, ...]) -> list[Device]:
+        """These adapters as devices."""
+        return cards.devices(self.name, adapters, _judge)
+
+    def operators(self, device: Device) -> OperatorSet:
+        """Forms that are layers of TensorRT; attention is one from 10.14 on."""
+        if not device.usable:
+            return forms.operators()
+        trt = _module(_serving(_card(device)))
+        return forms.operators(
+            attention=hasattr(trt, "IAttention"), bfloat16=Precision.BF16 in device.precisions
+        )
+
+    def fingerprint(self, device: Device) -> str:
+        """The versions of TensorRT, as far as it is installed, and of the driver; the card."""
+        versions = " ".join(f"{name} {_version(name)}" for name in (_FULL, _RTX))
+        return f"{versions} {cards.told_of(device)}"
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """The card's memory. Raises BackendError where it is gone."""
+        return cards.memory_of(device)
+
+    def compilation(self, device: Device) -> Compilation:
+        """Engines for ranges of sizes, weights inside. Most of a build cannot be interrupted."""
+        return Compilation(ShapeSupport.RANGES, carries_weights=True)
+
+    def compile(
+        self,
+        graph: Graph,
+        device: Device,
+        profile: ShapeProfile,
+        folder: Path,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Artifact:
+        """Build an engine into `folder`. Raises BackendError or RunCancelled."""
+        engine = self._build(graph, device, profile, progress, cancel)
+        try:
+            (folder / ENGINE).write_bytes(memoryview(engine))
+        except OSError as error:
+            raise BackendError(f"the engine cannot be written: {error}") from error
+        return Artifact(folder, profile)
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """A session of the artifact's engine; without one it is built at the first run."""
+        if cancel.is_set():
+            raise RunCancelled
+        if artifact is not None:
+            try:
+                engine = np.memmap(artifact.folder / ENGINE, np.uint8, "r")
+            except (OSError, ValueError) as error:
+                raise BackendError(f"the engine cannot be read: {error}") from error
+            return self._session(graph, engine, device, artifact.folder / KERNELS)
+
+        def make(profile: ShapeProfile) -> Session:
+            engine = self._build(graph, device, profile, progress, cancel)
+            return self._session(graph, engine, device, None)
+
+        return SizedSession(graph.inputs, graph.outputs, make)
+
+    def _build(
+        self,
+        graph: Graph,
+        device: Device,
+        profile: ShapeProfile,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Any:
+        card = _card(device)
+        package = _serving(card)
+        weights = sum(ref.nbytes for ref in graph.weights.values())
+        options = BuildOptions(
+            # TensorRT-RTX leaves Turing out unless it is named.
+            capabilities=("SM75",) if package == _RTX else (),
+            # Where weights would take half of the card and more, they may stay outside.
+            weight_streaming=2 * weights > cards.memory_of(device).total,
+            # Which kernels there are depends on the card.
+            decomposable_attention=True,
+            timings=self._timings if package == _FULL else None,
+        )
+        if package == _RTX:
+            return build_engine(_module(package), graph, profile, options, progress, cancel)
+        # It tries kernels on the card, which must be this thread's.
+        stream = CudaStream(device.id)
+        try:
+            return build_engine(_module(package), graph, profile, options, progress, cancel)
+        finally:
+            stream.close()
+
+    def _session(self, graph: Graph, engine: Any, device: Device, kernels: Path | None) -> Session:
+        trt = _module(_serving(_card(device)))
+        stream = CudaStream(device.id)
+        try:
+            return TensorRtSession(trt, engine, graph.inputs, graph.outputs, stream, kernels)
+        except BackendError:
+            stream.close()
+            raise
+
+
+def _judge(card: Card) -> tuple[Precision, ...] | str:
+    """What TensorRT computes in on a card, or why not at all."""
+    if card.capability < _TURING:
+        return f"TensorRT starts with compute capability 7.5 (this is {card.generation})"
+    package = _serving(card)
+    if find_spec(package) is None:
+        return f"{package} is not installed: `python -m pip install {package}`"
+    old = cards.too_old(card, _RTX_DRIVER, "TensorRT-RTX") if package == _RTX else None
+    if old:
+        return old
+    try:
+        trt = _module(package)
+        if not hasattr(trt.OnnxParser, "load_initializer"):
+            return f"{package} {_version(package)} is too old: it takes no weights from memory"
+    except BackendError as error:
+        return str(error)
+    if package == _RTX:
+        # For Turing it refuses bfloat16, and matrix products in float32.
+        return (Precision.F16,)
+    half = (Precision.F16, Precision.BF16) if card.capability >= _AMPERE else (Precision.F16,)
+    return (*half, Precision.F32)
+
+
+def _serving(card: Card) -> str:
+    """The package for a card: TensorRT where it is, for Turing else TensorRT-RTX."""
+    if card.capability == _TURING and find_spec(_FULL) is None:
+        return _RTX
+    return _FULL
+
+
+def _card(device: Device) -> Card:
+    """A device's card, as it is now. Raises BackendError."""
+    card = cards.card_of(cards.adapter_of(device))
+    if isinstance(card, str):
+        raise BackendError(f"{device.name} cannot be used any more: {card}")
+    return card
+
+
+def _module(package: str) -> Any:
+    """The module of a package. Raises BackendError where it does not start."""
+    try:
+        return import_module(package)
+    except _IMPORT_FAULTS as error:
+        raise BackendError(f"{package} {_version(package)} does not start: {error}") from error
+
+
+def _version(package: str) -> str:
+    for name in (package, f"{package}_cu13", f"{package}_cu12"):
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return "none"

@@ -1,0 +1,246 @@
+"""TensorRT-RTX through its plug-in for ONNX Runtime: GeForce and RTX cards from Ampere on.
+
+The package is `onnxruntime-ep-nv-tensorrt-rtx-cu13` (github.com/NVIDIA/TensorRT-RTX-EP-ABI; options
+are in the header it ships). It compiles a graph into an engine that any of these cards can load,
+with the weights inside, and its kernels for the card at hand when that runs. Building such engines
+is proven without a card (docs/tensorrt.md); running them never was.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# pyright: reportAttributeAccessIssue=false, reportUnknownParameterType=false
+# (the runtime ships no complete types)
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from backends import hardware
+from backends.base import (
+    Artifact,
+    Backend,
+    BackendError,
+    Cancellation,
+    Compilation,
+    Device,
+    Graph,
+    MemoryInfo,
+    OperatorSet,
+    Precision,
+    Progress,
+    RunCancelled,
+    Session,
+    ShapeProfile,
+    ShapeSupport,
+)
+from backends.hardware import Adapter
+from backends.onnx_runtime.plugins import plugin_devices
+from backends.onnx_runtime.provider import Provider
+from backends.tensorrt import cards, forms
+from backends.tensorrt.cards import Card
+from backends.tensorrt.ranges import input_ranges, is_fixed, profile_text
+from backends.tensorrt.sized import SizedSession
+
+if TYPE_CHECKING:
+    import onnxruntime as ort
+
+PROVIDER = "NvTensorRTRTXExecutionProvider"
+_MODULE = "onnxruntime_ep_nv_tensorrt_rtx"
+# The packages that bring the module, and the oldest driver for the CUDA they are made with:
+# docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html, and for CUDA 12 what
+# the plug-in itself asks of the newest cards.
+_PACKAGES: Mapping[str, tuple[int, int]] = {
+    "onnxruntime-ep-nv-tensorrt-rtx-cu13": (580, 0),
+    "onnxruntime-ep-nv-tensorrt-rtx-cu12": (570, 0),
+}
+# Its IsComputeCapabilitySupported: these, and whatever is as new as the last.
+_CAPABILITIES, _NEWEST = ((8, 6), (8, 9)), (12, 0)
+
+MINIMUM, OPTIMUM, MAXIMUM = (
+    "nv_profile_min_shapes",
+    "nv_profile_opt_shapes",
+    "nv_profile_max_shapes",
+)
+CUDA_GRAPH = "enable_cuda_graph"
+KERNEL_CACHE = "nv_runtime_cache_path"
+WORKSPACE = "nv_max_workspace_size"
+WEIGHT_STREAMING = "nv_weight_streaming_budget"
+# Every option that is ever given to the provider.
+OPTIONS = (MINIMUM, OPTIMUM, MAXIMUM, CUDA_GRAPH, KERNEL_CACHE, WORKSPACE, WEIGHT_STREAMING)
+
+CONTEXT = "network_ctx.onnx"
+KERNELS = "kernels"
+
+
+class TensorRtRtxBackend(Backend):
+    """NVIDIA's GeForce and RTX cards."""
+
+    name = "nvidia_tensorrt_rtx"
+
+    def probe(self) -> list[Device]:
+        """NVIDIA's cards, each usable or with the reason. Never raises."""
+        return self.judged(hardware.list_adapters())
+
+    def judged(self, adapters: tuple[Adapter, ...]) -> list[Device]:
+        """These adapters as devices. The plug-in is loaded only where one could use it."""
+        return cards.devices(self.name, adapters, _judge)
+
+    def operators(self, device: Device) -> OperatorSet:
+        """Forms that are layers of TensorRT."""
+        return forms.operators()
+
+    def fingerprint(self, device: Device) -> str:
+        """Versions of the plug-in, ONNX Runtime and the driver, and the card.
+
+        TensorRT-RTX comes inside the plug-in.
+        """
+        package = _package() or _MODULE
+        runtime = f"onnxruntime {_version('onnxruntime')}"
+        return f"{package} {_version(package)} {runtime} {cards.told_of(device)}"
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """The card's memory. Raises BackendError where it is gone."""
+        return cards.memory_of(device)
+
+    def compilation(self, device: Device) -> Compilation:
+        """Engines for ranges of sizes, with the weights inside.
+
+        The plug-in can leave weights out (`nv_weight_stripped_engine_enable_experimental`), which
+        it calls experimental and which needs the graph's file again. Nothing stops a build.
+        """
+        return Compilation(ShapeSupport.RANGES, carries_weights=True)
+
+    def compile(
+        self,
+        graph: Graph,
+        device: Device,
+        profile: ShapeProfile,
+        folder: Path,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Artifact:
+        """Compile into `folder`. Raises BackendError or RunCancelled."""
+        from backends.tensorrt.plugin import compile_graph
+
+        progress(None)
+        provider = self._provider(graph, device, profile, None)
+        compile_graph(graph, provider, folder / CONTEXT, cancel)
+        return Artifact(folder, profile)
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """A session of the artifact; without one it is compiled at the first run, for its sizes.
+
+        Kernels for the card are compiled by the first run and kept beside the engine. Raises
+        BackendError, also where the artifact is another version's or another card's.
+        """
+        if cancel.is_set():
+            raise RunCancelled
+        from backends.onnx_runtime.session import OnnxRuntimeSession
+        from backends.tensorrt.plugin import compiled_session, plain_options
+
+        if artifact is not None:
+            kernels = artifact.folder / KERNELS
+            provider = self._provider(graph, device, artifact.profile, kernels)
+            return compiled_session(graph, provider, artifact.folder / CONTEXT, cancel)
+
+        def make(profile: ShapeProfile) -> Session:
+            provider = self._provider(graph, device, profile, None)
+            return OnnxRuntimeSession(graph, plain_options(), provider, cancel, binding=True)
+
+        return SizedSession(graph.inputs, graph.outputs, make)
+
+    def _provider(
+        self, graph: Graph, device: Device, profile: ShapeProfile, kernels: Path | None
+    ) -> Provider:
+        options = provider_options(graph, profile, cards.memory_of(device), kernels)
+        return Provider(PROVIDER, options, (_plugin_device(device),))
+
+
+def provider_options(
+    graph: Graph, profile: ShapeProfile, memory: MemoryInfo, kernels: Path | None
+) -> dict[str, str]:
+    """What the provider is told for a graph, the sizes of `profile` and a card's memory."""
+    ranges = input_ranges(graph.inputs, profile)
+    weights = sum(ref.nbytes for ref in graph.weights.values())
+    options = {
+        MINIMUM: profile_text(ranges, "minimum"),
+        OPTIMUM: profile_text(ranges, "optimum"),
+        MAXIMUM: profile_text(ranges, "maximum"),
+        # A recorded launch serves one set of shapes.
+        CUDA_GRAPH: "1" if is_fixed(profile) else "0",
+        # No kernel may want more than the weights leave.
+        WORKSPACE: str(max(memory.total - weights, memory.total // 8)),
+    }
+    if 2 * weights > memory.total:
+        # The engine can keep weights outside; how many is TensorRT's choice when it is loaded.
+        options[WEIGHT_STREAMING] = "-1"
+    if kernels is not None:
+        options[KERNEL_CACHE] = str(kernels)
+    return options
+
+
+def _judge(card: Card) -> tuple[Precision, ...] | str:
+    """What TensorRT-RTX computes in on a card, or why not at all."""
+    if card.capability not in _CAPABILITIES and card.capability < _NEWEST:
+        return (
+            "TensorRT-RTX serves compute capability 8.6, 8.9, and 12.0 or newer "
+            f"(this is {card.generation})"
+        )
+    package = _package()
+    if package is None:
+        return f"the plug-in is not installed: `python -m pip install {next(iter(_PACKAGES))}`"
+    old = cards.too_old(card, _PACKAGES[package], package)
+    if old:
+        return old
+    try:
+        matching(plugin_devices(_MODULE), card.adapter)
+    except BackendError as error:
+        return str(error)
+    return (Precision.F16, Precision.BF16, Precision.F32)
+
+
+def _plugin_device(device: Device) -> "ort.OrtEpDevice":
+    """ONNX Runtime's handle of a device. Raises BackendError."""
+    return matching(plugin_devices(_MODULE), cards.adapter_of(device))
+
+
+def matching(listed: "Sequence[ort.OrtEpDevice]", adapter: Adapter) -> "ort.OrtEpDevice":
+    """The one for an adapter: by its place on the bus, or where that is not told by its numbers.
+
+    Raises BackendError where there is none.
+    """
+    for candidate in listed:
+        place = dict(candidate.device.metadata).get("pci_bus_id", "").lower()
+        numbers = (candidate.device.vendor_id, candidate.device.device_id)
+        if place:
+            if place == adapter.address.lower():
+                return candidate
+        elif adapter.pci and numbers == (adapter.pci.vendor, adapter.pci.device):
+            return candidate
+    raise BackendError(f"the plug-in does not list {adapter.name}")
+
+
+def _package() -> str | None:
+    """The installed package that brings the plug-in, found without importing it.
+
+    Its import writes links beside itself, changes LD_LIBRARY_PATH and loads libraries for all.
+    """
+    if find_spec(_MODULE) is None:
+        return None
+    return next((name for name in _PACKAGES if _version(name)), None)
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

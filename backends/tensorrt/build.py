@@ -1,0 +1,215 @@
+"""Engines from graphs, with the API that TensorRT and TensorRT-RTX share. No card is needed.
+
+https://docs.nvidia.com/deeplearning/tensorrt-rtx/latest/_static/python-api/ ; what the API does
+with our graphs is in docs/tensorrt.md.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+# (the module is handed in, and has no types)
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto, helper
+
+from backends.base import (
+    Array,
+    BackendError,
+    Cancellation,
+    FileSlice,
+    Graph,
+    Progress,
+    RunCancelled,
+    ShapeProfile,
+    WeightRef,
+)
+from backends.tensorrt.ranges import input_ranges
+
+
+@dataclass(slots=True)
+class Timings:
+    """What TensorRT has measured of kernels: later engines for the same card need not do so again.
+
+    TensorRT-RTX measures nothing.
+    """
+
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How to build an engine."""
+
+    # Such as "SM89": what to build for without having it. Empty: the card in use.
+    capabilities: tuple[str, ...] = ()
+    # The engine can then run with a part of its weights on the card.
+    weight_streaming: bool = False
+    # Attention without a kernel of its own becomes several; else it is an error.
+    decomposable_attention: bool = False
+    # Used and added to.
+    timings: Timings | None = None
+
+
+def messages_of(trt: Any) -> Any:
+    """A new logger that keeps errors in `errors`; TensorRT tells causes nowhere else."""
+
+    class Messages(trt.ILogger):
+        def __init__(self) -> None:
+            trt.ILogger.__init__(self)
+            self.errors: list[str] = []
+
+        def log(self, severity: Any, message: str) -> None:
+            if severity in (trt.ILogger.ERROR, trt.ILogger.INTERNAL_ERROR):
+                self.errors.append(message)
+
+    return Messages()
+
+
+def failure(what: str, messages: Any) -> BackendError:
+    """What failed, with TensorRT's first complaint."""
+    cause = messages.errors[0] if messages.errors else "TensorRT does not say why"
+    memory = any("memory" in text.lower() and "out of" in text.lower() for text in messages.errors)
+    return BackendError(f"{what}: {cause}", out_of_memory=memory)
+
+
+class ParsedGraph:
+    """A graph as TensorRT's network. The weights' memory lives as long as this does."""
+
+    def __init__(self, trt: Any, graph: Graph) -> None:
+        """Raises BackendError where an operator is refused."""
+        self.messages = messages_of(trt)
+        self.builder = trt.Builder(self.messages)
+        if self.builder is None:
+            raise failure("TensorRT does not start", self.messages)
+        self.network = self.builder.create_network(_typed(trt))
+        self._parser = trt.OnnxParser(self.network, self.messages)
+        self._weights = weight_arrays(graph.weights)
+        with_model = self._parser.load_model_proto(graph.model)
+        # The parser reads the arrays when it parses, the builder when it builds.
+        loaded = with_model and all(
+            self._parser.load_initializer(name, array.ctypes.data, array.nbytes)
+            for name, array in self._weights.items()
+        )
+        if not loaded or not self._parser.parse_model_proto():
+            self.messages.errors[:0] = self._refusals()
+            raise failure(f"TensorRT does not take the {graph.name}", self.messages)
+
+    def _refusals(self) -> list[str]:
+        """What the parser says, with the operators it means."""
+        errors = [self._parser.get_error(index) for index in range(self._parser.num_errors)]
+        return [f"{error.node_operator()} {error.node_name()}: {error.desc()}" for error in errors]
+
+    @property
+    def layers(self) -> list[Any]:
+        """TensorRT's layers, in order."""
+        return [self.network.get_layer(index) for index in range(self.network.num_layers)]
+
+
+def build_engine(
+    trt: Any,
+    graph: Graph,
+    profile: ShapeProfile,
+    options: BuildOptions,
+    progress: Progress,
+    cancel: Cancellation,
+) -> Any:
+    """An engine for the sizes of `profile`, as TensorRT's host memory (bytes, `nbytes`).
+
+    It computes in the graph's element types and has the weights in it. A wish to stop is heard
+    between TensorRT's steps, of which the longest takes most of the time. Raises BackendError or
+    RunCancelled.
+    """
+    if cancel.is_set():
+        raise RunCancelled
+    progress(None)
+    try:
+        parsed = ParsedGraph(trt, decomposable(graph) if options.decomposable_attention else graph)
+        config = configured(trt, parsed.builder, graph, profile, options)
+        config.progress_monitor = _monitor(trt, cancel)
+        engine = parsed.builder.build_serialized_network(parsed.network, config)
+    except (OSError, ValueError) as error:  # a weights file that is gone or cut short
+        raise BackendError(str(error)) from error
+    except MemoryError as error:
+        raise BackendError("out of memory", out_of_memory=True) from error
+    if cancel.is_set():
+        raise RunCancelled
+    if options.timings:
+        options.timings.data = bytes(memoryview(config.get_timing_cache().serialize()))
+    if engine is None:
+        raise failure(f"TensorRT does not build the {graph.name}", parsed.messages)
+    return engine
+
+
+def _typed(trt: Any) -> int:
+    """The flag for strong types; from TensorRT 11 on there is nothing else, and no flag."""
+    flag = getattr(trt.NetworkDefinitionCreationFlag, "STRONGLY_TYPED", None)
+    return 0 if flag is None else 1 << int(flag)
+
+
+def configured(
+    trt: Any, builder: Any, graph: Graph, profile: ShapeProfile, options: BuildOptions
+) -> Any:
+    """TensorRT's configuration for a build. Raises BackendError where the profile lacks a size."""
+    config = builder.create_builder_config()
+    # Else float32 is rounded to ten bits before each product.
+    config.clear_flag(trt.BuilderFlag.TF32)
+    if options.weight_streaming:
+        config.set_flag(trt.BuilderFlag.WEIGHT_STREAMING)
+    if options.timings:
+        config.set_timing_cache(config.create_timing_cache(options.timings.data), False)
+    if options.capabilities:
+        config.num_compute_capabilities = len(options.capabilities)
+        for index, name in enumerate(options.capabilities):
+            config.set_compute_capability(getattr(trt.ComputeCapability, name), index)
+    shapes = builder.create_optimization_profile()
+    for part in input_ranges(graph.inputs, profile):
+        shapes.set_shape(part.name, part.minimum, part.optimum, part.maximum)
+    config.add_optimization_profile(shapes)
+    return config
+
+
+def decomposable(graph: Graph) -> Graph:
+    """The same graph, whose attention may become several kernels where there is not one for it."""
+    model = ModelProto.FromString(graph.model)
+    for node in model.graph.node:
+        if node.op_type == "Attention":
+            # An attribute of TensorRT's parser alone: its layers cannot be changed from Python.
+            node.attribute.append(helper.make_attribute("TRT_decomposable", 1))
+    return replace(graph, model=model.SerializeToString())
+
+
+def _monitor(trt: Any, cancel: Cancellation) -> Any:
+    """Ends the build at TensorRT's next step after a wish to stop."""
+
+    class Monitor(trt.IProgressMonitor):
+        def __init__(self) -> None:
+            trt.IProgressMonitor.__init__(self)
+
+        def phase_start(self, name: str, parent: str | None, steps: int) -> None:
+            pass
+
+        def step_complete(self, name: str, step: int) -> bool:
+            return not cancel.is_set()
+
+        def phase_finish(self, name: str) -> None:
+            pass
+
+    return Monitor()
+
+
+def weight_arrays(weights: Mapping[str, WeightRef]) -> dict[str, Array]:
+    """Each weight as bytes over its file's pages, or over the array's memory."""
+    files: dict[Path, Array] = {}
+    arrays: dict[str, Array] = {}
+    for name, ref in weights.items():
+        if isinstance(ref, FileSlice):
+            if ref.path not in files:
+                files[ref.path] = np.memmap(ref.path, np.uint8, "r")
+            arrays[name] = files[ref.path][ref.offset : ref.offset + ref.nbytes]
+        else:
+            arrays[name] = np.ascontiguousarray(ref.array).reshape(-1).view(np.uint8)
+    return arrays

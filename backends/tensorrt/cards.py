@@ -1,0 +1,123 @@
+"""NVIDIA's cards as TensorRT sees them: compute capability, driver, and reasons against one."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from backends import hardware
+from backends.base import BackendError, Device, MemoryInfo, Precision
+from backends.hardware import Adapter
+
+Capability = tuple[int, int]
+# (github.com/torvalds/linux, drivers/gpu/drm/nouveau); it has no CUDA.
+_WITHOUT_CUDA = ("nouveau", "nova", "nova_core")
+_DRIVER = re.compile(r"([0-9]{3,4})\.([0-9]{1,4})", re.ASCII)
+_ARCHITECTURE = re.compile(r"sm_([0-9]{1,2})([0-9])", re.ASCII)
+# What NVIDIA calls the generations (developer.nvidia.com/cuda/gpus).
+_GENERATIONS = (
+    ((12, 0), "Blackwell"),
+    ((10, 0), "datacentre Blackwell"),
+    ((9, 0), "Hopper"),
+    ((8, 9), "Ada"),
+    ((8, 6), "Ampere"),
+    ((8, 0), "datacentre Ampere"),
+    ((7, 5), "Turing"),
+    ((7, 0), "Volta"),
+    ((6, 0), "Pascal"),
+    ((0, 0), "older"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card that CUDA computes on. `driver` is its version's first two numbers, (0, 0) if none."""
+
+    adapter: Adapter
+    capability: Capability
+    driver: tuple[int, int]
+
+    @property
+    def generation(self) -> str:
+        """Such as "compute capability 8.9, Ada"."""
+        named = next(name for least, name in _GENERATIONS if self.capability >= least)
+        return f"compute capability {self.capability[0]}.{self.capability[1]}, {named}"
+
+
+# What a backend says to a card: what it computes in there, or why it cannot be used.
+Judge = Callable[[Card], tuple[Precision, ...] | str]
+
+
+def devices(backend: str, adapters: Iterable[Adapter], judge: Judge) -> list[Device]:
+    """NVIDIA's adapters as devices of a backend, usable or with the reason; one at least."""
+    found = [_device(backend, adapter, judge) for adapter in nvidia_adapters(adapters)]
+    nothing = Device(backend, "none", "NVIDIA", unusable="there is no NVIDIA graphics card")
+    return found or [nothing]
+
+
+def nvidia_adapters(adapters: Iterable[Adapter]) -> Iterator[Adapter]:
+    """Those among `adapters`."""
+    return (adapter for adapter in adapters if adapter.vendor == "NVIDIA")
+
+
+def _device(backend: str, adapter: Adapter, judge: Judge) -> Device:
+    card = card_of(adapter)
+    said = card if isinstance(card, str) else judge(card)
+    if isinstance(said, str):
+        return Device(backend, identity(adapter), adapter.name, unusable=said)
+    return Device(backend, identity(adapter), adapter.name, said)
+
+
+def identity(adapter: Adapter) -> str:
+    """Where the card sits, "0000:01:00.0", or its numbers where nobody tells."""
+    return adapter.address or str(adapter.pci or adapter.name)
+
+
+def card_of(adapter: Adapter) -> Card | str:
+    """The card, or why CUDA does not compute on it."""
+    if adapter.unusable:
+        return adapter.unusable
+    if adapter.driver in _WITHOUT_CUDA:
+        return f"its driver is {adapter.driver}; NVIDIA's own is needed"
+    architecture = _ARCHITECTURE.fullmatch(adapter.architecture)
+    if not architecture:
+        # The runtimes ask NVML themselves.
+        return "NVIDIA's driver does not answer (NVML)"
+    version = _DRIVER.match(adapter.driver_version)
+    return Card(
+        adapter,
+        (int(architecture[1]), int(architecture[2])),
+        (int(version[1]), int(version[2])) if version else (0, 0),
+    )
+
+
+def too_old(card: Card, least: tuple[int, int], what: str) -> str | None:
+    """A sentence where the driver is older than `what` needs."""
+    if card.driver >= least or card.driver == (0, 0):
+        return None
+    return f"driver {card.adapter.driver_version} is too old: {what} needs {least[0]} or newer"
+
+
+def adapter_of(device: Device) -> Adapter:
+    """The adapter of a device, as it is now. Raises BackendError where it is gone."""
+    for adapter in nvidia_adapters(hardware.list_adapters()):
+        if identity(adapter) == device.id:
+            return adapter
+    raise BackendError(f"{device.name} is no longer there")
+
+
+def told_of(device: Device) -> str:
+    """Driver, name and architecture of a device, for fingerprints; of one that is gone its name."""
+    try:
+        adapter = adapter_of(device)
+    except BackendError:
+        return f"without a driver {device.name}"
+    return f"driver {adapter.driver_version} {device.name} {adapter.architecture}".rstrip()
+
+
+def memory_of(device: Device) -> MemoryInfo:
+    """Memory of a device, as NVIDIA's driver tells it. Raises BackendError."""
+    adapter = adapter_of(device)
+    total, free = adapter.memory_total, adapter.memory_free
+    if total is None or free is None:
+        raise BackendError(f"NVIDIA's driver does not tell the memory of {device.name}")
+    return MemoryInfo(total, free, bool(adapter.integrated))

@@ -1,0 +1,69 @@
+"""For which sizes an engine is built: optimisation profiles."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from backends.base import BackendError, DimensionRange, ShapeProfile, TensorSpec
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InputRange:
+    """The shapes that an input may have, and the one that it mostly has."""
+
+    name: str
+    minimum: Shape
+    optimum: Shape
+    maximum: Shape
+
+
+def input_ranges(inputs: tuple[TensorSpec, ...], profile: ShapeProfile) -> tuple[InputRange, ...]:
+    """The profile, input by input. Raises BackendError where it lacks a dimension."""
+    return tuple(_input_range(spec, profile) for spec in inputs)
+
+
+def _input_range(spec: TensorSpec, profile: ShapeProfile) -> InputRange:
+    parts = [_dimension(size, profile) for size in spec.shape]
+    return InputRange(
+        spec.name,
+        tuple(part.minimum for part in parts),
+        tuple(part.optimum for part in parts),
+        tuple(part.maximum for part in parts),
+    )
+
+
+def _dimension(size: int | str, profile: ShapeProfile) -> DimensionRange:
+    if isinstance(size, int):
+        return DimensionRange(size, size, size)
+    if size not in profile.dimensions:
+        raise BackendError(f"nothing says how large {size} may be")
+    return profile.dimensions[size]
+
+
+def profile_text(
+    ranges: tuple[InputRange, ...], which: Literal["minimum", "optimum", "maximum"]
+) -> str:
+    """The shapes as TensorRT-RTX's provider takes them: "sample:1x4x64x64,context:2x77x768"."""
+    shapes = {part.name: getattr(part, which) for part in ranges}
+    return ",".join(f"{name}:{'x'.join(map(str, shape))}" for name, shape in shapes.items())
+
+
+def exactly(sizes: Mapping[str, int]) -> ShapeProfile:
+    """The profile of these sizes and no others."""
+    return ShapeProfile({name: DimensionRange(n, n, n) for name, n in sizes.items()})
+
+
+def is_fixed(profile: ShapeProfile) -> bool:
+    """Whether the profile holds one size only."""
+    return all(part.minimum == part.maximum for part in profile.dimensions.values())
+
+
+def holds(profile: ShapeProfile, sizes: Mapping[str, int]) -> bool:
+    """Whether an engine of this profile serves these sizes."""
+    return all(
+        part.minimum <= sizes[name] <= part.maximum
+        for name, part in profile.dimensions.items()
+        if name in sizes
+    )

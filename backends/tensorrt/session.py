@@ -1,0 +1,174 @@
+"""Runs an engine with the native API. Never run yet: no card was at hand (docs/tensorrt.md)."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+# (the module is handed in, and has no types)
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from backends.base import (
+    Array,
+    BackendError,
+    RunCancelled,
+    TensorSpec,
+    all_feeds,
+)
+from backends.tensorrt.build import failure, messages_of
+from backends.tensorrt.driver import CudaStream
+
+# No input or output is called so.
+_SCRATCH = "(scratch)"
+
+
+class KernelCache:
+    """Kernels that TensorRT-RTX compiles for the card at hand, kept in a file.
+
+    One that does not fit this card, driver or version is ignored and written anew.
+    """
+
+    def __init__(self, config: Any, path: Path | None) -> None:
+        self._path = path
+        # Regular TensorRT has its kernels in the engine.
+        self._cache = config.create_runtime_cache() if path and _has_cache(config) else None
+        if self._cache is not None:
+            if path and path.is_file():
+                self._cache.deserialize(path.read_bytes())
+            config.set_runtime_cache(self._cache)
+
+    def save(self) -> None:
+        """Write what there is now; without room for it nothing is lost but time."""
+        if self._cache is None or self._path is None:
+            return
+        beside = self._path.with_suffix(".new")
+        try:
+            beside.write_bytes(memoryview(self._cache.serialize()))
+            beside.replace(self._path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+
+
+def _has_cache(config: Any) -> bool:
+    return hasattr(config, "create_runtime_cache")
+
+
+class TensorRtSession:
+    """A `backends.base.Session` over one execution context.
+
+    `engine` is what `build_engine` made. Inputs and outputs have memory of their own on the card,
+    which grows with their shapes. Raises BackendError.
+    """
+
+    def __init__(
+        self,
+        trt: Any,
+        engine: Any,
+        inputs: tuple[TensorSpec, ...],
+        outputs: tuple[TensorSpec, ...],
+        stream: CudaStream,
+        kernels: Path | None = None,
+    ) -> None:
+        self.inputs = inputs
+        self.outputs = outputs
+        self._stream = stream
+        self._memory: dict[str, tuple[int, int]] = {}
+        self._pinned: dict[str, Array] = {}
+        self._uploaded: set[str] = set()
+        self._cancelled = False
+        self._messages = messages_of(trt)
+        self._runtime = trt.Runtime(self._messages)
+        self._engine = self._runtime.deserialize_cuda_engine(engine)
+        if self._engine is None:
+            raise failure("TensorRT does not load the engine", self._messages)
+        if self._engine.streamable_weights_size:
+            budget = self._engine.get_weight_streaming_automatic_budget()
+            self._engine.weight_streaming_budget_v2 = budget
+        config = self._engine.create_runtime_config()
+        # Else it takes at once what the largest of all sizes would need.
+        config.set_execution_context_allocation_strategy(
+            trt.ExecutionContextAllocationStrategy.USER_MANAGED
+        )
+        self._kernels = KernelCache(config, kernels)
+        self._context = self._engine.create_execution_context(config)
+        if self._context is None:
+            raise failure("TensorRT does not prepare the engine", self._messages)
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Run once. Raises BackendError, or RunCancelled after `cancel`."""
+        given = all_feeds(self.inputs, self._pinned, feeds)
+        if self._cancelled:
+            raise RunCancelled
+        self._stream.enter()
+        # Alive until the stream has been waited for.
+        sent = [self._send(spec, given[spec.name], feeds) for spec in self.inputs]
+        results = {spec.name: self._place(spec) for spec in self.outputs}
+        scratch = self._context.update_device_memory_size_for_shapes()
+        self._context.set_device_memory(self._memory_of(_SCRATCH, scratch), scratch)
+        if not self._context.execute_async_v3(self._stream.handle):
+            raise failure("TensorRT does not run the engine", self._messages)
+        for name, result in results.items():
+            self._stream.download(self._memory[name][0], result)
+        self._stream.wait()
+        del sent
+        if self._cancelled:
+            raise RunCancelled
+        return results
+
+    def _send(self, spec: TensorSpec, array: Array, feeds: Mapping[str, Array]) -> Array:
+        """Put an input on the card, unless it is pinned and there already."""
+        array = np.ascontiguousarray(array, spec.dtype.numpy)
+        if not self._context.set_input_shape(spec.name, array.shape):
+            raise failure(f"{spec.name} cannot be {array.shape}", self._messages)
+        if spec.name in feeds or spec.name not in self._uploaded:
+            self._reserve(spec.name, array.nbytes)
+            self._stream.upload(array, self._memory[spec.name][0])
+            self._uploaded.discard(spec.name)
+            if spec.name not in feeds:
+                self._uploaded.add(spec.name)
+        return array
+
+    def _place(self, spec: TensorSpec) -> Array:
+        """Memory for an output, on the card and here."""
+        shape = tuple(self._context.get_tensor_shape(spec.name))
+        if any(size < 0 for size in shape):
+            raise BackendError(f"TensorRT does not tell the shape of {spec.name}: {shape}")
+        result = np.empty(shape, spec.dtype.numpy)
+        self._reserve(spec.name, result.nbytes)
+        return result
+
+    def _reserve(self, name: str, nbytes: int) -> None:
+        self._context.set_tensor_address(name, self._memory_of(name, nbytes))
+
+    def _memory_of(self, name: str, nbytes: int) -> int:
+        """So much of the card's memory, the same as last time where that is enough."""
+        pointer, size = self._memory.get(name, (0, -1))
+        if nbytes > size:
+            if pointer:
+                del self._memory[name]
+                self._stream.free(pointer)
+            pointer = self._stream.allocate(nbytes)
+            self._memory[name] = pointer, nbytes
+        return pointer
+
+    def pin(self, name: str, array: Array) -> None:
+        """Keep an input for all further runs."""
+        self._pinned[name] = array
+        self._uploaded.discard(name)
+
+    def cancel(self) -> None:
+        """Let the run in progress, which nothing stops, and every later one end so."""
+        self._cancelled = True
+
+    def close(self) -> None:
+        """Keep the kernels, and free the card's memory."""
+        self._stream.enter()
+        self._kernels.save()
+        for pointer, _ in self._memory.values():
+            self._stream.free(pointer)
+        self._memory.clear()
+        # In this order: each is made by the next.
+        del self._context, self._engine, self._runtime
+        self._stream.close()

@@ -1,0 +1,1 @@
+"""TensorRT: what can be shown without a card."""
