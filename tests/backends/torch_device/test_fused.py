@@ -98,8 +98,9 @@ def computed(kind: str, inputs, outputs, **attributes) -> list[Array]:
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda v: f"{v.kind}, {v.source}")
 def test_published_vectors(vector: Vector) -> None:
     results = computed(vector.kind, vector.inputs, vector.outputs, **vector.attributes)
-    for result, expected in zip(results, vector.outputs, strict=True):
-        np.testing.assert_allclose(result, expected, rtol=0, atol=vector.tolerance)
+    expected = [output for output in vector.outputs if output is not None]
+    for ours, theirs in zip(results, expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=vector.tolerance)
 
 
 @pytest.mark.parametrize("shape", [(2, 6), (2, 1, 1, 6)], ids=str)
@@ -130,7 +131,7 @@ def test_layer_norm_gives_the_sum_it_normalised() -> None:
     expected = session.run(None, {f"x{i}": array for i, array in enumerate(given)})
     result = computed("SkipLayerNormalization", given, outputs, epsilon=1e-5)
     for ours, theirs in zip(result, expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-6)
+        np.testing.assert_allclose(ours, np.asarray(theirs), rtol=0, atol=2e-6)
 
 
 def test_bias_split_gelu_is_gated_by_its_right_half() -> None:
@@ -161,7 +162,7 @@ def test_attention_takes_its_inputs_packed_or_not() -> None:
     heads = [x.reshape(2, 5, 3, 4) for x in (q, k, v)]
     for inputs in ((q, k, v), (q, np.stack(heads[1:], 3)), (np.stack(heads, 3),)):
         (result,) = computed("MultiHeadAttention", inputs, (q,), num_heads=3)
-        np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(result, np.asarray(expected), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(
