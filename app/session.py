@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
 from app.checkpoint_store import CheckpointStore
+from app.device_state import DeviceState
 from app.engine_client import EngineClient
 from app.engine_process import EngineProcess, EngineState
 from app.field import Field
@@ -67,6 +68,7 @@ class Session(QObject):
         self.gallery = GalleryStore(paths.output, self.background, self)
         self.gallery.inserted.connect(self._on_pictures_found)
         self.gallery.was_reset.connect(self._on_pictures_found)
+        self.devices = DeviceState(client, self)
         self.progress = ProgressState(parent=self)
         self.notices = NoticeState(self)
         self.view = ViewState(self)
@@ -301,9 +303,11 @@ class Session(QObject):
         self.engine_problem = problem
 
     def _on_job_warned(self, event: JobWarned) -> None:
-        """At once: why this picture takes longer than the next one will."""
+        """At once: why this picture takes longer than the next one will, or one device failed."""
         if event.warning.code is ErrorCode.PREPARING:
             self.notices.tell(event.warning.message, event.warning.hint)
+        elif event.warning.code in (ErrorCode.BACKEND_FAILED, ErrorCode.OUT_OF_MEMORY):
+            self.notices.tell_error(event.warning)
 
     def _on_image_saved(self, event: ImageSaved) -> None:
         self.gallery.refresh_soon()

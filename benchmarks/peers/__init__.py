@@ -36,5 +36,6 @@ PEERS: Mapping[str, PeerReference] = {
     "diffusers": PeerReference("benchmarks.peers.diffusers_torch", "Diffusers", "diffusers"),
     "blob": PeerReference("benchmarks.peers.openvino_blob", "OpenVinoBlob", "openvino"),
     "tensorrt": PeerReference("benchmarks.peers.tensorrt_engine", "TensorRtEngine", "tensorrt_rtx"),
+    "compiler": PeerReference("benchmarks.peers.compilers", "Compiled", "onnxruntime"),
     "sdcpp": PeerReference("benchmarks.peers.sdcpp", "StableDiffusionCpp", "stable_diffusion_cpp"),
 }

@@ -41,13 +41,11 @@ _NETWORKS: Mapping[str, Callable[[IdentifiedCheckpoint], Network]] = {
     TEXT: networks.text_encoder,
 }
 # The forms the backends declare, and each with one of them in another way.
-DECLARED = "as declared"
+DECLARED, EVERYWHERE = "as declared", "attention of one operator everywhere"
 FORMS: Mapping[str, Callable[[OperatorSet], OperatorSet]] = {
     DECLARED: lambda declared: declared,
     "attention written out": lambda declared: replace(declared, attention=AttentionForm.PRIMITIVE),
-    "attention of one operator everywhere": lambda declared: replace(
-        declared, attention_kernels=None
-    ),
+    EVERYWHERE: lambda declared: replace(declared, attention_kernels=None),
     "MultiHeadAttention": lambda declared: replace(declared, attention=AttentionForm.MULTI_HEAD),
     "InstanceNormalization": lambda declared: replace(declared, group_norm=GroupNormForm.INSTANCE),
     "Gelu written out": lambda declared: replace(declared, gelu=GeluForm.ERF),

@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping
 
 from benchmarks.report import Findings
 from benchmarks.sections.ablation import ablation
+from benchmarks.sections.artifacts import artifacts
 from benchmarks.sections.blob import blob
+from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
 from benchmarks.sections.identify import identify_files
 from benchmarks.sections.memory import memory
@@ -30,6 +32,11 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "ablation": ablation,
     "identify": identify_files,
     "tensorrt": tensorrt,
+    "artifacts": artifacts,
     "blob": blob,
+    "compilers": compilers,
     "shapes": shapes,
 }
+
+# Measured only when named: they answer a question once, and take long.
+ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt")

@@ -11,7 +11,7 @@ from typing import cast
 from benchmarks.child import Answer, Child
 from benchmarks.measure import Series, interleave
 from benchmarks.networks import DECODER, TEXT, UNET
-from benchmarks.peers.openvino_blob import FRESH, WAYS
+from benchmarks.peers.openvino_blob import FRESH, IMPORT, WAYS
 from benchmarks.report import Cell, Findings, Table
 from benchmarks.sections.setting import Setting, first_and_rest
 
@@ -40,6 +40,7 @@ def blob(setting: Setting) -> Findings:
         (
             "network, way",
             "stored MB",
+            "taken from OpenVINO's cache",
             "load s",
             "load, processor s",
             "first run s",
@@ -97,6 +98,7 @@ def compare(
     row: tuple[Cell, ...] = (
         label,
         facts["stored_bytes"] / 1e6 if way != FRESH else "-",
+        "-" if way in (FRESH, IMPORT) else "yes" if facts["from_cache"] else "no",
         facts["load_s"],
         facts["load_cpu_s"],
         firsts[way],

@@ -59,8 +59,9 @@ def weights_digest(digest: str, weights: Mapping[str, WeightSource]) -> str:
 
 
 def profile_digest(profile: ShapeProfile) -> str:
-    """Tells profiles apart in names of artifacts."""
-    return hashlib.sha256(msgspec.json.encode(profile, order="sorted")).hexdigest()
+    """Tells the sizes apart that artifacts serve for, whichever of them they serve best."""
+    ranges = {name: (d.minimum, d.maximum) for name, d in profile.dimensions.items()}
+    return hashlib.sha256(msgspec.json.encode(ranges, order="sorted")).hexdigest()
 
 
 @cache

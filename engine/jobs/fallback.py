@@ -61,7 +61,7 @@ def goes_on(error: EngineError, failed: Candidate, following: Candidate) -> Erro
     return ErrorInfo(
         error.code,
         f"{before} failed on {failed.device.name}; {after} goes on with what is left.",
-        f"{before} comes last from now on; `safelight devices --recheck` gives it another chance.",
+        "It comes last until the hardware is checked again (`safelight devices --recheck`).",
         error.detail,
     )
 

@@ -22,9 +22,10 @@ from backends.base import (
     ShapeProfile,
     ShapeSupport,
 )
-from engine.compile import artifacts
-from engine.compile.artifacts import MANIFEST, ArtifactStore
+from engine.compile import manifest
+from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiler import Compiler, Network
+from engine.compile.manifest import MANIFEST
 from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
@@ -165,7 +166,7 @@ def test_a_blob_that_openvino_refuses_is_compiled_anew(
     start: Start, made: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where no checksum was looked at: its beginning says that it is no blob of this version."""
-    monkeypatch.setattr(artifacts, "READ_BYTES", 0)
+    monkeypatch.setattr(manifest, "READ_BYTES", 0)
     whole, _ = start.numbers(made)
     blob = start.blob()
     facts = blob.stat()

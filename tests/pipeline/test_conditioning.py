@@ -410,3 +410,26 @@ def test_any_habits_go_together(
     assert len(array) == len(result.weights) + 1
     assert array.shape[1] % 77 == 0
     assert np.isfinite(array).all()
+
+
+@pytest.mark.parametrize("guided", [True, False])
+@pytest.mark.parametrize("matching", LengthMatching)
+@pytest.mark.parametrize(
+    ("prompt", "negative"),
+    [
+        ("red", ""),
+        ("red BREAK house", "blur"),
+        ("red", "blur BREAK grain BREAK dust"),
+        ("red BREAK house", "blur BREAK grain BREAK dust"),
+        ("red AND house BREAK sea", "blur"),
+        ("[red:house BREAK sea:0.5]", "[blur|grain BREAK dust]"),
+    ],
+)
+def test_the_plan_knows_the_shape_before_anything_is_encoded(
+    prompt: str, negative: str, matching: LengthMatching, guided: bool
+) -> None:
+    """What a device compiles for is decided by then."""
+    convention = a_convention(length_matching=matching)
+    plan = plan_prompts(prompt, negative, TOKENIZER, convention, STEPS)
+    given = encode(plan, Encoder()).at(0, guided=guided)
+    assert plan.shape(guided=guided) == given.shape[:2]

@@ -25,6 +25,7 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, Phase
 from engine.metadata.png import TextChunk, insert_text_chunks
 from tests.app.folders import folders_in
+from tests.ui.devices import CHOICE, DEVICES
 from ui.application import Application
 from ui.main_window import MainWindow
 from ui.theme.colours import DARK, LIGHT
@@ -228,6 +229,19 @@ def preparing(photographer: Photographer) -> None:
     session.progress.end("a")
 
 
+def devices(photographer: Photographer) -> None:
+    """The list of devices, of a machine that is not here."""
+    state = photographer.session.devices
+    state.choice, state.devices = CHOICE, DEVICES
+    photographer.save("13-device")
+    dialog = photographer.window.devices.show_devices()
+    for look, colours in LOOKS:
+        photographer.theme.use_colours(colours)
+        photographer.settle()
+        dialog.grab().save(str(photographer.folder / f"14-devices-{look}.png"))
+    dialog.accept()
+
+
 def main(folder: Path) -> None:
     """Save them all."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -246,6 +260,7 @@ def main(folder: Path) -> None:
                 picture_of_another_tool,
                 failures,
                 troubled_engine,
+                devices,
             ):
                 state(photographer)
         finally:
