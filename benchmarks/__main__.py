@@ -1,16 +1,10 @@
 """`python -m benchmarks [SECTION ...]`: measure, print tables, judge.
 
-<<<<<<< HEAD
-Sections: step, picture, start, memory, starter, window, parity, components, ablation (on a
-CUDA GPU); all of them by default,
-about three quarters of an hour on two quiet cores. Full-size checkpoints of random weights (10 GB)
-=======
-Sections: step, picture, start, memory, starter, window, parity, components; all of them by default,
-about three quarters of an hour on two quiet cores. Only when named: blob (what OpenVINO's cache is
-worth), shapes (what dynamic shapes cost), compilers (cross-vendor compilers, with the extra of that
-name). Full-size checkpoints of random weights (10 GB)
->>>>>>> issue-5b
-are made on first use.
+Sections: step, picture, start, memory, starter, window, parity, components, identify, ablation (on
+a CUDA GPU); all of them by default, about three quarters of an hour on two quiet cores. Only when
+named: blob (what OpenVINO's cache is worth), shapes (what dynamic shapes cost), compilers
+(cross-vendor compilers, with the extra of that name). Full-size checkpoints of random weights
+(10 GB) are made on first use.
 """
 
 import argparse
