@@ -204,9 +204,9 @@ def _tvm(_emit: Emit, _weights: dict[str, Array], file: str) -> Run:
 
 def _host_cpu() -> str:
     """LLVM's name of this processor, as TVM's own LLVM tells it."""
-    import tvm
+    import tvm_ffi
 
-    return tvm.ffi.get_global_func("target.llvm_get_system_cpu")() or "generic"
+    return tvm_ffi.get_global_func("target.llvm_get_system_cpu")() or "generic"
 
 
 def _processor_s() -> float:

@@ -4,7 +4,9 @@ Each way of loading is a process of its own beside one that compiled afresh, and
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -77,22 +79,15 @@ def compare(
         # The first process of a way stores; its end makes room for the two that are measured.
         Child("blob", way=way, **options).close()
     with ExitStack() as stack:
-        fresh = stack.enter_context(Child("blob", way=FRESH, **options))
-        other = stack.enter_context(Child("blob", way=way, **options))
-        cpu: dict[str, Series] = {"fresh": Series(), way: Series()}
-
-        def measured(name: str, child: Child) -> float:
-            answer = child.ask("run", sizes=_SIZES[network])
-            cpu[name].values.append(answer["cpu_s"])
-            return float(answer["seconds"])
-
-        contestants = {
-            "fresh": lambda: measured("fresh", fresh),
-            way: lambda: measured(way, other),
+        children = {
+            name: stack.enter_context(Child("blob", way=how, **options))
+            for name, how in (("fresh", FRESH), (way, way))
         }
         rounds = setting.rounds(3 if network == UNET else 5)
-        firsts, rest = first_and_rest(interleave(contestants, 1 + rounds, setting.report))
-        facts, reference = other.ask("describe", way=way), fresh.ask("describe", way=FRESH)
+        times, cpu = _turns(setting, children, network, 1 + rounds)
+        facts = children[way].ask("describe", way=way)
+        reference = children["fresh"].ask("describe", way=FRESH)
+    firsts, rest = first_and_rest(times)
     _, cpu_rest = first_and_rest(cpu)
     label = f"{network}, {way}"
     row: tuple[Cell, ...] = (
@@ -108,6 +103,21 @@ def compare(
         facts["private_bytes"] / 1e9,
     )
     return row, _differences(label, reference, facts)
+
+
+def _turns(
+    setting: Setting, children: Mapping[str, Child], network: str, rounds: int
+) -> tuple[dict[str, Series], dict[str, Series]]:
+    """Times and processor times of each child's runs."""
+    cpu = {name: Series() for name in children}
+
+    def run(name: str) -> float:
+        answer = children[name].ask("run", sizes=_SIZES[network])
+        cpu[name].values.append(answer["cpu_s"])
+        return float(answer["seconds"])
+
+    contestants = {name: partial(run, name) for name in children}
+    return interleave(contestants, rounds, setting.report), cpu
 
 
 def _differences(label: str, fresh: Answer, loaded: Answer) -> list[tuple[Cell, ...]]:

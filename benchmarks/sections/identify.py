@@ -23,6 +23,15 @@ from tests.families import listings
 
 _LOOKUP_LIMIT_S = 0.05
 _DISTURBANCE_LIMIT = 1.05
+_COLUMNS = (
+    "",
+    "first time, ms",
+    "unchanged, ms",
+    "of which looking it up, ms",
+    "unchanged, warm, ms",
+    "whole hash, s",
+    "GB/s",
+)
 
 
 def identify_files(setting: Setting) -> Findings:
@@ -42,15 +51,7 @@ def identify_files(setting: Setting) -> Findings:
         disturbance = _disturbance(setting, large)
     lookups = Table(
         "Finding a checkpoint",
-        (
-            "",
-            "first time, ms",
-            "unchanged, ms",
-            "of which looking it up, ms",
-            "unchanged, warm, ms",
-            "whole hash, s",
-            "GB/s",
-        ),
+        _COLUMNS,
         tuple(rows),
         "Until its family, parts and weights' places are known, with the digest that names its "
         "weights and its SHA-256. The file's pages are out of the cache but for the last time. "

@@ -54,19 +54,19 @@ def sd_unet(part: int) -> UNetConfig:
             level(2, 1, 3, resample=True),
             level(1, 1, 3, resample=False),
         ),
-        norm_groups=16,
+        norm_groups=8,
     )
 
 
 def sd_vae(part: int) -> VaeConfig:
     """SD 1.5's decoder with every width divided by `part`."""
     widths = tuple(width // part for width in (128, 256, 512, 512))
-    return VaeConfig(latent_channels=4, widths=widths, layers=2, norm_groups=16)
+    return VaeConfig(latent_channels=4, widths=widths, layers=2, norm_groups=8)
 
 
 NETWORKS: Mapping[str, Emit] = {
-    "UNet of a quarter of the widths": partial(unet, config=sd_unet(4), halves_evenly=True),
-    "VAE decoder of a quarter of the widths": partial(vae_decoder, config=sd_vae(4)),
+    "UNet of an eighth of the widths": partial(unet, config=sd_unet(8), halves_evenly=True),
+    "VAE decoder of an eighth of the widths": partial(vae_decoder, config=sd_vae(8)),
 }
 # On the fastest runtime; the whole UNet would need 8 GB of memory for its random weights.
 LARGE: Mapping[str, Emit] = {

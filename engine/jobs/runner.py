@@ -1,6 +1,7 @@
 """Runs one job from request to saved pictures, on the best device that works."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -20,6 +21,7 @@ from engine.compile.estimates import Estimates
 from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint, LatentFormat
 from engine.families.identify import identify, require_complete, supply
+from engine.jobs.at_work import AtWork
 from engine.jobs.background_hash import BackgroundHash
 from engine.jobs.cancel import CancelToken
 from engine.jobs.device_run import DeviceRun
@@ -128,6 +130,7 @@ class JobRunner:
         self.known_files = known_files(cache)
         self.estimates = Estimates(cache / "durations.json")
         self.devices = devices or Devices(cache)
+        self.at_work = AtWork(cache / "at-work")
         # How often a job has begun or ended: odd while one runs.
         self.activity = 0
         self.hashes = hashes
@@ -248,7 +251,7 @@ class JobRunner:
         run = self._device_run(candidate, work.request, work.checkpoint, work.stopwatch, residency)
         made = len(work.images)
         try:
-            with host_memory_errors():
+            with host_memory_errors(), self._watched(run, work.cancel):
                 for image in run.saved_pictures(
                     made, work.saver, work.reporter, work.cancel, work.warnings
                 ):
@@ -269,6 +272,12 @@ class JobRunner:
             choice=candidate.choice,
         )
 
+    def _watched(self, run: DeviceRun, cancel: Cancellation) -> AbstractContextManager[None]:
+        """Should this process end in the block, that is held against the device."""
+        if run.compiler.memory().integrated:
+            return nullcontext()
+        return self.at_work.on(run.compiler.device, cancel)
+
     def _tell(self, warning: ErrorInfo, work: _Work) -> None:
         work.warnings.append(warning)
         work.reporter.warning(warning)
@@ -282,6 +291,8 @@ class JobRunner:
         )
 
     def _candidates(self, request: GenerateRequest, cancel: Cancellation) -> list[Candidate]:
+        for device in self.at_work.left():
+            self.devices.note_failure(device, "the engine ended while it was at work")
         return fitting(self.devices.candidates(request.backend, cancel), request.precision)
 
     def _with_room(self, load: Callable[[], IdentifiedCheckpoint]) -> IdentifiedCheckpoint:

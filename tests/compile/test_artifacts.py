@@ -381,8 +381,12 @@ def test_those_named_are_cleared_and_without_a_name_all(bench: Bench) -> None:
     assert bench.left() == set()
 
 
-def test_what_is_in_use_stays_until_it_is_not(bench: Bench) -> None:
+@pytest.mark.parametrize("found", [False, True])
+def test_what_is_in_use_stays_until_it_is_not(bench: Bench, found: bool) -> None:
     session = bench.session()
+    if found:
+        session.close()
+        session = bench.session()
     before = run(session)
     bench.store.remove()  # another store, as another process has it
     bench.store.remove([path.name for path in bench.artifacts()])

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
 from backends.base import (
@@ -16,6 +17,7 @@ from backends.base import (
     Cancellation,
     Device,
     Graph,
+    MemoryInfo,
     Precision,
     Progress,
     Session,
@@ -31,6 +33,7 @@ from engine.jobs.runner import JobResult, JobRunner, SilentReporter
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.residency import Residency, Resident
 from engine.metadata.record import read_record
+from tests.jobs.test_at_work import Holder
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -55,6 +58,11 @@ class Listener(SilentReporter):
 
     def warning(self, warning: ErrorInfo) -> None:
         self.warnings.append(warning)
+
+
+def pixels(path: Path) -> NDArray[np.uint8]:
+    with Image.open(path) as image:
+        return np.asarray(image)
 
 
 class Hardware:
@@ -195,7 +203,7 @@ def test_a_device_that_vanishes_loses_no_picture(
     undisturbed = hardware.run(count=3, steps=3)
     for image, expected in zip(result.images, undisturbed.images, strict=True):
         assert image.seed == expected.seed
-        assert np.array_equal(Image.open(image.path), Image.open(expected.path))
+        assert np.array_equal(pixels(image.path), pixels(expected.path))
 
 
 def test_what_no_device_can_do_is_no_devices_fault(hardware: Hardware) -> None:
@@ -355,3 +363,43 @@ def test_a_checkpoint_that_does_not_fit_is_read_again_with_everything_released(
 
 def fail_for_memory(*_: object) -> None:
     raise MemoryError
+
+
+class WithMemory(CountingBackend):
+    """A device with memory of its own, as drivers have."""
+
+    def memory(self, device: Device) -> MemoryInfo:
+        return replace(super().memory(device), integrated=False)
+
+
+class Watching(Listener):
+    """Looks which files say that a device is at work."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        self.seen: list[int] = []
+
+    def phase(self, phase: Phase) -> None:
+        if phase is Phase.DENOISE:
+            self.seen.append(len(list(self.folder.glob("*.json"))))
+
+
+@pytest.mark.parametrize(("backend", "files"), [(WithMemory, 1), (CountingBackend, 0)])
+def test_a_device_with_a_driver_is_known_to_be_at_work(
+    hardware: Hardware, backend: type[CountingBackend], files: int
+) -> None:
+    hardware.add("one", backend())
+    listener = Watching(hardware.folder / "cache" / "at-work")
+    hardware.run(listener)
+    assert listener.seen == [files]
+    assert list(listener.folder.glob("*.json")) == []
+
+
+def test_what_took_the_engine_along_is_put_behind_at_the_next_job(hardware: Hardware) -> None:
+    Holder(hardware.folder / "cache" / "at-work").crash()
+    hardware.add("one")
+    hardware.run()
+    assert hardware.failures == [("nvidia_cuda", "the engine ended while it was at work")]
+    hardware.run()
+    assert len(hardware.failures) == 1

@@ -265,5 +265,14 @@ def test_compiling_is_said_to_happen_once_and_is_learnt_apart(tiny: Path, tmp_pa
     assert [o.phase_s for o in third.of(Phase.COMPILE)] == [pytest.approx(2)] * 3
     # Another checkpoint's cache is empty: this machine knows how long that takes.
     other = ArtifactStore(tmp_path / "others")
-    fourth = make(a_request(tiny), estimates, backend=backend, artifacts=other)
+    fourth = make(a_request(tiny), estimates, backend=backend, takes=minutes, artifacts=other)
     assert [o.phase_s for o in fourth.of(Phase.COMPILE)] == [pytest.approx(90)] * 3
+    # Of two pictures only the first waits for the compiler.
+    both = make(
+        a_request(tiny, count=2),
+        estimates,
+        backend=backend,
+        artifacts=ArtifactStore(tmp_path / "more"),
+    )
+    expected = 1 + 2 * 90 + 35.5 + (2 + 30 + 2 + 5 + 0.5)
+    assert both.told[0][1].after_s == pytest.approx(expected)

@@ -18,6 +18,7 @@ import pytest
 
 from backends.amd_migraphx import MiGraphXBackend
 from backends.apple_coreml import CoreMlBackend
+from backends.cpu import CpuBackend
 from backends.hardware import Adapter
 from backends.onnx_runtime import installed
 from backends.onnx_runtime.installed import (
@@ -180,6 +181,17 @@ def machine(monkeypatch: pytest.MonkeyPatch, system: str, *adapters: Adapter) ->
 RADEON = Adapter(vendor="AMD", name="Radeon RX 7900 XTX", driver="amdgpu", architecture="gfx1100")
 OLDER = Adapter(vendor="AMD", name="Radeon RX 6800", driver="amdgpu", architecture="gfx1030")
 APPLE = Adapter(vendor="Apple", name="Apple M3 Pro")
+
+
+def test_even_the_processor_wants_one_whole_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert CpuBackend().probe()[0].usable
+    install(WINDOWS, tmp_path)
+    install(DIRECTML, tmp_path, share=0.6)
+    monkeypatch.setattr("sys.path", [str(tmp_path), *sys.path])
+    (device,) = CpuBackend().probe()
+    assert "the files of onnxruntime" in (device.unusable or "")
 
 
 def test_migraphx_wants_amds_build(monkeypatch: pytest.MonkeyPatch) -> None:
