@@ -31,10 +31,12 @@ $(SWIFTSHADER)/vk_swiftshader_icd.json:
 	rm -r $(SWIFTSHADER)/package
 
 # On a machine with a graphics card. GPU_PY is an interpreter whose torch knows it; on Linux the
-# default is PyPI's, which is for CUDA. Speed is printed.
+# default is PyPI's, which is for CUDA. Speed is printed, and judged where a CUDA card is there. For
+# ONNX Runtime's CUDA provider: pip install "onnxruntime-gpu[cuda,cudnn]" in onnxruntime's place.
 GPU_PY ?= $(ORACLE_PY)
 gpu: $(ORACLE)/.installed
 	$(GPU_PY) -m pytest -m gpu tests
+	$(GPU_PY) -m benchmarks ablation
 
 # Measures the pictures of other tools beside ours and writes FIDELITY.md: about 5 minutes.
 fidelity: $(ORACLE)/.installed

@@ -37,6 +37,7 @@ def _torch_may_accelerate() -> bool:
 
 BACKENDS: tuple[BackendReference, ...] = (
     BackendReference("nvidia_tensorrt_rtx", "backends.nvidia_tensorrt_rtx", "TensorRtRtxBackend"),
+    BackendReference("nvidia_cuda", "backends.nvidia_cuda", "CudaBackend"),
     BackendReference("nvidia_tensorrt", "backends.nvidia_tensorrt", "TensorRtBackend"),
     BackendReference(
         "torch_device", "backends.torch_device", "TorchBackend", automatic=_torch_may_accelerate()

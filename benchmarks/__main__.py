@@ -1,9 +1,10 @@
 """`python -m benchmarks [SECTION ...]`: measure, print tables, judge.
 
-Sections: step, picture, start, memory, starter, window, parity, components, identify; all of them
-by default, about three quarters of an hour on two quiet cores. Only when named: blob (what
-OpenVINO's cache is worth), shapes (what dynamic shapes cost), compilers (cross-vendor compilers,
-with the extra of that name). Full-size checkpoints of random weights (10 GB) are made on first use.
+Sections: step, picture, start, memory, starter, window, parity, components, identify, ablation (on
+a CUDA GPU); all of them by default, about three quarters of an hour on two quiet cores. Only when
+named: blob (what OpenVINO's cache is worth), shapes (what dynamic shapes cost), compilers
+(cross-vendor compilers, with the extra of that name). Full-size checkpoints of random weights
+(10 GB) are made on first use.
 """
 
 import argparse

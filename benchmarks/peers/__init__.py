@@ -30,6 +30,8 @@ class PeerReference:
 
 PEERS: Mapping[str, PeerReference] = {
     "safelight": PeerReference("benchmarks.peers.safelight", "Safelight", "numpy"),
+    "unet step": PeerReference("benchmarks.peers.unet_step", "UnetStep", "numpy"),
+    "diffusers gpu": PeerReference("benchmarks.peers.diffusers_gpu", "DiffusersGpu", "diffusers"),
     "spike": PeerReference("benchmarks.peers.spike_unet", "Spike", "openvino"),
     "diffusers": PeerReference("benchmarks.peers.diffusers_torch", "Diffusers", "diffusers"),
     "blob": PeerReference("benchmarks.peers.openvino_blob", "OpenVinoBlob", "openvino"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from benchmarks.report import Findings
+from benchmarks.sections.ablation import ablation
 from benchmarks.sections.artifacts import artifacts
 from benchmarks.sections.blob import blob
 from benchmarks.sections.compilers import compilers
@@ -28,6 +29,7 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "window": window,
     "parity": parity,
     "components": components,
+    "ablation": ablation,
     "identify": identify_files,
     "tensorrt": tensorrt,
     "artifacts": artifacts,
