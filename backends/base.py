@@ -347,6 +347,7 @@ class Backend(Protocol):
     ) -> Artifact | None:
         """Compile into `folder`, which is empty; None where there is nothing worth keeping.
 
+        What it wrote there stays as it is: a runtime that keeps more later adds files.
         Raises BackendError or RunCancelled. Asked for only where there is a `compilation`.
         """
         return None

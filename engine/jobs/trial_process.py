@@ -7,13 +7,11 @@ work.
 
 import argparse
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from threading import Thread
 from time import perf_counter
 
 import numpy as np
@@ -31,8 +29,8 @@ from engine.jobs.trial_words import Did, Over, Saw, Tries, Word, encode_word
 from engine.jobs.verdicts import seen
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
-from engine.parent import die_with_parent
-from engine.stdio import Pipes, take_stdio
+from engine.parent import die_first
+from engine.stdio import take_stdio
 
 # Largest difference from the float32 result, relative to its length. bfloat16 rounds to 2^-8 and
 # was seen to be off by 0.007; some devices' float32 is TF32, which rounds to 2^-11 as float16 does.
@@ -57,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--skip", action="append", default=[], metavar="ID")
     options = parser.parse_args(arguments)
     pipes = take_stdio()
-    _go_first(options.parent, pipes)
+    die_first(options.parent, pipes.commands)
 
     def say(word: Word) -> None:
         os.write(pipes.events, encode_word(word))
@@ -75,21 +73,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     say(Over())
     # A runtime may hang or crash while it is taken apart; everything is said.
     os._exit(0)
-
-
-def _go_first(parent: int, pipes: Pipes) -> None:
-    """When memory runs out, or the engine ends, it is this process that goes."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text("1000")
-    die_with_parent(parent)
-
-    def wait_for_the_end() -> None:
-        while os.read(pipes.commands, 1):
-            pass
-        os._exit(0)
-
-    Thread(target=wait_for_the_end, name="parent's pipe", daemon=True).start()
 
 
 @dataclass(frozen=True, slots=True)
