@@ -5,7 +5,7 @@ ORACLE := .venv-oracle
 PY := $(BASE)/bin/python
 ORACLE_PY := $(ORACLE)/bin/python
 
-.PHONY: run test oracle fidelity gpu check format bench screenshots clean
+.PHONY: run test oracle swiftshader fidelity gpu check format bench screenshots clean
 
 # Opens the window; where there is no display it makes a picture.
 run: $(BASE)/.installed
@@ -18,11 +18,25 @@ test: $(BASE)/.installed
 oracle: $(ORACLE)/.installed
 	$(ORACLE_PY) -m pytest -m "oracle and not slow and not gpu" tests
 
+# A Vulkan driver on the processor, which Debian's chromium brings; with it the tests of WebGPU run.
+# Needs apt but not root, where the lists of packages are fresh.
+SWIFTSHADER := build/swiftshader
+swiftshader: $(SWIFTSHADER)/vk_swiftshader_icd.json
+$(SWIFTSHADER)/vk_swiftshader_icd.json:
+	mkdir -p $(SWIFTSHADER)/package
+	-apt-get update -qq
+	cd $(SWIFTSHADER)/package && apt-get download -qq chromium-common
+	dpkg-deb --fsys-tarfile $(SWIFTSHADER)/package/*.deb | tar -x -C $(SWIFTSHADER) --strip-components=4 \
+	  $(addprefix ./usr/lib/chromium/,libvulkan.so.1 libvk_swiftshader.so vk_swiftshader_icd.json)
+	rm -r $(SWIFTSHADER)/package
+
 # On a machine with a graphics card. GPU_PY is an interpreter whose torch knows it; on Linux the
-# default is PyPI's, which is for CUDA. Speed is printed.
+# default is PyPI's, which is for CUDA. Speed is printed, and judged where a CUDA card is there. For
+# ONNX Runtime's CUDA provider: pip install "onnxruntime-gpu[cuda,cudnn]" in onnxruntime's place.
 GPU_PY ?= $(ORACLE_PY)
 gpu: $(ORACLE)/.installed
 	$(GPU_PY) -m pytest -m gpu tests
+	$(GPU_PY) -m benchmarks ablation
 
 # Measures the pictures of other tools beside ours and writes FIDELITY.md: about 5 minutes.
 fidelity: $(ORACLE)/.installed

@@ -48,6 +48,7 @@ class EngineClient(QObject):
     job_planned = Signal(object)
     job_phase = Signal(object)
     job_progress = Signal(object)
+    job_warned = Signal(object)
     job_preview = Signal(object, object)
     image_saved = Signal(object)
     job_finished = Signal(object)
@@ -113,10 +114,10 @@ class EngineClient(QObject):
         query = self._next_query()
         return self._ask(query, ScanDevices(query=query))
 
-    def verify_devices(self) -> int:
-        """Have each usable device run a small graph: a `device_verdict` for each."""
+    def verify_devices(self, *, again: bool = False) -> int:
+        """Have devices tried that are new, or all: `device_verdict` for each, `devices_found`."""
         query = self._next_query()
-        return self._ask(query, VerifyDevices(query=query))
+        return self._ask(query, VerifyDevices(query=query, again=again))
 
     def plan_job(self, request: GenerateRequest) -> int:
         """Ask what a request would need: `job_planned`."""

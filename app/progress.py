@@ -1,18 +1,24 @@
 """How the running job is doing: phase, step, speed, time left, and the picture so far."""
 
 import time
-from collections import deque
 from collections.abc import Callable
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from engine.api.messages import JobFinished, JobPhase, JobPreview, JobProgress
+from app.time_left import TimeLeft
+from engine.api.messages import JobPhase, JobPreview, JobProgress
 from engine.api.values import Phase
 
-# What the speed is taken from: long enough to be calm, short enough to follow a change.
-_WINDOW_S = 5.0
-_FEWEST_STEPS = 4
+# Where no job was like this one: the part of the bar that each phase has.
+_PARTS = {
+    Phase.LOAD: (0.0, 0.02),
+    Phase.COMPILE: (0.02, 0.1),
+    Phase.ENCODE: (0.1, 0.12),
+    Phase.DENOISE: (0.12, 0.9),
+    Phase.DECODE: (0.9, 0.98),
+    Phase.SAVE: (0.98, 0.99),
+}
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -37,38 +43,47 @@ class ProgressState(QObject):
         self, clock: Callable[[], float] = time.monotonic, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._clock = clock
+        self._time = TimeLeft(clock)
         self.job: str | None = None
         self.phase: Phase | None = None
+        # The phase does what is done once, as compiling for this device.
+        self.once = False
         self.done = 0
         self.total: int | None = None
         # Cancel was asked for and is not done yet.
         self.stopping = False
         self.preview: Preview | None = None
-        # When each of the latest steps was done. The first is not among them: it does more.
-        self._marks: deque[tuple[float, int]] = deque()
-        # What comes after the last step, as the previous job showed; seconds.
-        self._tail_s = 0.0
+        self._furthest = 0.0
 
     @property
     def seconds_per_step(self) -> float | None:
-        """How long a step takes, None before two were seen.
-
-        Over several seconds: steps are told in bursts where this thread or the pipe was busy.
-        """
-        if len(self._marks) < 2:
-            return None
-        (begin, first), (end, last) = self._marks[0], self._marks[-1]
-        return (end - begin) / (last - first)
+        """How long a step takes, None before two were seen."""
+        return self._time.seconds_per_step
 
     @property
     def seconds_left(self) -> float | None:
         """An estimate until the picture is saved, None where nothing is known."""
-        step = self.seconds_per_step
-        if self.phase is not Phase.DENOISE or self.total is None or step is None:
-            return None
-        since = self._clock() - self._marks[-1][0]
-        return max(0.0, (self.total - self.done) * step - since) + self._tail_s
+        return self._time.seconds_left
+
+    @property
+    def phase_seconds_left(self) -> float | None:
+        """An estimate until the phase is over, None where nothing is known."""
+        return self._time.phase_seconds_left
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether the phase takes much longer than it did before."""
+        return self._time.is_overdue
+
+    @property
+    def fraction(self) -> float:
+        """How much of the job is done, in [0, 1), never less than before."""
+        known = self._time.fraction
+        if known is None and self.phase is not None:
+            begin, end = _PARTS[self.phase]
+            known = begin + (end - begin) * (self._time.phase_fraction or 0.0)
+        self._furthest = max(self._furthest, known or 0.0)
+        return self._furthest
 
     def begin(self, job: str) -> None:
         """A job has been handed to the engine."""
@@ -91,14 +106,14 @@ class ProgressState(QObject):
         """A phase begins."""
         if event.job == self.job:
             self.phase, self.done, self.total = event.phase, 0, None
-            self._marks.clear()
+            self.once = event.once
+            self._time.on_phase(event.phase, event.expected_s, event.after_s)
             self.changed.emit()
 
     def on_progress(self, event: JobProgress) -> None:
         """The phase goes on."""
         if event.job == self.job:
-            if event.done > self.done:
-                self._mark(event.done)
+            self._time.on_progress(event.done, event.total)
             self.done, self.total = event.done, event.total
             self.changed.emit()
 
@@ -112,20 +127,11 @@ class ProgressState(QObject):
         self.preview = Preview(event.job, event.width, event.height, pixels)
         self.preview_changed.emit(self.preview)
 
-    def on_finished(self, event: JobFinished) -> None:
-        """Remember how long it takes from the last step to the file."""
-        self._tail_s = event.timings.decode_s + event.timings.save_s
-
-    def _mark(self, done: int) -> None:
-        now = self._clock()
-        self._marks.append((now, done))
-        while len(self._marks) > _FEWEST_STEPS and now - self._marks[0][0] > _WINDOW_S:
-            self._marks.popleft()
-
     def _clear(self, job: str | None) -> None:
         self.job, self.phase, self.done, self.total = job, None, 0, None
-        self.stopping = False
-        self._marks.clear()
+        self.stopping = self.once = False
+        self._furthest = 0.0
+        self._time.begin()
         if self.preview is not None:
             self.preview = None
             self.preview_changed.emit(None)

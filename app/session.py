@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
 from app.checkpoint_store import CheckpointStore
+from app.device_state import DeviceState
 from app.engine_client import EngineClient
 from app.engine_process import EngineProcess, EngineState
 from app.field import Field
@@ -26,7 +27,7 @@ from app.prompt_state import PromptStates
 from app.trash import Trashed, move_to_trash, restore
 from app.view import ViewState
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.messages import ImageSaved
+from engine.api.messages import ImageSaved, JobWarned
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.errors import EngineError
 
@@ -67,6 +68,7 @@ class Session(QObject):
         self.gallery = GalleryStore(paths.output, self.background, self)
         self.gallery.inserted.connect(self._on_pictures_found)
         self.gallery.was_reset.connect(self._on_pictures_found)
+        self.devices = DeviceState(client, self)
         self.progress = ProgressState(parent=self)
         self.notices = NoticeState(self)
         self.view = ViewState(self)
@@ -81,8 +83,8 @@ class Session(QObject):
         client.job_phase.connect(progress.on_phase)
         client.job_progress.connect(progress.on_progress)
         client.job_preview.connect(progress.on_preview)
-        client.job_finished.connect(progress.on_finished)
         client.image_saved.connect(self._on_image_saved)
+        client.job_warned.connect(self._on_job_warned)
         queue.job_added.connect(self._on_job_added)
         queue.journal_failed.connect(self.notices.tell_error)
         queue.job_changed.connect(self._on_job_changed)
@@ -299,6 +301,13 @@ class Session(QObject):
 
     def _on_engine_gave_up(self, problem: ErrorInfo) -> None:
         self.engine_problem = problem
+
+    def _on_job_warned(self, event: JobWarned) -> None:
+        """At once: why this picture takes longer than the next one will, or one device failed."""
+        if event.warning.code is ErrorCode.PREPARING:
+            self.notices.tell(event.warning.message, event.warning.hint)
+        elif event.warning.code in (ErrorCode.BACKEND_FAILED, ErrorCode.OUT_OF_MEMORY):
+            self.notices.tell_error(event.warning)
 
     def _on_image_saved(self, event: ImageSaved) -> None:
         self.gallery.refresh_soon()

@@ -44,6 +44,7 @@ from backends.onnx_runtime.installed import (
 from backends.onnx_runtime.plugins import plugin_devices
 from backends.onnx_runtime.provider import Provider
 from backends.onnx_runtime.windows_ml import catalog_devices
+from backends.preference import MIGRAPHX
 
 if TYPE_CHECKING:
     import onnxruntime as ort
@@ -52,14 +53,6 @@ _VENDOR = "AMD"
 _PROVIDER = "MIGraphXExecutionProvider"
 _DISTRIBUTION = "onnxruntime-migraphx"
 _PLUGIN = "onnxruntime_ep_migraphx"
-# The GPUs AMD lists for MIGraphX (https://rocm.docs.amd.com, compatibility matrix of ROCm 7.2).
-_ARCHITECTURES = frozenset(
-    {
-        *("gfx90a", "gfx942", "gfx950"),
-        *("gfx1100", "gfx1101", "gfx1102", "gfx1200", "gfx1201"),
-        *("gfx1150", "gfx1151", "gfx1152", "gfx1153"),
-    }
-)
 _ROCM_VERSION = Path("/opt/rocm/.info/version")
 
 
@@ -152,7 +145,7 @@ class MiGraphXBackend(Backend):
 
 
 def _without_support(architecture: str) -> str | None:
-    if architecture and architecture not in _ARCHITECTURES:
+    if architecture and architecture not in MIGRAPHX:
         return f"AMD does not list {architecture} for MIGraphX"
     return None
 

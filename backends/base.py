@@ -14,9 +14,20 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-import ml_dtypes
-import numpy as np
 from numpy.typing import NDArray
+
+from backends.elements import DType, Precision
+from backends.forms import (
+    AttentionForm,
+    GegluForm,
+    GeluForm,
+    GroupNormForm,
+    LayerNormForm,
+    Layout,
+    LinearForm,
+    ResidualForm,
+    UpsamplingForm,
+)
 
 Array = NDArray[Any]
 # Fraction done in [0, 1], or None where the runtime does not tell.
@@ -45,62 +56,6 @@ class Cancellation(Protocol):
     def calling(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
         """Within the block, a request to stop calls `stop` once, on the thread that asks."""
         ...
-
-
-class DType(StrEnum):
-    """Element types of weights and tensors, named as in safetensors headers."""
-
-    F64 = "F64"
-    F32 = "F32"
-    F16 = "F16"
-    BF16 = "BF16"
-    F8_E4M3 = "F8_E4M3"
-    F8_E5M2 = "F8_E5M2"
-    I64 = "I64"
-    I32 = "I32"
-    I16 = "I16"
-    I8 = "I8"
-    U8 = "U8"
-    BOOL = "BOOL"
-
-    @property
-    def numpy(self) -> np.dtype[Any]:
-        """The NumPy type that holds it; those NumPy lacks come from ml_dtypes."""
-        return _NUMPY_TYPES[self]
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per element."""
-        return self.numpy.itemsize
-
-
-_NUMPY_TYPES: Mapping[DType, np.dtype[Any]] = {
-    DType.F64: np.dtype(np.float64),
-    DType.F32: np.dtype(np.float32),
-    DType.F16: np.dtype(np.float16),
-    DType.BF16: np.dtype(ml_dtypes.bfloat16),
-    DType.F8_E4M3: np.dtype(ml_dtypes.float8_e4m3fn),
-    DType.F8_E5M2: np.dtype(ml_dtypes.float8_e5m2),
-    DType.I64: np.dtype(np.int64),
-    DType.I32: np.dtype(np.int32),
-    DType.I16: np.dtype(np.int16),
-    DType.I8: np.dtype(np.int8),
-    DType.U8: np.dtype(np.uint8),
-    DType.BOOL: np.dtype(np.bool_),
-}
-
-
-class Precision(StrEnum):
-    """The number format a network computes in."""
-
-    F32 = "f32"
-    F16 = "f16"
-    BF16 = "bf16"
-
-    @property
-    def dtype(self) -> DType:
-        """The element type of weights stored in this precision."""
-        return DType[self.name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,43 +134,6 @@ class Graph:
     precision: Precision
 
 
-class AttentionForm(StrEnum):
-    """How scaled dot-product attention is written."""
-
-    PRIMITIVE = "primitive"  # MatMul, Softmax, MatMul
-    STANDARD = "standard"  # ai.onnx Attention, opset 23
-    MULTI_HEAD = "multi_head"  # com.microsoft MultiHeadAttention
-
-
-class GroupNormForm(StrEnum):
-    """How group normalisation is written."""
-
-    INSTANCE = "instance"  # Reshape, InstanceNormalization, Reshape, affine
-    STANDARD = "standard"  # ai.onnx GroupNormalization, opset 21
-
-
-class GeluForm(StrEnum):
-    """How the exact GELU is written."""
-
-    ERF = "erf"
-    STANDARD = "standard"  # ai.onnx Gelu, opset 20
-
-
-class LinearForm(StrEnum):
-    """How x W^T + b is written; W is stored [out, in] as in every checkpoint."""
-
-    TRANSPOSE_MATMUL = "transpose_matmul"
-    FUSED_MATMUL = "fused_matmul"  # com.microsoft FusedMatMul with transB
-
-
-class UpsamplingForm(StrEnum):
-    """How nearest-neighbour doubling before a 3x3 convolution is written."""
-
-    RESIZE = "resize"  # Resize, Conv
-    # One ConvTranspose with a 4x4 kernel of summed weights: 4/9 of the arithmetic.
-    TRANSPOSED = "transposed"
-
-
 @dataclass(frozen=True, slots=True)
 class AttentionKernels:
     """What a compiler has kernels of attention for, where it does not have them for everything."""
@@ -232,7 +150,10 @@ class AttentionKernels:
 
 @dataclass(frozen=True, slots=True)
 class OperatorSet:
-    """The forms of ONNX a compiler runs best, and the weight types it takes as they are."""
+    """The forms of ONNX a compiler runs best, and the weight types it takes as they are.
+
+    Raises ValueError where two forms do not go together.
+    """
 
     opset: int
     # Element types of weights and activations it takes; F32 always.
@@ -246,6 +167,17 @@ class OperatorSet:
     gelu: GeluForm = GeluForm.ERF
     linear: LinearForm = LinearForm.TRANSPOSE_MATMUL
     upsampling: UpsamplingForm = UpsamplingForm.RESIZE
+    layout: Layout = Layout.PLANES
+    layer_norm: LayerNormForm = LayerNormForm.STANDARD
+    geglu: GegluForm = GegluForm.HALVES
+    residual: ResidualForm = ResidualForm.ADD
+
+    def __post_init__(self) -> None:
+        planes = self.layout is Layout.PLANES
+        if planes and self.group_norm is GroupNormForm.FUSED:
+            raise ValueError("fused group normalisation wants channels last")
+        if not planes and self.upsampling is UpsamplingForm.TRANSPOSED:
+            raise ValueError("transposed convolutions are written on planes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -415,6 +347,7 @@ class Backend(Protocol):
     ) -> Artifact | None:
         """Compile into `folder`, which is empty; None where there is nothing worth keeping.
 
+        What it wrote there stays as it is: a runtime that keeps more later adds files.
         Raises BackendError or RunCancelled. Asked for only where there is a `compilation`.
         """
         return None

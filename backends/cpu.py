@@ -26,7 +26,7 @@ from backends.base import (
     Progress,
     Session,
 )
-from backends.onnx_runtime.installed import installed
+from backends.onnx_runtime.installed import builds, conflict, installed
 
 _OPERATORS = OperatorSet(
     opset=20,
@@ -43,7 +43,8 @@ class CpuBackend(Backend):
 
     def probe(self) -> list[Device]:
         """The one processor. Never raises."""
-        missing = None if find_spec("onnxruntime") else "onnxruntime is not installed"
+        there = find_spec("onnxruntime") is not None
+        missing = conflict(builds()) if there else "onnxruntime is not installed"
         name = hardware.cpu_name()
         return [Device(self.name, "cpu", name, (Precision.F32,), unusable=missing)]
 

@@ -78,11 +78,9 @@ class TensorRtBackend(Backend):
         )
 
     def fingerprint(self, device: Device) -> str:
-        """TensorRT's version, the driver's, and the card with its compute capability."""
-        card = _card(device)
-        package = _serving(card)
-        driver = card.adapter.driver_version
-        return f"{package} {_version(package)} driver {driver} {device.name} {card.generation}"
+        """The versions of TensorRT, as far as it is installed, and of the driver; the card."""
+        versions = " ".join(f"{name} {_version(name)}" for name in (_FULL, _RTX))
+        return f"{versions} {cards.told_of(device)}"
 
     def memory(self, device: Device) -> MemoryInfo:
         """The card's memory. Raises BackendError where it is gone."""
@@ -224,4 +222,4 @@ def _version(package: str) -> str:
             return version(name)
         except PackageNotFoundError:
             continue
-    return "of an unknown version"
+    return "none"

@@ -96,12 +96,9 @@ class TensorRtRtxBackend(Backend):
 
         TensorRT-RTX comes inside the plug-in.
         """
-        adapter = cards.adapter_of(device)
         package = _package() or _MODULE
-        return (
-            f"{package} {_version(package)} onnxruntime {_version('onnxruntime')} "
-            f"driver {adapter.driver_version} {device.name} {adapter.architecture}"
-        )
+        runtime = f"onnxruntime {_version('onnxruntime')}"
+        return f"{package} {_version(package)} {runtime} {cards.told_of(device)}"
 
     def memory(self, device: Device) -> MemoryInfo:
         """The card's memory. Raises BackendError where it is gone."""
@@ -205,7 +202,7 @@ def _judge(card: Card) -> tuple[Precision, ...] | str:
     if old:
         return old
     try:
-        _matching(plugin_devices(_MODULE), card.adapter)
+        matching(plugin_devices(_MODULE), card.adapter)
     except BackendError as error:
         return str(error)
     return (Precision.F16, Precision.BF16, Precision.F32)
@@ -213,11 +210,14 @@ def _judge(card: Card) -> tuple[Precision, ...] | str:
 
 def _plugin_device(device: Device) -> "ort.OrtEpDevice":
     """ONNX Runtime's handle of a device. Raises BackendError."""
-    return _matching(plugin_devices(_MODULE), cards.adapter_of(device))
+    return matching(plugin_devices(_MODULE), cards.adapter_of(device))
 
 
-def _matching(listed: "Sequence[ort.OrtEpDevice]", adapter: Adapter) -> "ort.OrtEpDevice":
-    """The one for an adapter: by its place on the bus, or where that is not told by its numbers."""
+def matching(listed: "Sequence[ort.OrtEpDevice]", adapter: Adapter) -> "ort.OrtEpDevice":
+    """The one for an adapter: by its place on the bus, or where that is not told by its numbers.
+
+    Raises BackendError where there is none.
+    """
     for candidate in listed:
         place = dict(candidate.device.metadata).get("pci_bus_id", "").lower()
         numbers = (candidate.device.vendor_id, candidate.device.device_id)

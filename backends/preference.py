@@ -9,6 +9,14 @@ from backends.hardware.adapter import Adapter
 
 # What TensorRT-RTX's provider 0.5.0 is made for: no datacentre cards (8.0, 9.0), no Turing.
 _TENSORRT_RTX = ("sm_86", "sm_89", "sm_120", "sm_121")
+# What AMD lists for MIGraphX (https://rocm.docs.amd.com, compatibility matrix).
+MIGRAPHX = frozenset(
+    {
+        *("gfx90a", "gfx942", "gfx950"),
+        *("gfx1100", "gfx1101", "gfx1102", "gfx1200", "gfx1201"),
+        *("gfx1150", "gfx1151", "gfx1152", "gfx1153"),
+    }
+)
 
 
 def backends_for(adapter: Adapter, system: str = sys.platform) -> tuple[str, ...]:
@@ -25,7 +33,9 @@ def backends_for(adapter: Adapter, system: str = sys.platform) -> tuple[str, ...
         case "AMD" if adapter.driver == "radeon":  # The old driver has neither Vulkan nor ROCm.
             return ()
         case "AMD":
-            return ("amd_migraphx", "webgpu", *directml, "torch_device")
+            known_without = adapter.architecture and adapter.architecture not in MIGRAPHX
+            migraphx = () if known_without else ("amd_migraphx",)
+            return (*migraphx, "webgpu", *directml, "torch_device")
         case "Intel":
             return ("intel_openvino", "webgpu", *directml, "torch_device")
         case _:

@@ -1,8 +1,10 @@
 """`python -m benchmarks [SECTION ...]`: measure, print tables, judge.
 
-Sections: step, picture, start, memory, starter, window, parity, components; all of them by default,
-about three quarters of an hour on two quiet cores. Full-size checkpoints of random weights (10 GB)
-are made on first use.
+Sections: step, picture, start, memory, starter, window, parity, components, identify, ablation (on
+a CUDA GPU); all of them by default, about three quarters of an hour on two quiet cores. Only when
+named: blob (what OpenVINO's cache is worth), shapes (what dynamic shapes cost), compilers
+(cross-vendor compilers, with the extra of that name). Full-size checkpoints of random weights
+(10 GB) are made on first use.
 """
 
 import argparse
@@ -17,7 +19,7 @@ from benchmarks.child import ROOT, PeerError
 from benchmarks.command import CommandError
 from benchmarks.machine import describe
 from benchmarks.report import Findings, Target, markdown, targets_table, write_json
-from benchmarks.sections import SECTIONS
+from benchmarks.sections import ASKED_FOR, SECTIONS
 from benchmarks.sections.setting import Setting
 
 
@@ -35,7 +37,7 @@ def main() -> int:
     print("\n".join(f"{key}: {value}" for key, value in machine.items()) + "\n", flush=True)
     found: dict[str, Findings] = {}
     failed = False
-    for name in options.sections or SECTIONS:
+    for name in options.sections or [name for name in SECTIONS if name not in ASKED_FOR]:
         start = perf_counter()
         setting.say(f"{name}:")
         try:

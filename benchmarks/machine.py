@@ -12,6 +12,7 @@ _PACKAGES = (
     "openvino",
     "torch",
     "diffusers",
+    "tensorrt-rtx",
     "stable-diffusion-cpp-python",
 )
 

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backends.base import Array, Precision
+from backends.cpu import CpuBackend
 from engine.compile.compiler import Compiler
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.hints import FILE_NAME, CheckpointHints, PreviewFactors, read_hints
 from engine.families.identify import identify
 from engine.jobs.cancel import CancelToken
-from engine.jobs.devices import candidates
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
 from engine.pipeline import networks
@@ -55,8 +55,8 @@ def fit(latents: Float, colours: Float) -> PreviewFactors:
 
 def _samples(checkpoint: IdentifiedCheckpoint, pictures: int) -> tuple[Float, Float]:
     """The cells of drawn pictures: latents [cells, channels], mean colours [cells, 3]."""
-    backend, device = candidates("cpu")[0]
-    compiler = Compiler(backend, device, WorkingCopies(MODEL / "none"))
+    backend = CpuBackend()
+    compiler = Compiler(backend, backend.probe()[0], WorkingCopies(MODEL / "none"))
     cancel = CancelToken()
     session = compiler.load(
         networks.encoder(checkpoint),

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from PIL import Image
 
+from backends.base import Backend, Device
+from backends.registry import BACKENDS
 from engine.api.request import GenerateRequest
 from engine.api.values import SamplerName, ScheduleName
 from engine.compile.compiler import Compiler
 from engine.families.identify import identify, require_complete
 from engine.jobs.cancel import CancelToken
-from engine.jobs.devices import candidates
 from engine.jobs.runner import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.working_copy import WorkingCopies
@@ -24,6 +25,13 @@ from engine.text.tokenizers import load_tokenizer
 Render = Callable[[Sequence[str], Sequence[int]], list[Image.Image]]
 
 
+def _device(wanted: str) -> tuple[Backend, Device]:
+    """The first usable device of a backend, or with "auto" of all in the registry's order."""
+    references = (r for r in BACKENDS if r.name == wanted or (wanted == "auto" and r.automatic))
+    backends = [reference.create() for reference in references]
+    return next((b, d) for b in backends for d in b.probe() if d.usable and d.automatic)
+
+
 @contextmanager
 def safelight_renderer(
     folder: Path, steps: int, guidance: float, backend: str = "auto"
@@ -33,7 +41,7 @@ def safelight_renderer(
     require_complete(checkpoint)
     assert checkpoint.tokenizer is not None
     tokenizer = load_tokenizer(checkpoint.tokenizer)
-    chosen, device = candidates(backend)[0]
+    chosen, device = _device(backend)
     compiler = Compiler(chosen, device, WorkingCopies(folder / "none"))
     plan = MemoryPlan(WeightPlacement.MEMORY, together=True, peak_bytes=0, budget_bytes=0)
 

@@ -22,8 +22,10 @@ _FAMILIES = {
 }
 
 
-def phase_label(phase: Phase) -> str:
-    """What is going on, as the start of a sentence."""
+def phase_label(phase: Phase, *, once: bool = False) -> str:
+    """What is going on, as the start of a sentence; `once`: it will not take as long again."""
+    if once and phase is Phase.COMPILE:
+        return translate("labels", "Preparing the networks for this computer, once")
     return {
         Phase.LOAD: translate("labels", "Opening the checkpoint"),
         Phase.COMPILE: translate("labels", "Preparing the networks"),

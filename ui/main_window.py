@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.panels.canvas_panel import CanvasPanel
+from ui.panels.device_panel import DevicePanel
 from ui.panels.form_panel import FormPanel
 from ui.panels.generate_panel import GeneratePanel
 from ui.panels.info_panel import InfoPanel
@@ -48,6 +49,7 @@ class MainWindow(QMainWindow):
         actions = self.actions_by_name
         self.form = FormPanel(session, theme, actions)
         self.generate = GeneratePanel(session, theme, actions)
+        self.devices = DevicePanel(session, theme)
         self.notices = NoticePanel(session, theme)
         self.canvas = CanvasPanel(session, theme, actions)
         self.info = InfoPanel(session, theme, actions)
@@ -74,6 +76,8 @@ class MainWindow(QMainWindow):
         column.addWidget(self.form, 1)
         column.addWidget(rule(Qt.Orientation.Horizontal))
         column.addWidget(self.generate)
+        column.addWidget(rule(Qt.Orientation.Horizontal))
+        column.addWidget(self.devices)
         middle = QWidget()
         column = _column(middle)
         column.addWidget(self.notices)

@@ -1,4 +1,4 @@
-"""The command line: generate, inspect, devices, models, bench, doctor, engine.
+"""The command line: generate, inspect, devices, models, cache, bench, doctor, engine.
 
 Exit status 0; 1 for a failure, with one line and a hint on stderr; 2 for wrong usage. With `--json`
 stdout holds one JSON object and nothing else.
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from app.cli import bench, devices, doctor, engine, generate, inspect, models
+from app.cli import bench, cache, devices, doctor, engine, generate, inspect, models
 from app.cli.terminal import Usage, print_error
 from engine.errors import EngineError
 
@@ -19,6 +19,7 @@ _COMMANDS = {
     "inspect": inspect,
     "devices": devices,
     "models": models,
+    "cache": cache,
     "bench": bench,
     "doctor": doctor,
     "engine": engine,

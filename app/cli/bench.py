@@ -5,16 +5,17 @@ import argparse
 import msgspec
 
 from app.checkpoints import find_checkpoint
+from app.cli.devices import check_hardware
 from app.cli.generate import parse_size
 from app.cli.terminal import print_json, print_table
 from app.paths import find_paths, starter_checkpoint
 from engine.api.values import PrecisionName
+from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.families.identify import identify, require_complete
 from engine.jobs.benchmark import ComponentTiming, time_components
 from engine.jobs.cancel import CancelToken
-from engine.jobs.devices import candidates
-from engine.memory.working_copy import WorkingCopies
+from engine.jobs.devices import Devices
 from engine.pipeline.resolve import precisions
 
 _BATCHES = (1, 4)
@@ -62,12 +63,16 @@ def run(options: argparse.Namespace) -> int:
     paths = find_paths()
     checkpoint = identify(find_checkpoint(options.model, paths.models, starter_checkpoint()))
     require_complete(checkpoint)
-    backend, device = candidates(options.backend)[0]
+    devices = Devices(paths.cache)
+    check_hardware(devices, options.backend, quiet=options.json)
+    chosen = devices.candidates(options.backend)[0]
+    device = chosen.device
     precision = precisions(options.precision, device)[0]
     width, height = options.size or (checkpoint.default_size, checkpoint.default_size)
+    cache = NetworkCache(paths.cache)
     timings = time_components(
         checkpoint,
-        Compiler(backend, device, WorkingCopies(paths.cache / "weights")),
+        Compiler(chosen.backend, device, cache.working_copies, cache.artifacts),
         precision,
         width=width,
         height=height,

@@ -12,13 +12,14 @@ import numpy as np
 from PIL import Image
 
 from app.cli.adapters import adapter_rows, find_adapters
-from app.cli.devices import DeviceOutput, list_devices
+from app.cli.devices import DeviceOutput, check_hardware, list_devices
 from app.cli.terminal import print_json, print_table
 from app.paths import Paths, find_paths, starter_checkpoint
 from engine.api.request import GenerateRequest
 from engine.errors import EngineError
 from engine.families.identify import identify, require_complete
 from engine.jobs.cancel import CancelToken
+from engine.jobs.devices import Devices
 from engine.jobs.runner import JobRunner, SilentReporter
 from engine.jobs.saving import PictureSaver
 
@@ -51,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run every check; the exit status is 1 if one fails."""
-    checks = tuple(_checks(find_paths()))
+    checks = tuple(_checks(find_paths(), quiet=options.json))
     ok = all(check.ok for check in checks)
     if options.json:
         print_json(DoctorOutput(ok, checks))
@@ -61,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     return 0 if ok else 1
 
 
-def _checks(paths: Paths) -> Iterator[CheckOutput]:
+def _checks(paths: Paths, *, quiet: bool) -> Iterator[CheckOutput]:
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"
     yield CheckOutput("system", True, f"{system}, Python {platform.python_version()}")
     yield CheckOutput("packages", True, ", ".join(_versions()))
@@ -69,7 +70,11 @@ def _checks(paths: Paths) -> Iterator[CheckOutput]:
         yield _writable(name, folder)
     yield _starter()
     yield from _adapters()
-    yield from _pictures(list_devices())
+    devices = Devices(paths.cache)
+    check_hardware(devices, "auto", quiet=quiet)
+    found = list_devices(devices)
+    yield from _verdicts(found, devices.choice())
+    yield from _pictures(found, devices)
 
 
 def _versions() -> Iterator[str]:
@@ -110,11 +115,22 @@ def _adapters() -> Iterator[CheckOutput]:
         yield CheckOutput("adapter", True, note)
 
 
-def _pictures(devices: list[DeviceOutput]) -> Iterator[CheckOutput]:
+def _verdicts(devices: list[DeviceOutput], choice: str) -> Iterator[CheckOutput]:
+    """How each device did when it was run; what is not there is not at fault, what is wrong is."""
+    for device in devices:
+        if device.automatic and device.verdict:
+            detail = f"{device.device or '-'}: {device.verdict}"
+            yield CheckOutput(f"trial of {device.backend}", device.usable, detail)
+    if choice and devices:
+        first = devices[0]
+        yield CheckOutput("choice", True, f"{first.backend} on {first.device}: {choice}")
+
+
+def _pictures(found: list[DeviceOutput], devices: Devices) -> Iterator[CheckOutput]:
     """A short picture on each backend, compared with the CPU's."""
     with tempfile.TemporaryDirectory() as folder:
         reference: np.ndarray | None = None
-        for device in sorted(devices, key=lambda device: device.backend != "cpu"):
+        for device in sorted(found, key=lambda device: device.backend != "cpu"):
             if not device.automatic:
                 continue
             name = f"picture on {device.backend}"
@@ -122,7 +138,7 @@ def _pictures(devices: list[DeviceOutput]) -> Iterator[CheckOutput]:
                 yield CheckOutput(name, True, f"not usable: {device.reason}")
                 continue
             try:
-                pixels, seconds = _picture(device.backend, Path(folder))
+                pixels, seconds = _picture(device.backend, Path(folder), devices)
             except EngineError as error:
                 yield CheckOutput(name, False, f"{error.message} {error.detail}")
                 continue
@@ -134,7 +150,7 @@ def _pictures(devices: list[DeviceOutput]) -> Iterator[CheckOutput]:
             yield CheckOutput(name, likeness >= _SAME_PICTURE_DB, detail)
 
 
-def _picture(backend: str, folder: Path) -> tuple[np.ndarray, float]:
+def _picture(backend: str, folder: Path, devices: Devices) -> tuple[np.ndarray, float]:
     request = GenerateRequest(
         prompt="a red house by the sea at night",
         checkpoint=str(starter_checkpoint()),
@@ -143,7 +159,8 @@ def _picture(backend: str, folder: Path) -> tuple[np.ndarray, float]:
         backend=backend,
     )
     saver = PictureSaver(str(folder / f"{backend}.png"), 1)
-    result = JobRunner(folder / "cache").run(request, saver, SilentReporter(), CancelToken())
+    runner = JobRunner(folder / "cache", devices=devices)
+    result = runner.run(request, saver, SilentReporter(), CancelToken())
     with Image.open(result.images[0].path) as image:
         return np.asarray(image, np.float32), result.timings.total_s
 

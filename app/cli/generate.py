@@ -13,6 +13,7 @@ import msgspec
 
 from app.checkpoints import find_checkpoint
 from app.cli import settings
+from app.cli.devices import check_hardware
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.paths import find_paths, starter_checkpoint
 from backends.hardware import private_bytes
@@ -70,6 +71,8 @@ class GenerateOutput(msgspec.Struct, frozen=True):
     family: str
     backend: str
     device: str
+    # Why this device.
+    choice: str
     timings: Timings
     memory: MemoryOutput
     warnings: tuple[ErrorInfo, ...]
@@ -118,11 +121,12 @@ def run(options: argparse.Namespace) -> int:
     token = CancelToken()
     hashes = BackgroundHash(known_files(paths.cache))
     runner = JobRunner(paths.cache, paths.wildcards, hashes=hashes)
-    with _interruptible(token), PeakMemory(private_bytes) as memory, closing(hashes):
+    with _interruptible(token, reporter), PeakMemory(private_bytes) as memory, closing(hashes):
         try:
+            check_hardware(runner.devices, request.backend, quiet=options.json, cancel=token)
             result = runner.run(request, saver, reporter, token)
         finally:
-            reporter.clear()
+            reporter.close()
     if options.json:
         print_json(_output(result, memory.peak))
     if source:
@@ -212,6 +216,7 @@ def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:
         family=result.family,
         backend=result.device.backend,
         device=result.device.name,
+        choice=result.choice,
         timings=result.timings,
         memory=MemoryOutput(
             None if peak_bytes is None else round(peak_bytes / 1e6, 1),
@@ -223,11 +228,12 @@ def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:
 
 
 @contextmanager
-def _interruptible(token: CancelToken) -> Generator[None]:
+def _interruptible(token: CancelToken, reporter: TerminalReporter) -> Generator[None]:
     """Ctrl-C cancels the job cleanly; a second one is Python's own."""
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)
+        reporter.stop()
         token.cancel()
 
     before = signal.signal(signal.SIGINT, interrupt)

@@ -3,14 +3,17 @@
 import os
 import shutil
 import sys
-from collections.abc import Sequence
-from time import perf_counter
+from collections.abc import Callable, Sequence
+from threading import Event, RLock, Thread
+from time import monotonic
 
 import msgspec
 
+from app.time_left import TimeLeft
 from engine.api.values import ErrorInfo, Phase
 from engine.jobs.runner import SilentReporter
 from engine.jobs.saving import SavedImage
+from engine.pipeline.forecast import Outlook
 
 _PHASE_LABELS = {
     Phase.LOAD: "Reading the checkpoint",
@@ -21,6 +24,8 @@ _PHASE_LABELS = {
     Phase.SAVE: "Saving",
 }
 _BAR_WIDTH = 24
+# Time goes on where nobody tells of progress.
+_TICK_S = 0.5
 
 
 class Usage(Exception):  # noqa: N818 (named for what it reports)
@@ -57,12 +62,12 @@ class StatusLine:
     """The last line of a terminal, drawn again and again; nothing where stderr is none."""
 
     def __init__(self) -> None:
-        self._is_terminal = sys.stderr.isatty()
+        self.is_shown = sys.stderr.isatty()
         self._shown = ""
 
     def draw(self, text: str) -> None:
         """Show a text, as far as it fits, in the place of the one before."""
-        if self._is_terminal and text != self._shown:
+        if self.is_shown and text != self._shown:
             self._shown = text
             columns = shutil.get_terminal_size().columns
             print(f"\r\x1b[2K{text[: columns - 1]}", end="", file=sys.stderr, flush=True)
@@ -98,30 +103,72 @@ class ByteBar:
 class TerminalReporter(SilentReporter):
     """Shows a job's progress on a terminal; where there is none, only warnings."""
 
-    def __init__(self, *, announce: bool) -> None:
+    def __init__(self, *, announce: bool, clock: Callable[[], float] = monotonic) -> None:
         """`announce` prints the path of each picture on stdout."""
         self._announce = announce
-        self._shows_bar = sys.stderr.isatty()
-        self._label = self._shown = ""
-        self._phase_started = perf_counter()
+        self._line = StatusLine()
+        self._time = TimeLeft(clock)
+        self._outlook = Outlook(None, None)
+        self._label, self._steps = "", ""
+        self._stopping = False
+        # Drawing is for one at a time: those who tell, and who draws while nobody does. Ctrl-C may
+        # come to a thread that is drawing.
+        self._lock = RLock()
+        self._over = Event()
+        if self._line.is_shown:
+            Thread(target=self._tick, name="progress", daemon=True).start()
+
+    def expect(self, outlook: Outlook) -> None:
+        """Keep what the phase promises."""
+        self._outlook = outlook
 
     def phase(self, phase: Phase) -> None:
         """Name the phase that begins."""
-        self._label = _PHASE_LABELS[phase]
-        self._phase_started = perf_counter()
-        self._draw(self._label)
+        outlook, self._outlook = self._outlook, Outlook(None, None)
+        with self._lock:
+            self._label = _PHASE_LABELS[phase] + (", once" if outlook.once else "")
+            self._steps = ""
+            self._time.on_phase(phase, outlook.phase_s, outlook.after_s)
+        self.draw()
 
     def progress(self, done: int, total: int) -> None:
-        """Draw the bar, with the pace and the time left."""
-        if not total:
-            return
-        filled = _BAR_WIDTH * done // total
-        bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
-        pace = ""
-        if done and self._label == _PHASE_LABELS[Phase.DENOISE]:
-            each = (perf_counter() - self._phase_started) / done
-            pace = f" {done}/{total}  {each:.2f} s/step  {each * (total - done):.0f} s left"
-        self._draw(f"{self._label} {bar}{pace}")
+        """Note how far the phase is."""
+        with self._lock:
+            self._time.on_progress(done, total)
+            if self._label == _PHASE_LABELS[Phase.DENOISE]:
+                self._steps = f" {done}/{total}"
+        self.draw()
+
+    def stop(self) -> None:
+        """Say that the wish to stop was heard: what runs now may have to come to its end first."""
+        with self._lock:
+            self._stopping = True
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw what is known now: the phase, a bar of the whole job, the pace, the time left."""
+        with self._lock:
+            if self._over.is_set() or not self._label:
+                return
+            if self._stopping:
+                self._line.draw("Stopping")
+                return
+            fraction, pace, left = (
+                self._time.fraction,
+                self._time.seconds_per_step,
+                self._time.seconds_left,
+            )
+            if fraction is None:
+                fraction = self._time.phase_fraction
+            phase_left = self._time.phase_seconds_left
+            parts = [
+                self._label if fraction is None else f"{self._label} {bar(fraction)}{self._steps}",
+                "" if pace is None else f"{pace:.2f} s/step",
+                "" if left is None else f"about {rounded(left)} left",
+                f"about {rounded(phase_left)} for this" if left is None and phase_left else "",
+                "longer than usual" if self._time.is_overdue else "",
+            ]
+            self._line.draw("  ".join(filter(None, parts)))
 
     def image_saved(self, image: SavedImage) -> None:
         """Print where the picture is."""
@@ -136,10 +183,23 @@ class TerminalReporter(SilentReporter):
 
     def clear(self) -> None:
         """Remove the bar, so that ordinary output can follow."""
-        self._draw("")
+        with self._lock:
+            self._line.clear()
 
-    def _draw(self, text: str) -> None:
-        if self._shows_bar and text != self._shown:
-            self._shown = text
-            columns = shutil.get_terminal_size().columns
-            print(f"\r\x1b[2K{text[: columns - 1]}", end="", file=sys.stderr, flush=True)
+    def close(self) -> None:
+        """Draw no more."""
+        self._over.set()
+        self.clear()
+
+    def _tick(self) -> None:
+        while not self._over.wait(_TICK_S):
+            self.draw()
+
+
+def rounded(seconds: float) -> str:
+    """A time span as people say it."""
+    if seconds < 10:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 90:
+        return f"{5 * round(seconds / 5)} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -34,11 +34,18 @@ def host_memory() -> MemoryInfo:
     return MemoryInfo(total=total, free=free, integrated=True)
 
 
-def private_bytes() -> int | None:
-    """Anonymous memory of this process in bytes: what no file backs. None where unknown."""
+def private_bytes(process: int | None = None) -> int | None:
+    """Anonymous memory of a process in bytes: what no file backs. None where unknown.
+
+    Of this one unless the id of another is given.
+    """
     if sys.platform != "linux":
         return None
-    for line in Path("/proc/self/status").read_text().splitlines():
+    try:
+        status = Path(f"/proc/{process or 'self'}/status").read_text()
+    except OSError:  # it ended
+        return None
+    for line in status.splitlines():
         if line.startswith("RssAnon"):
             return int(line.split()[1]) * 1024
     return None

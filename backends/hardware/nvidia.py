@@ -8,7 +8,15 @@ from backends.base import MemoryInfo
 from backends.hardware.adapter import NVIDIA, Adapter, PciId, vendor_name
 from backends.hardware.nvml import Nvml, NvmlDevice
 
+# cuDNN's half-precision convolutions give NaN on TU116 and TU117, which have no tensor cores
+# (github.com/pytorch/pytorch issues 58123, 77955).
+_WITHOUT_HALF = re.compile(r"\bGTX 16[56]0|\bT(1000|600|550|500|400)\b|\bMX(450|550)\b")
 _VERSION = re.compile(r"\b([0-9]{2,4}(?:\.[0-9]{1,4}){1,3})\b", re.ASCII)
+
+
+def computes_wrongly_in_half(name: str) -> bool:
+    """Whether a card of that name computes convolutions wrongly in half precision."""
+    return _WITHOUT_HALF.search(name) is not None
 
 
 def version_in(text: str) -> str:

@@ -10,6 +10,7 @@ They keep their addresses as long as they keep their shapes, which recorded laun
 
 from collections.abc import Mapping
 
+import numpy as np
 import onnxruntime as ort
 from onnx import TensorProto
 
@@ -61,7 +62,8 @@ class BoundTensors:
 
     def _write(self, spec: TensorSpec, array: Array) -> None:
         value, fresh = self._value(spec, array.shape)
-        value.update_inplace(array)
+        # NumPy does not know bfloat16, ONNX Runtime copies bits.
+        value.update_inplace(array.view(np.uint16) if spec.dtype is DType.BF16 else array)
         if fresh:
             self._binding.bind_ortvalue_input(spec.name, value)
 

@@ -25,8 +25,11 @@ _RUNTIME_ERRORS = (
     ValueError,  # or is empty now
 )
 # The arena's own words, CUDA's, HIP's, cuDNN's and cuBLAS's, Vulkan's, Windows' E_OUTOFMEMORY.
+# "Invalid Buffer" is what Dawn, WebGPU's implementation, calls one that it could not make.
 _OUT_OF_MEMORY = re.compile(
-    r"allocate|alloc_failed|bad.alloc|out[ _]of[ _](\w+[ _])?memory|8007000e", re.IGNORECASE
+    r"allocate|alloc_failed|bad.alloc|out[ _]of[ _](\w+[ _])?memory|8007000e|\[Invalid Buffer"
+    r"|exceeds the max buffer size",
+    re.IGNORECASE,
 )
 # A card that is gone, hung or reset: DXGI_ERROR_DEVICE_REMOVED, _HUNG, _RESET and
 # _DRIVER_INTERNAL_ERROR; Vulkan's and Dawn's words; CUDA's codes after which no call succeeds.

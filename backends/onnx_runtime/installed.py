@@ -13,11 +13,13 @@ import re
 import sys
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
 from pathlib import Path
 
 _NAMES = re.compile(r"onnxruntime(-(?!ep-|genai|extensions)[a-z0-9-]+)?|ort-nightly(-.*)?")
 _PACKAGE = "onnxruntime/"
+_NATIVE = "onnxruntime_pybind11_state"
 _IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, ValueError)
 
 
@@ -35,12 +37,13 @@ class Build:
 
 def builds(path: list[str] | None = None) -> tuple[Build, ...]:
     """The distributions of ONNX Runtime in the folders of `path`, by default of `sys.path`."""
-    found: dict[str, Build] = {}
+    found: dict[str, metadata.Distribution] = {}
     for distribution in metadata.distributions(path=sys.path if path is None else path):
         name = (distribution.name or "").lower().replace("_", "-")
-        if _NAMES.fullmatch(name) and name not in found:
-            found[name] = Build(name, distribution.version, _is_intact(distribution))
-    return tuple(found.values())
+        if _NAMES.fullmatch(name):
+            found.setdefault(name, distribution)
+    alone = len(found) == 1
+    return tuple(Build(n, d.version, alone or _is_intact(d)) for n, d in found.items())
 
 
 def conflict(found: tuple[Build, ...]) -> str | None:
@@ -131,7 +134,17 @@ def _names(found: tuple[Build, ...]) -> str:
 
 
 def _is_intact(distribution: metadata.Distribution) -> bool:
-    """Whether the package's files have the sizes that the distribution recorded."""
+    """Whether the package's files have the sizes that the distribution recorded.
+
+    And whether Python would import its native module: builds name theirs differently, so that one
+    of another build may be left beside it and go first.
+    """
+    folder = Path(str(distribution.locate_file(_PACKAGE))) / "capi"
+    names = (_NATIVE + suffix for suffix in EXTENSION_SUFFIXES)
+    imported = next((name for name in names if (folder / name).exists()), None)
+    own = {Path(str(file)).name for file in distribution.files or ()}
+    if imported is not None and imported not in own:
+        return False
     for file in distribution.files or ():
         if str(file).startswith(_PACKAGE) and file.size is not None:
             try:

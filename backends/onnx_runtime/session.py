@@ -60,7 +60,10 @@ class OnnxRuntimeSession:
             providers = add_provider(options, provider)
         with translated_errors(), cancel.calling(lambda: options.set_load_cancellation_flag(True)):
             model = str(compiled) if compiled else self._weights.model
-            self._session = ort.InferenceSession(model, options, providers=providers)
+            # Else a plug-in that does not start is silently replaced by the processor.
+            self._session = ort.InferenceSession(
+                model, options, providers=providers, enable_fallback=0
+            )
         if cancel.is_set():  # Some providers compile without asking.
             raise RunCancelled
         if provider.name != CPU:

@@ -128,7 +128,7 @@ def build_engine(
     progress(None)
     try:
         parsed = ParsedGraph(trt, decomposable(graph) if options.decomposable_attention else graph)
-        config = _configured(trt, parsed.builder, graph, profile, options)
+        config = configured(trt, parsed.builder, graph, profile, options)
         config.progress_monitor = _monitor(trt, cancel)
         engine = parsed.builder.build_serialized_network(parsed.network, config)
     except (OSError, ValueError) as error:  # a weights file that is gone or cut short
@@ -150,9 +150,10 @@ def _typed(trt: Any) -> int:
     return 0 if flag is None else 1 << int(flag)
 
 
-def _configured(
+def configured(
     trt: Any, builder: Any, graph: Graph, profile: ShapeProfile, options: BuildOptions
 ) -> Any:
+    """TensorRT's configuration for a build. Raises BackendError where the profile lacks a size."""
     config = builder.create_builder_config()
     # Else float32 is rounded to ten bits before each product.
     config.clear_flag(trt.BuilderFlag.TF32)

@@ -105,6 +105,15 @@ def adapter_of(device: Device) -> Adapter:
     raise BackendError(f"{device.name} is no longer there")
 
 
+def told_of(device: Device) -> str:
+    """Driver, name and architecture of a device, for fingerprints; of one that is gone its name."""
+    try:
+        adapter = adapter_of(device)
+    except BackendError:
+        return f"without a driver {device.name}"
+    return f"driver {adapter.driver_version} {device.name} {adapter.architecture}".rstrip()
+
+
 def memory_of(device: Device) -> MemoryInfo:
     """Memory of a device, as NVIDIA's driver tells it. Raises BackendError."""
     adapter = adapter_of(device)

@@ -58,11 +58,14 @@ def compiled_session(graph: Graph, provider: Provider, path: Path, cancel: Cance
 
 
 def require_compatible(path: Path, provider: Provider) -> None:
-    """Raises BackendError where the provider says that the compiled graph is not for its device."""
+    """Raises BackendError where the provider says that the compiled graph is not for its device.
+
+    One that says nothing finds out when it loads it.
+    """
     with translated_errors():
         made_for = runtime.get_compatibility_info_from_model(str(path), provider.name)
         if made_for is None:
-            raise BackendError(f"{path.name} was not compiled with {provider.name}")
+            return
         found = runtime.get_model_compatibility_for_ep_devices(list(provider.devices), made_for)
     if found == runtime.OrtCompiledModelCompatibility.EP_UNSUPPORTED:
         raise BackendError(f"{path.name} was compiled for another card or with another version")

@@ -20,6 +20,9 @@ from backends.base import (
 from backends.tensorrt.build import failure, messages_of
 from backends.tensorrt.driver import CudaStream
 
+# No input or output is called so.
+_SCRATCH = "(scratch)"
+
 
 class KernelCache:
     """Kernels that TensorRT-RTX compiles for the card at hand, kept in a file.
@@ -84,6 +87,10 @@ class TensorRtSession:
             budget = self._engine.get_weight_streaming_automatic_budget()
             self._engine.weight_streaming_budget_v2 = budget
         config = self._engine.create_runtime_config()
+        # Else it takes at once what the largest of all sizes would need.
+        config.set_execution_context_allocation_strategy(
+            trt.ExecutionContextAllocationStrategy.USER_MANAGED
+        )
         self._kernels = KernelCache(config, kernels)
         self._context = self._engine.create_execution_context(config)
         if self._context is None:
@@ -98,6 +105,8 @@ class TensorRtSession:
         # Alive until the stream has been waited for.
         sent = [self._send(spec, given[spec.name], feeds) for spec in self.inputs]
         results = {spec.name: self._place(spec) for spec in self.outputs}
+        scratch = self._context.update_device_memory_size_for_shapes()
+        self._context.set_device_memory(self._memory_of(_SCRATCH, scratch), scratch)
         if not self._context.execute_async_v3(self._stream.handle):
             raise failure("TensorRT does not run the engine", self._messages)
         for name, result in results.items():
@@ -131,14 +140,18 @@ class TensorRtSession:
         return result
 
     def _reserve(self, name: str, nbytes: int) -> None:
-        pointer, size = self._memory.get(name, (0, 0))
-        if nbytes > size or not pointer:
+        self._context.set_tensor_address(name, self._memory_of(name, nbytes))
+
+    def _memory_of(self, name: str, nbytes: int) -> int:
+        """So much of the card's memory, the same as last time where that is enough."""
+        pointer, size = self._memory.get(name, (0, -1))
+        if nbytes > size:
             if pointer:
                 del self._memory[name]
                 self._stream.free(pointer)
             pointer = self._stream.allocate(nbytes)
             self._memory[name] = pointer, nbytes
-        self._context.set_tensor_address(name, pointer)
+        return pointer
 
     def pin(self, name: str, array: Array) -> None:
         """Keep an input for all further runs."""

@@ -14,11 +14,9 @@ from typing import Any
 
 from backends import hardware
 from backends.base import Device, MemoryInfo, Precision
+from backends.hardware.nvidia import computes_wrongly_in_half
 
 BACKEND = "torch_device"
-# cuDNN's half-precision convolutions give NaN on TU116 and TU117, which have no tensor cores
-# (github.com/pytorch/pytorch issues 58123, 77955).
-_WITHOUT_HALF = re.compile(r"\bGTX 16[56]0|\bT(1000|600|550|500|400)\b|\bMX(450|550)\b")
 # What Intel sells as a card; B370 and B390 are parts of processors, as are all other names.
 _INTEL_CARD = re.compile(r"Arc\(TM\) (Pro )?(?!B3[79]0\b)[AB]\d{2,3}|Data Center|\b(Flex|Max)\b")
 # From Volta on, half precision is faster than single.
@@ -80,7 +78,7 @@ def _cuda_device(torch: Any, index: int) -> Device:
 
 
 def _cuda_precisions(name: str, capability: tuple[int, ...]) -> tuple[Precision, ...]:
-    if _WITHOUT_HALF.search(name):
+    if computes_wrongly_in_half(name):
         return (Precision.F32,)
     if capability < _FAST_HALF:
         return (Precision.F32, Precision.F16)

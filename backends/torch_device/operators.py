@@ -89,7 +89,11 @@ def _group_norm(*, num_groups: int, epsilon: float) -> Function:
     return lambda x, scale, bias: functional.group_norm(x, num_groups, scale, bias, epsilon)
 
 
-def _layer_norm(*, axis: int, epsilon: float) -> Function:
+def _instance_norm(*, epsilon: float) -> Function:
+    return lambda x, scale, bias: functional.instance_norm(x, None, None, scale, bias, eps=epsilon)
+
+
+def _layer_norm(*, epsilon: float, axis: int = -1) -> Function:
     _require(axis == -1, f"axis {axis}")
     return lambda x, scale, bias: functional.layer_norm(x, scale.shape, scale, bias, epsilon)
 
@@ -107,6 +111,60 @@ def _attention(*, q_num_heads: int, kv_num_heads: int, is_causal: int) -> Functi
         return mixed.transpose(1, 2).flatten(2)
 
     return attention
+
+
+def _multi_head_attention(*, num_heads: int, unidirectional: int = 0) -> Function:
+    """com.microsoft's: queries, keys and values apart, or packed in a fourth of five axes."""
+    plain = _attention(q_num_heads=num_heads, kv_num_heads=num_heads, is_causal=unidirectional)
+
+    def parts(x: Tensor) -> list[Tensor]:
+        """[batch, tokens, heads, parts, head_width] as `parts` of [batch, tokens, width]."""
+        return [part.flatten(2) for part in x.unbind(3)]
+
+    def attention(q: Tensor, k: Tensor | None = None, v: Tensor | None = None) -> Tensor:
+        if k is None:
+            return plain(*parts(q))
+        return plain(q, *(parts(k) if v is None else (k, v)))
+
+    return attention
+
+
+def _channels_last_convolution(
+    *, kernel_shape: Sequence[int], strides: Sequence[int], pads: Sequence[int]
+) -> Function:
+    """com.microsoft's NhwcConv: channels are the last axis of the image and of the kernel."""
+    plain = _convolution(kernel_shape=kernel_shape, strides=strides, pads=pads)
+
+    def convolution(x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
+        return plain(x.movedim(3, 1), w.movedim(3, 1), b).movedim(1, 3)
+
+    return convolution
+
+
+def _channels_last_group_norm(
+    *, groups: int, epsilon: float, activation: int, channels_last: int = 1
+) -> Function:
+    """com.microsoft's GroupNorm; scale and bias are float32 whatever the image is."""
+    _require(channels_last == 1, "channels first")
+
+    def normalise(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+        scale, bias = scale.to(x.dtype), bias.to(x.dtype)
+        y = functional.group_norm(x.movedim(3, 1), groups, scale, bias, epsilon).movedim(1, 3)
+        return functional.silu(y) if activation else y
+
+    return normalise
+
+
+def _skip_sum(x: Tensor, skip: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x + skip + bias; one number per channel of each image where skip is [batch, channels]."""
+    if skip.dim() < x.dim():
+        skip = skip[:, None, None]
+    return x + skip if bias is None else x + bias + skip
+
+
+def _bias_split_gelu(x: Tensor, bias: Tensor) -> Tensor:
+    value, gate = (x + bias).chunk(2, -1)
+    return value * functional.gelu(gate)
 
 
 def _reshape(x: Tensor, shape: HostValue) -> Tensor:
@@ -136,7 +194,10 @@ def _resize(*, mode: str, coordinate_transformation_mode: str, nearest_mode: str
 
     def nearest(x: Tensor, _: None, scales: HostValue | None, sizes: HostValue = ()) -> Tensor:
         wanted = sizes or _scaled(x.shape, scales or ())
-        return functional.interpolate(x, wanted[2:], mode="nearest")
+        if wanted[1] == x.shape[1]:
+            return functional.interpolate(x, wanted[2:], mode="nearest")
+        # Channels are last, and the same before and after.
+        return functional.interpolate(x.movedim(3, 1), wanted[1:3], mode="nearest").movedim(1, 3)
 
     return nearest
 
@@ -176,28 +237,36 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "Add": _plain(torch.add),
     "AddInto": _into(torch.add, Tensor.add_),
     "Attention": _attention,
+    "BiasAdd": _plain(lambda x, bias, skip: _skip_sum(x, skip, bias)),
+    "BiasSplitGelu": _plain(_bias_split_gelu),
     "Cast": _cast,
     "Concat": _concat,
     "Conv": _convolution,
     "ConvTranspose": _transposed_convolution,
+    "Erf": _plain(torch.erf),
     "FusedMatMul": _linear,
     "Gather": _gather,
     "Gelu": _plain(functional.gelu),
+    "GroupNorm": _channels_last_group_norm,
     "GroupNormalization": _group_norm,
     "HostConcat": _host_concat,
     "HostDiv": _plain(_quotients),
     "Identity": _plain(lambda x: x),
+    "InstanceNormalization": _instance_norm,
     "LayerNormalization": _layer_norm,
     "Linear": _linear,
     "MatMul": _plain(torch.matmul),
     "Mul": _plain(torch.mul),
     "MulInto": _into(torch.mul, Tensor.mul_),
+    "MultiHeadAttention": _multi_head_attention,
+    "NhwcConv": _channels_last_convolution,
     "Reshape": _plain(_reshape),
     "Resize": _resize,
     "Shape": _shape,
     "Sigmoid": _plain(torch.sigmoid),
     "Silu": _plain(functional.silu),
     "SiluInto": _plain(lambda x: functional.silu(x, inplace=True)),
+    "SkipSum": _plain(_skip_sum),
     "Softmax": lambda *, axis: lambda x: torch.softmax(x, axis),
     "Tanh": _plain(torch.tanh),
     "Tile": _plain(_tile),

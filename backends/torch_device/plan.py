@@ -18,7 +18,17 @@ Attributes = Mapping[str, Any]
 HostValue = tuple[int | float, ...]
 
 # What we write of other domains than ONNX's own.
-_OTHER_DOMAINS = {"com.microsoft": ("FusedMatMul",)}
+_OTHER_DOMAINS = {
+    "com.microsoft": (
+        *("FusedMatMul", "NhwcConv", "GroupNorm", "SkipGroupNorm", "SkipLayerNormalization"),
+        *("BiasAdd", "BiasSplitGelu", "MultiHeadAttention"),
+    )
+}
+# What adds before it normalises: the normalisation, its input `skip`, its output for the sum.
+_TAKING_SUMS = {
+    "SkipGroupNorm": ("GroupNorm", 3, 1),
+    "SkipLayerNormalization": ("LayerNormalization", 1, 3),
+}
 # Inputs that are shapes, scales or counts, by operator.
 _HOST_INPUTS = {"Reshape": (1,), "Resize": (2, 3), "Tile": (1,)}
 # What is reckoned on the host where an input is there.
@@ -66,7 +76,7 @@ def make_plan(model_bytes: bytes) -> Plan:
     constants = {t.name: t for t in model.graph.initializer if not _is_external(t)}
     outputs = tuple(output.name for output in model.graph.output)
     biases = {name for name, tensor in weights.items() if len(tensor.dims) == 1}
-    steps = [_step(node) for node in model.graph.node]
+    steps = [step for node in model.graph.node for step in _steps(node)]
     steps = _with_silu(_with_linear(steps, outputs, biases), outputs)
     steps, host_constants = _with_host_values(steps, constants)
     steps = _with_overwriting(steps, outputs)
@@ -96,14 +106,31 @@ def _element(weights: Mapping[str, TensorProto]) -> int | None:
     return next(iter(types), None)
 
 
-def _step(node: NodeProto) -> Step:
+def _steps(node: NodeProto) -> list[Step]:
     if node.domain and node.op_type not in _OTHER_DOMAINS.get(node.domain, ()):
         raise BackendError(f"torch_device has no operator {node.op_type} of {node.domain}")
-    if len(node.output) != 1:
-        raise BackendError(f"torch_device takes only the first output of {node.op_type}")
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     attributes = {k: v.decode() if isinstance(v, bytes) else v for k, v in attributes.items()}
-    return Step(node.op_type, tuple(node.input), node.output[0], attributes)
+    if node.op_type in _TAKING_SUMS:
+        return _parted_from_sum(node, attributes)
+    if len(node.output) != 1:
+        raise BackendError(f"torch_device takes only the first output of {node.op_type}")
+    return [Step(node.op_type, tuple(node.input), node.output[0], attributes)]
+
+
+def _parted_from_sum(node: NodeProto, attributes: Attributes) -> list[Step]:
+    """A normalisation of x + skip + bias as two steps: the sum, which is an output too, and it."""
+    kind, skip, sum_at = _TAKING_SUMS[node.op_type]
+    outputs = [*node.output, *[""] * (sum_at + 1 - len(node.output))]
+    if any(name for i, name in enumerate(outputs) if i not in (0, sum_at)):
+        raise BackendError(f"torch_device has no means and deviations of {node.op_type}")
+    whole = outputs[sum_at] or f"{outputs[0]} (sum)"
+    inputs = list(node.input)
+    shift, factors = inputs[4:], [name for i, name in enumerate(inputs[:4]) if i not in (0, skip)]
+    return [
+        Step("SkipSum", (inputs[0], inputs[skip], *shift), whole, {}),
+        Step(kind, (whole, *factors), outputs[0], attributes),
+    ]
 
 
 def _uses(steps: Sequence[Step], outputs: Sequence[str]) -> Counter[str]:

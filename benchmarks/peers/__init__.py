@@ -30,7 +30,12 @@ class PeerReference:
 
 PEERS: Mapping[str, PeerReference] = {
     "safelight": PeerReference("benchmarks.peers.safelight", "Safelight", "numpy"),
+    "unet step": PeerReference("benchmarks.peers.unet_step", "UnetStep", "numpy"),
+    "diffusers gpu": PeerReference("benchmarks.peers.diffusers_gpu", "DiffusersGpu", "diffusers"),
     "spike": PeerReference("benchmarks.peers.spike_unet", "Spike", "openvino"),
     "diffusers": PeerReference("benchmarks.peers.diffusers_torch", "Diffusers", "diffusers"),
+    "blob": PeerReference("benchmarks.peers.openvino_blob", "OpenVinoBlob", "openvino"),
+    "tensorrt": PeerReference("benchmarks.peers.tensorrt_engine", "TensorRtEngine", "tensorrt_rtx"),
+    "compiler": PeerReference("benchmarks.peers.compilers", "Compiled", "onnxruntime"),
     "sdcpp": PeerReference("benchmarks.peers.sdcpp", "StableDiffusionCpp", "stable_diffusion_cpp"),
 }

@@ -3,14 +3,21 @@
 from collections.abc import Callable, Mapping
 
 from benchmarks.report import Findings
+from benchmarks.sections.ablation import ablation
+from benchmarks.sections.artifacts import artifacts
+from benchmarks.sections.blob import blob
+from benchmarks.sections.compilers import compilers
 from benchmarks.sections.components import components
+from benchmarks.sections.identify import identify_files
 from benchmarks.sections.memory import memory
 from benchmarks.sections.parity import parity
 from benchmarks.sections.picture import picture
 from benchmarks.sections.setting import Setting
+from benchmarks.sections.shapes import shapes
 from benchmarks.sections.start import start
 from benchmarks.sections.starter import starter
 from benchmarks.sections.step import step
+from benchmarks.sections.tensorrt import tensorrt
 from benchmarks.sections.window import window
 
 SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
@@ -22,4 +29,14 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "window": window,
     "parity": parity,
     "components": components,
+    "ablation": ablation,
+    "identify": identify_files,
+    "tensorrt": tensorrt,
+    "artifacts": artifacts,
+    "blob": blob,
+    "compilers": compilers,
+    "shapes": shapes,
 }
+
+# Measured only when named: they answer a question once, and take long.
+ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt")

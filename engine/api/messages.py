@@ -19,7 +19,7 @@ from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorInfo, Phase
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
-PROTOCOL_VERSION = 5
+PROTOCOL_VERSION = 6
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -238,6 +238,16 @@ class JobProgress(Message, frozen=True, kw_only=True):
     total: int | None
 
 
+class JobWarned(Message, frozen=True, kw_only=True):
+    """What failed and is worked around, or why another device does the job; at once.
+
+    The job's ending repeats it.
+    """
+
+    job: str
+    warning: ErrorInfo
+
+
 class JobPreview(Message, frozen=True, kw_only=True):
     """The picture so far, small. The frame's payload is RGB, 3 * width * height bytes.
 
@@ -364,6 +374,7 @@ Event: TypeAlias = (
     | JobPlanned
     | JobPhase
     | JobProgress
+    | JobWarned
     | JobPreview
     | ImageSaved
     | JobFinished

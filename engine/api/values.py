@@ -197,6 +197,7 @@ class ErrorCode(StrEnum):
     DISK_FULL = "disk_full"
     CACHE_NOT_WRITABLE = "cache_not_writable"
     CANCELLED = "cancelled"
+    PREPARING = "preparing"
     NOT_AVAILABLE = "not_available"
     ENGINE_NOT_STARTED = "engine_not_started"
     ENGINE_CRASHED = "engine_crashed"

@@ -1,68 +1,41 @@
 """Compiled networks kept on disk: folders named by what they are made of, with a manifest.
 
 An artifact is written beside, under a lock that other processes wait for, and renamed into place
-whole, when its bytes are on the disk. One that is damaged or stale is made again without a word.
-When it is found, files up to `READ_BYTES` are read and compared with their checksums. Larger ones
-would cost seconds at each start: for those size and time of change decide, and they are read where
-these differ, or where the runtime refuses the artifact.
+whole, when its bytes are on the disk. One that is damaged (`engine.compile.manifest`) or stale is
+made again without a word.
 """
 
-import contextlib
-import hashlib
 import tempfile
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from backends.base import Artifact, BackendError, Cancellation, Device, Precision, ShapeProfile
 from engine.api.messages import ArtifactInfo
 from engine.api.values import ArtifactKind, ErrorCode
 from engine.compile.key import profile_digest
+from engine.compile.manifest import (
+    MANIFEST,
+    Manifest,
+    is_whole,
+    keep_files,
+    read_manifest,
+    write_manifest,
+)
 from engine.compile.shapes import Sizes, covers
-from engine.durable import sync_file, sync_folder
+from engine.durable import sync_folder
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
-from engine.memory.cache_folder import CacheFolder, delete, unfinished
+from engine.memory.cache_folder import UNFINISHED, CacheFolder, delete, unfinished
 
 CAP_BYTES = 24 << 30
-READ_BYTES = 16 << 20
-MANIFEST = "manifest.json"
 _WAIT_S = 0.1
 # Where not so much can be written is no room.
 _PROBE_BYTES = 1 << 20
 
 # Compiles into an empty folder; None where there is nothing worth keeping.
 Compile = Callable[[Path], Artifact | None]
-
-
-class KeptFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file of an artifact as it was when the artifact was made."""
-
-    path: str
-    bytes: int
-    mtime_ns: int
-    sha256: str
-
-
-class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What an artifact is made of, for which sizes, and its files; `seconds` is what it took."""
-
-    key: str
-    network: str
-    checkpoint: str
-    backend: str
-    device: str
-    precision: str
-    runtime: str
-    profile: ShapeProfile
-    seconds: float
-    files: tuple[KeptFile, ...]
-
-
-_DECODER = msgspec.json.Decoder(Manifest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +60,16 @@ class Wanted:
     @property
     def name(self) -> str:
         """What it is called if it is made."""
-        return f"{self._stem}-{profile_digest(self.profile)[:8]}"
+        return self.name_for(self.profile)
 
     @property
-    def _stem(self) -> str:
-        return f"{self.network}-{self.key[:24]}"
+    def stem(self) -> str:
+        """How the names of all artifacts of this key begin."""
+        return f"{self.network}-{self.key[:24]}-"
 
-    def is_named_like(self, name: str) -> bool:
-        """Whether the artifact of this name may be of this key."""
-        return name.startswith(self._stem)
+    def name_for(self, profile: ShapeProfile) -> str:
+        """What one for this profile is called."""
+        return f"{self.stem}{profile_digest(profile)[:8]}"
 
 
 class HeldArtifact:
@@ -132,7 +106,7 @@ class ArtifactStore:
         """A whole artifact of the wanted key that serves for the wanted sizes."""
         for name, manifest in self._manifests(wanted):
             path = self._cache.path(name)
-            if not _is_whole(path, manifest):
+            if not is_whole(path, manifest):
                 self._cache.remove([name])
                 continue
             lock = self._cache.hold(name)
@@ -189,7 +163,7 @@ class ArtifactStore:
                 device=manifest.device if manifest else "",
             )
             for entry in self._cache.entries()
-            for manifest in [_read_manifest(entry.path)]
+            for manifest in [read_manifest(entry.path)]
         )
 
     def remove(self, names: Collection[str] = ()) -> None:
@@ -200,11 +174,11 @@ class ArtifactStore:
     def _manifests(self, wanted: Wanted) -> list[tuple[str, Manifest]]:
         """What may serve, that made for just these sizes first; what is damaged is removed."""
         found: list[tuple[str, Manifest]] = []
-        paths = sorted(self.folder.glob(f"{wanted.network}-*")) if self.folder else []
+        paths = sorted(self.folder.glob(f"{wanted.stem}*")) if self.folder else []
         for path in paths:
-            if not wanted.is_named_like(path.name) or not (path / MANIFEST).exists():
+            if path.suffix == UNFINISHED or not (path / MANIFEST).exists():
                 continue
-            manifest = _read_manifest(path)
+            manifest = read_manifest(path)
             if manifest is None:
                 self._cache.remove([path.name])
             elif manifest.key == wanted.key and covers(manifest.profile, wanted.sizes):
@@ -227,10 +201,9 @@ class ArtifactStore:
 
     def _made(self, wanted: Wanted, compile_: Compile) -> HeldArtifact | None:
         """Compile, and give it its name once it is on the disk. Raises _NoRoomError."""
-        target = self._cache.path(wanted.name)
-        for left in target.parent.glob(f"{wanted.name}.*"):
+        part = unfinished(self._cache.path(wanted.name))
+        for left in part.parent.glob(f"{wanted.stem}*{UNFINISHED}"):
             delete(left)  # of a process that died: the right to compile this is ours
-        part = unfinished(target)
         try:
             self._cache.make_room(wanted.expected_bytes)
             part.mkdir()
@@ -238,6 +211,7 @@ class ArtifactStore:
             if artifact is None:
                 delete(part)
                 return None
+            target = self._cache.path(wanted.name_for(artifact.profile))
             if target.exists():  # damaged, and somebody has it open or it has no manifest
                 gone = target.rename(unfinished(target))
                 delete(gone)
@@ -255,7 +229,7 @@ class ArtifactStore:
         except BaseException:
             delete(part)
             raise
-        lock = self._cache.hold(wanted.name)
+        lock = self._cache.hold(target.name)
         return HeldArtifact(Artifact(target, artifact.profile), lock, made=True)
 
     def _made_unkept(self, wanted: Wanted, compile_: Compile, reason: str) -> HeldArtifact | None:
@@ -282,7 +256,7 @@ class ArtifactStore:
         if artifact is None:
             _delete_if(folder)
             return None
-        return HeldArtifact(artifact, None, made=True, unkept=reason)
+        return HeldArtifact(_with_profile(artifact, wanted), None, made=True, unkept=reason)
 
 
 class _NoRoomError(Exception):
@@ -295,8 +269,7 @@ def _compiled(wanted: Wanted, compile_: Compile, part: Path) -> Artifact | None:
     artifact = compile_(part)
     if artifact is None:
         return None
-    if not wanted.sizes or not artifact.profile.dimensions:
-        artifact = Artifact(part, wanted.profile)
+    artifact = _with_profile(artifact, wanted)
     manifest = Manifest(
         key=wanted.key,
         network=wanted.network,
@@ -307,70 +280,17 @@ def _compiled(wanted: Wanted, compile_: Compile, part: Path) -> Artifact | None:
         runtime=wanted.runtime,
         profile=artifact.profile,
         seconds=round(time.perf_counter() - started, 3),
-        files=tuple(_kept(part, file) for file in _files(part)),
+        files=keep_files(part),
     )
-    for file in _files(part):
-        with file.open("r+b") as written:  # Windows syncs only what may be written
-            sync_file(written.fileno())
-    _write_manifest(part, manifest)
+    write_manifest(part, manifest)
     return artifact
 
 
-def _write_manifest(folder: Path, manifest: Manifest) -> None:
-    beside = unfinished(folder / MANIFEST)
-    with beside.open("xb") as file:
-        file.write(msgspec.json.format(msgspec.json.encode(manifest)))
-        file.flush()
-        sync_file(file.fileno())
-    beside.replace(folder / MANIFEST)
-
-
-def _read_manifest(folder: Path) -> Manifest | None:
-    try:
-        return _DECODER.decode((folder / MANIFEST).read_bytes())
-    except (OSError, msgspec.DecodeError):
-        return None
-
-
-def _is_whole(folder: Path, manifest: Manifest) -> bool:
-    """Whether every file is as it was made."""
-    moved = False
-    try:
-        for kept in manifest.files:
-            facts = (folder / kept.path).stat()
-            is_same_time = facts.st_mtime_ns == kept.mtime_ns
-            if facts.st_size != kept.bytes:
-                return False
-            looked_at = facts.st_size <= READ_BYTES or not is_same_time
-            if looked_at and _sha256(folder / kept.path) != kept.sha256:
-                return False
-            moved = moved or not is_same_time
-        if moved:  # as by a copy of the cache: let the next start not read it all again
-            with contextlib.suppress(OSError):
-                files = tuple(_kept(folder, folder / kept.path, kept) for kept in manifest.files)
-                _write_manifest(folder, msgspec.structs.replace(manifest, files=files))
-    except OSError:
-        return False
-    return True
-
-
-def _kept(folder: Path, file: Path, before: KeptFile | None = None) -> KeptFile:
-    facts = file.stat()
-    return KeptFile(
-        path=file.relative_to(folder).as_posix(),
-        bytes=facts.st_size,
-        mtime_ns=facts.st_mtime_ns,
-        sha256=before.sha256 if before else _sha256(file),
-    )
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _with_profile(artifact: Artifact, wanted: Wanted) -> Artifact:
+    """For the sizes the compiler says; those wanted where it says none, or it serves for all."""
+    if wanted.sizes and artifact.profile.dimensions:
+        return artifact
+    return Artifact(artifact.folder, wanted.profile)
 
 
 def _reason(error: OSError) -> str:

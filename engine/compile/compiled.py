@@ -185,7 +185,7 @@ class CompiledNetwork:
             raise
         if held is None:
             return SessionFor(session, profile_for(dimensions, self.compilation.shapes))
-        if held.unkept:
+        if held.unkept and self.store.folder is not None:
             _log.warning("what was compiled cannot be kept: %s", held.unkept)
         return SessionFor(_HoldingSession(session, held), held.artifact.profile)
 

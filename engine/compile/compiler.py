@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import partial
 from hashlib import sha256
 
@@ -30,6 +31,14 @@ from engine.graphs.operators import GraphBuilder
 from engine.graphs.weights import Report, WeightSource, bind, element_type
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
+
+
+class Preparation(StrEnum):
+    """What it takes to make a network ready, most of all."""
+
+    LOAD = "load"
+    CONVERT = "convert"
+    COMPILE = "compile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,25 @@ class Compiler:
         compiled = self._compiled(network, g, WeightPlacement.MEMORY, _ignore)
         return compiled is None or compiled.is_prepared()
 
+    def preparation(self, network: Network, precision: Precision) -> Preparation:
+        """What loading `network` for its present sizes would do now."""
+        if self.backend.compilation(self.device) is not None:
+            prepared = self.is_prepared(network, precision)
+            return Preparation.LOAD if prepared else Preparation.COMPILE
+        if not self.converted_bytes(network.weights, precision):
+            return Preparation.LOAD
+        element = element_type(
+            network.weights.values(), self.backend.operators(self.device), precision
+        )
+        has_copy = self._working_copies.find(_copy_key(network, element), {}) is not None
+        return Preparation.LOAD if has_copy else Preparation.CONVERT
+
+    def artifact_name(self, network: Network, precision: Precision) -> str:
+        """The name of what `prepare` finds or makes; empty where nothing is compiled."""
+        g = self._emitted(network, precision)
+        compiled = self._compiled(network, g, WeightPlacement.MEMORY, _ignore)
+        return compiled.name if compiled else ""
+
     def prepare(
         self,
         network: Network,
@@ -180,12 +208,17 @@ class Compiler:
         if all(w.dtype is element for w in weights.values() if isinstance(w, FileSlice)):
             return bind(weights, element, report)
         # A copy that exists is the fastest way, whatever the plan.
-        key = f"{network.digest[:24]}-{network.name}-{element.value.lower()}"
+        key = _copy_key(network, element)
         copy = self._working_copies.find(key, weights)
         if copy is None and placement is WeightPlacement.WORKING_COPY:
             made_of = (network.name, network.checkpoint)
             copy = self._working_copies.make(key, weights, element, report, made_of)
         return copy if copy is not None else bind(weights, element, report)
+
+
+def _copy_key(network: Network, element: DType) -> str:
+    """The name of a working copy."""
+    return f"{network.digest[:24]}-{network.name}-{element.value.lower()}"
 
 
 @contextmanager

@@ -44,23 +44,25 @@ def weights_digest(digest: str, weights: Mapping[str, WeightSource]) -> str:
     That one samples large files: sizes and times of change tell of a byte changed in between.
     """
     slices = {
-        name: source if isinstance(source, FileSlice) else source.source
+        name: (source,) if isinstance(source, FileSlice) else source.sources
         for name, source in weights.items()
     }
-    facts = {path: path.stat() for path in dict.fromkeys(ref.path for ref in slices.values())}
+    paths = (ref.path for refs in slices.values() for ref in refs)
+    facts = {path: path.stat() for path in dict.fromkeys(paths)}
     order = {path: number for number, path in enumerate(facts)}
     files = [[fact.st_size, fact.st_mtime_ns] for fact in facts.values()]
     places = {
-        name: [order[ref.path], ref.offset, ref.dtype.value, ref.shape]
-        for name, ref in slices.items()
+        name: [[order[ref.path], ref.offset, ref.dtype.value, ref.shape] for ref in refs]
+        for name, refs in slices.items()
     }
     parts = [digest, files, places]
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
 
 
 def profile_digest(profile: ShapeProfile) -> str:
-    """Tells profiles apart in names of artifacts."""
-    return hashlib.sha256(msgspec.json.encode(profile, order="sorted")).hexdigest()
+    """Tells the sizes apart that artifacts serve for, whichever of them they serve best."""
+    ranges = {name: (d.minimum, d.maximum) for name, d in profile.dimensions.items()}
+    return hashlib.sha256(msgspec.json.encode(ranges, order="sorted")).hexdigest()
 
 
 @cache

@@ -1,6 +1,7 @@
 """Writes an ONNX graph node by node. Weights enter by name, shape and type only."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -81,6 +82,20 @@ class NodeWriter:
         self._emit(kind, inputs, (name,), domain, **attributes)
         return name
 
+    def outputs(
+        self,
+        kind: str,
+        *inputs: Value,
+        places: Sequence[int],
+        domain: str = "",
+        **attributes: Attribute,
+    ) -> tuple[Value, ...]:
+        """Emit a node of several outputs and get those at `places`; others are left out."""
+        name = f"{kind}_{len(self._nodes)}"
+        written = [f"{name}.{i}" if i in places else "" for i in range(max(places) + 1)]
+        self._emit(kind, inputs, written, domain, **attributes)
+        return tuple(written[i] for i in places)
+
     def _emit(
         self,
         kind: str,
@@ -133,12 +148,29 @@ class NodeWriter:
         self.used[part] = self.source(name, shape).rows(start, stop)
         return part
 
-    def derived_weight(
-        self, name: str, shape: tuple[int, ...], derived_shape: tuple[int, ...], derive: Derive
+    def weight_as(
+        self, name: str, shape: tuple[int, ...], other: tuple[int, ...], label: str
     ) -> Value:
-        """Use what `derive` makes of a weight of `shape`, in `derived_shape`."""
-        derived = f"{name}:{derive.__name__}"
-        self.used[derived] = DerivedWeight(self.source(name, shape), derived_shape, derive)
+        """Use a weight in another shape of as many numbers in the same order: by reference."""
+        seen = f"{name}:{label}"
+        self.used[seen] = replace(self.source(name, shape), shape=other)
+        return seen
+
+    def derived_weight(
+        self,
+        names: Sequence[str],
+        shape: tuple[int, ...],
+        derived_shape: tuple[int, ...],
+        derive: Derive,
+        label: str,
+    ) -> Value:
+        """Use what `derive` makes of weights of `shape`, in `derived_shape`.
+
+        `label` tells all that makes the result another one than any else of the first weight.
+        """
+        derived = f"{names[0]}:{label}"
+        sources = tuple(self.source(name, shape) for name in names)
+        self.used[derived] = DerivedWeight(sources, derived_shape, derive)
         return derived
 
     def source(self, name: str, shape: tuple[int, ...]) -> FileSlice:

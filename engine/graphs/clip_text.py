@@ -6,6 +6,7 @@ from enum import StrEnum
 from backends.base import DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.operators.attention import Projections
 
 
 class Activation(StrEnum):
@@ -105,12 +106,11 @@ def _layer(
     name = f"text_model.encoder.layers.{layer}"
     width, attn = config.width, f"{name}.self_attn"
     h = g.layer_norm(x, f"{name}.layer_norm1", width, config.epsilon)
-    q, k, v = (g.linear(h, f"{attn}.{p}_proj", (width, width)) for p in "qkv")
-    mixed = g.attention(
-        q, k, v, config.heads, width // config.heads, causal_over=config.positions, hidden=hidden
-    )
-    x = g.op("Add", x, g.linear(mixed, f"{attn}.out_proj", (width, width)))
+    names = (f"{attn}.q_proj", f"{attn}.k_proj", f"{attn}.v_proj")
+    to = Projections(names, width, width, config.heads)
+    mixed = g.attend(h, h, to, causal_over=config.positions, hidden=hidden)
+    x = g.add(x, g.linear(mixed, f"{attn}.out_proj", (width, width)))
     h = g.layer_norm(x, f"{name}.layer_norm2", width, config.epsilon)
     h = g.linear(h, f"{name}.mlp.fc1", (width, config.mlp_width))
     h = g.quick_gelu(h) if config.activation is Activation.QUICK_GELU else g.gelu(h)
-    return g.op("Add", x, g.linear(h, f"{name}.mlp.fc2", (config.mlp_width, width)))
+    return g.add(x, g.linear(h, f"{name}.mlp.fc2", (config.mlp_width, width)))

@@ -9,6 +9,7 @@ import numpy as np
 from backends.base import Array, DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.operators.attention import Projections
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,13 @@ def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) ->
     # Every residual block applies SiLU to it first: once is enough.
     time = g.silu(time)
     network = _UNet(g, config, time, _Context(g.cast_to_element(context), times), halves_evenly)
-    x = network.run(g.cast_to_element(sample))
-    g.output(x, "prediction", DType.F32, ("contexts", config.out_channels, "height", "width"))
+    x = network.run(g.from_planes(g.cast_to_element(sample)))
+    g.output(
+        g.to_planes(x),
+        "prediction",
+        DType.F32,
+        ("contexts", config.out_channels, "height", "width"),
+    )
 
 
 def time_waves(config: UNetConfig, timestep: float) -> Array:
@@ -151,8 +157,8 @@ class _UNet:
             x = self._up(x, width, block, f"up_blocks.{i}")
             width = block.width
         x = x if self.per_context else self._repeat(x, 4)
-        x = g.group_norm(x, "conv_norm_out", width, config.norm_groups, config.norm_epsilon)
-        return g.conv(g.silu(x), "conv_out", (width, config.out_channels))
+        x = g.norm_silu(x, "conv_norm_out", width, config.norm_groups, config.norm_epsilon)
+        return g.conv(x, "conv_out", (width, config.out_channels))
 
     def _down(self, x: Value, block: UNetBlock, name: str) -> Value:
         for j, depth in enumerate(block.depths):
@@ -177,7 +183,7 @@ class _UNet:
     def _up(self, x: Value, width: int, block: UNetBlock, name: str) -> Value:
         for j, depth in enumerate(block.depths):
             skip, skip_width = self.skips.pop()
-            x = self.g.op("Concat", x, skip, axis=1)
+            x = self.g.join(x, skip)
             x = self._resnet(x, f"{name}.resnets.{j}", (width + skip_width, block.width))
             width = block.width
             if depth:
@@ -195,15 +201,15 @@ class _UNet:
         """A residual block (He et al. 2016) conditioned on the time step."""
         g, config, width = self.g, self.config, channels[1]
         groups, epsilon = config.norm_groups, config.norm_epsilon
-        h = g.silu(g.group_norm(x, f"{name}.norm1", channels[0], groups, epsilon))
+        h = g.norm_silu(x, f"{name}.norm1", channels[0], groups, epsilon)
         h = g.conv(h, f"{name}.conv1", channels)
         time = g.linear(self.time, f"{name}.time_emb_proj", (self.time_width, width))
-        h = g.op("Add", h, g.op("Reshape", time, g.integers([0, width, 1, 1])))
-        h = g.silu(g.group_norm(h, f"{name}.norm2", width, groups, epsilon))
+        h = g.shift(h, time, width, shared=not config.added_width)
+        h = g.norm_silu(h, f"{name}.norm2", width, groups, epsilon)
         h = g.conv(h, f"{name}.conv2", (width, width))
         if channels[0] != width:
             x = g.conv(x, f"{name}.conv_shortcut", channels, kernel=1)
-        return g.op("Add", x, h)
+        return g.add(x, h)
 
     def _transformer(self, x: Value, name: str, block: UNetBlock, depth: int) -> Value:
         """Transformer blocks over the cells of the latent, attending to each other and the text."""
@@ -221,26 +227,26 @@ class _UNet:
         x = self._repeat(x, 4) if begins else x
         if self.config.linear_projection:
             tokens = g.linear(tokens, f"{name}.proj_out", (width, width))
-            return g.op("Add", g.to_image(tokens, x), x)
+            return g.add(g.to_image(tokens, x), x)
         h = g.conv(g.to_image(tokens, x), f"{name}.proj_out", (width, width), kernel=1)
-        return g.op("Add", h, x)
+        return g.add(h, x)
 
     def _transformer_block(self, x: Value, name: str, block: UNetBlock) -> Value:
         """Self-attention, cross-attention to the text, gated feed-forward (GEGLU, Shazeer 2020)."""
         g, width = self.g, block.width
         h = g.layer_norm(x, f"{name}.norm1", width)
-        x = g.op("Add", self._attention(h, h, width, f"{name}.attn1", block), x)
+        x = g.add(self._attention(h, h, width, f"{name}.attn1", block), x)
         if not self.per_context:
             x = self._repeat(x, 3)
             self.skips = [(self._repeat(skip, 4), channels) for skip, channels in self.skips]
             self.per_context = True
         h = g.layer_norm(x, f"{name}.norm2", width)
         text, text_width = self.context.tokens, self.config.context_width
-        x = g.op("Add", self._attention(h, text, text_width, f"{name}.attn2", block), x)
+        x = g.add(self._attention(h, text, text_width, f"{name}.attn2", block), x)
         h = g.layer_norm(x, f"{name}.norm3", width)
         h = g.geglu(h, f"{name}.ff.net.0.proj", (width, 4 * width))
         h = g.linear(h, f"{name}.ff.net.2", (4 * width, width))
-        return g.op("Add", h, x)
+        return g.add(h, x)
 
     def _repeat(self, x: Value, rank: int) -> Value:
         """Activations of the batch, once for each of its contexts."""
@@ -249,9 +255,9 @@ class _UNet:
     def _attention(
         self, x: Value, source: Value, source_width: int, name: str, block: UNetBlock
     ) -> Value:
-        g, width, heads = self.g, block.width, block.heads
-        q = g.linear(x, f"{name}.to_q", (width, width), bias=False)
-        k = g.linear(source, f"{name}.to_k", (source_width, width), bias=False)
-        v = g.linear(source, f"{name}.to_v", (source_width, width), bias=False)
-        mixed = g.attention(q, k, v, heads, width // heads)
+        g, width = self.g, block.width
+        names = (f"{name}.to_q", f"{name}.to_k", f"{name}.to_v")
+        mixed = g.attend(
+            x, source, Projections(names, width, source_width, block.heads, bias=False)
+        )
         return g.linear(mixed, f"{name}.to_out.0", (width, width))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from backends.base import DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.operators.attention import Projections
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ def vae_decoder(g: GraphBuilder, config: VaeConfig) -> None:
     """
     vae, channels = _Vae(g, config, "decoder"), config.latent_channels
     latent = g.input("latent", DType.F32, ("batch", channels, "height", "width"))
-    x = g.cast_to_element(latent)
+    x = g.from_planes(g.cast_to_element(latent))
     if config.quant_convolutions:
         x = g.conv(x, "post_quant_conv", (channels, channels), kernel=1)
     width = config.widths[-1]
@@ -46,10 +47,10 @@ def vae_decoder(g: GraphBuilder, config: VaeConfig) -> None:
         width = out
         if i < len(config.widths) - 1:
             x = g.doubled_conv(x, f"{name}.upsamplers.0.conv", (width, width))
-    x = g.silu(vae.norm(x, "decoder.conv_norm_out", width))
+    x = vae.norm_silu(x, "decoder.conv_norm_out", width)
     x = g.conv(x, "decoder.conv_out", (width, config.image_channels))
     size = (f"{config.downscale}*height", f"{config.downscale}*width")
-    g.output(x, "image", DType.F32, ("batch", config.image_channels, *size))
+    g.output(g.to_planes(x), "image", DType.F32, ("batch", config.image_channels, *size))
 
 
 def vae_encoder(g: GraphBuilder, config: VaeConfig) -> None:
@@ -61,7 +62,7 @@ def vae_encoder(g: GraphBuilder, config: VaeConfig) -> None:
     vae, width = _Vae(g, config, "encoder"), config.widths[0]
     pixels = ("batch", config.image_channels, "height", "width")
     image = g.cast_to_element(g.input("image", DType.F32, pixels))
-    x = g.conv(image, "encoder.conv_in", (config.image_channels, width))
+    x = g.conv(g.from_planes(image), "encoder.conv_in", (config.image_channels, width))
     for i, out in enumerate(config.widths):
         name = f"encoder.down_blocks.{i}"
         x = vae.resnets(x, name, (width, out), config.layers)
@@ -71,13 +72,13 @@ def vae_encoder(g: GraphBuilder, config: VaeConfig) -> None:
             down, pads = f"{name}.downsamplers.0.conv", (0, 0, 1, 1)
             x = g.conv(x, down, (width, width), stride=2, pads=pads)
     x = vae.mid(x, width)
-    x = g.silu(vae.norm(x, "encoder.conv_norm_out", width))
+    x = vae.norm_silu(x, "encoder.conv_norm_out", width)
     moments = 2 * config.latent_channels
     x = g.conv(x, "encoder.conv_out", (width, moments))
     if config.quant_convolutions:
         x = g.conv(x, "quant_conv", (moments, moments), kernel=1)
     size = (f"height/{config.downscale}", f"width/{config.downscale}")
-    g.output(x, "moments", DType.F32, ("batch", moments, *size))
+    g.output(g.to_planes(x), "moments", DType.F32, ("batch", moments, *size))
 
 
 class _Vae:
@@ -86,8 +87,8 @@ class _Vae:
     def __init__(self, g: GraphBuilder, config: VaeConfig, side: str) -> None:
         self.g, self.config, self.side = g, config, side
 
-    def norm(self, x: Value, name: str, width: int) -> Value:
-        return self.g.group_norm(x, name, width, self.config.norm_groups, 1e-6)
+    def norm_silu(self, x: Value, name: str, width: int) -> Value:
+        return self.g.norm_silu(x, name, width, self.config.norm_groups, 1e-6)
 
     def resnets(self, x: Value, name: str, channels: tuple[int, int], count: int) -> Value:
         for j in range(count):
@@ -97,12 +98,13 @@ class _Vae:
 
     def _resnet(self, x: Value, name: str, channels: tuple[int, int]) -> Value:
         g, width = self.g, channels[1]
-        h = g.conv(g.silu(self.norm(x, f"{name}.norm1", channels[0])), f"{name}.conv1", channels)
-        h = g.silu(self.norm(h, f"{name}.norm2", width))
+        h = self.norm_silu(x, f"{name}.norm1", channels[0])
+        h = g.conv(h, f"{name}.conv1", channels)
+        h = self.norm_silu(h, f"{name}.norm2", width)
         h = g.conv(h, f"{name}.conv2", (width, width))
         if channels[0] != width:
             x = g.conv(x, f"{name}.conv_shortcut", channels, kernel=1)
-        return g.op("Add", x, h)
+        return g.add(x, h)
 
     def mid(self, x: Value, width: int) -> Value:
         name = f"{self.side}.mid_block"
@@ -114,7 +116,9 @@ class _Vae:
     def _attention(self, x: Value, name: str, width: int) -> Value:
         """Self-attention with one head over the cells of the latent."""
         g = self.g
-        h = g.to_tokens(self.norm(x, f"{name}.group_norm", width), width)
-        q, k, v = (g.linear(h, f"{name}.to_{p}", (width, width)) for p in "qkv")
-        h = g.linear(g.attention(q, k, v, 1, width), f"{name}.to_out.0", (width, width))
-        return g.op("Add", x, g.to_image(h, x))
+        h = g.group_norm(x, f"{name}.group_norm", width, self.config.norm_groups, 1e-6)
+        h = g.to_tokens(h, width)
+        names = (f"{name}.to_q", f"{name}.to_k", f"{name}.to_v")
+        h = g.attend(h, h, Projections(names, width, width, heads=1))
+        h = g.linear(h, f"{name}.to_out.0", (width, width))
+        return g.add(x, g.to_image(h, x))

@@ -8,7 +8,7 @@ mapped bfloat16 working copy 2.1 GB.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import repeat
@@ -26,15 +26,15 @@ from backends.base import (
 )
 
 Report = Callable[[int, int], None]
-# Writes what is derived from a stored weight of any element type to an array of another.
-Derive = Callable[[Array, Array], None]
+# Writes what is derived from stored weights of any element type to an array of another.
+Derive = Callable[[Sequence[Array], Array], None]
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedWeight:
-    """A weight of `shape` that `derive` computes from one in a file."""
+    """A weight of `shape` that `derive` computes from those in a file."""
 
-    source: FileSlice
+    sources: tuple[FileSlice, ...]
     shape: tuple[int, ...]
     derive: Derive
 
@@ -102,7 +102,7 @@ def converted_weight(source: WeightSource, element: DType) -> Array:
     if isinstance(source, FileSlice):
         return mapped(source).astype(element.numpy)
     derived = np.empty(source.shape, element.numpy)
-    source.derive(mapped(source.source), derived)
+    source.derive([mapped(part) for part in source.sources], derived)
     return derived
 
 

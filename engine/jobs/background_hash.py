@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 # Who looks through a list of checkpoints does not want them all.
 _MOST_WAITING = 4
-_PATIENCE_S = 1.0
+_PATIENCE_S = 0.5
 _SETTLED_S = 1.1 * SETTLED_NS / 1e9
 
 # The file's state, bytes done, and the SHA-256 once it is known.

@@ -12,11 +12,14 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.compiler import Compiler
+from engine.compile.estimates import Estimates
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
+from engine.jobs.prospect import Prospect, prospect
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.plan import ComponentBytes, MemoryPlan, plan_memory
 from engine.memory.residency import Residency
+from engine.pipeline.forecast import Forecast
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.networks import text_encoders
 from engine.pipeline.resolve import precisions, resolve
@@ -37,6 +40,8 @@ class DeviceRun:
         wildcards: Path | None,
         residency: Residency | None,
         known_files: KnownFiles,
+        estimates: Estimates,
+        choice: str = "",
     ) -> None:
         """Resolve and plan. Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY beforehand."""
         self.count = request.count
@@ -46,7 +51,8 @@ class DeviceRun:
         self.precisions = precisions(request.precision, compiler.device)
         self.checkpoint, self.compiler, self.stopwatch = checkpoint, compiler, stopwatch
         self.residency = residency
-        self.known_files = known_files
+        self.known_files, self.estimates = known_files, estimates
+        self.choice = choice
         self.plan = self._plan(request.memory_limit_bytes)
         self._require_room(request.memory_limit_bytes)
 
@@ -62,32 +68,48 @@ class DeviceRun:
 
         Its record repeats the `warnings`, to which those of the pictures themselves are added.
         """
-        compiler, stopwatch = self.compiler, self.stopwatch
-        stages = Stages(
-            compiler, self.plan, self.precisions, reporter, cancel, stopwatch, self.residency
-        )
-        own = self.checkpoint.tokenizer
-        tokenizer = load_tokenizer(own) if own else load_clip_tokenizer()
-        job = Job(
-            self.resolved,
-            self.checkpoint,
-            tokenizer,
-            self.count,
-            range(made, self.count),
-            self.replace_wildcards,
-        )
+        stages = self._stages(reporter, cancel)
         if self.residency is not None and not self.plan.resident:
             self.residency.release()
         with closing(stages):
-            generation = Generation(job, stages, reporter)
+            generation = Generation(self._job(made), stages, reporter)
             for picture in generation.pictures():
-                reporter.phase(Phase.SAVE)
                 warnings += [w for w in generation.warnings if w not in warnings]
-                with stopwatch.measuring(Phase.SAVE):
+                with stages.timed(Phase.SAVE):
                     record = self._record(picture.request, stages.retries, warnings)
                     saved = saver.save(picture, record)
                 yield saved
             stages.leave_resident()
+
+    def prospect(self, reporter: Reporter, cancel: Cancellation) -> Prospect:
+        """What the job will load and take. Raises EngineError as its beginning would."""
+        runs = Generation(self._job(0), self._stages(reporter, cancel), reporter).first_runs()
+        precision = self.precisions[0]
+        return prospect(self.compiler, precision, self.plan, runs, self.count, self.estimates)
+
+    def _stages(self, reporter: Reporter, cancel: Cancellation) -> Stages:
+        compiler = self.compiler
+        return Stages(
+            compiler,
+            self.plan,
+            self.precisions,
+            reporter,
+            cancel,
+            self.stopwatch,
+            self.residency,
+            Forecast(self.estimates, compiler),
+        )
+
+    def _job(self, made: int) -> Job:
+        own = self.checkpoint.tokenizer
+        return Job(
+            self.resolved,
+            self.checkpoint,
+            load_tokenizer(own) if own else load_clip_tokenizer(),
+            self.count,
+            range(made, self.count),
+            self.replace_wildcards,
+        )
 
     def _plan(self, limit: int | None) -> MemoryPlan:
         latent, precision = self.checkpoint.latent.downscale, self.precisions[0]
@@ -140,6 +162,7 @@ class DeviceRun:
             family=self.checkpoint.family,
             prediction=self.checkpoint.prediction,
             device=self.compiler.device.name,
+            choice=self.choice,
             checkpoint_digest=self.checkpoint.digest,
             checkpoint_sha256=self.known_files.sha256(file) if file else None,
             retries=tuple(retries),

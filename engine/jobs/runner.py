@@ -1,6 +1,8 @@
 """Runs one job from request to saved pictures, on the best device that works."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -13,18 +15,33 @@ from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.known_files import KnownFiles
 from engine.checkpoints.safetensors import read_index
+from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
+from engine.compile.estimates import Estimates
 from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint, LatentFormat
 from engine.families.identify import identify, require_complete, supply
+from engine.jobs.at_work import AtWork
 from engine.jobs.background_hash import BackgroundHash
+from engine.jobs.cancel import CancelToken
 from engine.jobs.device_run import DeviceRun
-from engine.jobs.devices import candidates
+from engine.jobs.devices import Candidate, Devices
+from engine.jobs.fallback import (
+    CURABLE,
+    failure_of,
+    fitting,
+    goes_on,
+    host_memory_errors,
+    taken_over,
+    with_size_and_phase,
+)
+from engine.jobs.preparation import Preparations
+from engine.jobs.prospect import Prospect
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.plan import MemoryPlan
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
-from engine.memory.working_copy import WorkingCopies
+from engine.pipeline.forecast import Outlook
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Reporter, Stopwatch
 from engine.sampling.types import Latent
@@ -44,6 +61,9 @@ class JobReporter(Reporter, Protocol):
 
 class SilentReporter:
     """A `JobReporter` that says nothing; a base for those that say little."""
+
+    def expect(self, outlook: Outlook) -> None:
+        """Say nothing."""
 
     def phase(self, phase: Phase) -> None:
         """Say nothing."""
@@ -71,6 +91,22 @@ class JobResult:
     timings: Timings
     warnings: tuple[ErrorInfo, ...]
     plan: MemoryPlan
+    # Why this device.
+    choice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A job while it goes from device to device, with what was made and said so far."""
+
+    request: GenerateRequest
+    checkpoint: IdentifiedCheckpoint
+    saver: PictureSaver
+    reporter: JobReporter
+    cancel: Cancellation
+    stopwatch: Stopwatch
+    images: list[SavedImage] = field(default_factory=list[SavedImage])
+    warnings: list[ErrorInfo] = field(default_factory=list[ErrorInfo])
 
 
 class JobRunner:
@@ -78,6 +114,7 @@ class JobRunner:
 
     `wildcards` is the one of lists of words that prompts name. With a `residency` networks stay
     loaded between jobs where there is room; with `hashes` whole checkpoints are hashed meanwhile.
+    One that `prepares` compiles in the background until it is closed.
     """
 
     def __init__(
@@ -86,19 +123,34 @@ class JobRunner:
         wildcards: Path | None = None,
         residency: Residency | None = None,
         hashes: BackgroundHash | None = None,
+        devices: Devices | None = None,
+        *,
+        prepares: bool = False,
     ) -> None:
         self.known_files = known_files(cache)
+        self.estimates = Estimates(cache / "durations.json")
+        self.devices = devices or Devices(cache)
+        self.at_work = AtWork(cache / "at-work")
+        # How often a job has begun or ended: odd while one runs.
+        self.activity = 0
         self.hashes = hashes
-        self.working_copies = WorkingCopies(cache / "weights")
+        self.cache = NetworkCache(cache)
+        self.working_copies = self.cache.working_copies
         self.wildcards = wildcards
         self.residency = residency
+        self.preparations = self._preparations() if prepares else None
 
     def plan(self, request: GenerateRequest) -> tuple[Device, MemoryPlan]:
         """What a request would need on the device it would run on first. Raises EngineError."""
         checkpoint = load_checkpoint(request, self.known_files.read_index)
-        backend, device = candidates(request.backend)[0]
-        compiler = Compiler(backend, device, self.working_copies)
-        return device, self._device_run(request, checkpoint, compiler, Stopwatch()).plan
+        first = self._candidates(request, CancelToken())[0]
+        run = self._device_run(first, request, checkpoint, Stopwatch(), self.residency)
+        return first.device, run.plan
+
+    def close(self) -> None:
+        """Stop what goes on beside jobs."""
+        if self.preparations is not None:
+            self.preparations.close()
 
     def release(self) -> None:
         """Free what is kept between jobs; what a job uses now stays."""
@@ -117,8 +169,12 @@ class JobRunner:
 
         Raises EngineError; Cancelled if asked to stop. Pictures saved before stay saved.
         """
-        with self.working_copies.holding():
-            return self._run(request, saver, reporter, cancel)
+        self.activity += 1
+        try:
+            with self.working_copies.holding():
+                return self._run(request, saver, reporter, cancel)
+        finally:
+            self.activity += 1
 
     def _run(
         self,
@@ -131,43 +187,135 @@ class JobRunner:
         reporter.phase(Phase.LOAD)
         with stopwatch.measuring(Phase.LOAD):
             saver.require_writable()
-            checkpoint = load_checkpoint(request, self.known_files.read_index)
+            checkpoint = self._with_room(
+                lambda: load_checkpoint(request, self.known_files.read_index)
+            )
             if self.hashes is not None:
                 self.hashes.want(checkpoint)
-            devices = candidates(request.backend)
+            candidates = self._candidates(request, cancel)
         if cancel.is_set():
             raise Cancelled
-        drawn = resolve(request, checkpoint, devices[0][1])
+        drawn = resolve(request, checkpoint, candidates[0].device)
         request = msgspec.structs.replace(request, seed=drawn.seed, seed_options=drawn.seed_options)
-        images: list[SavedImage] = []
-        warnings: list[ErrorInfo] = []
-        for backend, device in devices:
-            # Where one device fails the next goes on: same seeds, remaining pictures.
-            compiler = Compiler(backend, device, self.working_copies)
-            run = self._device_run(request, checkpoint, compiler, stopwatch)
+        work = _Work(request, checkpoint, saver, reporter, cancel, stopwatch)
+        return self._on_first_that_can(work, self._ordered(work, candidates))
+
+    def _ordered(self, work: _Work, candidates: list[Candidate]) -> list[Candidate]:
+        """As they are preferred, but that a picture need not wait for a compiler."""
+        if self.preparations is None:
+            return candidates
+
+        def prospect(candidate: Candidate) -> Prospect:
+            given = (work.request, work.checkpoint, work.stopwatch, self.residency)
+            return self._device_run(candidate, *given).prospect(work.reporter, work.cancel)
+
+        return self.preparations.order(candidates, prospect, lambda said: self._tell(said, work))
+
+    def _on_first_that_can(self, work: _Work, candidates: list[Candidate]) -> JobResult:
+        """Where one device fails the next goes on: same seeds, remaining pictures.
+
+        What failed where another did not is remembered, but for memory that ran out.
+        """
+        failed: list[tuple[Candidate, EngineError]] = []
+        for candidate, following in zip(candidates, [*candidates[1:], None], strict=True):
+            current = taken_over(candidate, failed[-1][0]) if failed else candidate
             try:
-                for image in run.saved_pictures(len(images), saver, reporter, cancel, warnings):
-                    images.append(image)
-                    reporter.image_saved(image)
+                result = self._on_device(current, work)
             except EngineError as error:
-                if error.code is not ErrorCode.BACKEND_FAILED or device is devices[-1][1]:
+                if error.code not in CURABLE or following is None:
                     raise
-                warnings.append(error.info)
-                reporter.warning(error.info)
-                continue
-            result = (checkpoint.family, device, stopwatch.timings(), tuple(warnings), run.plan)
-            return JobResult(tuple(images), *result)
+                failed.append((candidate, error))
+                self._tell(goes_on(error, candidate, following), work)
+                # What is resident on a device that is gone is gone, too.
+                self.release()
+            else:
+                for loser, error in failed:
+                    if error.code is ErrorCode.BACKEND_FAILED:
+                        self.devices.note_failure(loser.device, failure_of(error))
+                return result
         raise AssertionError("candidates() returns at least one device")
+
+    def _on_device(self, candidate: Candidate, work: _Work) -> JobResult:
+        """Make what is left; once more with everything released where memory ran out."""
+        residency = self.residency
+        try:
+            return self._attempt(candidate, work, residency)
+        except EngineError as error:
+            if error.code is not ErrorCode.OUT_OF_MEMORY:
+                raise
+        self.release()
+        # Networks take turns now, and none stays.
+        return self._attempt(candidate, work, None)
+
+    def _attempt(self, candidate: Candidate, work: _Work, residency: Residency | None) -> JobResult:
+        run = self._device_run(candidate, work.request, work.checkpoint, work.stopwatch, residency)
+        made = len(work.images)
+        try:
+            with host_memory_errors(), self._watched(run, work.cancel):
+                for image in run.saved_pictures(
+                    made, work.saver, work.reporter, work.cancel, work.warnings
+                ):
+                    work.images.append(image)
+                    work.reporter.image_saved(image)
+        except EngineError as error:
+            if error.code is not ErrorCode.OUT_OF_MEMORY:
+                raise
+            where = (work.stopwatch.latest, candidate.device.name)
+            raise with_size_and_phase(error, run.resolved, *where) from error
+        return JobResult(
+            images=tuple(work.images),
+            family=work.checkpoint.family,
+            device=candidate.device,
+            timings=work.stopwatch.timings(),
+            warnings=tuple(work.warnings),
+            plan=run.plan,
+            choice=candidate.choice,
+        )
+
+    def _watched(self, run: DeviceRun, cancel: Cancellation) -> AbstractContextManager[None]:
+        """Should this process end in the block, that is held against the device."""
+        if run.compiler.memory().integrated:
+            return nullcontext()
+        return self.at_work.on(run.compiler.device, cancel)
+
+    def _tell(self, warning: ErrorInfo, work: _Work) -> None:
+        work.warnings.append(warning)
+        work.reporter.warning(warning)
+
+    def _preparations(self) -> Preparations:
+        return Preparations(
+            self.estimates,
+            self.working_copies.holding,
+            self.devices.note_failure,
+            lambda: self.activity % 2 == 1,
+        )
+
+    def _candidates(self, request: GenerateRequest, cancel: Cancellation) -> list[Candidate]:
+        for device in self.at_work.left():
+            self.devices.note_failure(device, "the engine ended while it was at work")
+        return fitting(self.devices.candidates(request.backend, cancel), request.precision)
+
+    def _with_room(self, load: Callable[[], IdentifiedCheckpoint]) -> IdentifiedCheckpoint:
+        """What `load` gives; tried again with everything released where memory ran out."""
+        try:
+            return load()
+        except MemoryError:
+            self.release()
+        with host_memory_errors():
+            return load()
 
     def _device_run(
         self,
+        candidate: Candidate,
         request: GenerateRequest,
         checkpoint: IdentifiedCheckpoint,
-        compiler: Compiler,
         stopwatch: Stopwatch,
+        residency: Residency | None,
     ) -> DeviceRun:
-        folders = self.wildcards, self.residency
-        return DeviceRun(request, checkpoint, compiler, stopwatch, *folders, self.known_files)
+        caches = self.working_copies, self.cache.artifacts
+        compiler = Compiler(candidate.backend, candidate.device, *caches)
+        folders = self.wildcards, residency, self.known_files, self.estimates
+        return DeviceRun(request, checkpoint, compiler, stopwatch, *folders, candidate.choice)
 
 
 def known_files(cache: Path) -> KnownFiles:

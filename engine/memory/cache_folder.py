@@ -143,4 +143,4 @@ def delete(path: Path) -> None:
 
 def _size(path: Path) -> int:
     files = path.rglob("*") if path.is_dir() else (path,)
-    return sum(file.stat().st_size for file in files)
+    return sum(file.stat().st_size for file in files if not file.is_dir())

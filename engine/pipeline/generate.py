@@ -17,6 +17,7 @@ from engine.pipeline import checks, networks
 from engine.pipeline.batch import ReplaceWildcards, request_of_picture
 from engine.pipeline.conditioning import Conditioning, EncodedTokens, encode
 from engine.pipeline.denoising import Denoising, EncodedImage
+from engine.pipeline.forecast import Run
 from engine.pipeline.inputs import read_image
 from engine.pipeline.joint_conditioning import JointConditioning
 from engine.pipeline.prompt_plan import Ids, PromptPlan, Seen, plan_prompts
@@ -103,8 +104,12 @@ class Generation:
         """Yield each picture as soon as it is decoded and checked."""
         requests = self.job.requests()
         init = beside = None
+        announced = False
         while group := tuple(islice(requests, _PICTURES_AT_ONCE)):
             plans = self._plan_prompts(group)
+            if not announced:
+                self.stages.announce(self._runs(plans, group[0]), len(self.job.places))
+                announced = True
             if init is None and self.init is not None:
                 init = self._encode_image(self.init)
             if beside is None:
@@ -119,6 +124,36 @@ class Generation:
                 image = self._decode(latent)
                 rounds = request.convention.rounds_pixels
                 yield Picture(request, as_pixels(image, rounds=rounds)[0])
+
+    def first_runs(self) -> tuple[Run, ...]:
+        """What the first picture will go through, before anything is loaded."""
+        request = next(self.job.requests())
+        return self._runs(self._plan_prompts((request,)), request)
+
+    def _runs(self, plans: dict[_Texts, PromptPlan], request: ResolvedRequest) -> tuple[Run, ...]:
+        """What the job will do, for estimates: where its pictures differ, as the first one."""
+        form = self.checkpoint.latent
+        cells = (request.height // form.downscale) * (request.width // form.downscale)
+        masked = any(plan.seen is not None for plan in plans.values())
+        denoiser = self._denoiser(plans[_texts(request)])
+        contexts, _ = plans[_texts(request)].shape(guided=request.guidance != 1)
+        evaluations = self.denoising.steps * SAMPLERS[request.sampler].evaluations
+        encoder = Run(Phase.ENCODE, self._encoder, size=cells)
+        return (
+            *((encoder,) if self.init is not None or self._sees_more else ()),
+            *(
+                Run(Phase.ENCODE, self._text_encoders[component, masked])
+                for component in networks.text_encoders(self.checkpoint)
+            ),
+            Run(Phase.DENOISE, denoiser, times=evaluations * contexts, each=True, size=cells),
+            Run(Phase.DECODE, self._decoder, each=True, size=cells),
+            Run(Phase.SAVE, each=True, size=cells),
+        )
+
+    @property
+    def _sees_more(self) -> bool:
+        """Whether the denoiser sees more than the latent."""
+        return networks.denoiser_channels(self.checkpoint) != self.checkpoint.latent.channels
 
     def _read_init(self) -> Array | None:
         paths = [i.path for i in self.request.inputs if i.role is InputRole.INIT]
@@ -197,7 +232,7 @@ class Generation:
         Without a mask everything is to be painted: the mask is all ones and hides a grey picture
         (A1111 `txt2img_image_conditioning`). None for denoisers that see the latent alone.
         """
-        if networks.denoiser_channels(self.checkpoint) == self.checkpoint.latent.channels:
+        if not self._sees_more:
             return None
         grey = np.zeros((1, 3, self.request.height, self.request.width), np.float32)
         hidden = self._encode_image(grey).mean

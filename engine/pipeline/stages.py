@@ -1,6 +1,6 @@
 """Runs each network where the plan says, and does a stage again if its result is broken."""
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,11 +15,13 @@ from backends.base import Array, Cancellation, Precision, Session
 from engine.api.record import Retry, Timings
 from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.compile.compiler import Compiler, Network, translated_errors
+from engine.compile.estimates import Estimates
 from engine.errors import Cancelled, EngineError
 from engine.families.base import LatentFormat
 from engine.graphs.weights import Report
 from engine.memory.plan import MemoryPlan
 from engine.memory.residency import Residency, Resident
+from engine.pipeline.forecast import Forecast, Outlook, Run, Stretch
 from engine.sampling.types import Latent
 
 T = TypeVar("T")
@@ -28,6 +30,10 @@ _REPORT_SECONDS = 0.05
 
 class Reporter(Protocol):
     """Told how a job goes, on the thread that runs it."""
+
+    def expect(self, outlook: Outlook) -> None:
+        """What the phase that begins now promises; `phase` follows at once."""
+        ...
 
     def phase(self, phase: Phase) -> None:
         """A phase begins."""
@@ -153,7 +159,9 @@ class Stages:
         cancel: Cancellation,
         stopwatch: Stopwatch,
         residency: Residency | None = None,
+        forecast: Forecast | None = None,
     ) -> None:
+        self._forecast = forecast or Forecast(Estimates(None), compiler)
         self.retries: list[Retry] = []
         self._compiler = compiler
         self._plan = plan
@@ -167,9 +175,39 @@ class Stages:
         self._ahead: dict[tuple[str, Precision], tuple[Network, _LoadAhead]] = {}
         self._safest_needed: dict[str, int] = {}
 
+    def announce(self, runs: Sequence[Run], pictures: int) -> None:
+        """Say what is to come, so that each phase can tell how long all of it should take."""
+        following: list[Stretch] = []
+        first: list[Stretch] = []
+        for run in runs:
+            stretch = self._forecast.running(run, self._precision(run.network))
+            if run.network is not None:
+                precision = self._precision(run.network)
+                if self._find(run.network, precision) is None:
+                    first.append(self._forecast.preparing(run.network, precision))
+                    if run.each and not (self._plan.together or self._plan.resident):
+                        again = self._forecast.preparing(run.network, precision, again=True)
+                        following.append(again)
+            first.append(stretch)
+            if run.each:
+                following.append(stretch)
+        self._forecast.announce(first, following, pictures)
+
+    @contextmanager
+    def timed(
+        self, phase: Phase, network: Network | None = None, precision: Precision | None = None
+    ) -> Generator[None]:
+        """Tell that a phase begins, and learn how long it takes if it is done to its end."""
+        used = precision or self._precision(network)
+        self._reporter.expect(self._forecast.begin(phase, network, used))
+        self._reporter.phase(phase)
+        with self._stopwatch.measuring(phase):
+            yield
+        self._forecast.end()
+
     def prepare(self, network: Network) -> None:
         """Begin to load a network that a later `run` will want, beside what runs until then."""
-        precision = self._precisions[self._safest_needed.get(network.name, 0)]
+        precision = self._precision(network)
         key = (network.name, precision)
         if key in self._ahead or self._find(network, precision):
             return
@@ -197,10 +235,9 @@ class Stages:
             if reason:
                 self._record_retry(phase, reason, self._precisions[position - 1], precision)
             self._safest_needed[network.name] = position
-            with self._loaded(network, precision, keep=keep) as session:
-                self._reporter.phase(phase)
-                with self._stopwatch.measuring(phase):
-                    result = work(session)
+            loaded = self._loaded(network, precision, keep=keep)
+            with loaded as session, self.timed(phase, network, precision):
+                result = work(session)
             reason = problem(result) or ""
             if not reason:
                 return result
@@ -225,8 +262,9 @@ class Stages:
         self._kept.clear()
 
     def close(self) -> None:
-        """Free every network that was kept."""
+        """Free every network that was kept, and keep what was learnt."""
         with ExitStack() as stack:
+            stack.callback(self._forecast.save)
             for kept in self._kept.values():
                 stack.callback(kept.session.close)
             for _, ahead in self._ahead.values():
@@ -239,8 +277,7 @@ class Stages:
         key = (network.name, precision)
         session = self._find(network, precision)
         if session is None:
-            self._reporter.phase(Phase.COMPILE)
-            with self._stopwatch.measuring(Phase.COMPILE):
+            with self.timed(Phase.COMPILE, network, precision):
                 session = self._loaded_ahead_or_now(network, precision)
             if self._plan.resident or (keep and self._plan.together):
                 self._kept[key] = _Kept(network, session)
@@ -264,6 +301,10 @@ class Stages:
         kept = self._kept.get(key)
         return kept.session if kept else None
 
+    def _precision(self, network: Network | None) -> Precision:
+        """The one that is tried first."""
+        return self._precisions[self._safest_needed.get(network.name, 0) if network else 0]
+
     def _identity(self, network: Network, precision: Precision) -> str:
         """As it was before the network was loaded: its files may be written anew meanwhile."""
         known = self._identities.setdefault((network.name, precision), [])
@@ -283,7 +324,11 @@ class Stages:
             if self._is_same(prepared, network, precision):
                 return ahead.wait(self._reporter.progress)
             ahead.discard()
-        return self._load(network, precision, self._reporter.progress, self._cancel)
+        session = self._load(network, precision, self._reporter.progress, self._cancel)
+        if self._cancel.is_set():  # while a runtime loaded that cannot be stopped
+            session.close()
+            raise Cancelled
+        return session
 
     def _load(
         self, network: Network, precision: Precision, report: Report, cancel: Cancellation

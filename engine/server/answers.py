@@ -10,8 +10,6 @@ from engine.api.messages import (
     CheckpointInspected,
     CheckPrompt,
     ClearArtifacts,
-    DevicesFound,
-    DeviceVerdict,
     Event,
     InspectCheckpoint,
     InstallPack,
@@ -29,10 +27,9 @@ from engine.api.messages import (
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.identify import identify, supply
-from engine.jobs.devices import list_devices
 from engine.jobs.runner import JobRunner
-from engine.jobs.verify import devices_to_verify, verify
 from engine.pipeline.inspection import inspect
+from engine.server.device_checks import devices_found, verify_beside
 from engine.server.failures import error_info
 from engine.server.outbox import Put
 from engine.server.queries import Query
@@ -44,18 +41,18 @@ def answer_all(queries: SimpleQueue[Query], runner: JobRunner, put: Put) -> None
     while True:
         query = queries.get()
         try:
-            for event in _answers(query, runner):
+            for event in _answers(query, runner, put):
                 put(event)
         except Exception as error:  # noqa: BLE001 (the boundary that reports: the engine goes on)
             put(QueryFailed(query=query.query, error=error_info(error)))
 
 
-def _answers(query: Query, runner: JobRunner) -> Iterator[Event]:
+def _answers(query: Query, runner: JobRunner, put: Put) -> Iterator[Event]:
     match query:
         case ScanDevices():
-            yield DevicesFound(query=query.query, devices=list_devices())
+            yield devices_found(query.query, runner)
         case VerifyDevices():
-            yield from _verdicts(query)
+            verify_beside(query, runner, put)
         case InspectCheckpoint():
             yield _inspected(query, runner)
         case CheckPrompt():
@@ -64,10 +61,10 @@ def _answers(query: Query, runner: JobRunner) -> Iterator[Event]:
         case PlanJob():
             yield _plan(query, runner)
         case ListArtifacts():
-            yield ArtifactsListed(query=query.query, artifacts=runner.working_copies.listed())
+            yield ArtifactsListed(query=query.query, artifacts=runner.cache.listed())
         case ClearArtifacts():
-            runner.working_copies.remove(query.names)
-            yield ArtifactsListed(query=query.query, artifacts=runner.working_copies.listed())
+            runner.cache.remove(query.names)
+            yield ArtifactsListed(query=query.query, artifacts=runner.cache.listed())
         case ReleaseMemory():
             runner.release()
             yield _memory(query)
@@ -87,20 +84,6 @@ def _inspected(query: InspectCheckpoint, runner: JobRunner) -> CheckpointInspect
         runner.hashes.want(checkpoint)
     sha256 = runner.known_files.sha256(checkpoint.file) if checkpoint.file else None
     return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256))
-
-
-def _verdicts(query: VerifyDevices) -> Iterator[DeviceVerdict]:
-    found = devices_to_verify()
-    for number, (backend, device) in enumerate(found, start=1):
-        verdict = verify(backend, device)
-        yield DeviceVerdict(
-            query=query.query,
-            backend=device.backend,
-            device=device.name,
-            usable=verdict.usable,
-            reason=verdict.reason,
-            remaining=len(found) - number,
-        )
 
 
 def _plan(query: PlanJob, runner: JobRunner) -> JobPlanned:

@@ -11,6 +11,7 @@ from engine.api.messages import (
     JobPhase,
     JobPreview,
     JobProgress,
+    JobWarned,
     RunJob,
 )
 from engine.api.values import ErrorInfo, Phase
@@ -21,6 +22,7 @@ from engine.jobs.cancel import CancelToken
 from engine.jobs.preview import PreviewPace, preview_pixels
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
+from engine.pipeline.forecast import Outlook
 from engine.sampling.types import Latent
 from engine.server.failures import error_info, speakable
 from engine.server.job_line import Ending
@@ -37,11 +39,25 @@ class EventReporter:
         self._pace = PreviewPace()
         self._phase = Phase.LOAD
         self._percent = -1
+        self._outlook = Outlook(None, None)
+
+    def expect(self, outlook: Outlook) -> None:
+        """Keep it for the phase."""
+        self._outlook = outlook
 
     def phase(self, phase: Phase) -> None:
-        """Tell that a phase begins."""
+        """Tell that a phase begins, and what it promises."""
         self._phase, self._percent = phase, -1
-        self._put(JobPhase(job=self._job, phase=phase))
+        outlook, self._outlook = self._outlook, Outlook(None, None)
+        self._put(
+            JobPhase(
+                job=self._job,
+                phase=phase,
+                expected_s=outlook.phase_s,
+                after_s=outlook.after_s,
+                once=outlook.once,
+            )
+        )
 
     def progress(self, done: int, total: int) -> None:
         """Tell how far the phase is: of steps each one, of a thousand weights each percent."""
@@ -73,7 +89,8 @@ class EventReporter:
         )
 
     def warning(self, warning: ErrorInfo) -> None:
-        """Keep it for the log; the app hears of it when the job ends."""
+        """Tell it, and keep it for the log; the job's ending repeats it."""
+        self._put(JobWarned(job=self._job, warning=warning))
         _log.warning("%s: %s", warning.code.value, warning.message)
 
 

@@ -132,7 +132,8 @@ class Engine:
         words = self._folders.wildcards
         cache, put = Path(self._folders.cache), self._outbox.put
         hashes = BackgroundHash(known_files(cache), partial(tell_hash, put))
-        runner = JobRunner(cache, Path(words) if words else None, Residency(), hashes)
+        words_folder = Path(words) if words else None
+        runner = JobRunner(cache, words_folder, Residency(), hashes, prepares=True)
         arguments = (self._queries, runner, put)
         Thread(target=answer_all, args=arguments, name=_ANSWERER, daemon=True).start()
         put(Ready())
@@ -140,6 +141,7 @@ class Engine:
             lambda command, token: run_job(runner, command, token, put), rest=runner.release
         )
         hashes.close()
+        runner.close()
 
     def _read(self) -> None:
         """Take commands until the app goes away."""

@@ -33,7 +33,7 @@ PREFIX = struct.Struct("<II")
 
 def test_the_strategies_know_every_message() -> None:
     assert len(COMMANDS) == 15
-    assert len(EVENTS) == 22
+    assert len(EVENTS) == 23
     assert not set(COMMANDS) & set(EVENTS)
 
 

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.engine_connection import EngineCommand
 from app.engine_process import Supervision
 from tests.app.fake_engine import Plan
+from tests.app.known_hardware import write_verdicts
 from tests.app.supervised import QUICK, Supervised, fake_command
 
 
@@ -17,6 +18,7 @@ from tests.app.supervised import QUICK, Supervised, fake_command
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "LOGS"):
         monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
+    write_verdicts(tmp_path / "cache")
 
 
 class Supervise(Protocol):

@@ -7,6 +7,7 @@ import pytest
 from app.cli import adapters, run
 from backends.hardware import Adapter, PciId
 from backends.registry import BackendReference
+from engine.jobs.devices import Devices
 
 CARD = Adapter(
     vendor="NVIDIA",
@@ -47,8 +48,8 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adapters, "list_adapters", lambda: (CARD, PROCESSOR, BOARD))
     monkeypatch.setattr(adapters, "second_opinions", lambda _adapters: (NOTE,))  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     monkeypatch.setattr(adapters, "find", known)
-    monkeypatch.setattr("app.cli.devices.list_devices", list)
-    monkeypatch.setattr("app.cli.doctor.list_devices", list)
+    monkeypatch.setattr(Devices, "listed", lambda _devices: ())  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+    monkeypatch.setattr(Devices, "choice", lambda _devices: "")  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
 
 
 def test_devices_shows_them_above_the_backends(capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +64,7 @@ def test_devices_shows_them_above_the_backends(capsys: pytest.CaptureFixture[str
         "none: it is the display of a server's management controller, not a graphics processor",
         NOTE,
         "",
-        "BACKEND DEVICE PRECISION VERDICT",
+        "BACKEND DEVICE BLOCKS OF SD 1.5 VERDICT",
     ]
 
 

@@ -90,8 +90,15 @@ def test_the_hash_is_added_to_what_is_known_of_a_checkpoint(staged: Staged) -> N
     assert isinstance(before, CheckpointInfo)
     looked: list[object] = []
     hashing: list[tuple[Path, int]] = []
-    store.looked.connect(lambda path, answer: looked.append((path, answer)))
-    store.hashing.connect(lambda path, percent: hashing.append((path, percent)))
+
+    def note_look(path: Path, answer: object) -> None:
+        looked.append((path, answer))
+
+    def note_hashing(path: Path, percent: int) -> None:
+        hashing.append((path, percent))
+
+    store.looked.connect(note_look)
+    store.hashing.connect(note_hashing)
 
     def hear(path: str, done: int, sha256: str | None = None) -> None:
         event = CheckpointHashed(path=path, done_bytes=done, total_bytes=200, sha256=sha256)

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,13 @@ import pytest
 from app.checkpoints import find_checkpoint, list_checkpoints
 from app.cli import run
 from app.paths import find_paths, starter_checkpoint
-from backends.registry import BACKENDS
+from backends.base import Device
+from backends.registry import BACKENDS, BackendReference
+from engine.api.messages import PrecisionFigures
 from engine.checkpoints.full_hash import FullHash
+from engine.jobs.devices import Devices
+from engine.jobs.fingerprint import machine_fingerprint
+from engine.jobs.verdicts import BackendReport, TriedDevice, VerdictStore
 from tests.single_file import write_single_file
 
 
@@ -26,24 +32,93 @@ def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 
 
 def test_devices_lists_every_backend_with_a_verdict(capsys: pytest.CaptureFixture[str]) -> None:
-    devices = json_of(capsys, "devices")["devices"]
+    output = json_of(capsys, "devices")
+    devices = output["devices"]
     assert {device["backend"] for device in devices} == {r.name for r in BACKENDS}
     assert all(device["usable"] or device["reason"] for device in devices)
+    # The one that works is first, with what it was seen to need.
+    assert devices[0]["backend"] == "cpu"
+    assert devices[0]["figures"][0]["milliseconds"] == 400
+    assert output["choice"] == "the only one that is known to work here"
     assert run(["devices"]) == 0
-    assert "usable on request" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "usable on request" in out
+    assert "f32 400 ms" in out
+    assert "not usable: It is not for this test." in out
+    assert "auto takes cpu on processor: the only one that is known to work here." in out
 
 
-def test_a_missing_runtime_is_a_reason_not_a_crash(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("backends.intel_openvino.find_spec", lambda _name: None)  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
+@pytest.mark.skipif(find_spec("torch") is not None, reason="torch is installed")
+def test_a_missing_runtime_is_a_reason_not_a_crash(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["generate", "a house", "--backend", "torch_device"]) == 1
+    assert "torch is not installed" in capsys.readouterr().err
     devices = json_of(capsys, "devices")["devices"]
-    openvino = next(device for device in devices if device["backend"] == "intel_openvino")
-    assert not openvino["usable"]
-    assert openvino["reason"] == "openvino is not installed"
-    arguments = ["generate", "a house", "--backend", "intel_openvino"]
-    assert run(arguments) == 1
-    assert "openvino is not installed" in capsys.readouterr().err
+    torch = next(device for device in devices if device["backend"] == "torch_device")
+    assert not torch["usable"]
+    assert torch["reason"].startswith("torch is not installed")
+
+
+class Trials:
+    """Finds the processor right, and counts how often it looked."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ran = 0
+        monkeypatch.setattr("engine.jobs.trials.Trials.run", self.run)
+        monkeypatch.setattr("engine.jobs.trials.Trials.look", self.run)
+
+    def run(self, reference: BackendReference, fingerprint: str, *_: object) -> BackendReport:
+        self.ran += 1
+        figures = (PrecisionFigures(precision="f32", milliseconds=3.25, difference=1e-6),)
+        known = TriedDevice(id="cpu", name="processor", precisions=("f32",), figures=figures)
+        devices = (known,) if reference.name == "cpu" else ()
+        return BackendReport(backend=reference.name, fingerprint=fingerprint, devices=devices)
+
+
+def test_the_hardware_is_checked_once_and_it_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache" / "devices.json").unlink()
+    trials = Trials(monkeypatch)
+    arguments = ("generate", "a house", "--steps", "1", "--size", "64x64")
+    assert run([*arguments, "--backend", "cpu"]) == 0
+    assert trials.ran == 0  # who asks for one backend does not ask which is best
+    capsys.readouterr()
+    assert run(arguments) == 0
+    first = trials.ran
+    assert first > 0
+    assert capsys.readouterr().err == "safelight: Checking your hardware, once.\n"
+    result = json_of(capsys, *arguments)
+    assert (result["backend"], trials.ran) == ("cpu", first)
+    assert result["choice"] == "the only one that is known to work here"
+
+
+def test_recheck_forgets_what_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trials = Trials(monkeypatch)
+    cache = tmp_path / "cache"
+    Devices(cache).note_failure(Device("cpu", "cpu", "processor"), "CUDA error 700")
+    assert "CUDA error 700" in [d["failure"] for d in json_of(capsys, "devices")["devices"]]
+    assert run(["devices"]) == 0
+    assert "usable, but it failed in an earlier job: CUDA error 700" in capsys.readouterr().out
+    assert trials.ran == 0
+    devices = json_of(capsys, "devices", "--recheck")["devices"]
+    assert trials.ran > 0
+    assert {device["failure"] for device in devices} == {""}
+    assert devices[0]["figures"][0]["milliseconds"] == 3.25
+
+
+def test_where_it_cannot_be_checked_that_is_said_and_the_processor_draws(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache" / "devices.json").unlink()
+
+    def full(_folder: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("engine.jobs.devices.trial_network.network", full)
+    assert run(["generate", "a house", "--steps", "1", "--size", "64x64"]) == 0
+    assert "cannot be checked" in capsys.readouterr().err
 
 
 def test_inspect_says_what_the_starter_is(capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,11 +216,35 @@ def test_a_checkpoint_is_found_by_path_and_by_name(tmp_path: Path) -> None:
     assert find_checkpoint(str(tmp_path), tmp_path, starter) == tmp_path
 
 
-def test_doctor_makes_a_picture_on_every_backend(capsys: pytest.CaptureFixture[str]) -> None:
+def test_doctor_tries_every_backend_and_makes_a_picture_on_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With everything real: each backend in a process of its own, then in this one."""
+    (tmp_path / "cache" / "devices.json").unlink()
     result = json_of(capsys, "doctor")
     checks = {check["name"]: check for check in result["checks"]}
     assert result["ok"]
     assert "dB from the cpu backend's" in checks["picture on intel_openvino"]["detail"]
+    for backend in ("cpu", "intel_openvino"):
+        assert "It computes rightly: " in checks[f"trial of {backend}"]["detail"]
+    assert " here" in checks["choice"]["detail"]
+
+
+def test_doctor_faults_a_device_that_computes_wrongly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = VerdictStore(tmp_path / "cache" / "devices.json", machine_fingerprint())
+    wrong = (PrecisionFigures(precision="f16", problem="it is off by 2.0%"),)
+    device = TriedDevice(id="cpu", name="processor", precisions=("f16",), figures=wrong)
+    report = BackendReport(
+        backend="intel_openvino", fingerprint=store.fingerprint, devices=(device,)
+    )
+    store.keep(report)
+    assert run(["doctor"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = [line for line in lines if "trial of intel_openvino" in line]
+    assert line.startswith("FAILED")
+    assert "off by 2.0%" in line
 
 
 def test_doctor_reports_a_folder_that_cannot_be_written(
@@ -153,7 +252,7 @@ def test_doctor_reports_a_folder_that_cannot_be_written(
 ) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("SAFELIGHT_OUTPUT", str(tmp_path / "file" / "sub"))
-    monkeypatch.setattr("app.cli.doctor.list_devices", list)
+    monkeypatch.setattr(Devices, "listed", lambda _devices: ())  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
     assert run(["doctor"]) == 1
     assert "FAILED  output folder" in capsys.readouterr().out
 

@@ -4,8 +4,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.progress import Preview, ProgressState
-from engine.api.messages import JobFinished, JobPhase, JobPreview, JobProgress
-from engine.api.record import Timings
+from engine.api.messages import JobPhase, JobPreview, JobProgress
 from engine.api.values import Phase
 
 JOB = "a-0"
@@ -50,14 +49,37 @@ def test_speed_and_time_left_come_from_the_steps(running: Running) -> None:
     assert running.state.seconds_left == pytest.approx(10.5)
 
 
-def test_what_comes_after_the_steps_is_known_from_the_job_before(running: Running) -> None:
-    timings = Timings(
-        load_s=0, compile_s=0, encode_s=0, denoise_s=9, decode_s=3, save_s=1, total_s=13
-    )
-    running.state.on_finished(JobFinished(job=JOB, device="", timings=timings))
-    running.step(1, 2.0)
-    running.step(2, 2.0)
-    assert running.state.seconds_left == pytest.approx(8 * 2 + 4)
+def test_what_comes_after_the_steps_is_known_from_earlier_jobs(running: Running) -> None:
+    phase = JobPhase(job=JOB, phase=Phase.DENOISE, expected_s=20.0, after_s=4.0)
+    running.state.on_phase(phase)
+    assert running.state.seconds_left == pytest.approx(24)
+    for done in range(1, 7):
+        running.step(done, 2.0)
+    assert running.state.seconds_left == pytest.approx(4 * 2 + 4)
+
+
+def test_the_bar_is_of_the_whole_picture(running: Running) -> None:
+    state = running.state
+    # Nothing is known but the steps: phases have parts of the bar.
+    seen = [state.fraction]
+    for done in range(1, 11):
+        running.step(done, 1.0)
+        seen.append(state.fraction)
+    for phase in (Phase.COMPILE, Phase.DECODE, Phase.SAVE):
+        state.on_phase(JobPhase(job=JOB, phase=phase))
+        seen.append(state.fraction)
+    assert seen == sorted(seen)
+    assert seen[1] < 0.3
+    assert 0.8 < seen[10] < 0.95 < seen[-1] < 1
+    state.begin("b")
+    assert state.fraction == 0
+    # All is known: time is what counts.
+    state.on_phase(JobPhase(job="b", phase=Phase.COMPILE, expected_s=30.0, after_s=70.0, once=True))
+    assert state.once
+    running.clock.now += 20
+    assert state.fraction == pytest.approx(0.2)
+    state.on_phase(JobPhase(job="b", phase=Phase.DENOISE, expected_s=60.0, after_s=10.0))
+    assert not state.once
 
 
 def test_time_left_is_never_negative(running: Running) -> None:

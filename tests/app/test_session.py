@@ -12,7 +12,8 @@ from app.engine_process import EngineState
 from app.jobs import JobState
 from app.notices import Remedy
 from engine.api.limits import MAX_SEED
-from engine.api.values import ErrorCode
+from engine.api.messages import JobWarned
+from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.fake_engine import Plan
@@ -49,6 +50,16 @@ def test_a_picture_is_made_shown_and_listed(stage: Stage) -> None:
     assert session.view.path == jobs[1].images[0]
     staged.wait(lambda: len(session.gallery) == 2)
     assert session.progress.job is None
+
+
+def test_why_a_picture_takes_longer_this_once_is_told_at_once_and_once(stage: Stage) -> None:
+    staged = stage()
+    preparing = ErrorInfo(ErrorCode.PREPARING, "Preparing it, once.", "The next is quicker.")
+    for warning in (preparing, preparing, ErrorInfo(ErrorCode.NOT_AVAILABLE, "No effect.")):
+        staged.client.job_warned.emit(JobWarned(job="a", warning=warning))
+    (notice,) = staged.session.notices.notices
+    assert (notice.message, notice.hint) == (preparing.message, preparing.hint)
+    assert notice.error is None
 
 
 def test_a_seed_that_cannot_be_is_told_and_nothing_queued(stage: Stage) -> None:

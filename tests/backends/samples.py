@@ -19,9 +19,9 @@ from backends.base import (
     Graph,
     Precision,
     Session,
-    WeightRef,
 )
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.weights import bind
 from tests.checkpoints.arrays import write_arrays
 
 CHANNELS, WIDTH = 4, 8
@@ -89,15 +89,16 @@ def sample_graph(target: Target, folder: Path) -> Graph:
     g = target.builder("sample", slices)
     image = g.input("image", DType.F32, ("batch", CHANNELS, "height", "width"))
     shift = g.input("shift", DType.F32, (WIDTH, 1, 1))
-    x = g.conv(g.cast_to_element(image), "conv", (CHANNELS, WIDTH))
-    x = g.silu(g.op("Add", x, g.cast_to_element(shift)))
+    x = g.conv(g.from_planes(g.cast_to_element(image)), "conv", (CHANNELS, WIDTH))
+    x = g.from_planes(g.silu(g.op("Add", g.to_planes(x), g.cast_to_element(shift))))
     x = g.to_image(g.linear(g.to_tokens(x, WIDTH), "mix", (WIDTH, WIDTH)), x)
+    x = g.to_planes(x)
     size = ("batch", WIDTH, "2*height", "2*width")
     nearest = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric"}
     scales = g.constant([1, 1, 2, 2], DType.F32)
     doubled = g.op("Resize", x, "", scales, nearest_mode="floor", **nearest)
     g.output(doubled, "doubled", DType.F32, size)
-    bound: dict[str, WeightRef] = dict(slices)
+    bound = bind(g.used, element)
     bound["mix.bias"] = ComputedArray(arrays["mix.bias"].astype(element.numpy), element)
     return g.build(bound)
 

@@ -18,6 +18,8 @@ def gpu(vendor: str, **facts: str) -> Adapter:
         (gpu("NVIDIA", architecture="sm_90"), "linux", "nvidia_cuda"),
         (gpu("NVIDIA", architecture="sm_75"), "linux", "nvidia_cuda"),
         (gpu("AMD", driver="amdgpu"), "linux", "amd_migraphx"),
+        (gpu("AMD", driver="amdgpu", architecture="gfx1201"), "linux", "amd_migraphx"),
+        (gpu("AMD", driver="amdgpu", architecture="gfx1030"), "linux", "webgpu"),
         (gpu("Intel", driver="xe"), "linux", "intel_openvino"),
         (gpu("Qualcomm"), "win32", "webgpu"),
         (gpu("Apple"), "darwin", "webgpu"),

@@ -3,6 +3,8 @@
 A checkpoint as training tools leave it: weights of several types, among them a shared one and a
 parameter, under `state_dict`, beside counters, an optimiser's state and NumPy's scalars.
 """
+# pyright: basic, reportMissingImports=false
+# torch is absent from the environment that is type-checked.
 
 from collections import OrderedDict
 from pathlib import Path

@@ -22,12 +22,15 @@ from backends.base import (
     Precision,
     Progress,
     Session,
+    ShapeProfile,
+    ShapeSupport,
 )
 from backends.null import NullBackend
 from engine.api.values import ArtifactKind, ErrorCode
-from engine.compile import artifacts
-from engine.compile.artifacts import MANIFEST, ArtifactStore
+from engine.compile import manifest
+from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiled import PLAN_BYTES
+from engine.compile.manifest import MANIFEST
 from engine.errors import EngineError
 from engine.jobs.cancel import CancelToken
 from tests.compile.compiling import Bench, network, run, write_weights
@@ -118,16 +121,16 @@ def test_what_is_damaged_is_made_again_without_a_word(
 def test_a_large_file_is_not_read_at_each_start(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(artifacts, "READ_BYTES", 100)
+    monkeypatch.setattr(manifest, "READ_BYTES", 100)
     whole = bench.numbers()
     read: list[Path] = []
-    digest = artifacts._sha256  # pyright: ignore[reportPrivateUsage]
+    digest = manifest._sha256  # pyright: ignore[reportPrivateUsage]
 
     def counting(path: Path) -> str:
         read.append(path)
         return digest(path)
 
-    monkeypatch.setattr(artifacts, "_sha256", counting)
+    monkeypatch.setattr(manifest, "_sha256", counting)
     bench.numbers()
     assert read == []
     # Another time of change, as of a cache that was copied: read once, and believed from then on.
@@ -146,7 +149,7 @@ def test_what_the_runtime_refuses_is_made_again_once(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A large file whose damage shows in no size and no time."""
-    monkeypatch.setattr(artifacts, "READ_BYTES", 100)
+    monkeypatch.setattr(manifest, "READ_BYTES", 100)
     whole = bench.numbers()
     (artifact,) = bench.artifacts()
     facts = _file(artifact).stat()
@@ -378,8 +381,12 @@ def test_those_named_are_cleared_and_without_a_name_all(bench: Bench) -> None:
     assert bench.left() == set()
 
 
-def test_what_is_in_use_stays_until_it_is_not(bench: Bench) -> None:
+@pytest.mark.parametrize("found", [False, True])
+def test_what_is_in_use_stays_until_it_is_not(bench: Bench, found: bool) -> None:
     session = bench.session()
+    if found:
+        session.close()
+        session = bench.session()
     before = run(session)
     bench.store.remove()  # another store, as another process has it
     bench.store.remove([path.name for path in bench.artifacts()])
@@ -417,3 +424,29 @@ def test_a_stopped_compile_leaves_nothing(bench: Bench, interruptible: bool) -> 
     assert [type(failure).__name__ for failure in failures] == ["Cancelled"]
     assert bench.artifacts() == []
     assert bench.left() == set()
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_compiler_that_does_not_say_for_which_sizes_is_taken_at_the_word_asked(
+    bench: Bench, kept: bool
+) -> None:
+    class Silent(NullBackend):
+        def compile(
+            self,
+            graph: Graph,
+            device: Device,
+            profile: ShapeProfile,
+            folder: Path,
+            progress: Progress,
+            cancel: Cancellation,
+        ) -> Artifact | None:
+            super().compile(graph, device, profile, folder, progress, cancel)
+            return Artifact(folder)
+
+    bench.backend = Silent
+    bench.change(shapes=ShapeSupport.RANGES)
+    session = bench.session(store=None if kept else ArtifactStore(None))
+    for _ in range(3):
+        run(session)
+    session.close()
+    assert bench.compiles == 1

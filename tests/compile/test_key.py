@@ -129,6 +129,15 @@ def test_each_part_counts(
     assert len(bench.artifacts()) == 2
 
 
+def test_one_for_ranges_is_not_taken_for_one_size(bench: Bench) -> None:
+    """Though that size is within them: other options made it."""
+    bench.change(shapes=ShapeSupport.RANGES)
+    bench.numbers()
+    bench.change(shapes=ShapeSupport.STATIC)
+    bench.numbers()
+    assert bench.compiles == 2
+
+
 def test_other_weights_count_only_where_they_are_carried(bench: Bench) -> None:
     other = network(write_weights(bench.folder / "other.safetensors", seed=1))
     bench.numbers()

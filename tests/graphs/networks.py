@@ -81,7 +81,7 @@ def graph_in_memory(
 def _read(source: WeightSource, flat: Array) -> Array:
     if isinstance(source, DerivedWeight):
         derived = np.empty(source.shape, flat.dtype)
-        source.derive(_read(source.source, flat), derived)
+        source.derive([_read(part, flat) for part in source.sources], derived)
         return derived
     start = source.offset // flat.itemsize
     return flat[start : start + source.elements].reshape(source.shape)
@@ -112,6 +112,19 @@ def small_unet(
         ),
         norm_groups=16,
         linear_projection=linear,
+    )
+
+
+def wide_unet() -> UNetConfig:
+    """One level as wide as SD 1's first, where the fused kernels that have few widths serve."""
+    level = UNetBlock(320, (1,), 8, False)
+    return UNetConfig(
+        in_channels=4,
+        out_channels=4,
+        context_width=24,
+        down=(level,),
+        mid=level,
+        up=(UNetBlock(320, (1, 1), 8, False),),
     )
 
 

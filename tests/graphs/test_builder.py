@@ -52,8 +52,21 @@ NETWORKS: dict[str, Emit] = {
 }
 every_network = pytest.mark.parametrize("emit", NETWORKS.values(), ids=NETWORKS)
 FORMS = [
-    OperatorSet(23, (DType.F32, DType.BF16), *forms)
-    for forms in product(AttentionForm, GroupNormForm, GeluForm, LinearForm, UpsamplingForm)
+    OperatorSet(
+        opset=23,
+        elements=(DType.F32, DType.BF16),
+        attention=attention,
+        group_norm=group_norm,
+        gelu=gelu,
+        linear=linear,
+        upsampling=upsampling,
+    )
+    for attention, group_norm, gelu, linear, upsampling in product(
+        # Those that go with any layout and any element type; test_fused has the others.
+        (AttentionForm.PRIMITIVE, AttentionForm.STANDARD, AttentionForm.MULTI_HEAD),
+        (GroupNormForm.INSTANCE, GroupNormForm.STANDARD),
+        *(GeluForm, LinearForm, UpsamplingForm),
+    )
 ]
 
 

@@ -121,7 +121,7 @@ def test_causal_attention_sees_no_later_token(form: AttentionForm) -> None:
     np.testing.assert_array_equal(causal(changed_k, changed_v)[:, :6], result[:, :6])
 
 
-@pytest.mark.parametrize("form", GroupNormForm)
+@pytest.mark.parametrize("form", [GroupNormForm.INSTANCE, GroupNormForm.STANDARD])
 def test_group_norm(form: GroupNormForm) -> None:
     x = 3 * drawn(2, 12, 5, 7) + 2
     weights = {"norm.weight": drawn(12), "norm.bias": drawn(12)}

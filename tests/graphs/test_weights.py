@@ -1,5 +1,6 @@
 """In which type weights are bound, and that conversion rounds as it should."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from time import sleep
 
@@ -141,18 +142,21 @@ def test_progress_rises_to_the_total_of_what_is_converted(tmp_path: Path) -> Non
 def test_derived_weights_are_computed_beside_those_bound_by_reference(
     tmp_path: Path, element: DType
 ) -> None:
-    def doubled(weight: Array, out: Array) -> None:
-        out[...] = 2 * weight.astype(np.float32).T
+    def doubled_sum(weights: Sequence[Array], out: Array) -> None:
+        first, second = (weight.astype(np.float32) for weight in weights)
+        out[...] = 2 * (first + second).T
 
-    arrays = {"w": np.arange(6.0).reshape(2, 3), "kept": np.ones(4)}
+    arrays = {"w": np.arange(6.0).reshape(2, 3), "v": np.ones((2, 3)), "kept": np.ones(4)}
     slices = write_arrays(tmp_path / "w.safetensors", arrays, element)
-    derived = DerivedWeight(slices["w"], (3, 2), doubled)
-    bound = bind({"w:doubled": derived, "kept": slices["kept"]}, element)
+    derived = DerivedWeight((slices["w"], slices["v"]), (3, 2), doubled_sum)
+    bound = bind({"w:derived": derived, "kept": slices["kept"]}, element)
     assert bound["kept"] is slices["kept"]
-    computed = bound["w:doubled"]
+    computed = bound["w:derived"]
     assert isinstance(computed, ComputedArray)
     assert computed.dtype is element
-    np.testing.assert_array_equal(computed.array.astype(np.float32), 2 * arrays["w"].T)
+    np.testing.assert_array_equal(
+        computed.array.astype(np.float32), 2 * (arrays["w"] + arrays["v"]).T
+    )
 
 
 def test_nothing_is_reported_where_nothing_is_converted(tmp_path: Path) -> None:

@@ -3,15 +3,27 @@
 from pathlib import Path
 from threading import Thread
 
+import msgspec
 import pytest
 
+from backends.base import (
+    Artifact,
+    Cancellation,
+    Device,
+    DType,
+    Graph,
+    Progress,
+    Session,
+)
 from backends.registry import BACKENDS
 from engine.api.request import GenerateRequest
-from engine.api.values import Phase
+from engine.api.values import Phase, PrecisionName
 from engine.errors import Cancelled
 from engine.jobs.cancel import CancelToken
 from engine.jobs.runner import JobRunner, SilentReporter
 from engine.jobs.saving import PictureSaver, SavedImage
+from tests.pipeline.counting import CountingBackend
+from tests.pipeline.jobs import Log, a_request, run
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 # Those that compute on this machine; torch is a runtime of its own.
@@ -78,6 +90,67 @@ def test_a_picture_that_is_decoded_is_saved_and_no_further_one_begun(
         )
     (saved,) = reporter.saved
     assert list((tmp_path / "out").iterdir()) == [saved.path]
+
+
+class StoppingInProgress(Stopping):
+    """Asks to stop when a phase that has begun tells for the first time that something is done."""
+
+    def __init__(self, phase: Phase) -> None:
+        super().__init__(phase, 0)
+        self.told: list[tuple[int, int]] = []
+
+    def progress(self, done: int, total: int) -> None:
+        if self.begun[-1] is self._phase:
+            self.told.append((done, total))
+            self.token.cancel()
+
+
+def test_weights_are_not_converted_to_the_end(tmp_path: Path) -> None:
+    half = write_checkpoint(tmp_path / "half", dtype=DType.F16)
+    reporter = StoppingInProgress(Phase.COMPILE)
+    wish = msgspec.structs.replace(request(half, "null"), precision=PrecisionName.F32)
+    with pytest.raises(Cancelled):
+        JobRunner(tmp_path / "cache").run(wish, saver(tmp_path), reporter, reporter.token)
+    ((done, total),) = reporter.told
+    assert 0 < done < total
+    assert reporter.begun[-1] is Phase.COMPILE
+
+
+class Stubborn(CountingBackend):
+    """Asked to stop in the midst of a load it finishes the load, as OpenVINO does."""
+
+    def __init__(self, network: str, token: CancelToken) -> None:
+        super().__init__()
+        self._network, self._token = network, token
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        session = super().load(graph, artifact, device, progress, cancel)
+        if graph.name == self._network:
+            self._token.cancel()
+        return session
+
+
+@pytest.mark.parametrize("network", ["text_encoder", "denoiser", "vae_decoder"])
+def test_a_load_that_cannot_be_stopped_is_finished_and_freed_and_nothing_follows(
+    tiny: Path, network: str
+) -> None:
+    token, log = CancelToken(), Log()
+    backend = Stubborn(network, token)
+    with pytest.raises(Cancelled):
+        run(a_request(tiny), backend, log=log, cancel=token)
+    assert network in [name for name, _ in backend.loads]
+    assert backend.open_now == []
+    # The denoiser loads while the prompt is read.
+    assert log.phases[-1] is Phase.COMPILE or network == "denoiser"
+    assert Phase.DECODE not in log.phases
+    assert (Phase.DENOISE in log.phases) == (network == "vae_decoder")
 
 
 def request(checkpoint: Path, backend: str, count: int = 1) -> GenerateRequest:

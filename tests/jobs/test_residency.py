@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backends.base import Device
 from backends.null import Script
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, Phase
 from engine.errors import Cancelled
 from engine.jobs.cancel import CancelToken
+from engine.jobs.devices import Candidate, Devices
 from engine.jobs.runner import JobResult, JobRunner, SilentReporter
 from engine.jobs.saving import PictureSaver
 from engine.memory.residency import Residency
@@ -40,10 +40,10 @@ class Bench:
     def use(self, backend: CountingBackend) -> None:
         """Make this the only backend there is."""
 
-        def candidates(wanted: str) -> list[tuple[CountingBackend, Device]]:
-            return [(backend, backend.probe()[0])]
+        def candidates(_devices: Devices, _wanted: str, _cancel: CancelToken) -> list[Candidate]:
+            return [Candidate(backend, backend.probe()[0])]
 
-        self.monkeypatch.setattr("engine.jobs.runner.candidates", candidates)
+        self.monkeypatch.setattr(Devices, "candidates", candidates)
 
     def run(
         self, request: GenerateRequest | None = None, token: CancelToken | None = None

@@ -71,6 +71,14 @@ def test_a_record_from_before_sdxl(name: ConventionName) -> None:
     assert decode_record(json.dumps(written)) == record
 
 
+def test_a_record_from_before_devices_were_measured_says_no_choice() -> None:
+    chosen = msgspec.structs.replace(PLAIN, choice="1.9x faster than CUDA here")
+    written = json.loads(encode_record(chosen))
+    assert decode_record(json.dumps(written)) == chosen
+    del written["choice"]
+    assert decode_record(json.dumps(written)) == PLAIN
+
+
 def test_no_record(tmp_path: Path) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(PNG)

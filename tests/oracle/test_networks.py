@@ -67,6 +67,7 @@ def unet_case(
 ) -> Case:
     torch.manual_seed(0)
     crossing = [any(block.depths) for block in config.down]
+    assert config.mid is not None
     depth = config.mid.depths[0]
     module = diffusers.UNet2DConditionModel(
         in_channels=config.in_channels,

@@ -89,7 +89,7 @@ def text_case(component: Component, module, config: ClipTextConfig, output: str)
     ends = (9, 76)
     for row, end in enumerate(ends):
         tokens[row, 0], tokens[row, end], tokens[row, end + 1 :] = 60, 61, 0
-    feeds = {"tokens": tokens}
+    feeds: dict = {"tokens": tokens}
     if component is Component.TEXT_ENCODER_2:
         feeds["end"] = np.eye(77, dtype=np.float32)[list(ends)]
 

@@ -466,3 +466,26 @@ def test_encoders_side_by_side() -> None:
     assert joint.at(STEPS - 1, guided=True) is late
     assert joint.at(0, guided=True) is not late
     assert JointConditioning((first,)).at(0, guided=True) is first.at(0, guided=True)
+
+
+@pytest.mark.parametrize("guided", [True, False])
+@pytest.mark.parametrize("matching", LengthMatching)
+@pytest.mark.parametrize(
+    ("prompt", "negative"),
+    [
+        ("red", ""),
+        ("red BREAK house", "blur"),
+        ("red", "blur BREAK grain BREAK dust"),
+        ("red BREAK house", "blur BREAK grain BREAK dust"),
+        ("red AND house BREAK sea", "blur"),
+        ("[red:house BREAK sea:0.5]", "[blur|grain BREAK dust]"),
+    ],
+)
+def test_the_plan_knows_the_shape_before_anything_is_encoded(
+    prompt: str, negative: str, matching: LengthMatching, guided: bool
+) -> None:
+    """What a device compiles for is decided by then."""
+    convention = a_convention(length_matching=matching)
+    plan = plan_prompts(prompt, negative, TOKENIZER, convention, STEPS)
+    given = encode(plan, Encoder()).at(0, guided=guided)
+    assert plan.shape(guided=guided) == given.shape[:2]

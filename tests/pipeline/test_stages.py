@@ -4,22 +4,25 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from threading import Timer
+from time import sleep
 
 import numpy as np
 import pytest
 
-from backends.base import Array, BackendError, Precision, Session
-from backends.null import Script
+from backends.base import Array, BackendError, Precision, Session, ShapeSupport
+from backends.null import Compiling, Script
 from engine.api.record import Retry
 from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.compile.compiler import Network
 from engine.errors import Cancelled, EngineError
 from engine.families import identify
 from engine.jobs.cancel import CancelToken
+from engine.memory.residency import Residency
 from engine.pipeline import checks, networks
 from engine.pipeline.stages import Stages, as_pixels
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import Log, a_request, make_stages, run
+from tests.tiny_checkpoint import DOWNSCALE
 
 NAN, INF = float("nan"), float("inf")
 BF16, F32 = Precision.BF16, Precision.F32
@@ -33,9 +36,11 @@ def decoder(tiny: Path) -> Network:
     return networks.decoder(identify(tiny))
 
 
-def decode(stages: Stages, decoder: Network, *, keep: bool = False) -> Array:
+def decode(
+    stages: Stages, decoder: Network, *, keep: bool = False, latent: Array = LATENT
+) -> Array:
     def work(session: Session) -> Array:
-        return stages.call(session, {"latent": LATENT})["image"]
+        return stages.call(session, {"latent": latent})["image"]
 
     return stages.run(Phase.DECODE, decoder, work, checks.picture, keep=keep)
 
@@ -308,4 +313,54 @@ def test_the_denoiser_loads_beside_the_text_encoder(tiny: Path) -> None:
     run(a_request(tiny), backend)
     assert {name for name, _ in backend.loads[:2]} == {"text_encoder", "denoiser"}
     assert [name for name, _ in backend.loads[2:]] == ["vae_decoder"]
+    assert backend.open_now == []
+
+
+def test_a_compile_ahead_that_nobody_wants_is_ended(
+    tmp_path: Path, decoder: Network, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would never end by itself."""
+    journal = tmp_path / "journal"
+    how = Compiling(interruptible=False, gate=str(tmp_path / "none"), journal=str(journal))
+    monkeypatch.setenv(*how.as_environment().popitem())
+    with closing(make_stages(CountingBackend(), tmp_path, (F32,))) as stages:
+        stages.prepare(decoder)
+        while not journal.exists():
+            sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "loads"),
+    [(None, 1), (ShapeSupport.DYNAMIC, 1), (ShapeSupport.RANGES, 1), (ShapeSupport.STATIC, 2)],
+)
+def test_one_that_serves_for_another_size_is_taken(
+    tmp_path: Path,
+    tiny: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    shapes: ShapeSupport | None,
+    loads: int,
+) -> None:
+    """Prepared, kept, and given to the next job: it is known by what it serves for."""
+    if shapes is not None:
+        monkeypatch.setenv(*Compiling(shapes=shapes).as_environment().popitem())
+    checkpoint, residency, backend = identify(tiny), Residency(), CountingBackend()
+    narrow, wide = 64, 128
+    made = {width: networks.decoder(checkpoint, narrow, width) for width in (narrow, wide)}
+
+    def decode_at(stages: Stages, network: Network, width: int) -> None:
+        latent = np.zeros((1, 4, narrow // DOWNSCALE, width // DOWNSCALE), np.float32)
+        decode(stages, network, latent=latent)
+        assert len(backend.open_now) == 1
+
+    with closing(make_stages(backend, tmp_path, (F32,), residency=residency)) as stages:
+        stages.prepare(made[wide])
+        for width in (wide, narrow):
+            decode_at(stages, made[width], width)
+        stages.leave_resident()
+    assert len(backend.loads) == loads
+    with closing(make_stages(backend, tmp_path, (F32,), residency=residency)) as stages:
+        decode_at(stages, networks.decoder(checkpoint, narrow, narrow), narrow)
+        assert len(backend.loads) == loads
+        stages.leave_resident()
+    residency.release()
     assert backend.open_now == []

@@ -24,6 +24,7 @@ from engine.api.messages import (
     JobPhase,
     JobPreview,
     JobProgress,
+    JobWarned,
     Message,
     Ready,
     RunJob,
@@ -37,8 +38,8 @@ ENGINE = (sys.executable, "-I", "-m", "engine")
 # Generous: nothing here depends on how long things take.
 PATIENCE_S = 120.0
 
-OfJob = JobPhase | JobProgress | JobPreview | ImageSaved | JobFinished | JobCancelled | JobFailed
 Ending = JobFinished | JobCancelled | JobFailed
+OfJob = JobPhase | JobProgress | JobWarned | JobPreview | ImageSaved | Ending
 T = TypeVar("T", bound=Message)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from app.paths import starter_checkpoint
 from backends.base import DType
+from backends.registry import BACKENDS
 from engine.api.conventions import CONVENTIONS
 from engine.api.messages import (
     ArtifactsListed,
@@ -40,7 +41,6 @@ from engine.api.prompts import HintKind, PromptQuestion
 from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ConventionName, ErrorCode, Phase
 from engine.families.identify import identify
-from engine.jobs.devices import list_devices
 from engine.jobs.runner import JobRunner
 from engine.memory.working_copy import WorkingCopies
 from engine.metadata.infotext import parse_infotext
@@ -62,20 +62,39 @@ def test_devices(talk: Conversation) -> None:
     talk.send(ScanDevices(query=4))
     found = talk.wait_for(DevicesFound)
     assert found.query == 4
-    assert [device.backend for device in found.devices] == [
-        device.backend for device in list_devices()
-    ]
-    assert all(device.memory_total_bytes > 0 for device in found.devices)
+    assert {device.backend for device in found.devices} == {r.name for r in BACKENDS}
+    by_name = {device.backend: device for device in found.devices}
+    # The processor needs no trial to be used; of what was not tried there is only the name.
+    assert found.devices[0].backend == "cpu"
+    assert by_name["cpu"].memory_total_bytes > 0
+    assert not by_name["intel_openvino"].checked
+    assert by_name["intel_openvino"].unusable == "It was not looked at yet."
+    assert found.news
 
 
-def test_verdicts(talk: Conversation) -> None:
-    talk.send(VerifyDevices(query=5))
-    talk.wait_for(DeviceVerdict, lambda verdict: verdict.remaining == 0)
+def test_verdicts_are_earned_beside_a_job_and_other_queries(start: Start, job: MakeJob) -> None:
+    talk = start(scripted(LONG))
+    talk.send(job("long"))
+    talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
+    talk.send(VerifyDevices(query=5), ListArtifacts(query=6))
+    talk.wait_for(ArtifactsListed)
+    assert talk.of(DeviceVerdict) == []
+    found = talk.wait_for(DevicesFound)
+    assert found.query == 5
     verdicts = talk.of(DeviceVerdict)
-    usable = [device for device in list_devices() if device.automatic and not device.unusable]
-    assert [verdict.backend for verdict in verdicts] == [device.backend for device in usable]
-    assert [verdict.remaining for verdict in verdicts] == [*reversed(range(len(usable)))]
+    assert verdicts[0].backend == "cpu"
     assert all(verdict.usable and verdict.reason for verdict in verdicts)
+    assert all(f.milliseconds > 0 for verdict in verdicts for f in verdict.figures)
+    remaining = [verdict.remaining for verdict in verdicts]
+    assert remaining == sorted(remaining, reverse=True)
+    assert found.choice
+    tried = {(verdict.backend, verdict.device) for verdict in verdicts}
+    assert {(d.backend, d.name) for d in found.devices if d.figures} == tried
+    # A job was running: the figures hold until there is a quiet moment.
+    assert found.news
+    talk.send(CancelJob(job="long"))
+    talk.wait_for(JobCancelled)
+    talk.shut_down()
 
 
 def test_checkpoints(talk: Conversation, tiny: Path) -> None:
@@ -182,9 +201,8 @@ def test_everything_is_answered_while_a_job_runs(start: Start, job: MakeJob, tin
         PlanJob(query=3, request=job("").request),
         ListArtifacts(query=4),
         ReleaseMemory(query=5),
-        VerifyDevices(query=6),
     )
-    talk.wait_for(DeviceVerdict, lambda verdict: verdict.remaining == 0)
+    talk.wait_for(MemoryReport)
     asked = (CheckpointInspected, DevicesFound, JobPlanned, ArtifactsListed, MemoryReport)
     answers = [event for event in talk.events if isinstance(event, asked)]
     assert [event.query for event in answers] == [1, 2, 3, 4, 5]

@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.engine_connection import EngineCommand
 from tests.app.fake_engine import Plan
+from tests.app.known_hardware import write_verdicts
 from tests.app.sessions import Staged
 from tests.app.supervised import PATIENCE_MS, QUICK, fake_command
 from ui.main_window import MainWindow
@@ -20,6 +21,7 @@ from ui.theme.theme import Theme
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "LOGS"):
         monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
+    write_verdicts(tmp_path / "cache")
 
 
 class Desk(Staged):

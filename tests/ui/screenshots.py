@@ -20,10 +20,12 @@ from PySide6.QtWidgets import QApplication
 from app.__main__ import make_session
 from app.engine_process import EngineState
 from app.session import Session
+from engine.api.messages import JobPhase
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, Phase
 from engine.metadata.png import TextChunk, insert_text_chunks
 from tests.app.folders import folders_in
+from tests.ui.devices import CHOICE, DEVICES
 from ui.application import Application
 from ui.main_window import MainWindow
 from ui.theme.colours import DARK, LIGHT
@@ -215,6 +217,31 @@ def troubled_engine(photographer: Photographer) -> None:
     photographer.window.overlay.hide()
 
 
+def preparing(photographer: Photographer) -> None:
+    """As on a card whose compiler takes a while; said by nobody but us."""
+    session = photographer.session
+    session.view.follow()
+    session.progress.begin("a")
+    event = JobPhase(job="a", phase=Phase.COMPILE, expected_s=40.0, after_s=9.0, once=True)
+    session.progress.on_phase(event)
+    photographer.settle(6)
+    photographer.save("13-preparing")
+    session.progress.end("a")
+
+
+def devices(photographer: Photographer) -> None:
+    """The list of devices, of a machine that is not here."""
+    state = photographer.session.devices
+    state.choice, state.devices = CHOICE, DEVICES
+    photographer.save("13-device")
+    dialog = photographer.window.devices.show_devices()
+    for look, colours in LOOKS:
+        photographer.theme.use_colours(colours)
+        photographer.settle()
+        dialog.grab().save(str(photographer.folder / f"14-devices-{look}.png"))
+    dialog.accept()
+
+
 def main(folder: Path) -> None:
     """Save them all."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -227,11 +254,13 @@ def main(folder: Path) -> None:
             for state in (
                 first_start,
                 generating,
+                preparing,
                 settings_of_a_picture,
                 prompts_with_remarks,
                 picture_of_another_tool,
                 failures,
                 troubled_engine,
+                devices,
             ):
                 state(photographer)
         finally:

@@ -15,7 +15,8 @@ from app.engine_process import EngineState
 from app.generation import MOST_CHARACTERS
 from app.jobs import JobState
 from app.notices import Remedy
-from engine.api.values import ErrorCode, ErrorInfo
+from engine.api.messages import JobPhase
+from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.metadata.png import insert_text_chunks
 from engine.metadata.record import record_chunks
 from tests.app.fake_engine import Plan
@@ -66,7 +67,8 @@ def test_progress_and_the_queue_are_told(make_desk: MakeDesk) -> None:
     desk.wait(lambda: "per step" in window.info.detail.text())
     desk.wait(lambda: "2 waiting" in window.generate.status.text())
     assert {"Generate", "Cancel", "Cancel all"} <= visible_buttons(window)
-    assert window.info.bar.maximum() == 100_000
+    bar = window.info.bar
+    desk.wait(lambda: 0 < bar.value() < bar.maximum())
     # Told before anything else happens: the engine is asked meanwhile.
     window.generate.cancel.click()
     assert window.generate.status.text() == "Stopping…"
@@ -75,6 +77,37 @@ def test_progress_and_the_queue_are_told(make_desk: MakeDesk) -> None:
     desk.wait_for_jobs(3)
     desk.wait(lambda: window.generate.status.text() == "Ready")
     assert not {"Cancel", "Cancel all"} & visible_buttons(window)
+
+
+def test_each_phase_tells_how_long_it_takes(desk: Desk) -> None:
+    progress, info = desk.session.progress, desk.window.info
+    desk.session.view.follow()
+    progress.begin("a")
+    waiting = info.title.text()
+    assert info.bar.value() == 0
+
+    def begin(
+        phase: Phase, expected: float | None, after: float | None, once: bool = False
+    ) -> None:
+        event = JobPhase(job="a", phase=phase, expected_s=expected, after_s=after, once=once)
+        progress.on_phase(event)
+
+    begin(Phase.COMPILE, 40.0, None, once=True)
+    assert info.title.text() == "Preparing the networks for this computer, once, about 40 s"
+    assert "left" not in info.detail.text()
+    begin(Phase.COMPILE, 3.0, 57.0)
+    assert info.title.text() == "Preparing the networks…"
+    assert info.detail.text() == "about 60 s left"
+    assert info.bar.accessibleDescription() == "Preparing the networks… about 60 s left"
+    progress.end("a")
+    progress.begin("b")
+    assert info.title.text() == waiting
+    progress.on_phase(JobPhase(job="b", phase=Phase.DECODE))
+    assert "left" not in info.detail.text()
+    progress.on_phase(JobPhase(job="b", phase=Phase.COMPILE))
+    progress.stop()
+    assert info.title.text() == "Stopping…"
+    assert info.detail.text() == "A network that is being loaded may be finished first"
 
 
 def test_an_earlier_picture_can_be_seen_while_one_is_made(make_desk: MakeDesk) -> None:

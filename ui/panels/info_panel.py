@@ -17,6 +17,9 @@ from ui.widgets.labels import ElidedLabel
 
 # Time left goes down between steps, too.
 _TICK_MS = 500
+_BAR_PARTS = 1000
+# Less is no number of seconds worth reading.
+_ALMOST_S = 1.5
 _BUTTONS = (
     (ActionName.COPY_PICTURE, "copy"),
     (ActionName.REVEAL, "reveal"),
@@ -35,6 +38,7 @@ class InfoPanel(QWidget):
         self.setProperty("role", "panel")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
+        self.bar.setRange(0, _BAR_PARTS)
         self.bar.setAccessibleName(self.tr("Progress"))
         self.title = ElidedLabel()
         self.detail = ElidedLabel("caption")
@@ -109,15 +113,8 @@ class InfoPanel(QWidget):
             self._actions[name].setEnabled(has_picture)
 
     def _refresh_bar(self) -> None:
-        progress = self._session.progress
-        if progress.phase is Phase.DENOISE and progress.total is not None:
-            self.bar.setRange(0, max(1, progress.total))
-            self.bar.setValue(progress.done)
-            return
-        # How far the other phases are nobody knows: no pretence, and no animation that costs the
-        # engine time.
-        self.bar.setRange(0, 1)
-        self.bar.setValue(1 if progress.phase in (Phase.DECODE, Phase.SAVE) else 0)
+        # Of the whole picture; no animation between the ticks, which would cost the engine time.
+        self.bar.setValue(round(_BAR_PARTS * self._session.progress.fraction))
 
     def _progress_title(self) -> str:
         progress = self._session.progress
@@ -125,21 +122,32 @@ class InfoPanel(QWidget):
             return self.tr("Stopping…")
         if progress.phase is None:
             return self.tr("Waiting for the engine…")
-        label = phase_label(progress.phase)
+        label = phase_label(progress.phase, once=progress.once)
         if progress.phase is Phase.DENOISE and progress.total is not None:
             return self.tr("{phase} · step {done} of {total}").format(
                 phase=label, done=progress.done, total=progress.total
             )
+        left = progress.phase_seconds_left
+        if progress.once and left is not None and left >= _ALMOST_S:
+            # Also where nobody knows yet how long the rest of the job will take.
+            return self.tr("{phase}, about {time}").format(phase=label, time=duration(left))
         return self.tr("{phase}…").format(phase=label)
 
     def _progress_detail(self) -> str:
         progress = self._session.progress
+        if progress.stopping:
+            loads = progress.phase is Phase.COMPILE
+            return self.tr("A network that is being loaded may be finished first") if loads else ""
         parts: list[str] = []
-        if progress.phase is Phase.DENOISE and progress.seconds_per_step is not None:
-            parts.append(step_duration(progress.seconds_per_step))
         left = progress.seconds_left
-        if left is not None:
+        if left is not None and left < _ALMOST_S:
+            parts.append(self.tr("almost done"))
+        elif left is not None:
             parts.append(self.tr("about {time} left").format(time=duration(left)))
+        elif progress.is_overdue:
+            parts.append(self.tr("this takes longer than it did before"))
+        if progress.seconds_per_step is not None:
+            parts.append(step_duration(progress.seconds_per_step))
         if not parts and progress.job is not None:
             job = self._session.queue.job(progress.job)
             parts.append(job.request.prompt if job else "")

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto
 
 from backends.base import (
     BackendError,
+    ComputedArray,
     DType,
     Graph,
     OperatorSet,
@@ -23,7 +24,7 @@ from backends.base import (
 )
 from backends.nvidia_tensorrt import TensorRtBackend
 from backends.nvidia_tensorrt_rtx import TensorRtRtxBackend
-from backends.tensorrt.build import BuildOptions, ParsedGraph, Timings, build_engine
+from backends.tensorrt.build import BuildOptions, ParsedGraph, Timings, build_engine, configured
 from engine.graphs.operators import GraphBuilder
 from engine.jobs.cancel import CancelToken
 from tests.backends.samples import NeverCancelled, ignore
@@ -111,6 +112,26 @@ def test_attention_that_has_no_kernel_is_written_out_and_builds(emit: Emit) -> N
     assert built(graph, BuildOptions(capabilities=SERVED))
 
 
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_the_parser_claims_every_node_as_one_part(precision: Precision) -> None:
+    """What the plug-in asks to share out the nodes: one part is one engine, and none is left."""
+    for emit in (*NETWORKS.values(), *VARIANTS.values(), *WITHOUT_KERNELS.values()):
+        graph = graph_of(emit, precision)
+        model = ModelProto.FromString(graph.model)
+        for tensor in model.graph.initializer:
+            if tensor.data_location == TensorProto.EXTERNAL:
+                weight = graph.weights[tensor.name]
+                assert isinstance(weight, ComputedArray)
+                tensor.data_location = TensorProto.DEFAULT
+                tensor.raw_data = weight.array.tobytes()
+        parsed = ParsedGraph(trt, graph)
+        network = parsed.builder.create_network(1)
+        parser = trt.OnnxParser(network, parsed.messages)
+        assert parser.supports_model_v2(model.SerializeToString())
+        assert parser.num_subgraphs == 1
+        assert len(parser.get_subgraph_nodes(0)) == len(model.graph.node)
+
+
 def attending(width: int) -> Emit:
     """One attention of two heads of `width`."""
 
@@ -191,9 +212,8 @@ def test_weights_come_from_files_where_they_are_and_none_is_written(tmp_path: Pa
     assert len(from_files) == pytest.approx(len(in_memory), rel=0.01)
     assert list(tmp_path.iterdir()) == [tmp_path / "weights.safetensors"]
     # The numbers themselves are in the engine, channels last.
-    for array in arrays.values():
-        axes = (0, 2, 3, 1) if array.ndim == 4 else range(array.ndim)
-        assert array.astype(np.float16).transpose(axes).tobytes()[:32] in from_files
+    largest = max(arrays.values(), key=np.size).astype(np.float16)
+    assert largest.transpose(0, 2, 3, 1).tobytes()[:64] in from_files
 
 
 def test_a_graph_whose_weights_are_gone_is_an_error(tmp_path: Path) -> None:
@@ -255,6 +275,12 @@ def test_weight_streaming_is_part_of_the_engine() -> None:
     streaming = built(graph, BuildOptions(("SM89",), weight_streaming=True))
     assert streaming != plain
     assert len(streaming) == pytest.approx(len(plain), rel=0.2)
+
+
+def test_single_precision_is_not_rounded_to_less() -> None:
+    graph = graph_of(NETWORKS["decoder"], Precision.F32)
+    config = configured(trt, ParsedGraph(trt, graph).builder, graph, PROFILE, BuildOptions())
+    assert not config.get_flag(trt.BuilderFlag.TF32)
 
 
 @pytest.mark.filterwarnings("ignore:Use Deprecated in TensorRT-RTX:DeprecationWarning")

@@ -1,0 +1,166 @@
+"""How far a job is and how long it still takes, as a person wants to read it.
+
+The engine says at the beginning of each phase how long it should take and what comes after it, as
+far as it knows from earlier jobs; steps say how fast this one is. Where neither tells how far a
+phase is, its time does: the fraction grows with it, more slowly towards the end, and reaches the
+end only when the phase does.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from math import exp
+
+from engine.api.values import Phase
+
+# What the pace is taken from: long enough to be calm, short enough to follow a change.
+_WINDOW_S = 5.0
+_FEWEST_STEPS = 4
+# From how many steps on only they count, and not what was expected.
+_TRUSTED_STEPS = 4
+# Up to this fraction time passes as expected; beyond it, more and more slowly.
+_KNEE = 0.8
+# A phase that takes this many times as long as it should is not known any more.
+_OVERDUE = 2.0
+# How fast what is shown follows a new estimate, seconds.
+_CALM_S = 2.0
+
+
+def eased(ratio: float) -> float:
+    """The fraction done where `ratio` of the expected time has passed: below 1, however much has.
+
+    It goes on without a corner where it begins to slow down.
+    """
+    if ratio <= _KNEE:
+        return max(0.0, ratio)
+    rest = 1 - _KNEE
+    return min(1 - rest * exp(-(ratio - _KNEE) / rest), 1 - 1e-6)
+
+
+class TimeLeft:
+    """Follows one job at a time; told of its phases and progress, asked at any time."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.begin()
+
+    def begin(self) -> None:
+        """A job begins."""
+        self._started = self._phase_started = self._clock()
+        self._phase: Phase | None = None
+        self._done, self._total = 0, None
+        self._expected_s: float | None = None
+        self._after_s: float | None = None
+        # When each of the latest steps was done. The first is not among them: it does more.
+        self._marks: deque[tuple[float, int]] = deque()
+        self._shown: tuple[float, float] | None = None
+        self._furthest = 0.0
+
+    def on_phase(self, phase: Phase, expected_s: float | None, after_s: float | None) -> None:
+        """A phase begins that should take so many seconds, and what comes after it so many."""
+        self._phase, self._phase_started = phase, self._clock()
+        self._done, self._total = 0, None
+        self._expected_s, self._after_s = expected_s, after_s
+        self._marks.clear()
+
+    def on_progress(self, done: int, total: int | None) -> None:
+        """So much of the phase is done."""
+        if done > self._done:
+            self._mark(done)
+        self._done, self._total = done, total
+
+    @property
+    def seconds_per_step(self) -> float | None:
+        """How long a step takes, None before two were seen.
+
+        Over several seconds: steps are told in bursts where a thread or the pipe was busy.
+        """
+        if self._phase is not Phase.DENOISE or len(self._marks) < 2:
+            return None
+        (begin, first), (end, last) = self._marks[0], self._marks[-1]
+        return (end - begin) / (last - first)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the job is over, None where that is not known; calm from one call to the next."""
+        now, wanted = self._clock(), self._estimate()
+        if wanted is None:
+            self._shown = None
+            return None
+        if self._shown is not None:
+            left, at = self._shown
+            passed = max(0.0, now - at)
+            left = max(0.0, left - passed)
+            wanted = max(0.0, left + (wanted - left) * (1 - exp(-passed / _CALM_S)))
+        self._shown = (wanted, now)
+        return wanted
+
+    @property
+    def phase_seconds_left(self) -> float | None:
+        """Until the phase is over, None where that is not known."""
+        return self._phase_left()
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether the phase takes much longer than it should."""
+        return bool(self._expected_s) and not self._total and self._ratio > _OVERDUE
+
+    @property
+    def fraction(self) -> float | None:
+        """Of the whole job, in [0, 1), never less than before; None where it is not known."""
+        left = self._estimate()
+        if left is None or self._after_s is None:
+            return self._furthest or None
+        elapsed = self._clock() - self._started
+        now = elapsed / (elapsed + left) if elapsed + left > 0 else 0.0
+        self._furthest = max(self._furthest, min(now, 0.999))
+        return self._furthest
+
+    @property
+    def phase_fraction(self) -> float | None:
+        """Of the phase, in [0, 1); None where it is not known."""
+        if self._phase is not Phase.DENOISE and self._expected_s:
+            return eased(self._ratio)
+        if not self._total:
+            return None
+        within = 0.0
+        pace = self.seconds_per_step
+        if pace:
+            within = eased((self._clock() - self._marks[-1][0]) / pace)
+        return min((self._done + within) / self._total, 1 - 1e-6)
+
+    @property
+    def _ratio(self) -> float:
+        """Of the expected time, what has passed."""
+        passed = self._clock() - self._phase_started
+        return passed / self._expected_s if self._expected_s else 0.0
+
+    def _estimate(self) -> float | None:
+        """Seconds until the job is over, by all that is known now."""
+        phase = self._phase_left()
+        if phase is None:
+            return None
+        if self._after_s is None:
+            # Before the first job has ended only the steps are known.
+            return phase if self._phase is Phase.DENOISE else None
+        return phase + self._after_s
+
+    def _phase_left(self) -> float | None:
+        expected = None
+        if self._expected_s is not None:
+            expected = None if self.is_overdue else self._expected_s * (1 - eased(self._ratio))
+        pace = self.seconds_per_step
+        if pace is not None and self._total is not None:
+            since = self._clock() - self._marks[-1][0]
+            by_pace = max(0.0, (self._total - self._done) * pace - since)
+            if expected is None:
+                return by_pace
+            trust = min(1.0, (self._done - 1) / _TRUSTED_STEPS)
+            return trust * by_pace + (1 - trust) * expected
+        return expected
+
+    def _mark(self, done: int) -> None:
+        now = self._clock()
+        self._marks.append((now, done))
+        while len(self._marks) > _FEWEST_STEPS and now - self._marks[0][0] > _WINDOW_S:
+            self._marks.popleft()

@@ -1,0 +1,206 @@
+"""NVIDIA's cards through ONNX Runtime's CUDA provider, with its fused operators.
+
+The package is `onnxruntime-gpu`, over CUDA and cuDNN of the version it names; options are those of
+onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html, as they are in the library of
+1.31.1. Its operators' sums are proven with torch's (tests/graphs/test_fused.py); on a card it was
+never run by us.
+"""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# pyright: reportAttributeAccessIssue=false
+# (the runtime ships no complete types)
+
+import ctypes
+import io
+import os
+import sys
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+
+from backends.base import (
+    Artifact,
+    Backend,
+    BackendError,
+    Cancellation,
+    Device,
+    DType,
+    Graph,
+    MemoryInfo,
+    OperatorSet,
+    Precision,
+    Progress,
+    RunCancelled,
+    Session,
+)
+from backends.forms import (
+    AttentionForm,
+    GegluForm,
+    GroupNormForm,
+    LayerNormForm,
+    Layout,
+    LinearForm,
+    ResidualForm,
+)
+from backends.hardware import Adapter
+from backends.hardware.nvidia import computes_wrongly_in_half
+from backends.onnx_runtime.adapters import adapter_of, adapters_of, driver_of, memory_of
+from backends.onnx_runtime.installed import installed, library_fault, unusable
+
+PROVIDER = "CUDAExecutionProvider"
+DISTRIBUTION = "onnxruntime-gpu"
+# Of the wheel: machine code for these and, for newer ones, nothing to translate.
+ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
+# The names of options that are ever given to the provider, and to a run.
+OPTIONS = (
+    *("device_id", "arena_extend_strategy", "cudnn_conv_algo_search"),
+    *("cudnn_conv_use_max_workspace", "fuse_conv_bias", "use_tf32", "enable_cuda_graph"),
+)
+GRAPH_ID = "gpu_graph_id"
+
+_VENDOR = "NVIDIA"
+_CUDNN = "cudnn64_9.dll" if sys.platform == "win32" else "libcudnn.so.9"
+
+# Half precision before single: what the fused kernels are made for. They have no bfloat16. Opset
+# 18 because of Resize, of which there is no kernel of version 19.
+OPERATORS = OperatorSet(
+    opset=18,
+    elements=(DType.F16, DType.F32),
+    strongly_typed=True,
+    attention=AttentionForm.PACKED,
+    group_norm=GroupNormForm.FUSED,
+    linear=LinearForm.FUSED_MATMUL,
+    layout=Layout.CHANNELS_LAST,
+    layer_norm=LayerNormForm.SKIP,
+    geglu=GegluForm.BIAS_SPLIT,
+    residual=ResidualForm.BIAS_ADD,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CudaOptions:
+    """Ways to run that pay on some cards only; both are off until measured there."""
+
+    # Record a size's second run as one launch (CUDA graphs).
+    graphs: bool = False
+    # Have cuDNN write kernels that add a convolution's bias, when each is first run.
+    fused_bias: bool = False
+
+    @staticmethod
+    def named(words: str) -> "CudaOptions":
+        """Those named in the value of SAFELIGHT_CUDA: "graphs", "bias", or both."""
+        return CudaOptions("graphs" in words, "bias" in words)
+
+
+class CudaBackend(Backend):
+    """NVIDIA's cards from Turing on."""
+
+    name = "nvidia_cuda"
+
+    def __init__(
+        self, options: CudaOptions | None = None, operators: OperatorSet = OPERATORS
+    ) -> None:
+        self._options = options or CudaOptions.named(os.environ.get("SAFELIGHT_CUDA", ""))
+        self._operators = operators
+
+    def probe(self) -> list[Device]:
+        """NVIDIA's adapters, each with the reason where CUDA cannot use it. Never raises."""
+        adapters = adapters_of(_VENDOR)
+        if not adapters:
+            reason = "there is no graphics processor of NVIDIA's"
+            return [Device(self.name, "0", "NVIDIA graphics", unusable=reason)]
+        missing = _missing()
+        return [self._device(i, adapter, missing) for i, adapter in enumerate(adapters)]
+
+    def _device(self, index: int, adapter: Adapter, missing: str | None) -> Device:
+        reason = adapter.unusable or without_kernels(adapter.architecture) or missing
+        if reason:
+            return Device(self.name, str(index), adapter.name, unusable=reason)
+        half = () if computes_wrongly_in_half(adapter.name) else (Precision.F16,)
+        return Device(self.name, str(index), adapter.name, (*half, Precision.F32))
+
+    def operators(self, device: Device) -> OperatorSet:
+        """ONNX Runtime's fused operators."""
+        return self._operators
+
+    def fingerprint(self, device: Device) -> str:
+        """The versions of ONNX Runtime and the driver, and the card."""
+        return f"{installed()} {driver_of(adapter_of(device, _VENDOR))} {device.name}"
+
+    def memory(self, device: Device) -> MemoryInfo:
+        """The card's memory, as its driver tells."""
+        return memory_of(adapter_of(device, _VENDOR))
+
+    def provider_options(self, device: Device) -> dict[str, str]:
+        """What the provider is asked for; all names are in `OPTIONS`."""
+        return {
+            "device_id": device.id,
+            # Components are large and loaded in turn: to double each time would waste memory.
+            "arena_extend_strategy": "kSameAsRequested",
+            # All kernels tried when a size is first run; it is run dozens of times.
+            "cudnn_conv_algo_search": "EXHAUSTIVE",
+            "cudnn_conv_use_max_workspace": "1",
+            "fuse_conv_bias": str(int(self._options.fused_bias)),
+            # Single precision is what is fallen back to where half is not enough.
+            "use_tf32": "0",
+            "enable_cuda_graph": str(int(self._options.graphs)),
+        }
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        """Put the weights on the card. Raises BackendError or RunCancelled."""
+        if cancel.is_set():
+            raise RunCancelled
+        missing = _missing()
+        if missing:
+            raise BackendError(missing)
+        import onnxruntime as ort
+
+        from backends.nvidia_cuda.recording import RecordingSession
+        from backends.onnx_runtime.provider import Provider
+        from backends.onnx_runtime.session import OnnxRuntimeSession
+
+        options = ort.SessionOptions()
+        options.log_severity_level = 3
+        provider = Provider(PROVIDER, self.provider_options(device))
+        make = RecordingSession if self._options.graphs else OnnxRuntimeSession
+        return make(graph, options, provider, cancel, binding=True)
+
+
+def without_kernels(architecture: str) -> str | None:
+    """Why the published library has nothing for an architecture, "sm_61"; None where it may."""
+    if not architecture or architecture in ARCHITECTURES:
+        return None
+    return f"{DISTRIBUTION} has no kernels for {architecture}, only for {', '.join(ARCHITECTURES)}"
+
+
+def _missing() -> str | None:
+    """What is not installed, or does not load."""
+    missing = unusable(PROVIDER, DISTRIBUTION)
+    if missing:
+        return missing
+    # Else device 0 is the fastest card, and not the first that the driver lists.
+    os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+    import onnxruntime as ort
+
+    if hasattr(ort, "preload_dlls"):
+        with redirect_stdout(io.StringIO()):  # the reason is found below
+            ort.preload_dlls()
+    fault = library_fault("cuda") or _load_fault(_CUDNN)
+    if fault is None:
+        return None
+    return f'CUDA or cuDNN is absent: install "{DISTRIBUTION}[cuda,cudnn]" ({fault})'
+
+
+def _load_fault(library: str) -> str | None:
+    try:
+        ctypes.CDLL(library)
+    except OSError as error:
+        return str(error)
+    return None

@@ -1,0 +1,47 @@
+"""CUDA graphs: a whole run recorded once and launched as one, where the same sizes come again.
+
+ONNX Runtime records a run that carries a number and launches the record whenever that number comes
+again; -1 is neither (onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html, "Using
+CUDA Graphs"). A record reads and writes where the tensors were when it was made.
+"""
+
+# pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
+# (the runtime ships no complete types)
+
+from collections.abc import Mapping
+
+from backends.base import Array
+from backends.nvidia_cuda import GRAPH_ID
+from backends.onnx_runtime.session import OnnxRuntimeSession
+
+_Shapes = dict[str, tuple[int, ...]]
+_UNRECORDED = -1
+# Each record holds memory for as long as the session lives.
+_MOST_RECORDS = 4
+
+
+class RecordingSession(OnnxRuntimeSession):
+    """Runs sizes that are new at once, and records them when they come a second time."""
+
+    # No `__init__`: what follows is as it is before the first run.
+    _pinned_shapes: _Shapes | None = None
+    _last: _Shapes | None = None
+    _records = 0
+    _number = _UNRECORDED
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        """Run once. Raises BackendError, or RunCancelled after `cancel`."""
+        shapes = {**(self._pinned_shapes or {}), **{n: a.shape for n, a in feeds.items()}}
+        if shapes != self._last:
+            # Tensors of another size lie elsewhere: an older record is of no use to them.
+            self._last, self._number = shapes, _UNRECORDED
+        elif self._number == _UNRECORDED and self._records < _MOST_RECORDS:
+            self._records += 1
+            self._number = self._records
+        self._run_options.add_run_config_entry(GRAPH_ID, str(self._number))
+        return super().run(feeds)
+
+    def pin(self, name: str, array: Array) -> None:
+        """Keep an input for all further runs."""
+        self._pinned_shapes = {**(self._pinned_shapes or {}), name: array.shape}
+        super().pin(name, array)

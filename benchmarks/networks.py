@@ -1,0 +1,57 @@
+"""A checkpoint's networks as graphs, for the sections that speak to a runtime directly."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from backends.base import DType, Graph, OperatorSet, Precision
+from benchmarks.workload import Array
+from engine.compile.compiler import Network
+from engine.families import identify
+from engine.graphs.operators import GraphBuilder
+from engine.graphs.weights import bind, element_type
+from engine.memory.working_copy import WorkingCopies
+from engine.pipeline import networks
+
+TEXT, UNET, DECODER = "text encoder", "UNet", "VAE decoder"
+_SEED = 0
+_START_TOKEN = 49406
+
+
+def network(checkpoint: Path, name: str, pixels: int = 512) -> Network:
+    """The network of that name for square pictures of so many pixels a side."""
+    identified = identify(checkpoint)
+    if name == TEXT:
+        return networks.text_encoder(identified)
+    if name == UNET:
+        return networks.denoiser(identified, pixels, pixels)
+    return networks.decoder(identified, pixels, pixels)
+
+
+def graph(
+    network: Network, operators: OperatorSet, precision: Precision, copies: WorkingCopies
+) -> Graph:
+    """The network with its weights bound: by reference, or mapped from a working copy."""
+    element = element_type(network.weights.values(), operators, precision)
+    g = GraphBuilder(network.name, network.weights, operators, element, precision)
+    network.emit(g)
+    bound = g.used
+    if all(ref.dtype is element for ref in network.weights.values()):
+        return g.build(bind(bound, element))
+    key = f"{network.digest[:24]}-{network.name}-{element.value.lower()}"
+    mapped = copies.find(key, bound) or copies.make(key, bound, element, lambda _done, _total: None)
+    return g.build(mapped)
+
+
+def random_feeds(graph: Graph, sizes: Mapping[str, int]) -> dict[str, Array]:
+    """Seeded inputs for a graph whose variable dimensions have these sizes."""
+    random = np.random.default_rng(_SEED)
+    feeds: dict[str, Array] = {}
+    for spec in graph.inputs:
+        shape = tuple(n if isinstance(n, int) else sizes[n] for n in spec.shape)
+        if spec.dtype in (DType.I64, DType.I32):
+            feeds[spec.name] = random.integers(0, _START_TOKEN, shape, spec.dtype.numpy.type)
+        else:
+            feeds[spec.name] = random.standard_normal(shape, np.float32).astype(spec.dtype.numpy)
+    return feeds

@@ -1,0 +1,111 @@
+"""One network built by TensorRT-RTX for a card that is not here."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+from backends.base import (
+    AttentionForm,
+    BackendError,
+    GeluForm,
+    Graph,
+    GroupNormForm,
+    OperatorSet,
+    Precision,
+    ShapeProfile,
+    UpsamplingForm,
+)
+from backends.tensorrt.build import BuildOptions, ParsedGraph, build_engine
+from backends.tensorrt.forms import operators
+from benchmarks.child import Answer
+from benchmarks.measure import PrivateMemoryPeak
+from engine.compile.compiler import Network
+from engine.families import identify
+from engine.families.base import IdentifiedCheckpoint
+from engine.graphs.operators import GraphBuilder
+from engine.graphs.weights import bind, element_type
+from engine.pipeline import networks
+
+UNET, DECODER, ENCODER, TEXT = "UNet", "VAE decoder", "VAE encoder", "text encoder"
+_SIZE = 512
+_NETWORKS: Mapping[str, Callable[[IdentifiedCheckpoint], Network]] = {
+    UNET: lambda checkpoint: networks.denoiser(checkpoint, _SIZE, _SIZE),
+    DECODER: lambda checkpoint: networks.decoder(checkpoint, _SIZE, _SIZE),
+    ENCODER: lambda checkpoint: networks.encoder(checkpoint, _SIZE, _SIZE),
+    TEXT: networks.text_encoder,
+}
+# The forms the backends declare, and each with one of them in another way.
+DECLARED, EVERYWHERE = "as declared", "attention of one operator everywhere"
+FORMS: Mapping[str, Callable[[OperatorSet], OperatorSet]] = {
+    DECLARED: lambda declared: declared,
+    "attention written out": lambda declared: replace(declared, attention=AttentionForm.PRIMITIVE),
+    EVERYWHERE: lambda declared: replace(declared, attention_kernels=None),
+    "MultiHeadAttention": lambda declared: replace(declared, attention=AttentionForm.MULTI_HEAD),
+    "InstanceNormalization": lambda declared: replace(declared, group_norm=GroupNormForm.INSTANCE),
+    "Gelu written out": lambda declared: replace(declared, gelu=GeluForm.ERF),
+    "doubling by ConvTranspose": lambda declared: replace(
+        declared, upsampling=UpsamplingForm.TRANSPOSED
+    ),
+}
+
+
+class _NobodyAsks:
+    """A `Cancellation` that nobody uses."""
+
+    def is_set(self) -> bool:
+        return False
+
+    def calling(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+class TensorRtEngine:
+    """A network of a checkpoint as a graph; each task builds it once, for all the app's sizes."""
+
+    def __init__(self, checkpoint: str, network: str, precision: str, forms: str) -> None:
+        self._module: Any = import_module("tensorrt_rtx")
+        wanted = _NETWORKS[network](identify(Path(checkpoint)))
+        self._profile = ShapeProfile(dict(wanted.dimensions))
+        self._graph = _graph(wanted, FORMS[forms](operators()), Precision(precision))
+
+    def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
+        """Build for the card `task` ("SM89"); `streaming` lets weights stay outside of it."""
+        layers = Counter(x.type.name for x in ParsedGraph(self._module, self._graph).layers)
+        began, worked = perf_counter(), process_time()
+        with PrivateMemoryPeak(os.getpid()) as memory:
+            try:
+                engine = build_engine(
+                    self._module,
+                    self._graph,
+                    self._profile,
+                    BuildOptions((task,), weight_streaming=options.get("streaming", False)),
+                    lambda _: None,
+                    _NobodyAsks(),
+                )
+            except BackendError as error:
+                engine, refused = None, str(error)
+            else:
+                refused = ""
+        return {
+            "seconds": perf_counter() - began,
+            "processor_s": process_time() - worked,
+            "peak_bytes": memory.peak_bytes,
+            "engine_bytes": 0 if engine is None else engine.nbytes,
+            "weight_bytes": sum(ref.nbytes for ref in self._graph.weights.values()),
+            "layers": layers.total(),
+            "attentions": layers["ATTENTION_INPUT"],
+            "refused": refused,
+        }
+
+
+def _graph(network: Network, forms: OperatorSet, precision: Precision) -> Graph:
+    element = element_type(network.weights.values(), forms, precision)
+    g = GraphBuilder(network.name, network.weights, forms, element, precision)
+    network.emit(g)
+    return g.build(bind(g.used, element))

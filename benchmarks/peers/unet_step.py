@@ -1,0 +1,94 @@
+"""Safelight's UNet alone, written in a chosen set of operators, on a graphics processor."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from backends import registry
+from backends.base import Backend, Precision, Session
+from backends.nvidia_cuda import CudaBackend, CudaOptions
+from backends.torch_device import TorchBackend, TorchOptions
+from benchmarks.ablation_steps import STEPS
+from benchmarks.child import Answer
+from benchmarks.workload import SIZE, Array
+from engine.compile.compiler import Compiler
+from engine.families import identify
+from engine.jobs.cancel import CancelToken
+from engine.memory.plan import WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+from engine.pipeline import networks
+
+_TOKENS = 77
+
+
+class UnetStep:
+    """One evaluation of the denoiser, guided, again and again with the context kept on the device.
+
+    `step` is one of the ablation's, for `nvidia_cuda`; `options` are that backend's or torch's.
+    """
+
+    def __init__(
+        self,
+        checkpoint: str,
+        backend: str,
+        precision: str,
+        *,
+        step: str = "",
+        options: str = "",
+        size: int = SIZE,
+    ) -> None:
+        self._backend = _made(backend, step, options)
+        self._device = next(d for d in self._backend.probe() if d.usable)
+        found = identify(Path(checkpoint))
+        self._time_waves = networks.time_waves(found, 500.0)
+        self._size = size
+        # Nothing is looked up in a folder that is not there.
+        copies = WorkingCopies(Path(checkpoint).parent / "no working copies")
+        compiler = Compiler(self._backend, self._device, copies)
+        self._free = self._backend.memory(self._device).free
+        self._session: Session = compiler.load(
+            networks.denoiser(found, size, size),
+            Precision(precision),
+            WeightPlacement.MEMORY,
+            lambda done, total: None,
+            CancelToken(),
+        )
+        self._pictures = 0
+
+    def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
+        """One "step" of `pictures` pictures, or the "memory" taken since the start, in bytes."""
+        if task == "memory":
+            return {"bytes": self._free - self._backend.memory(self._device).free}
+        feeds = self._feeds(options["pictures"])
+        start = perf_counter()
+        (result,) = self._session.run(feeds).values()
+        seconds = perf_counter() - start
+        if "save" in options:
+            np.save(options["save"], result)
+        return {"seconds": seconds}
+
+    def _feeds(self, pictures: int) -> dict[str, Array]:
+        """What is new in each step; the rest is pinned when the number of pictures changes."""
+        random, cells = np.random.default_rng(0), self._size // 8
+        shapes = {spec.name: spec.shape for spec in self._session.inputs}
+        channels, width = int(shapes["sample"][1]), int(shapes["context"][2])
+        sample = random.standard_normal((pictures, channels, cells, cells), np.float32)
+        if pictures != self._pictures:
+            self._pictures = pictures
+            context = random.standard_normal((2 * pictures, _TOKENS, width), np.float32)
+            self._session.pin("context", context)
+        return {"sample": sample, "time_waves": self._time_waves}
+
+
+def _made(backend: str, step: str, options: str) -> Backend:
+    if backend == "nvidia_cuda":
+        return CudaBackend(CudaOptions.named(options), STEPS[step])
+    if backend == "torch_device":
+        return TorchBackend(TorchOptions.named(options))
+    reference = registry.find(backend)
+    if reference is None:
+        raise ValueError(f"no backend {backend}")
+    return reference.create()

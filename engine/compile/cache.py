@@ -1,0 +1,25 @@
+"""All that the cache holds of networks: those compiled for a device, and converted weights."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from engine.api.messages import ArtifactInfo
+from engine.compile.artifacts import ArtifactStore
+from engine.memory.working_copy import WorkingCopies
+
+
+class NetworkCache:
+    """Both kinds, in folders of their own below `folder`, which need not exist."""
+
+    def __init__(self, folder: Path) -> None:
+        self.working_copies = WorkingCopies(folder / "weights")
+        self.artifacts = ArtifactStore(folder / "compiled")
+
+    def listed(self) -> tuple[ArtifactInfo, ...]:
+        """What is kept, by kind and name."""
+        return self.artifacts.listed() + self.working_copies.listed()
+
+    def remove(self, names: Collection[str] = ()) -> None:
+        """Delete what has these names, or all if there are none, but for what is in use."""
+        self.artifacts.remove(names)
+        self.working_copies.remove(names)

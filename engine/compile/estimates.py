@@ -1,0 +1,191 @@
+"""How long things take on this machine, learnt from how long they took.
+
+What is timed is a `Work`: one thing done with one network on one device, and how much of it. The
+last durations of each kind are kept in a small file, and the median of those for the size nearest
+to the one asked about is the estimate, in proportion to the size: one slow run, on a machine that
+was busy, changes nothing, and a faster driver is believed after a few runs.
+"""
+
+import contextlib
+import os
+import statistics
+import tempfile
+from collections.abc import Mapping
+from math import isfinite, log
+from pathlib import Path
+from threading import Lock
+
+import msgspec
+
+_VERSION = 1
+# Durations kept of one kind, and those of them that count for one size.
+_MOST_SAMPLES = 12
+_COUNTED = 5
+# Kinds that are kept; those noted longest ago go first.
+_MOST_KINDS = 256
+# Sizes that differ by less are the same.
+_SAME = log(1.02)
+
+COMPILE = "compile"
+
+# Until this machine knows better: what others report of the UNet of SD 1.x, 1.7 GB in float16.
+FIRST_COMPILE_S_PER_GB: Mapping[str, float] = {
+    # "20-30 seconds for most models":
+    # https://docs.nvidia.com/deeplearning/tensorrt-rtx/latest/architecture/architecture-overview.html
+    "nvidia_tensorrt_rtx": 30 / 1.7,
+    # "2-10 minutes depending on your GPU": https://github.com/NVIDIA/Stable-Diffusion-WebUI-TensorRT
+    "nvidia_tensorrt": 360 / 1.7,
+    # 20 to 67 s: https://github.com/ROCm/AMDMIGraphX/issues/4618
+    "amd_migraphx": 45 / 1.7,
+    # "~1-2 minutes" for the Neural Engine: https://github.com/apple/ml-stable-diffusion/issues/203
+    "apple_coreml": 90 / 1.7,
+    # "30s, 60s or even longer": https://github.com/bes-dev/stable_diffusion.openvino/issues/126
+    "intel_openvino": 45 / 1.7,
+}
+
+
+class Kind(msgspec.Struct, frozen=True, order=True):
+    """What is done with what on which device, and in which precision."""
+
+    activity: str
+    network: str = ""
+    backend: str = ""
+    device: str = ""
+    precision: str = ""
+
+
+class Work(msgspec.Struct, frozen=True):
+    """A kind, how much of it at a time (bytes of weights, latent cells), and how many times."""
+
+    kind: Kind
+    size: float = 1.0
+    times: float = 1.0
+
+
+class _Sample(msgspec.Struct, frozen=True, array_like=True):
+    """The seconds that one time took."""
+
+    size: float
+    seconds: float
+
+
+class _Series(msgspec.Struct, frozen=True):
+    kind: Kind
+    samples: tuple[_Sample, ...]
+
+
+class _File(msgspec.Struct, frozen=True):
+    version: int
+    series: tuple[_Series, ...]
+
+
+_Learnt = dict[Kind, tuple[_Sample, ...]]
+_DECODER = msgspec.json.Decoder(_File)
+
+
+class Estimates:
+    """The durations in a file, which need not exist; None keeps them in memory alone.
+
+    What a backend that has never compiled here should take is a rough guess. May be used from any
+    thread.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._learnt = _read(path)
+        # What was noted since the file was read.
+        self._news: list[tuple[Kind, _Sample]] = []
+
+    def note(self, work: Work, seconds: float) -> None:
+        """Learn how long something took that was done to its end."""
+        if not (isfinite(seconds) and seconds >= 0 and work.size > 0 and work.times > 0):
+            return
+        sample = _Sample(work.size, round(seconds / work.times, 5))
+        with self._lock:
+            _add(self._learnt, work.kind, sample)
+            self._news.append((work.kind, sample))
+
+    def expect(self, work: Work) -> float | None:
+        """Seconds that something should take, None where nothing like it was ever done."""
+        with self._lock:
+            samples = self._learnt.get(work.kind) or self._in_other_precisions(work.kind)
+        if samples:
+            return work.times * _median(samples, work.size)
+        prior = FIRST_COMPILE_S_PER_GB.get(work.kind.backend)
+        if work.kind.activity != COMPILE or prior is None:
+            return None
+        return work.times * prior * work.size / 1e9
+
+    def save(self) -> None:
+        """Add what was noted to what is in the file now, which other processes write, too.
+
+        A file that cannot be written is not: the estimates are those of this process then.
+        """
+        with self._lock:
+            if self._path is None or not self._news:
+                return
+            learnt = _read(self._path)
+            for kind, sample in self._news:
+                _add(learnt, kind, sample)
+            self._learnt = learnt
+            self._news.clear()
+            series = tuple(_Series(kind, samples) for kind, samples in learnt.items())
+            # Within the lock: of two threads the one that knows more must be the last to write.
+            with contextlib.suppress(OSError):
+                _write(self._path, msgspec.json.encode(_File(_VERSION, series)))
+
+    def _in_other_precisions(self, kind: Kind) -> tuple[_Sample, ...]:
+        """Of the precision noted last, where this one has none."""
+        alike = [
+            samples
+            for other, samples in self._learnt.items()
+            if msgspec.structs.replace(other, precision=kind.precision) == kind
+        ]
+        return alike[-1] if alike else ()
+
+
+def _median(samples: tuple[_Sample, ...], size: float) -> float:
+    """By the samples of the nearest size, in proportion."""
+    nearest = min(abs(log(sample.size / size)) for sample in samples)
+    near = [sample for sample in samples if abs(log(sample.size / size)) <= nearest + _SAME]
+    rate = statistics.median(sample.seconds / sample.size for sample in near[-_COUNTED:])
+    return rate * size
+
+
+def _add(learnt: _Learnt, kind: Kind, sample: _Sample) -> None:
+    samples = (*learnt.pop(kind, ()), sample)
+    learnt[kind] = samples[-_MOST_SAMPLES:]
+    while len(learnt) > _MOST_KINDS:
+        del learnt[next(iter(learnt))]
+
+
+def _read(path: Path | None) -> _Learnt:
+    """What a file holds; nothing where it is damaged or of another version."""
+    if path is None:
+        return {}
+    try:
+        content = _DECODER.decode(path.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return {}
+    if content.version != _VERSION or not all(map(_is_possible, content.series)):
+        return {}
+    return {series.kind: series.samples for series in content.series}
+
+
+def _is_possible(series: _Series) -> bool:
+    return bool(series.samples) and all(
+        0 < sample.size < 1e30 and 0 <= sample.seconds < 1e9 for sample in series.samples
+    )
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,122 @@
+"""What an artifact is made of and its files, written down beside them.
+
+Files up to `READ_BYTES` are read and compared with their checksums each time. Larger ones would
+cost seconds: for those size and time of change decide, and they are read where that differs.
+"""
+
+import contextlib
+import hashlib
+from pathlib import Path
+
+import msgspec
+
+from backends.base import ShapeProfile
+from engine.durable import sync_file
+from engine.file_lock import FileLock
+from engine.memory.cache_folder import delete, unfinished
+
+READ_BYTES = 16 << 20
+MANIFEST = "manifest.json"
+
+
+class KeptFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of an artifact as it was when the artifact was made."""
+
+    path: str
+    bytes: int
+    mtime_ns: int
+    sha256: str
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What an artifact is made of, for which sizes, and its files; `seconds` is what it took."""
+
+    key: str
+    network: str
+    checkpoint: str
+    backend: str
+    device: str
+    precision: str
+    runtime: str
+    profile: ShapeProfile
+    seconds: float
+    files: tuple[KeptFile, ...]
+
+
+_DECODER = msgspec.json.Decoder(Manifest)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Put it into the folder, and on the disk itself. Raises OSError."""
+    beside = unfinished(folder / MANIFEST)
+    try:
+        with beside.open("xb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(manifest)))
+            file.flush()
+            sync_file(file.fileno())
+        beside.replace(folder / MANIFEST)
+    finally:
+        delete(beside)  # where it could not be put in its place
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """The manifest of a folder, None where there is none or it is damaged."""
+    try:
+        return _DECODER.decode((folder / MANIFEST).read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def is_whole(folder: Path, manifest: Manifest) -> bool:
+    """Whether every file is as it was made."""
+    moved = False
+    try:
+        for kept in manifest.files:
+            facts = (folder / kept.path).stat()
+            is_same_time = facts.st_mtime_ns == kept.mtime_ns
+            if facts.st_size != kept.bytes:
+                return False
+            looked_at = facts.st_size <= READ_BYTES or not is_same_time
+            if looked_at and _sha256(folder / kept.path) != kept.sha256:
+                return False
+            moved = moved or not is_same_time
+        if moved:  # as by a copy of the cache: let the next start not read it all again
+            files = tuple(_kept(folder, folder / kept.path, kept) for kept in manifest.files)
+            _replace_manifest(folder, msgspec.structs.replace(manifest, files=files))
+    except OSError:
+        return False
+    return True
+
+
+def _replace_manifest(folder: Path, manifest: Manifest) -> None:
+    """Unless somebody holds the artifact, whose lock is on the file that is there."""
+    with contextlib.suppress(OSError):
+        lock = FileLock(folder / MANIFEST)
+        try:
+            write_manifest(folder, manifest)
+        finally:
+            lock.release()
+
+
+def _kept(folder: Path, file: Path, before: KeptFile | None = None) -> KeptFile:
+    facts = file.stat()
+    return KeptFile(
+        path=file.relative_to(folder).as_posix(),
+        bytes=facts.st_size,
+        mtime_ns=facts.st_mtime_ns,
+        sha256=before.sha256 if before else _sha256(file),
+    )
+
+
+def keep_files(folder: Path) -> tuple[KeptFile, ...]:
+    """Bring every file of a folder onto the disk itself, and describe it. Raises OSError."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    for path in files:
+        with path.open("r+b") as file:  # Windows syncs only what may be written
+            sync_file(file.fileno())
+    return tuple(_kept(folder, path) for path in files)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,164 @@
+"""Scaled dot-product attention, with or without the projections before it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from backends.base import Array
+from backends.forms import AttentionForm
+from engine.graphs.builder import Value
+from engine.graphs.operators import limits
+from engine.graphs.operators.layers import LayerWriter
+from engine.graphs.operators.sums import MICROSOFT
+
+
+@dataclass(frozen=True, slots=True)
+class Projections:
+    """The linear layers before attention: their names, of queries, keys, values, and widths."""
+
+    names: tuple[str, str, str]
+    width: int
+    # Of what keys and values are made from.
+    source_width: int
+    heads: int
+    bias: bool = True
+
+    @property
+    def head_width(self) -> int:
+        """Numbers in each head."""
+        return self.width // self.heads
+
+
+class AttentionWriter(LayerWriter):
+    """Attention over [batch, tokens, width]."""
+
+    def attend(
+        self,
+        x: Value,
+        source: Value,
+        to: Projections,
+        *,
+        causal_over: int = 0,
+        hidden: Value | None = None,
+    ) -> Value:
+        """Attention of `x` to `source` through `to`; they are the same in self-attention.
+
+        `causal_over` and `hidden` as in `attention`.
+        """
+        packed = self.operators.attention is AttentionForm.PACKED and not to.bias
+        if packed and not causal_over and limits.packs_heads(self.element, to.head_width):
+            return self._attend_packed(x, source, to)
+        sources = ((x, to.width), (source, to.source_width), (source, to.source_width))
+        q, k, v = (
+            self.linear(given, name, (width, to.width), bias=to.bias)
+            for name, (given, width) in zip(to.names, sources, strict=True)
+        )
+        return self.attention(
+            q, k, v, to.heads, to.head_width, causal_over=causal_over, hidden=hidden
+        )
+
+    def _attend_packed(self, x: Value, source: Value, to: Projections) -> Value:
+        """Of itself one product for all three, else one for keys and values.
+
+        They come out [batch, tokens, heads, parts, head_width], as MultiHeadAttention takes them.
+        """
+        if x == source:
+            inputs = (self._packed_product(x, to.names, to.width, to),)
+        else:
+            q = self.linear(x, to.names[0], (to.width, to.width), bias=False)
+            inputs = (q, self._packed_product(source, to.names[1:], to.source_width, to))
+        return self.op("MultiHeadAttention", *inputs, domain=MICROSOFT, num_heads=to.heads)
+
+    def _packed_product(self, x: Value, names: Sequence[str], inner: int, to: Projections) -> Value:
+        parts = len(names)
+        weight = self.derived_weight(
+            [f"{name}.weight" for name in names],
+            (to.width, inner),
+            (parts * to.width, inner),
+            packed_per_head(to.heads),
+            f"{parts}_of_{to.heads}_heads",
+        )
+        split = self.integers([0, 0, to.heads, parts, to.head_width])
+        return self.op("Reshape", self.times_transposed(x, weight), split)
+
+    def attention(
+        self,
+        q: Value,
+        k: Value,
+        v: Value,
+        heads: int,
+        head_width: int,
+        *,
+        causal_over: int = 0,
+        hidden: Value | None = None,
+    ) -> Value:
+        """softmax(q k^T / sqrt(head_width)) v per head; all [batch, tokens, heads * head_width].
+
+        `causal_over` is the number of tokens where each attends only to itself and those before it,
+        0 where every token attends to all. `hidden`, [batch, 1, 1, tokens], is added to the scores.
+        """
+        kernels = self.operators.attention_kernels
+        without = kernels is not None and not kernels.serve(self.element, head_width)
+        if without or hidden is not None:
+            # Where hidden: rare and small enough that the form does not matter for speed.
+            return self._primitive_attention(q, k, v, heads, head_width, causal_over, hidden)
+        match self.operators.attention:
+            case AttentionForm.MULTI_HEAD | AttentionForm.PACKED:
+                return self.op(
+                    "MultiHeadAttention",
+                    *(q, k, v),
+                    domain=MICROSOFT,
+                    num_heads=heads,
+                    unidirectional=int(causal_over > 0),
+                )
+            case AttentionForm.STANDARD:
+                return self.op(
+                    "Attention",
+                    *(q, k, v),
+                    q_num_heads=heads,
+                    kv_num_heads=heads,
+                    is_causal=int(causal_over > 0),
+                )
+            case AttentionForm.PRIMITIVE:
+                return self._primitive_attention(q, k, v, heads, head_width, causal_over)
+
+    def _primitive_attention(
+        self,
+        q: Value,
+        k: Value,
+        v: Value,
+        heads: int,
+        head_width: int,
+        causal_over: int,
+        hidden: Value | None = None,
+    ) -> Value:
+        def split(x: Value, perm: list[int]) -> Value:
+            per_head = self.op("Reshape", x, self.integers([0, 0, heads, head_width]))
+            return self.op("Transpose", per_head, perm=perm)
+
+        scores = self.op("MatMul", split(q, [0, 2, 1, 3]), split(k, [0, 2, 3, 1]))
+        scores = self.op("Mul", scores, self.constant(head_width**-0.5))
+        if causal_over:
+            # Finite, so that a row never becomes inf - inf; it vanishes after the softmax.
+            later = np.triu(np.full((causal_over, causal_over), -1e4), 1)
+            scores = self.op("Add", scores, self.constant(later))
+        if hidden is not None:
+            scores = self.op("Add", scores, hidden)
+        mixed = self.op("MatMul", self.op("Softmax", scores, axis=-1), split(v, [0, 2, 1, 3]))
+        merged = self.op("Transpose", mixed, perm=[0, 2, 1, 3])
+        return self.op("Reshape", merged, self.integers([0, 0, heads * head_width]))
+
+
+def packed_per_head(heads: int) -> Callable[[Sequence[Array], Array], None]:
+    """Writes the rows of several projections by turns: of the first head of each, of the second.
+
+    Each is [heads * head_width, in]; the result is [heads * parts * head_width, in].
+    """
+
+    def pack(weights: Sequence[Array], out: Array) -> None:
+        by_head = out.reshape(heads, len(weights), -1, out.shape[1])
+        for part, weight in enumerate(weights):
+            by_head[:, part] = weight.reshape(heads, -1, out.shape[1])
+
+    return pack

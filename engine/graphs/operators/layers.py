@@ -1,0 +1,97 @@
+"""What transformers and text encoders are made of: linear layers, nonlinearities, layer norm."""
+
+import math
+from functools import partial
+
+from backends.forms import GegluForm, GeluForm, LayerNormForm, LinearForm
+from engine.graphs.builder import Value
+from engine.graphs.operators import limits
+from engine.graphs.operators.sums import MICROSOFT, Sum, SumWriter
+
+
+class LayerWriter(SumWriter):
+    """Layers over [batch, tokens, width], of any number of leading axes."""
+
+    def linear(self, x: Value, name: str, widths: tuple[int, int], *, bias: bool = True) -> Value:
+        """x W^T + b from widths[0] to widths[1]; W is stored [out, in] as in every checkpoint."""
+        weight = self.weight(f"{name}.weight", (widths[1], widths[0]))
+        shift = self.weight(f"{name}.bias", (widths[1],)) if bias else ""
+        if self.holds_sums and shift:
+            product = partial(self._shifted_product, self.settled(x), weight)
+            return self.hold(Sum(product, shift, linear=True))
+        return self._shifted_product(x, weight, shift)
+
+    def _shifted_product(self, x: Value, weight: Value, shift: Value) -> Value:
+        y = self.times_transposed(x, weight)
+        return self.op("Add", y, shift) if shift else y
+
+    def times_transposed(self, x: Value, weight: Value) -> Value:
+        """x W^T."""
+        if self.operators.linear is LinearForm.FUSED_MATMUL:
+            return self.op("FusedMatMul", x, weight, domain=MICROSOFT, transB=1)
+        return self.op("MatMul", x, self.op("Transpose", weight, perm=[1, 0]))
+
+    def geglu(self, x: Value, name: str, widths: tuple[int, int]) -> Value:
+        """value * gelu(gate) of one linear layer to 2 * widths[1] (Shazeer 2020)."""
+        inner, outer = widths
+        fused = self.operators.geglu is GegluForm.BIAS_SPLIT
+        if fused and limits.splits_gelu(2 * outer):
+            weight = self.weight(f"{name}.weight", (2 * outer, inner))
+            shift = self.weight(f"{name}.bias", (2 * outer,))
+            both = self.times_transposed(x, weight)
+            return self.op("BiasSplitGelu", both, shift, domain=MICROSOFT)
+        return self._geglu_of_halves(x, name, widths)
+
+    def _geglu_of_halves(self, x: Value, name: str, widths: tuple[int, int]) -> Value:
+        """Value and gate from products of their own: no copy is needed to part them.
+
+        Each is half of the layer's rows, where they are in the file.
+        """
+        inner, outer = widths
+        halves: list[Value] = []
+        for start in (0, outer):
+            rows = (start, start + outer)
+            weight = self.weight_rows(f"{name}.weight", (2 * outer, inner), *rows)
+            shift = self.weight_rows(f"{name}.bias", (2 * outer,), *rows)
+            halves.append(self._shifted_product(x, weight, shift))
+        value, gate = halves
+        return self.op("Mul", value, self.gelu(gate))
+
+    def silu(self, x: Value) -> Value:
+        """x * sigmoid(x) (Elfwing et al. 2017)."""
+        return self.op("Mul", x, self.op("Sigmoid", x))
+
+    def quick_gelu(self, x: Value) -> Value:
+        """x * sigmoid(1.702 x), the approximation OpenAI's CLIP was trained with."""
+        return self.op("Mul", x, self.op("Sigmoid", self.op("Mul", x, self.constant(1.702))))
+
+    def gelu(self, x: Value) -> Value:
+        """x * Phi(x), exact (Hendrycks & Gimpel 2016)."""
+        if self.operators.gelu is GeluForm.STANDARD:
+            return self.op("Gelu", x)
+        erf = self.op("Erf", self.op("Mul", x, self.constant(math.sqrt(0.5))))
+        halved = self.op("Mul", x, self.constant(0.5))
+        return self.op("Mul", halved, self.op("Add", erf, self.constant(1.0)))
+
+    def layer_norm(self, x: Value, name: str, width: int, epsilon: float = 1e-5) -> Value:
+        """Layer normalisation over the last axis (Ba et al. 2016)."""
+        scale = self.weight(f"{name}.weight", (width,))
+        shift = self.weight(f"{name}.bias", (width,))
+        total = self.held_residual(x)
+        if total is None or self.operators.layer_norm is LayerNormForm.STANDARD:
+            return self.op("LayerNormalization", x, scale, shift, axis=-1, epsilon=epsilon)
+        normal, whole = self.outputs(
+            "SkipLayerNormalization",
+            *(total.product(""), total.skip, scale, shift),
+            *([total.bias] if total.bias else []),
+            places=(0, 3),
+            domain=MICROSOFT,
+            epsilon=epsilon,
+        )
+        self.take(x, whole)
+        return normal
+
+    def repeat_batch(self, x: Value, rank: int, times: Value) -> Value:
+        """The whole batch of `x`, of `rank` axes, `times` (int64 [1]) times over."""
+        repeats = self.op("Concat", times, self.integers([1] * (rank - 1)), axis=0)
+        return self.op("Tile", x, repeats)

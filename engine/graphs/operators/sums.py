@@ -1,0 +1,104 @@
+"""Sums held back until what reads them is known: a fused normalisation takes the sum in.
+
+A network writes `x = g.add(branch, x)` and then normalises x. Where the operator set has a
+normalisation that adds first, one node does both and gives the sum too; where something else reads
+the sum first, it is written as it is.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from backends.base import DType, FileSlice, OperatorSet, Precision
+from backends.forms import LayerNormForm, Layout, ResidualForm
+from engine.graphs.builder import Attribute, NodeWriter, Value
+
+MICROSOFT = "com.microsoft"
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """product + bias + skip; bias is one number per channel, and both may be "", not there.
+
+    `product` writes the product, with the bias where it is given one.
+    """
+
+    product: Callable[[Value], Value]
+    bias: Value = ""
+    skip: Value = ""
+    # The product is a linear layer's, of [batch, tokens, width].
+    linear: bool = False
+
+
+class SumWriter(NodeWriter):
+    """Writes nodes, and a held sum at the latest before the node that reads it."""
+
+    def __init__(
+        self,
+        name: str,
+        weights: Mapping[str, FileSlice],
+        operators: OperatorSet,
+        element: DType,
+        precision: Precision,
+    ) -> None:
+        super().__init__(name, weights, operators, element, precision)
+        self._held: dict[Value, Sum] = {}
+        self._settled: dict[Value, Value] = {}
+        # Forms that take sums in; without them each is written at once.
+        self.holds_sums = (
+            operators.layout is Layout.CHANNELS_LAST
+            or operators.layer_norm is LayerNormForm.SKIP
+            or operators.residual is ResidualForm.BIAS_ADD
+        )
+
+    def op(self, kind: str, *inputs: Value, domain: str = "", **attributes: Attribute) -> Value:
+        """Emit a node with one output, after the sums it reads."""
+        return super().op(kind, *map(self.settled, inputs), domain=domain, **attributes)
+
+    def output(self, value: Value, name: str, dtype: DType, shape: tuple[int | str, ...]) -> None:
+        """Declare an output of the graph, cast from the graph's element type to `dtype`."""
+        super().output(self.settled(value), name, dtype, shape)
+
+    def add(self, x: Value, y: Value) -> Value:
+        """x + y of the same shape, such as a residual and what was computed from it."""
+        if not self.holds_sums:
+            return self.op("Add", x, y)
+        for product, skip in ((x, y), (y, x)):
+            held = self.held(product)
+            if held is not None and not held.skip:
+                return self.hold(replace(held, skip=self.settled(skip)))
+        whole = self.settled(x)
+        return self.hold(Sum(lambda _: whole, skip=self.settled(y)))
+
+    def hold(self, total: Sum) -> Value:
+        """The name of a sum that is not written yet."""
+        name = f"sum_{len(self._held) + len(self._settled)}"
+        self._held[name] = total
+        return name
+
+    def held(self, x: Value) -> Sum | None:
+        """The sum behind `x` if it is not written yet."""
+        return self._held.get(x)
+
+    def held_residual(self, x: Value) -> Sum | None:
+        """The sum behind `x` if it is not written yet and has a residual: to be taken in."""
+        total = self.held(x)
+        return total if total is not None and total.skip else None
+
+    def take(self, x: Value, whole: Value) -> None:
+        """Say that the held sum `x` was taken in by a node that gives it as `whole`."""
+        del self._held[x]
+        self._settled[x] = whole
+
+    def settled(self, x: Value) -> Value:
+        """The value itself, written now if it was held."""
+        if x in self._held:
+            self.take(x, self._written(self._held[x]))
+        return self._settled.get(x, x)
+
+    def _written(self, total: Sum) -> Value:
+        if not total.skip:
+            return total.product(total.bias)
+        if total.linear and total.bias and self.operators.residual is ResidualForm.BIAS_ADD:
+            product = total.product("")
+            return self.op("BiasAdd", product, total.bias, total.skip, domain=MICROSOFT)
+        return self.op("Add", total.product(total.bias), total.skip)

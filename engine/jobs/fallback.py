@@ -1,0 +1,85 @@
+"""What is said where a device cannot go on, and which failures another device may cure."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from backends.base import Precision
+from backends.registry import title
+from engine.api.record import ResolvedRequest
+from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
+from engine.errors import EngineError
+from engine.jobs.devices import Candidate
+
+# What another device may do better; all else is the request's, the checkpoint's or the disk's.
+CURABLE = frozenset(
+    {ErrorCode.BACKEND_FAILED, ErrorCode.OUT_OF_MEMORY, ErrorCode.CACHE_NOT_WRITABLE}
+)
+_DOING = {
+    Phase.LOAD: "reading the checkpoint",
+    Phase.COMPILE: "preparing the networks",
+    Phase.ENCODE: "reading the prompt",
+    Phase.DENOISE: "developing it",
+    Phase.DECODE: "finishing it",
+    Phase.SAVE: "saving it",
+}
+
+
+@contextmanager
+def host_memory_errors() -> Generator[None]:
+    """Memory that runs out in our own arrays, as the error that says so."""
+    try:
+        yield
+    except MemoryError as error:
+        raise EngineError(
+            ErrorCode.OUT_OF_MEMORY,
+            "There is not enough memory.",
+            "Make the picture smaller, or close other programs.",
+            str(error),
+        ) from error
+
+
+def with_size_and_phase(
+    error: EngineError, request: ResolvedRequest, phase: Phase, device: str
+) -> EngineError:
+    """What ran out of memory: how large a picture, and in which phase."""
+    return EngineError(
+        error.code,
+        f"A picture of {request.width}x{request.height} ran out of memory on {device}, "
+        f"while {_DOING[phase]}.",
+        error.hint,
+        error.detail,
+    )
+
+
+def goes_on(error: EngineError, failed: Candidate, following: Candidate) -> ErrorInfo:
+    """What to tell of a device that another one takes over from."""
+    before, after = title(failed.device.backend), title(following.device.backend)
+    if error.code is ErrorCode.OUT_OF_MEMORY:
+        message = f"{error.message} {after} goes on with what is left."
+        return ErrorInfo(error.code, message, error.hint, error.detail)
+    return ErrorInfo(
+        error.code,
+        f"{before} failed on {failed.device.name}; {after} goes on with what is left.",
+        "It comes last until the hardware is checked again (`safelight devices --recheck`).",
+        error.detail,
+    )
+
+
+def failure_of(error: EngineError) -> str:
+    """Why a device is put behind the others, in a line."""
+    return " ".join((error.detail or error.message).split())[:300]
+
+
+def fitting(candidates: Sequence[Candidate], precision: PrecisionName) -> list[Candidate]:
+    """Those that offer the precision that was asked for; all where none does."""
+    if precision is PrecisionName.AUTO:
+        return list(candidates)
+    wanted = Precision(precision.value)
+    return [c for c in candidates if wanted in c.device.precisions] or list(candidates)
+
+
+def taken_over(following: Candidate, failed: Candidate) -> Candidate:
+    """The next device, which is used because the one before it failed."""
+    choice = f"{title(failed.device.backend)} failed in this job"
+    return replace(following, choice=choice)

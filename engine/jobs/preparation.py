@@ -1,0 +1,250 @@
+"""Compiles for the preferred device beside jobs that another one does meanwhile.
+
+The first picture waits for no compiler where another device can begin at once and will not take
+longer than the compiler and the preferred device together. What is compiled serves the next job.
+"""
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from threading import Condition, Thread
+from time import perf_counter
+
+from backends import hardware
+from backends.base import Device
+from backends.registry import title
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.compile.compiler import Network
+from engine.compile.estimates import COMPILE, Estimates, Kind, Work
+from engine.errors import Cancelled, EngineError
+from engine.jobs.cancel import CancelToken
+from engine.jobs.devices import Candidate
+from engine.jobs.prospect import Prospect
+from engine.memory.plan import MemoryPlan
+
+# Compiles that are quicker than this are waited for.
+WAIT_S = 5.0
+# What a compiler needs beside the weights, which it holds about twice: as they are, and packed.
+_COMPILER_BYTES = 1 << 30
+_LOOK_S = 0.5
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """One network to compile; `name` is its artifact's, `beside` what the job of now may take."""
+
+    name: str
+    prospect: Prospect
+    network: Network
+    beside: int
+
+
+class Preparations:
+    """What is compiled in the background, one network after another. Ended by `close`.
+
+    `holding` keeps what compilers read, `note_failure` remembers a device that cannot compile,
+    `is_busy` tells whether a job runs.
+    """
+
+    def __init__(
+        self,
+        estimates: Estimates,
+        holding: Callable[[], AbstractContextManager[None]],
+        note_failure: Callable[[Device, str], None],
+        is_busy: Callable[[], bool],
+    ) -> None:
+        self._estimates = estimates
+        self._holding, self._note_failure, self._is_busy = holding, note_failure, is_busy
+        self._changed = Condition()
+        self._tasks: dict[str, _Task] = {}
+        # What went wrong with an artifact, so that it is not tried for ever.
+        self._failed: dict[str, ErrorInfo] = {}
+        self._token = CancelToken()
+        self._thread: Thread | None = None
+
+    def order(
+        self,
+        candidates: Sequence[Candidate],
+        prospect_of: Callable[[Candidate], Prospect],
+        tell: Callable[[ErrorInfo], None],
+    ) -> list[Candidate]:
+        """The devices to try for a job, in this order.
+
+        Where the preferred one must compile first it comes last, is prepared in the background,
+        and `tell` is told so; unless that is quick, or nothing else would be quicker.
+        """
+        first, *others = candidates
+        if not others or first.backend.compilation(first.device) is None:
+            return list(candidates)
+        try:
+            wanted = prospect_of(first)
+            missing = wanted.missing()
+        except (EngineError, OSError):  # the job will meet it
+            return list(candidates)
+        wait = self._seconds(wanted, missing)
+        if not missing or (wait is not None and wait < WAIT_S):
+            return list(candidates)
+        other = self._quicker(first, others, wait, wanted, prospect_of)
+        if other is None:
+            return list(candidates)
+        meanwhile, its = other
+        failure = self._begin(wanted, missing, its.plan)
+        tell(failure or _notice(wanted, first, meanwhile, wait))
+        state = "could not be prepared" if failure else "is being prepared"
+        choice = f"{title(first.device.backend)} {state}"
+        rest = [c for c in others if c is not meanwhile]
+        return [replace(meanwhile, choice=choice), *rest, first]
+
+    def close(self, patience_s: float = 0.5) -> None:
+        """Stop what is being compiled, and wait so long until nothing of it is left.
+
+        What is left after all is cleared away by the next compile.
+        """
+        self._token.cancel()
+        with self._changed:
+            self._changed.notify_all()
+            thread = self._thread
+        if thread is not None:
+            thread.join(patience_s)
+
+    def _quicker(
+        self,
+        first: Candidate,
+        others: Sequence[Candidate],
+        wait: float | None,
+        wanted: Prospect,
+        prospect_of: Callable[[Candidate], Prospect],
+    ) -> tuple[Candidate, Prospect] | None:
+        """The next device that needs no compiler, if its pictures do not take longer."""
+        for other in others:
+            try:
+                its = prospect_of(other)
+                if its.missing():
+                    continue
+            except (EngineError, OSError):
+                continue
+            mine, theirs = _seconds(wanted, first), _seconds(its, other)
+            if wait is None or mine is None or theirs is None or theirs <= wait + mine:
+                return other, its
+            return None
+        return None
+
+    def _seconds(self, prospect: Prospect, networks: Sequence[Network]) -> float | None:
+        """What compiling these should take."""
+        expected = [self._estimates.expect(_work(prospect, network)) for network in networks]
+        known = [seconds for seconds in expected if seconds is not None]
+        return sum(known) if len(known) == len(expected) else None
+
+    def _begin(
+        self, wanted: Prospect, missing: Sequence[Network], plan: MemoryPlan
+    ) -> ErrorInfo | None:
+        """See to it that these are compiled; why not, where one of them failed before."""
+        names = [wanted.compiler.artifact_name(network, wanted.precision) for network in missing]
+        with self._changed:
+            for name, network in zip(names, missing, strict=True):
+                if name in self._failed:
+                    return self._failed[name]
+                self._tasks.setdefault(name, _Task(name, wanted, network, plan.peak_bytes))
+            if self._thread is None:
+                self._thread = Thread(target=self._work, name="preparation", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+        return None
+
+    def _work(self) -> None:
+        while (task := self._next()) is not None:
+            self._compile(task)
+            with self._changed:
+                del self._tasks[task.name]
+
+    def _next(self) -> _Task | None:
+        """The next network, once there is room for it; None at the end."""
+        with self._changed:
+            while not self._token.is_set():
+                if self._tasks:
+                    task = next(iter(self._tasks.values()))
+                    if self._has_room(task):
+                        return task
+                self._changed.wait(_LOOK_S if self._tasks else None)
+        return None
+
+    def _has_room(self, task: _Task) -> bool:
+        """Whether a compiler fits beside the job that runs, or, where none does, alone."""
+        compiler = task.prospect.compiler
+        needed = 2 * compiler.weight_bytes(task.network, task.prospect.precision)
+        own = compiler.memory()
+        beside = task.beside if self._is_busy() else 0
+        fits = hardware.host_memory().free >= needed + _COMPILER_BYTES + beside
+        return fits and (own.integrated or own.free >= needed)
+
+    def _compile(self, task: _Task) -> None:
+        prospect, network = task.prospect, task.network
+        started = perf_counter()
+        try:
+            with self._holding():
+                prospect.compiler.prepare(
+                    network, prospect.precision, prospect.plan.placement, _ignore, self._token
+                )
+        except Cancelled:
+            return
+        except EngineError as error:
+            self._fail(task, error)
+            return
+        except OSError as error:  # the checkpoint is gone
+            detail = f"{error.strerror}: {error.filename}"
+            message = f"Preparing {prospect.checkpoint} failed."
+            self._fail(task, EngineError(ErrorCode.CHECKPOINT_UNREADABLE, message, detail=detail))
+            return
+        took = perf_counter() - started
+        self._estimates.note(_work(prospect, network), took)
+        self._estimates.save()
+        _log.info("%s is prepared, in %.1f s", network.name, took)
+
+    def _fail(self, task: _Task, error: EngineError) -> None:
+        self._failed[task.name] = error.info
+        detail = error.detail or error.message
+        _log.warning("preparing %s failed: %s", task.network.name, detail)
+        if error.code is ErrorCode.BACKEND_FAILED:
+            self._note_failure(task.prospect.compiler.device, detail)
+
+
+def _work(prospect: Prospect, network: Network) -> Work:
+    """Compiling a network, as estimates know it."""
+    device, precision = prospect.compiler.device, prospect.precision
+    kind = Kind(COMPILE, network.name, device.backend, device.name, precision.value)
+    elements = sum(ref.elements for ref in network.weights.values())
+    return Work(kind, max(1, elements * precision.dtype.itemsize))
+
+
+def _seconds(prospect: Prospect, candidate: Candidate) -> float | None:
+    """What the pictures should take, by other jobs or by the trial; None where neither tells."""
+    if prospect.seconds is not None:
+        return prospect.seconds
+    guess = prospect.trials * candidate.milliseconds / 1000
+    return guess if math.isfinite(guess) else None
+
+
+def _notice(
+    wanted: Prospect, first: Candidate, meanwhile: Candidate, wait: float | None
+) -> ErrorInfo:
+    about = f", about {_duration(wait)}" if wait is not None else ""
+    return ErrorInfo(
+        ErrorCode.PREPARING,
+        f"Preparing {wanted.checkpoint} for {first.device.name}, once{about}; this picture is made "
+        f"by {title(meanwhile.device.backend)} meanwhile.",
+        f"{title(first.device.backend)} makes those that come after it.",
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{10 * math.ceil(seconds / 10)} s"
+    return f"{math.ceil(seconds / 60)} min"
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Nobody looks."""

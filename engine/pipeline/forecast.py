@@ -1,0 +1,149 @@
+"""What is to come in a job, phase by phase, and how long it should take."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import msgspec
+
+from backends.base import Precision
+from engine.api.values import Phase
+from engine.compile.compiler import Compiler, Network, Preparation
+from engine.compile.estimates import COMPILE, Estimates, Kind, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What the beginning of a phase promises; seconds, None where nothing like it was ever done.
+
+    `after_s` is for what comes after it to the job's end. `once`: it will be quicker next time.
+    """
+
+    phase_s: float | None
+    after_s: float | None
+    once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A phase that is to come: `times` of the network, once in the job or for each picture."""
+
+    phase: Phase
+    network: Network | None = None
+    times: float = 1.0
+    each: bool = False
+    # How much there is to do at a time, in latent cells; those of a picture where it depends on it.
+    size: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A phase of the job, with what is done in it."""
+
+    phase: Phase
+    network: str
+    work: Work
+
+
+class Forecast:
+    """Follows a job through the phases that were announced, and learns how long each took."""
+
+    def __init__(
+        self, estimates: Estimates, compiler: Compiler, clock: Callable[[], float] = perf_counter
+    ) -> None:
+        self._estimates = estimates
+        self._compiler = compiler
+        self._clock = clock
+        # Of the picture that is being made, of each that follows, and how many these are.
+        self._present: tuple[Stretch, ...] = ()
+        self._following: tuple[Stretch, ...] = ()
+        self._pictures_left = 0
+        self._place = -1
+        self._begun: tuple[Work, float] | None = None
+
+    def announce(
+        self, first: Sequence[Stretch], following: Sequence[Stretch], pictures: int
+    ) -> None:
+        """What the first picture will go through, and each of the others."""
+        self._present, self._following = tuple(first), tuple(following)
+        self._pictures_left, self._place = pictures - 1, -1
+
+    def preparing(self, network: Network, precision: Precision, *, again: bool = False) -> Stretch:
+        """Preparing a network to run; `again`: what is kept when that was done once is there."""
+        preparation = self._compiler.preparation(network, precision)
+        if again and preparation is Preparation.COMPILE:
+            preparation = Preparation.LOAD
+        elements = sum(ref.elements for ref in network.weights.values())
+        kind = self._kind(preparation.value, network.name, precision)
+        work = Work(kind, max(1, elements * precision.dtype.itemsize))
+        return Stretch(Phase.COMPILE, network.name, work)
+
+    def running(self, run: Run, precision: Precision) -> Stretch:
+        """A network at work, or what needs none."""
+        if run.network is None:
+            return Stretch(run.phase, "", Work(Kind(run.phase.value), run.size, run.times))
+        kind = self._kind(run.phase.value, run.network.name, precision)
+        return Stretch(run.phase, run.network.name, Work(kind, run.size, run.times))
+
+    def begin(self, phase: Phase, network: Network | None, precision: Precision) -> Outlook:
+        """A phase begins."""
+        name = network.name if network else ""
+        stretch = self._find(phase, name)
+        if stretch is None and network is not None and phase is Phase.COMPILE:
+            stretch = self.preparing(network, precision)
+        if stretch is None:
+            self._begun = None
+            return Outlook(None, None)
+        kind = stretch.work.kind
+        if network is not None and kind.precision != precision.value:  # done again more safely
+            kind = msgspec.structs.replace(kind, precision=precision.value)
+        work = msgspec.structs.replace(stretch.work, kind=kind)
+        self._begun = (work, self._clock())
+        return Outlook(self._estimates.expect(work), self._after(), kind.activity == COMPILE)
+
+    def end(self) -> None:
+        """The phase that was begun last was done to its end."""
+        if self._begun is not None:
+            work, start = self._begun
+            self._estimates.note(work, self._clock() - start)
+
+    def save(self) -> None:
+        """Keep what was learnt for later jobs."""
+        self._estimates.save()
+
+    def _kind(self, activity: str, network: str, precision: Precision) -> Kind:
+        device = self._compiler.device
+        return Kind(activity, network, device.backend, device.name, precision.value)
+
+    def _find(self, phase: Phase, name: str) -> Stretch | None:
+        """The announced phase, which becomes the place where the job is.
+
+        It is ahead, or in the next picture, or behind where something is done again.
+        """
+        if self._place == len(self._present) - 1 and self._pictures_left > 0:
+            self._present, self._place = self._following, -1
+            self._pictures_left -= 1
+        places = (*range(self._place + 1, len(self._present)), *range(self._place, -1, -1))
+        for place in places:
+            stretch = self._present[place]
+            if (stretch.phase, stretch.network) == (phase, name):
+                self._place = place
+                return stretch
+        return None
+
+    def _after(self) -> float | None:
+        """Seconds from the end of the present phase to the end of the job."""
+        if self._place < 0:
+            return None
+        rest = self._seconds(self._present[self._place + 1 :])
+        each = self._seconds(self._following) if self._pictures_left else 0.0
+        return None if rest is None or each is None else rest + self._pictures_left * each
+
+    def _seconds(self, stretches: Sequence[Stretch]) -> float | None:
+        total = 0.0
+        for stretch in stretches:
+            expected = self._estimates.expect(stretch.work)
+            if expected is None:
+                return None
+            total += expected
+        return total

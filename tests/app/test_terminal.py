@@ -1,0 +1,135 @@
+"""The line that the command line draws while a picture is made."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from app.cli.terminal import ByteBar, TerminalReporter, rounded
+from engine.api.values import Phase
+from engine.pipeline.forecast import Outlook
+
+
+class Screen:
+    """A terminal and the time."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+        self.now = 50.0
+        self.reporter = TerminalReporter(announce=True, clock=lambda: self.now)
+
+    @property
+    def line(self) -> str:
+        """What was drawn last."""
+        self.reporter.draw()
+        drawn = self._capsys.readouterr().err.split("\r\x1b[2K")
+        return drawn[-1]
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Screen]:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
+    # Nothing is drawn but what the test asks for.
+    monkeypatch.setattr("app.cli.terminal._TICK_S", 1e6)
+    one = Screen(capsys)
+    yield one
+    one.reporter.close()
+
+
+def begin(screen: Screen, phase: Phase, outlook: Outlook | None = None) -> None:
+    if outlook is not None:
+        screen.reporter.expect(outlook)
+    screen.reporter.phase(phase)
+
+
+def test_before_anything_is_known_the_phase_is_named(screen: Screen) -> None:
+    begin(screen, Phase.COMPILE)
+    assert screen.line == "Preparing"
+
+
+def test_the_time_of_the_whole_job_is_told_from_its_first_phase_on(screen: Screen) -> None:
+    begin(screen, Phase.COMPILE, Outlook(10.0, 90.0, once=True))
+    assert screen.line == f"Preparing, once {'░' * 24}  about 2 min left"
+    screen.now += 5
+    assert screen.line == f"Preparing, once █{'░' * 23}  about 2 min left"
+    screen.now += 4
+    begin(screen, Phase.ENCODE, Outlook(1.0, 80.0))
+    screen.now += 1
+    begin(screen, Phase.DENOISE, Outlook(70.0, 10.0))
+    for done in range(11):
+        screen.reporter.progress(done, 20)
+        screen.now += 3.5
+    assert screen.line == f"Developing {'█' * 12}{'░' * 12} 10/20  3.50 s/step  about 40 s left"
+
+
+def test_where_only_the_phase_is_known_its_own_time_is_told(screen: Screen) -> None:
+    """A first compile, before any job was made here."""
+    begin(screen, Phase.COMPILE, Outlook(360.0, None, once=True))
+    screen.now += 180
+    assert screen.line == f"Preparing, once {'█' * 12}{'░' * 12}  about 3 min for this"
+
+
+def test_a_phase_that_takes_too_long_is_said_to(screen: Screen) -> None:
+    begin(screen, Phase.DECODE, Outlook(4.0, 0.0))
+    screen.now += 9
+    assert "longer than usual" in screen.line
+    assert "left" not in screen.line.replace("longer", "")
+
+
+def test_what_is_promised_counts_for_one_phase(screen: Screen) -> None:
+    begin(screen, Phase.COMPILE, Outlook(10.0, 90.0))
+    begin(screen, Phase.ENCODE)
+    assert "left" not in screen.line
+
+
+def test_that_ctrl_c_was_heard_is_said_at_once(screen: Screen) -> None:
+    begin(screen, Phase.COMPILE, Outlook(10.0, 90.0))
+    screen.reporter.stop()
+    assert screen.line == "Stopping"
+
+
+def test_nothing_is_drawn_after_the_end_or_without_a_terminal(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begin(screen, Phase.COMPILE, Outlook(10.0, 90.0))
+    screen.reporter.close()
+    assert screen.line == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    silent = TerminalReporter(announce=True)
+    silent.phase(Phase.DENOISE)
+    silent.progress(1, 2)
+    ByteBar("Hashing", 100).show(50)
+    assert capsys.readouterr().err == ""
+
+
+def test_time_goes_on_where_nobody_tells(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """OpenVINO's load says nothing until it is done."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr("app.cli.terminal._TICK_S", 0.01)
+    seconds = iter(range(10_000))
+    reporter = TerminalReporter(announce=True, clock=lambda: float(next(seconds)))
+    reporter.expect(Outlook(100.0, 900.0))
+    reporter.phase(Phase.COMPILE)
+    drawn = ""
+    while drawn.count("left") < 5:
+        drawn += capsys.readouterr().err
+    reporter.close()
+
+
+def test_bytes_have_a_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    ByteBar("Hashing", 200).show(50)
+    assert f"Hashing {'█' * 6}{'░' * 18} 25 %" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "1 s"), (7.4, "7 s"), (42, "40 s"), (89, "90 s"), (130, "2 min"), (5400, "1.5 h")],
+)
+def test_time_is_rounded_as_people_do(seconds: float, words: str) -> None:
+    assert rounded(seconds) == words

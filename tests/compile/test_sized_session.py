@@ -1,0 +1,187 @@
+"""One session for every size: of what was compiled for some, in parts, or loaded when it comes."""
+
+from collections.abc import Callable, Mapping
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+
+from backends.base import (
+    Array,
+    Cancellation,
+    DimensionRange,
+    DType,
+    RunCancelled,
+    ShapeProfile,
+    TensorSpec,
+)
+from engine.compile.shapes import Sizes
+from engine.compile.sized_session import SessionFor, SizedSession
+
+SAMPLE = TensorSpec("sample", DType.F32, ("batch", 4, "height"))
+CONTEXT = TensorSpec("context", DType.F32, ("contexts", "tokens"))
+OUTPUT = TensorSpec("prediction", DType.F32, ("contexts", "height"))
+INPUTS = (SAMPLE, CONTEXT)
+
+
+class Fixed:
+    """A session that runs at exactly the sizes it was loaded for."""
+
+    inputs, outputs = INPUTS, (OUTPUT,)
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.sizes = dict(sizes)
+        self.runs = self.pins = 0
+        self.closed = self.cancelled = False
+        self._pinned: dict[str, Array] = {}
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        if self.cancelled:
+            raise RunCancelled
+        given = {**self._pinned, **feeds}
+        sample, context = given["sample"], given["context"]
+        assert (sample.shape[0], sample.shape[2]) == (self.sizes["batch"], self.sizes["height"])
+        assert context.shape == (self.sizes["contexts"], self.sizes["tokens"])
+        self.runs += 1
+        times = context.shape[0] // sample.shape[0]
+        return {"prediction": np.tile(sample.sum(1), (times, 1)) + context.sum(1)[:, None]}
+
+    def pin(self, name: str, array: Array) -> None:
+        self.pins += 1
+        self._pinned[name] = array
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Loader:
+    """Loads sessions, and knows them all."""
+
+    def __init__(self, within: Callable[[], None] = lambda: None) -> None:
+        self.loaded: list[Fixed] = []
+        self._within = within
+
+    def __call__(self, sizes: Sizes, cancel: Cancellation) -> SessionFor:
+        self._within()
+        if cancel.is_set():
+            raise RunCancelled
+        self.loaded.append(Fixed(sizes))
+        exact = {name: DimensionRange(size, size, size) for name, size in sizes.items()}
+        return SessionFor(self.loaded[-1], ShapeProfile(exact))
+
+
+class _Nobody:
+    def is_set(self) -> bool:
+        return False
+
+
+def session(loader: Loader, **sizes: int) -> SizedSession:
+    first = loader(sizes, _Nobody()) if sizes else None  # pyright: ignore[reportArgumentType]
+    return SizedSession(INPUTS, (OUTPUT,), loader, first)
+
+
+def feeds(batch: int, contexts: int, height: int = 8, tokens: int = 3) -> dict[str, Array]:
+    random = np.random.default_rng(contexts)
+    return {
+        "sample": random.standard_normal((batch, 4, height), np.float32),
+        "context": random.standard_normal((contexts, tokens), np.float32),
+    }
+
+
+def expected(given: Mapping[str, Array]) -> Array:
+    sample, context = given["sample"], given["context"]
+    times = len(context) // len(sample)
+    return np.tile(sample.sum(1), (times, 1)) + context.sum(1)[:, None]
+
+
+@pytest.mark.parametrize("contexts", [1, 2, 3, 4, 7])
+def test_other_numbers_of_prompts_run_in_parts(contexts: int) -> None:
+    loader = Loader()
+    one = session(loader, batch=1, contexts=2, height=8, tokens=3)
+    given = feeds(1, contexts)
+    np.testing.assert_allclose(one.run(given)["prediction"], expected(given), rtol=1e-6)
+    (loaded,) = loader.loaded
+    assert loaded.runs == (contexts + 1) // 2
+
+
+@pytest.mark.parametrize(
+    "other", [feeds(1, 2, height=16), feeds(1, 2, tokens=6), feeds(2, 4), feeds(2, 2)]
+)
+def test_other_sizes_are_loaded_once(other: dict[str, Array]) -> None:
+    loader = Loader()
+    one = session(loader, batch=1, contexts=2, height=8, tokens=3)
+    usual = feeds(1, 2)
+    for given in (usual, other, usual, other):
+        np.testing.assert_allclose(one.run(given)["prediction"], expected(given), rtol=1e-6)
+    assert [loaded.runs for loaded in loader.loaded] == [2, 2]
+    one.close()
+    assert all(loaded.closed for loaded in loader.loaded)
+
+
+def test_sizes_that_nobody_knew_before(  # as of a network that does not say
+) -> None:
+    loader = Loader()
+    one = session(loader)
+    assert loader.loaded == []
+    given = feeds(1, 2)
+    np.testing.assert_allclose(one.run(given)["prediction"], expected(given), rtol=1e-6)
+    assert loader.loaded[0].sizes == {"batch": 1, "height": 8, "contexts": 2, "tokens": 3}
+
+
+def test_what_is_pinned_goes_where_it_is_needed_and_once() -> None:
+    loader = Loader()
+    one = session(loader, batch=1, contexts=2, height=8, tokens=3)
+    given = feeds(1, 2)
+    one.pin("context", given["context"])
+    for _ in range(3):
+        result = one.run({"sample": given["sample"]})["prediction"]
+        np.testing.assert_allclose(result, expected(given), rtol=1e-6)
+    assert loader.loaded[0].pins == 1
+    # Another array of another size, and then the first one again.
+    more = feeds(1, 5)
+    one.pin("context", more["context"])
+    result = one.run({"sample": more["sample"]})["prediction"]
+    np.testing.assert_allclose(result, expected(more), rtol=1e-6)
+    one.pin("context", given["context"])
+    result = one.run({"sample": given["sample"]})["prediction"]
+    np.testing.assert_allclose(result, expected(given), rtol=1e-6)
+
+
+def test_to_cancel_ends_every_session_and_those_that_come() -> None:
+    loader = Loader()
+    one = session(loader, batch=1, contexts=2, height=8, tokens=3)
+    one.cancel()
+    with pytest.raises(RunCancelled):
+        one.run(feeds(1, 2))
+    with pytest.raises(RunCancelled):
+        one.run(feeds(1, 2, height=16))
+    assert len(loader.loaded) == 1
+
+
+def test_to_cancel_stops_what_is_being_loaded() -> None:
+    began, stopped = Event(), Event()
+    one: SizedSession
+
+    def wait() -> None:
+        with one.calling(stopped.set):
+            began.set()
+            assert stopped.wait(60)
+
+    one = session(Loader(wait))
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            one.run(feeds(1, 2))
+        except RunCancelled as error:
+            failures.append(error)
+
+    running = Thread(target=run)
+    running.start()
+    assert began.wait(60)
+    one.cancel()
+    running.join()
+    assert len(failures) == 1

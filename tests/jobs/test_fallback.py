@@ -1,0 +1,405 @@
+"""A job goes on where a device fails, and what failed is remembered."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from backends.base import (
+    Array,
+    Artifact,
+    BackendError,
+    Cancellation,
+    Device,
+    Graph,
+    MemoryInfo,
+    Precision,
+    Progress,
+    Session,
+)
+from backends.null import NullSession, Script
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
+from engine.errors import Cancelled, EngineError
+from engine.jobs import runner as job_runner
+from engine.jobs.cancel import CancelToken
+from engine.jobs.devices import Candidate, Devices
+from engine.jobs.runner import JobResult, JobRunner, SilentReporter
+from engine.jobs.saving import PictureSaver, SavedImage
+from engine.memory.residency import Residency, Resident
+from engine.metadata.record import read_record
+from tests.jobs.test_at_work import Holder
+from tests.pipeline.counting import CountingBackend
+from tests.pipeline.jobs import a_request
+from tests.tiny_checkpoint import SIDE, write_checkpoint
+
+
+@pytest.fixture(scope="session")
+def request_(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
+    """For a picture of a small checkpoint."""
+    request = a_request(write_checkpoint(tmp_path_factory.mktemp("checkpoint") / "tiny"))
+    return msgspec.structs.replace(request, backend="auto")
+
+
+class Listener(SilentReporter):
+    """Collects what a job reports."""
+
+    def __init__(self) -> None:
+        self.saved: list[SavedImage] = []
+        self.warnings: list[ErrorInfo] = []
+
+    def image_saved(self, image: SavedImage) -> None:
+        self.saved.append(image)
+
+    def warning(self, warning: ErrorInfo) -> None:
+        self.warnings.append(warning)
+
+
+def pixels(path: Path) -> NDArray[np.uint8]:
+    with Image.open(path) as image:
+        return np.asarray(image)
+
+
+class Hardware:
+    """Devices of the null backend, the preferred first, and what the runner was told of them."""
+
+    def __init__(
+        self, folder: Path, request: GenerateRequest, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.failures: list[tuple[str, str]] = []
+        self._candidates: list[Candidate] = []
+
+        def candidates(*_: object) -> list[Candidate]:
+            return [*self._candidates]
+
+        def note(_devices: Devices, device: Device, reason: str) -> None:
+            self.failures.append((device.backend, reason))
+
+        monkeypatch.setattr(Devices, "candidates", candidates)
+        monkeypatch.setattr(Devices, "note_failure", note)
+
+        self.folder, self.request = folder, request
+
+    def add(
+        self, name: str, backend: CountingBackend | None = None, **scripts: Script
+    ) -> CountingBackend:
+        """A device of a backend of that name, whose networks misbehave as scripted."""
+        backend = backend or CountingBackend(scripts)
+        device = replace(backend.probe()[0], backend=name, name=f"device of {name}")
+        self._candidates.append(Candidate(backend, device, choice=f"{name} was chosen"))
+        return backend
+
+    def remove_first(self) -> None:
+        """Go on without the preferred device."""
+        del self._candidates[0]
+
+    def narrow(self, precision: Precision) -> None:
+        """The device added last offers only this."""
+        last = self._candidates[-1]
+        device = replace(last.device, precisions=(precision,))
+        self._candidates[-1] = replace(last, device=device)
+
+    def run(
+        self,
+        listener: Listener | None = None,
+        token: CancelToken | None = None,
+        residency: Residency | None = None,
+        **changes: object,
+    ) -> JobResult:
+        """Run the job, with these changes to its request."""
+        request = msgspec.structs.replace(self.request, **changes)
+        saver = PictureSaver(f"{self.folder / 'out'}/", request.count)
+        runner = JobRunner(self.folder / "cache", residency=residency)
+        return runner.run(request, saver, listener or Listener(), token or CancelToken())
+
+
+@pytest.fixture
+def hardware(
+    tmp_path: Path, request_: GenerateRequest, monkeypatch: pytest.MonkeyPatch
+) -> Hardware:
+    return Hardware(tmp_path, request_, monkeypatch)
+
+
+GONE = BackendError("the device was removed")
+FULL = BackendError("cannot allocate 3 GB", out_of_memory=True)
+
+
+def test_the_record_says_which_device_and_why(hardware: Hardware) -> None:
+    hardware.add("one")
+    result = hardware.run()
+    record = read_record(result.images[0].path)
+    assert record is not None
+    assert (record.request.backend, record.device) == ("one", "device of one")
+    assert record.choice == result.choice == "one was chosen"
+    assert hardware.failures == []
+
+
+def test_the_next_device_takes_over_says_so_and_it_is_remembered(hardware: Hardware) -> None:
+    hardware.add("one", denoiser=Script(load_error=GONE))
+    hardware.add("two")
+    listener = Listener()
+    result = hardware.run(listener)
+    assert result.device.backend == "two"
+    assert [warning.code for warning in listener.warnings] == [ErrorCode.BACKEND_FAILED]
+    (warning,) = listener.warnings
+    assert warning.message == "one failed on device of one; two goes on with what is left."
+    assert "--recheck" in warning.hint
+    record = read_record(result.images[0].path)
+    assert record is not None
+    assert record.warnings == result.warnings == tuple(listener.warnings)
+    assert (record.request.backend, record.choice) == ("two", "one failed in this job")
+    assert hardware.failures == [("one", "the device was removed")]
+
+
+class GoneAfter(CountingBackend):
+    """A device that vanishes in the middle of its second picture."""
+
+    def __init__(self, runs: int) -> None:
+        super().__init__()
+        self.left = runs
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        session = super().load(graph, artifact, device, progress, cancel)
+        run = session.run
+
+        def counted(feeds: Mapping[str, Array]) -> dict[str, Array]:
+            if graph.name == "denoiser":
+                self.left -= 1
+                if self.left < 0:
+                    raise GONE
+            return run(feeds)
+
+        session.run = counted
+        return session
+
+
+def test_a_device_that_vanishes_loses_no_picture(
+    hardware: Hardware, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.pipeline.generate._PICTURES_AT_ONCE", 1)
+    # The steps of the first picture, and one of the second.
+    hardware.add("one", GoneAfter(runs=4))
+    hardware.add("two")
+    listener = Listener()
+    result = hardware.run(listener, count=3, steps=3)
+    records = [image.record for image in result.images]
+    assert [record.request.backend for record in records] == ["one", "two", "two"]
+    assert [saved.path for saved in listener.saved] == [image.path for image in result.images]
+    assert hardware.failures == [("one", "the device was removed")]
+    # The same pictures as where nothing vanishes.
+    hardware.remove_first()
+    undisturbed = hardware.run(count=3, steps=3)
+    for image, expected in zip(result.images, undisturbed.images, strict=True):
+        assert image.seed == expected.seed
+        assert np.array_equal(pixels(image.path), pixels(expected.path))
+
+
+def test_what_no_device_can_do_is_no_devices_fault(hardware: Hardware) -> None:
+    hardware.add("one", denoiser=Script(load_error=GONE))
+    hardware.add("two", denoiser=Script(load_error=GONE))
+    with pytest.raises(EngineError) as caught:
+        hardware.run()
+    assert caught.value.code is ErrorCode.BACKEND_FAILED
+    assert hardware.failures == []
+
+
+def test_a_broken_checkpoint_does_not_go_from_device_to_device(hardware: Hardware) -> None:
+    hardware.add("one", denoiser=Script(offset=np.nan))
+    second = hardware.add("two")
+    with pytest.raises(EngineError) as caught:
+        hardware.run()
+    assert caught.value.code is ErrorCode.NUMERIC_FAILURE
+    assert (second.loads, hardware.failures) == ([], [])
+
+
+def test_cancelled_is_no_failure(hardware: Hardware) -> None:
+    token = CancelToken()
+    hardware.add("one", denoiser=Script(run_seconds=600))
+    second = hardware.add("two")
+
+    class Stopping(Listener):
+        def phase(self, phase: Phase) -> None:
+            if phase is Phase.DENOISE:
+                token.cancel()
+
+    with pytest.raises(Cancelled):
+        hardware.run(Stopping(), token)
+    assert (second.loads, hardware.failures) == ([], [])
+
+
+def test_a_precision_is_looked_for_among_the_devices(hardware: Hardware) -> None:
+    first = hardware.add("one")
+    hardware.narrow(Precision.F32)
+    hardware.add("two")
+    assert hardware.run(precision=PrecisionName.F16).device.backend == "two"
+    assert first.loads == []
+
+
+IN_EACH_PHASE = {
+    "preparing the networks": {"denoiser": Script(load_error=FULL)},
+    "reading the prompt": {"text_encoder": Script(run_error=FULL)},
+    "developing it": {"denoiser": Script(run_error=FULL)},
+    "finishing it": {"vae_decoder": Script(run_error=FULL)},
+}
+
+
+@pytest.mark.parametrize("doing", IN_EACH_PHASE)
+def test_where_memory_runs_out_it_is_tried_once_more_then_elsewhere(
+    hardware: Hardware, doing: str
+) -> None:
+    scripts = IN_EACH_PHASE[doing]
+    (network,) = scripts
+    first = hardware.add("one", CountingBackend(scripts))
+    hardware.add("two")
+    listener = Listener()
+    assert hardware.run(listener).device.backend == "two"
+    assert first.open_now == []
+    (warning,) = listener.warnings
+    assert warning.code is ErrorCode.OUT_OF_MEMORY
+    assert warning.message == (
+        f"A picture of {SIDE}x{SIDE} ran out of memory on device of one, while {doing}. "
+        "two goes on with what is left."
+    )
+    # Too little memory for this size is no fault of the device.
+    assert hardware.failures == []
+    if scripts[network].run_error:
+        assert [name for name, _ in first.loads].count(network) == 2
+
+
+@pytest.mark.parametrize("doing", IN_EACH_PHASE)
+def test_where_nothing_has_the_memory_size_and_phase_are_named(
+    hardware: Hardware, doing: str
+) -> None:
+    hardware.add("one", CountingBackend(IN_EACH_PHASE[doing]))
+    with pytest.raises(EngineError) as caught:
+        hardware.run()
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
+    assert caught.value.message == (
+        f"A picture of {SIDE}x{SIDE} ran out of memory on device of one, while {doing}."
+    )
+    assert "smaller" in caught.value.hint
+    assert "3 GB" in caught.value.detail
+
+
+class FullOnce(CountingBackend):
+    """Has no room until what is resident was released."""
+
+    def __init__(self, residency: Residency) -> None:
+        super().__init__()
+        self._residency = residency
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        if graph.name == "denoiser" and self._residency.weight_bytes:
+            raise FULL
+        return super().load(graph, artifact, device, progress, cancel)
+
+
+def test_what_is_resident_is_released_for_the_second_try(hardware: Hardware) -> None:
+    residency = Residency()
+    hardware.add("one", FullOnce(residency))
+    nothing = Graph("another checkpoint's", b"", {}, (), (), Precision.F32)
+    resident = Resident("other", NullSession(nothing, Script()), weight_bytes=1 << 20)
+    residency.give("another", resident)
+    listener = Listener()
+    result = hardware.run(listener, residency=residency)
+    assert result.device.backend == "one"
+    assert (listener.warnings, hardware.failures) == ([], [])
+
+
+def test_arrays_that_do_not_fit_are_memory_that_ran_out(
+    hardware: Hardware, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hardware.add("one")
+
+    def full(*_: object, **_rest: object) -> None:
+        raise MemoryError("Unable to allocate 96 GiB")
+
+    monkeypatch.setattr("engine.pipeline.generate.as_pixels", full)
+    with pytest.raises(EngineError) as caught:
+        hardware.run()
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
+    assert f"{SIDE}x{SIDE}" in caught.value.message
+
+
+def test_a_checkpoint_that_does_not_fit_is_read_again_with_everything_released(
+    hardware: Hardware, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hardware.add("one")
+    load, tries = job_runner.load_checkpoint, [0]
+
+    def full(*arguments: object) -> object:
+        tries[0] += 1
+        if tries[0] == 1:
+            raise MemoryError
+        return load(*arguments)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr(job_runner, "load_checkpoint", full)
+    hardware.run()
+    assert tries == [2]
+    monkeypatch.setattr(job_runner, "load_checkpoint", fail_for_memory)
+    with pytest.raises(EngineError) as caught:
+        hardware.run()
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
+
+
+def fail_for_memory(*_: object) -> None:
+    raise MemoryError
+
+
+class WithMemory(CountingBackend):
+    """A device with memory of its own, as drivers have."""
+
+    def memory(self, device: Device) -> MemoryInfo:
+        return replace(super().memory(device), integrated=False)
+
+
+class Watching(Listener):
+    """Looks which files say that a device is at work."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self.folder = folder
+        self.seen: list[int] = []
+
+    def phase(self, phase: Phase) -> None:
+        if phase is Phase.DENOISE:
+            self.seen.append(len(list(self.folder.glob("*.json"))))
+
+
+@pytest.mark.parametrize(("backend", "files"), [(WithMemory, 1), (CountingBackend, 0)])
+def test_a_device_with_a_driver_is_known_to_be_at_work(
+    hardware: Hardware, backend: type[CountingBackend], files: int
+) -> None:
+    hardware.add("one", backend())
+    listener = Watching(hardware.folder / "cache" / "at-work")
+    hardware.run(listener)
+    assert listener.seen == [files]
+    assert list(listener.folder.glob("*.json")) == []
+
+
+def test_what_took_the_engine_along_is_put_behind_at_the_next_job(hardware: Hardware) -> None:
+    Holder(hardware.folder / "cache" / "at-work").crash()
+    hardware.add("one")
+    hardware.run()
+    assert hardware.failures == [("nvidia_cuda", "the engine ended while it was at work")]
+    hardware.run()
+    assert len(hardware.failures) == 1

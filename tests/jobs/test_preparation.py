@@ -1,0 +1,295 @@
+"""What is compiled beside jobs: when it is, when it is waited for, and how it ends."""
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from backends import hardware
+from backends.base import Device, MemoryInfo, Precision
+from backends.null import NullBackend
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.compile.compiler import Compiler, Preparation
+from engine.compile.estimates import COMPILE, Estimates, Kind, Work
+from engine.errors import EngineError
+from engine.jobs.devices import Candidate
+from engine.jobs.preparation import Preparations
+from engine.jobs.prospect import Prospect
+from engine.memory.plan import MemoryPlan, WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+from tests.compile.compiling import Bench, network
+
+PLAN = MemoryPlan(WeightPlacement.MEMORY, together=False, peak_bytes=0, budget_bytes=1 << 40)
+
+
+class Office:
+    """A preferred device that compiles, another that need not, and what is said of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.bench = Bench(folder)
+        self.gate = folder / "gate"
+        self.bench.change(gate=str(self.gate))
+        self.estimates = Estimates(None)
+        self.told: list[ErrorInfo] = []
+        self.failures: list[tuple[str, str]] = []
+        self.busy = False
+        self.seconds: dict[str, float] = {}
+        self.trials = 10.0
+        self.fast = self._candidate("fast card", milliseconds=1)
+        self.slow = self._candidate("slow processor", milliseconds=100)
+        self.preparations = self._preparations()
+
+    def _preparations(self) -> Preparations:
+        def note_failure(device: Device, reason: str) -> None:
+            self.failures.append((device.name, reason))
+
+        return Preparations(self.estimates, nullcontext, note_failure, lambda: self.busy)
+
+    def _candidate(self, name: str, milliseconds: float) -> Candidate:
+        compiles = name == "fast card"
+        backend = NullBackend(compiling=self.bench.compiling if compiles else None)
+        device = replace(backend.probe()[0], name=name)
+        return Candidate(backend, device, milliseconds)
+
+    def change(self, **how: object) -> None:
+        """Have the card's compiler be otherwise."""
+        self.bench.change(**how)
+        self.fast = self._candidate("fast card", milliseconds=1)
+
+    def compiler(self, candidate: Candidate) -> Compiler:
+        copies = WorkingCopies(self.bench.cache / "weights")
+        return Compiler(candidate.backend, candidate.device, copies, self.bench.store)
+
+    def prospect(self, candidate: Candidate) -> Prospect:
+        return Prospect(
+            compiler=self.compiler(candidate),
+            precision=Precision.F32,
+            plan=PLAN,
+            networks=(network(self.bench.weights),),
+            checkpoint="dreams",
+            seconds=self.seconds.get(candidate.device.name),
+            trials=self.trials,
+        )
+
+    def order(self, *candidates: Candidate) -> list[str]:
+        """The names of the devices, as a job would try them."""
+        given = candidates or (self.fast, self.slow)
+        ordered = self.preparations.order(given, self.prospect, self.told.append)
+        return [candidate.device.name for candidate in ordered]
+
+    def expect(self, seconds: float) -> None:
+        """Compiling takes so long."""
+        weights = network(self.bench.weights).weights.values()
+        size = sum(ref.elements for ref in weights) * 4
+        self.estimates.note(
+            Work(Kind(COMPILE, "text_encoder", "null", "fast card", "f32"), size), seconds
+        )
+
+    def wait_until_prepared(self) -> None:
+        made = network(self.bench.weights)
+        compiler = self.compiler(self.fast)
+        _wait(lambda: compiler.preparation(made, Precision.F32) is not Preparation.COMPILE)
+
+
+@pytest.fixture
+def office(tmp_path: Path) -> Iterator[Office]:
+    office = Office(tmp_path)
+    yield office
+    office.preparations.close(60)
+
+
+def _wait(condition: Callable[[], bool]) -> None:
+    while not condition():
+        Event().wait(0.01)
+
+
+BOTH = ["fast card", "slow processor"]
+MEANWHILE = ["slow processor", "fast card"]
+
+
+def test_the_job_begins_elsewhere_and_the_next_one_uses_what_was_compiled(office: Office) -> None:
+    office.expect(38)
+    assert office.order() == MEANWHILE
+    (notice,) = office.told
+    assert notice.code is ErrorCode.PREPARING
+    assert notice.message == (
+        "Preparing dreams for fast card, once, about 40 s; this picture is made by null meanwhile."
+    )
+    _wait(lambda: office.bench.compiles == 1)
+    assert office.order() == MEANWHILE  # it is still going on
+    office.gate.touch()
+    office.wait_until_prepared()
+    assert office.order() == BOTH
+    assert len(office.told) == 2
+    assert office.bench.compiles == 1
+
+
+def test_why_another_device_is_used_is_its_reason(office: Office) -> None:
+    ordered = office.preparations.order(
+        (office.fast, office.slow), office.prospect, office.told.append
+    )
+    assert ordered[0].choice == "null is being prepared"
+    assert ordered[1] == office.fast
+
+
+@pytest.mark.parametrize(
+    ("compile_s", "fast_s", "slow_s", "order"),
+    [
+        (4.0, 1.0, 2.0, BOTH),  # hardly worth a word
+        (40.0, 2.0, 30.0, MEANWHILE),
+        (40.0, 2.0, 41.0, MEANWHILE),
+        (40.0, 2.0, 600.0, BOTH),  # waiting is quicker
+        (40.0, None, 600.0, BOTH),  # trials tell of the card: 10 of 1 ms
+        (40.0, 2.0, None, MEANWHILE),  # and of the processor: 10 of 100 ms
+    ],
+)
+def test_what_is_quicker_is_done(
+    office: Office,
+    compile_s: float,
+    fast_s: float | None,
+    slow_s: float | None,
+    order: list[str],
+) -> None:
+    office.expect(compile_s)
+    for name, seconds in (("fast card", fast_s), ("slow processor", slow_s)):
+        if seconds is not None:
+            office.seconds[name] = seconds
+    assert office.order() == order
+    assert bool(office.told) is (order == MEANWHILE)
+
+
+def test_trials_tell_where_no_picture_was_made_yet(office: Office) -> None:
+    office.expect(40)
+    office.trials = 1000  # 100 s on the processor, 1 s on the card
+    assert office.order() == BOTH
+
+
+@pytest.mark.parametrize("compile_s", [None, 40.0])
+def test_a_device_that_was_not_measured_is_better_than_none(
+    office: Office, compile_s: float | None
+) -> None:
+    if compile_s is not None:
+        office.expect(compile_s)
+    office.slow = replace(office.slow, milliseconds=float("inf"))
+    assert office.order() == MEANWHILE
+
+
+def test_where_there_is_no_other_device_it_is_waited_for(office: Office) -> None:
+    assert office.order(office.fast) == ["fast card"]
+    twin = replace(office.fast, device=replace(office.fast.device, name="its twin", id="null:1"))
+    assert office.order(office.fast, twin) == ["fast card", "its twin"]
+    assert office.told == []
+    assert office.bench.compiles == 0
+
+
+def test_a_device_that_compiles_nothing_is_first(office: Office) -> None:
+    assert office.order(office.slow, office.fast) == ["slow processor", "fast card"]
+    assert office.told == []
+
+
+def test_what_the_job_would_fail_at_is_left_to_the_job(office: Office) -> None:
+    def failing(_candidate: Candidate) -> Prospect:
+        raise EngineError(ErrorCode.OUT_OF_MEMORY, "no")
+
+    given = (office.fast, office.slow)
+    assert office.preparations.order(given, failing, office.told.append) == list(given)
+
+
+def test_a_compiler_that_fails_is_remembered_and_not_tried_again(office: Office) -> None:
+    office.change(fails=("text_encoder",))
+    office.gate.touch()
+    assert office.order() == MEANWHILE
+    _wait(lambda: bool(office.failures))
+    assert office.failures == [("fast card", "it gives up on text_encoder")]
+    assert office.order() == MEANWHILE
+    assert office.told[-1].code is ErrorCode.BACKEND_FAILED
+    assert office.bench.compiles == 1
+
+
+def test_a_cache_that_cannot_be_written_to_is_no_failure_of_the_device(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.gate.touch()
+    office.bench.cache.write_bytes(b"a file")
+    monkeypatch.setattr("tempfile.tempdir", str(office.bench.folder / "nothing"))
+    assert office.order() == MEANWHILE
+    _wait(lambda: office.order() == MEANWHILE and office.told[-1].code is not ErrorCode.PREPARING)
+    assert office.told[-1].code is ErrorCode.CACHE_NOT_WRITABLE
+    assert office.failures == []
+
+
+def test_there_must_be_room_beside_the_job(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = Event()
+    memory = MemoryInfo(total=64 << 30, free=1 << 20, integrated=True)
+
+    def host_memory() -> MemoryInfo:
+        looked.set()
+        return memory
+
+    monkeypatch.setattr(hardware, "host_memory", host_memory)
+    office.gate.touch()
+    assert office.order() == MEANWHILE
+    assert looked.wait(60)
+    assert office.bench.compiles == 0
+    memory = replace(memory, free=8 << 30)
+    office.wait_until_prepared()
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_the_jobs_memory_counts_while_it_runs(
+    office: Office, monkeypatch: pytest.MonkeyPatch, busy: bool
+) -> None:
+    """The compiler fits, but not beside what the job's plan takes."""
+    monkeypatch.setattr("tests.jobs.test_preparation.PLAN", replace(PLAN, peak_bytes=6 << 30))
+    looks: list[None] = []
+
+    def host_memory() -> MemoryInfo:
+        looks.append(None)
+        return MemoryInfo(total=8 << 30, free=4 << 30, integrated=True)
+
+    monkeypatch.setattr(hardware, "host_memory", host_memory)
+    office.busy = busy
+    office.gate.touch()
+    office.order()
+    if busy:
+        _wait(lambda: len(looks) > 1)
+        assert office.bench.compiles == 0
+        office.busy = False
+    office.wait_until_prepared()
+
+
+@pytest.mark.parametrize("interruptible", [True, False])
+def test_the_end_stops_it_and_leaves_nothing(
+    office: Office, monkeypatch: pytest.MonkeyPatch, interruptible: bool
+) -> None:
+    office.change(interruptible=interruptible)
+    for name, value in office.bench.compiling.as_environment().items():
+        monkeypatch.setenv(name, value)
+    office.slow = replace(office.slow, backend=_Plain())
+    office.order()
+    _wait(lambda: office.bench.compiles == 1)
+    office.preparations.close(60)
+    assert office.bench.artifacts() == []
+    assert office.bench.left() == set()
+
+
+class _Plain(NullBackend):
+    """Compiles nothing, whatever the environment says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._compiling = None
+
+
+def test_how_long_it_took_is_learnt(office: Office) -> None:
+    office.gate.touch()
+    office.order()
+    office.wait_until_prepared()
+    office.preparations.close(60)
+    weights = network(office.bench.weights).weights.values()
+    size = sum(ref.elements for ref in weights) * 4
+    work = Work(Kind(COMPILE, "text_encoder", "null", "fast card", "f32"), size)
+    assert office.estimates.expect(work) is not None

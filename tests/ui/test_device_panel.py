@@ -1,0 +1,93 @@
+"""What pictures are computed with, and why, can be seen, and looked at again."""
+
+import msgspec
+import pytest
+from PySide6.QtWidgets import QLabel
+
+from app.device_state import DeviceState
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.devices import CHOICE, DEVICES
+from tests.ui.test_accessibility import unnamed
+from ui.dialogs.device_dialog import DeviceDialog, DeviceRow
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    desk = make_desk()
+    desk.session.devices.choice = CHOICE
+    desk.session.devices.devices = DEVICES
+    return desk
+
+
+def texts(row: DeviceRow) -> list[str]:
+    labels = row.findChildren(QLabel)
+    return [label.text().replace("\u200b", "") for label in labels if label.text()]
+
+
+def rows(dialog: DeviceDialog) -> list[list[str]]:
+    content = dialog.rows.widget()
+    assert content is not None
+    return [texts(row) for row in content.findChildren(DeviceRow)]
+
+
+def test_the_line_says_what_is_used_and_why(desk: Desk) -> None:
+    panel = desk.window.devices
+    assert panel.words.text() == "TensorRT-RTX · NVIDIA GeForce RTX 4070"
+    assert panel.words.toolTip() == CHOICE
+    assert CHOICE in panel.open.accessibleDescription()
+    desk.session.devices.checking = True
+    assert panel.words.text() == "Checking your hardware, once…"
+    desk.session.devices.checking = False
+    desk.session.devices.devices = (msgspec.structs.replace(DEVICES[0], unusable="It crashed."),)
+    assert panel.words.text() == ""
+
+
+def test_the_list_says_how_each_did(desk: Desk) -> None:
+    dialog = desk.window.devices.show_devices()
+    assert rows(dialog)[:4] == [
+        [
+            "TensorRT-RTX · NVIDIA GeForce RTX 4070",
+            "f16 2.1 ms · f32 6.8 ms",
+            "In use: 1.9x faster than CUDA here.",
+        ],
+        ["CUDA · NVIDIA GeForce RTX 4070", "f16 4.0 ms · f32 11.3 ms", "Works."],
+        [
+            "WebGPU · NVIDIA GeForce RTX 4070",
+            "f32 14.9 ms",
+            "Works, but not in f16: it is off by 2.0%.",
+        ],
+        ["OpenVINO · 13th Gen Intel(R) Core(TM) i7-13700K", "f32 212 ms", "Works."],
+    ]
+    assert rows(dialog)[5][-1].endswith("CUDA error: device was removed")
+    assert rows(dialog)[6][-1] == "It crashed (0xc0000005)."
+    assert rows(dialog)[7] == ["MIGraphX", "there is no graphics processor of AMD's"]
+    assert unnamed(dialog) == []
+
+
+def test_they_can_be_checked_again_while_one_looks_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+
+    def check(state: DeviceState) -> None:
+        asked.append(True)
+        state.checking = True
+
+    monkeypatch.setattr(DeviceState, "check_again", check)
+    dialog = desk.window.devices.show_devices()
+    dialog.again.click()
+    assert asked == [True]
+    assert not dialog.again.isEnabled()
+    desk.session.devices.devices = DEVICES[1:2]
+    desk.session.devices.checking = False
+    assert dialog.again.isEnabled()
+    assert len(rows(dialog)) == 1
+
+
+def test_the_real_engine_fills_it(make_desk: MakeDesk) -> None:
+    desk = make_desk(real=True).start()
+    desk.wait(lambda: bool(desk.session.devices.devices))
+    assert desk.window.devices.words.text() == "ONNX Runtime · processor"
+    assert not desk.session.devices.checking
+    dialog = desk.window.devices.show_devices()
+    assert rows(dialog)[0][-1] == "In use: the only one that is known to work here."

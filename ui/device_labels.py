@@ -1,0 +1,44 @@
+"""Devices in the user's language. How they did is the engine's sentence."""
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from engine.api.messages import DeviceInfo
+
+translate = QCoreApplication.translate
+
+
+def device_name(device: DeviceInfo) -> str:
+    """The runtime and what it runs on."""
+    runtime = device.title or device.backend
+    return f"{runtime} · {device.name}" if device.name else runtime
+
+
+def device_times(device: DeviceInfo) -> str:
+    """What it was seen to need, in each precision that is right."""
+    right = [figure for figure in device.figures if not figure.problem]
+    return " · ".join(f"{f.precision} {_milliseconds(f.milliseconds)}" for f in right)
+
+
+def device_words(device: DeviceInfo, choice: str) -> str:
+    """Why it is used or not; `choice` is why the first one is, empty for all others."""
+    if choice:
+        return translate("devices", "In use: {reason}.").format(reason=choice)
+    if device.unusable:
+        return device.unusable
+    if device.failure:
+        return translate("devices", "Comes last, because a job failed on it: {reason}").format(
+            reason=device.failure
+        )
+    if not device.automatic:
+        return translate("devices", "Works when it is asked for by name.")
+    wrong = [f"{figure.precision}: {figure.problem}" for figure in device.figures if figure.problem]
+    if wrong:
+        return translate("devices", "Works, but not in {reason}.").format(reason="; ".join(wrong))
+    if not device.checked:
+        return translate("devices", "Not tried yet.")
+    return translate("devices", "Works.")
+
+
+def _milliseconds(value: float) -> str:
+    digits = 0 if value >= 100 else 1
+    return translate("devices", "{n} ms").format(n=QLocale().toString(value, "f", digits))

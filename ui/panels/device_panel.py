@@ -1,0 +1,52 @@
+"""The last line of the form's side: what pictures are computed with, and why."""
+
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from app.session import Session
+from ui.device_labels import device_name
+from ui.dialogs.device_dialog import DeviceDialog
+from ui.theme.metrics import XS, M, S
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import ElidedLabel
+
+
+class DevicePanel(QWidget):
+    """Draws DeviceState in one line; the button opens the list."""
+
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
+        self._state = session.devices
+        self.setProperty("role", "panel")
+        self.words = ElidedLabel("caption")
+        self.open = IconButton(theme, "chip", self.tr("Devices…"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(M, XS, S, XS)
+        row.setSpacing(S)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.open)
+        self.open.clicked.connect(self.show_devices)
+        for signal in (
+            self._state.devices_changed,
+            self._state.choice_changed,
+            self._state.checking_changed,
+        ):
+            signal.connect(self._refresh)
+        self._refresh()
+
+    def show_devices(self) -> DeviceDialog:
+        """Open the list of devices."""
+        dialog = DeviceDialog(self._state, self.window())
+        dialog.open()
+        return dialog
+
+    def _refresh(self) -> None:
+        chosen = self._state.chosen
+        text = device_name(chosen) if chosen else ""
+        tip = self._state.choice
+        if self._state.checking:
+            text = self.tr("Checking your hardware, once…")
+            tip = self.tr("Pictures can be made meanwhile.")
+        self.words.setText(text)
+        self.words.setToolTip(tip)
+        self.open.setAccessibleDescription(f"{text} {tip}".strip())
