@@ -13,6 +13,7 @@ from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.unet import UNetConfig
 from engine.memory.plan import WeightPlacement
 from engine.pipeline import networks
+from engine.text.chunks import CHUNK_LENGTH, first_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,7 @@ def time_components(
 
 
 def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_Case, ...]:
-    text = checkpoint.components[Component.TEXT_ENCODER].config
     unet = checkpoint.components[Component.DENOISER].config
-    assert isinstance(text, ClipTextConfig)
     assert isinstance(unet, UNetConfig)
     form = checkpoint.latent
     latent = (height // form.downscale, width // form.downscale)
@@ -80,19 +79,15 @@ def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_
 
     def step(batch: int) -> dict[str, Array]:
         # Both halves of guidance see the same latents.
-        return {
+        feeds = {
             "sample": normal(batch, unet.in_channels, *latent),
             "time_waves": networks.time_waves(checkpoint, 500),
-            "context": normal(2 * batch, text.positions, unet.context_width),
+            "context": normal(2 * batch, CHUNK_LENGTH, unet.context_width),
         }
+        return feeds | ({"added": normal(2 * batch, unet.added_width)} if unet.added_width else {})
 
     return (
-        _Case(
-            "text encoder",
-            networks.text_encoder(checkpoint, 1),
-            # The prompt, the negative prompt and the empty one of each picture.
-            lambda batch: {"tokens": np.zeros((3 * batch, text.positions), np.int64)},
-        ),
+        *(_text_case(checkpoint, component) for component in networks.text_encoders(checkpoint)),
         _Case("denoiser step", networks.denoiser(checkpoint, height, width), step),
         _Case(
             "VAE decoder",
@@ -100,3 +95,15 @@ def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_
             lambda batch: {"latent": normal(batch, form.channels, *latent)},
         ),
     )
+
+
+def _text_case(checkpoint: IdentifiedCheckpoint, component: Component) -> _Case:
+    def feeds(batch: int) -> dict[str, Array]:
+        # The prompt, the negative prompt and the empty one of each picture.
+        tokens = np.zeros((3 * batch, CHUNK_LENGTH), np.int64)
+        pools = isinstance(config, ClipTextConfig) and config.projection is not None
+        return {"tokens": tokens} | ({"end": first_end(tokens, 0)} if pools else {})
+
+    config = checkpoint.components[component].config
+    skip = checkpoint.text.clip_skip
+    return _Case(component.label, networks.text_encoder(checkpoint, skip, component), feeds)

@@ -27,9 +27,9 @@ from engine.api.values import (
     SamplerName,
 )
 from engine.errors import EngineError
-from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.base import IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig
-from engine.pipeline.networks import denoiser_channels
+from engine.pipeline.networks import denoiser_channels, text_encoders
 from engine.sampling.samplers import SAMPLERS, SamplerDefaults
 
 _RANDOM_SEEDS = 2**32
@@ -214,8 +214,8 @@ def _check_range(name: str, value: float, low: float, high: float) -> None:
 
 
 def _text_layers(checkpoint: IdentifiedCheckpoint) -> int:
-    source = checkpoint.components.get(Component.TEXT_ENCODER)
-    return source.config.layers if source and isinstance(source.config, ClipTextConfig) else 1
+    configs = (checkpoint.components[one].config for one in text_encoders(checkpoint))
+    return min((one.layers for one in configs if isinstance(one, ClipTextConfig)), default=1)
 
 
 def _invalid(message: str, hint: str = "") -> EngineError:

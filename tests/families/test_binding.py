@@ -15,7 +15,7 @@ from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.folders import write_folder
 from tests.families.listings import UNetSizes
-from tests.families.test_recognition import SD1_FILES
+from tests.families.test_recognition import FAMILY_FILES, SD1_FILES
 
 ODD = UNetSizes(width=32, multipliers=(1, 1, 2), blocks=3, depths=(1, 0, 2), context=64)
 
@@ -44,6 +44,12 @@ def used(source: ComponentSource) -> set[str]:
 def assert_all_used(checkpoint: IdentifiedCheckpoint) -> None:
     for source in checkpoint.components.values():
         assert used(source) == set(source.weights)
+
+
+@pytest.mark.parametrize("layout", FAMILY_FILES)
+def test_a_file_of_another_family_binds_whole(tmp_path: Path, layout: str) -> None:
+    names = FAMILY_FILES[layout][2]
+    assert_all_used(identify(write_sparse(tmp_path / "x.safetensors", names)))
 
 
 @pytest.mark.parametrize("layout", SD1_FILES)

@@ -13,13 +13,14 @@ from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import Component, IdentifiedCheckpoint, identify
-from engine.graphs.clip_text import ClipTextConfig
+from engine.families.base import TextUse
+from engine.graphs.clip_text import Activation, ClipTextConfig, Projection
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import CLIP, UNET, VAE, Listing, UNetSizes, VaeSizes
-from tests.families.test_recognition import SD1_FILES
+from tests.families.test_recognition import FAMILY_FILES, SD1_FILES
 
 SMALL_VAE, SMALL_CLIP = listings.SMALL_VAE, listings.SMALL_CLIP
 SMALL = listings.original(listings.SMALL_UNET, listings.SMALL_VAE, listings.SMALL_CLIP)
@@ -144,6 +145,50 @@ def test_the_two_text_layouts_have_one_set_of_names(tmp_path: Path) -> None:
     second = identify(write_sparse(tmp_path / "b.safetensors", SD1_FILES["without text_model"]))
     text = Component.TEXT_ENCODER
     assert first.components[text].weights.keys() == second.components[text].weights.keys()
+
+
+# --- other families ---
+
+
+def test_sd2_is_read_before_its_last_layer(tmp_path: Path) -> None:
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", listings.sd2()))
+    assert checkpoint.text == TextUse(2, True, frozenset({Component.TEXT_ENCODER}))
+    text = checkpoint.components[Component.TEXT_ENCODER].config
+    assert isinstance(text, ClipTextConfig)
+    assert (text.heads, text.activation, text.layers) == (16, Activation.GELU, 24)
+    assert [block.heads for block in unet_of(checkpoint).down] == [5, 10, 20, 20]
+    # Hugging Face's layout has left the last layer out.
+    cut = listings.open_clip(listings.ClipSizes(width=1024, layers=23))
+    names = listings.sd2() | listings.prefixed("cond_stage_model.model.", cut)
+    last = "cond_stage_model.model.transformer.resblocks.23."
+    names = {name: shape for name, shape in names.items() if not name.startswith(last)}
+    assert identify(write_sparse(tmp_path / "y.safetensors", names)).text.clip_skip == 1
+
+
+def test_sdxl(tmp_path: Path) -> None:
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", listings.sdxl()))
+    assert checkpoint.text.clip_skip == 2
+    assert checkpoint.text.final_norm is False
+    assert checkpoint.text.zero_padded == {Component.TEXT_ENCODER_2}
+    assert (checkpoint.told_sizes, checkpoint.default_size) == (6, 1024)
+    assert checkpoint.latent.scale == 0.13025
+    unet = unet_of(checkpoint)
+    assert unet.added_width == 1280 + 6 * 256
+    assert [block.depths for block in unet.down] == [(0, 0), (2, 2), (10, 10)]
+    big = checkpoint.components[Component.TEXT_ENCODER_2].config
+    assert isinstance(big, ClipTextConfig)
+    assert (big.heads, big.projection, big.projected_width) == (20, Projection.MATRIX, 1280)
+
+
+@pytest.mark.parametrize("layout", FAMILY_FILES)
+def test_each_weight_of_another_family_has_one_name(tmp_path: Path, layout: str) -> None:
+    names = FAMILY_FILES[layout][2]
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", names))
+    weights = [t for source in checkpoint.components.values() for t in source.weights.values()]
+    assert len({tensor.offset for tensor in weights}) == len(weights)
+    # A fused projection is three weights.
+    fused = sum(name.endswith(("in_proj_weight", "in_proj_bias")) for name in names)
+    assert len(weights) + checkpoint.ignored_keys == len(names) + 2 * fused
 
 
 # --- unsound ones ---

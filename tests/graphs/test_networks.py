@@ -10,7 +10,7 @@ import pytest
 from backends.base import Array, Backend, DType, Precision, Session
 from backends.cpu import CpuBackend
 from backends.intel_openvino import OpenVinoBackend
-from engine.graphs.clip_text import Activation, clip_text
+from engine.graphs.clip_text import Activation, Projection, clip_text
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.unet import UNetConfig, time_waves, unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
@@ -241,3 +241,42 @@ def test_clip_skip_and_the_activation_change_the_embedding() -> None:
     np.testing.assert_array_equal(
         run(lambda g: clip_text(g, shallow), used, {"tokens": tokens}), skipped
     )
+
+
+POOLED = replace(SMALL_CLIP, projection=Projection.LINEAR, projected_width=20)
+
+
+def pooled_feeds(*ends: int) -> dict[str, Array]:
+    tokens = np.random.default_rng(1).integers(0, SMALL_CLIP.vocabulary, (len(ends), 77))
+    return {"tokens": tokens, "end": np.eye(77, dtype=np.float32)[list(ends)]}
+
+
+def test_the_text_as_a_whole_is_the_last_state_of_its_end() -> None:
+    emit = partial(clip_text, config=POOLED)
+    weights = random_weights(emit)
+    outputs = load(emit, weights).run(pooled_feeds(5, 76))
+    states = outputs["last_hidden_state"][[0, 1], [5, 76]]
+    expected = states @ weights["text_projection.weight"].T
+    np.testing.assert_allclose(outputs["pooled"], expected, rtol=0, atol=1e-5)
+
+
+def test_it_is_that_of_the_last_layer_whichever_is_shown() -> None:
+    whole, skipping = (partial(clip_text, config=POOLED, clip_skip=skip) for skip in (1, 3))
+    weights = random_weights(whole)
+    assert wanted(skipping).keys() == weights.keys()
+    first, second = (load(emit, weights).run(pooled_feeds(9)) for emit in (whole, skipping))
+    np.testing.assert_allclose(first["pooled"], second["pooled"], rtol=0, atol=1e-6)
+    assert relative_error(first["last_hidden_state"], second["last_hidden_state"]) > 0.1
+
+
+def test_a_projection_is_read_whichever_way_it_is_stored() -> None:
+    linear = partial(clip_text, config=POOLED)
+    matrix = partial(clip_text, config=replace(POOLED, projection=Projection.MATRIX))
+    weights = random_weights(linear)
+    other = dict(weights)
+    other["text_projection"] = np.ascontiguousarray(other.pop("text_projection.weight").T)
+    first, second = (
+        load(emit, given).run(pooled_feeds(9))["pooled"]
+        for emit, given in ((linear, weights), (matrix, other))
+    )
+    np.testing.assert_allclose(first, second, rtol=0, atol=1e-6)

@@ -62,32 +62,65 @@ def unet_module(**changes):
 def write_pipeline(folder: Path, unet=None, **scheduler) -> Path:
     """The whole pipeline, with a UNet of SDXL's or this one."""
     torch.manual_seed(0)
-    for name, pad in (("tokenizer", "<|endoftext|>"), ("tokenizer_2", "a")):
-        write_tokenizer(folder / "words" / name, pad)
-    words = {
-        name: transformers.CLIPTokenizer.from_pretrained(folder / "words" / name)
-        for name in ("tokenizer", "tokenizer_2")
-    }
-    vae = diffusers.AutoencoderKL(
+    pipe = diffusers.StableDiffusionXLPipeline(
+        vae=_vae(0.13025),
+        text_encoder=text_model(NARROW, projects=False),
+        text_encoder_2=text_model(WIDE, projects=True),
+        tokenizer=_words(folder / "words", "<|endoftext|>"),
+        tokenizer_2=_words(folder / "words_2", "a"),
+        unet=unet or unet_module(),
+        scheduler=_scheduler(**scheduler),
+        add_watermarker=False,
+    )
+    pipe.save_pretrained(folder / "sdxl")
+    return folder / "sdxl"
+
+
+def write_sd2_pipeline(folder: Path, **scheduler) -> Path:
+    """An SD 2 pipeline: linear projections, OpenCLIP's activation, filled up with token 0."""
+    torch.manual_seed(0)
+    text = text_model(WIDE, projects=True)
+    encoder = transformers.CLIPTextModel(text.config)
+    encoder.load_state_dict(_without_projection(text.state_dict(), encoder.state_dict()))
+    sizes = {"addition_embed_type": None, "cross_attention_dim": WIDE}
+    pipe = diffusers.StableDiffusionPipeline(
+        vae=_vae(0.18215),
+        text_encoder=encoder,
+        tokenizer=_words(folder / "words", "a"),
+        unet=unet_module(**sizes, transformer_layers_per_block=1),
+        scheduler=_scheduler(**scheduler),
+        safety_checker=None,
+        feature_extractor=None,
+        requires_safety_checker=False,
+    )
+    pipe.save_pretrained(folder / "sd2")
+    return folder / "sd2"
+
+
+def _without_projection(weights: dict, wanted: dict) -> dict:
+    prefix = "" if any(name.startswith("text_model.") for name in wanted) else "text_model."
+    return {name: weights[prefix + name] for name in wanted}
+
+
+def _words(folder: Path, pad: str):
+    write_tokenizer(folder, pad)
+    return transformers.CLIPTokenizer.from_pretrained(folder)
+
+
+def _vae(scale: float):
+    return diffusers.AutoencoderKL(
         block_out_channels=(32, 64),
         down_block_types=("DownEncoderBlock2D",) * 2,
         up_block_types=("UpDecoderBlock2D",) * 2,
         norm_num_groups=16,
         latent_channels=4,
-        scaling_factor=0.13025,
+        scaling_factor=scale,
         sample_size=64,
     ).eval()
+
+
+def _scheduler(**options):
     levels = {"beta_start": 0.00085, "beta_end": 0.012, "beta_schedule": "scaled_linear"}
-    pipe = diffusers.StableDiffusionXLPipeline(
-        vae=vae,
-        text_encoder=text_model(NARROW, projects=False),
-        text_encoder_2=text_model(WIDE, projects=True),
-        **words,
-        unet=unet or unet_module(),
-        scheduler=diffusers.EulerDiscreteScheduler(
-            **levels, timestep_spacing="linspace", steps_offset=1, **scheduler
-        ),
-        add_watermarker=False,
+    return diffusers.EulerDiscreteScheduler(
+        **levels, timestep_spacing="linspace", steps_offset=1, **options
     )
-    pipe.save_pretrained(folder / "sdxl")
-    return folder / "sdxl"

@@ -21,7 +21,12 @@ from backends.base import Precision  # noqa: E402
 from backends.registry import find  # noqa: E402
 from engine.api.request import InputImage, SizeOptions  # noqa: E402
 from engine.api.values import InputRole, SamplerName, ScheduleName  # noqa: E402
-from tests.oracle.sdxl_folder import unet_module, write_pipeline  # noqa: E402
+from engine.families import identify  # noqa: E402
+from tests.oracle.sdxl_folder import (  # noqa: E402
+    unet_module,
+    write_pipeline,
+    write_sd2_pipeline,
+)
 from tests.pipeline.jobs import a_request, psnr, run  # noqa: E402
 
 LOG = logging.getLogger(__name__)
@@ -52,7 +57,8 @@ def checkpoint(tmp_path_factory) -> Path:
 
 
 def theirs(kind, folder: Path, **arguments) -> np.ndarray:
-    pipe = kind.from_pretrained(folder, add_watermarker=False)
+    unused = {} if kind is diffusers.StableDiffusionPipeline else {"add_watermarker": False}
+    pipe = kind.from_pretrained(folder, **unused)
     pipe.set_progress_bar_config(disable=True)
     generator = torch.Generator("cpu").manual_seed(SEED)
     images = pipe(**THEIRS, generator=generator, **arguments).images
@@ -126,6 +132,15 @@ def test_a_pruned_one(tmp_path: Path) -> None:
     )
     folder = write_pipeline(tmp_path, pruned)
     check(our_picture(folder, "cpu", **TEXTS), their_picture(folder, **TEXTS))
+
+
+@pytest.mark.parametrize("prediction", ["epsilon", "v_prediction"])
+def test_sd2(prediction: str, tmp_path: Path) -> None:
+    folder = write_sd2_pipeline(tmp_path, prediction_type=prediction)
+    assert identify(folder).family == "sd2"
+    size = {"width": SIDE, "height": SIDE}
+    expected = theirs(diffusers.StableDiffusionPipeline, folder, **size, **TEXTS)
+    check(our_picture(folder, "cpu", **TEXTS), expected)
 
 
 def test_image_to_image(checkpoint: Path, tmp_path: Path) -> None:
