@@ -1,11 +1,14 @@
-"""What OpenVINO tells of machines that have Intel's GPUs and NPUs, as their owners posted it.
+"""What OpenVINO tells of machines that have Intel's GPUs and NPUs.
 
-- Core Ultra 7 155H, integrated Arc and NPU: what Intel's sample hello_query_device prints; the same
-  names and values of a 9 185H: github.com/SearchSavior/OpenArc issue 43;
-- Arc A770's UUID and names: github.com/oobabooga/textgen issue 3761;
+As posted by their owners:
+- names and values of a Core Ultra 9 185H, like those below of a 155H:
+  github.com/SearchSavior/OpenArc issue 43;
+- Arc A770's UUID, name and driver: github.com/oobabooga/textgen issue 3761;
 - the plug-in without OpenCL's loader: github.com/vllm-project/vllm-openvino issue 25 (and here);
-- the plug-in without a driver: github.com/openvinotoolkit/openvino issue 29074;
-- an NVIDIA card among OpenVINO's devices: seen in a listing of OpenVINO 2026.3.
+- the plug-in without a driver: github.com/openvinotoolkit/openvino issue 29074.
+
+Not from a log, but in the form the documentation gives: the A770's architecture, capabilities and
+memory, the NVIDIA card among the devices, the numbers of the NPU. What they stand for was not seen.
 """
 
 from collections.abc import Mapping
