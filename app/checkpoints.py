@@ -5,6 +5,8 @@ from pathlib import Path
 
 STARTER_NAME = "starter"
 _SUFFIX = ".safetensors"
+# PyTorch's; .pt and .bin files are other things more often than checkpoints.
+_TORCH_SUFFIX = ".ckpt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ def _is_candidate(path: Path) -> bool:
     if path.is_dir():
         return (path / "model_index.json").is_file()
     inside_folder = (path.parent.parent / "model_index.json").is_file()
-    return path.suffix == _SUFFIX and not inside_folder
+    return path.suffix in {_SUFFIX, _TORCH_SUFFIX} and not inside_folder
 
 
 def _name(path: Path, models: Path) -> str:

@@ -184,7 +184,8 @@ class MainWindow(QMainWindow):
             self.tr("Open a checkpoint or a picture"),
             str(self.session.checkpoints.models),
             self.tr(
-                "Checkpoints and pictures (*.safetensors *.png *.jpg *.jpeg *.webp);;All files (*)"
+                "Checkpoints and pictures (*.safetensors *.ckpt *.png *.jpg *.jpeg *.webp)"
+                ";;All files (*)"
             ),
         )
         if name:

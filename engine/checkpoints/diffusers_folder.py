@@ -22,8 +22,8 @@ from engine.checkpoints.diffusers_configs import (
     VaeFile,
     read_config,
 )
+from engine.checkpoints.files import read_index
 from engine.checkpoints.index import TensorIndex, combined_digest
-from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 
 # How a file of tensors is read: `read_index`, or a way that remembers.

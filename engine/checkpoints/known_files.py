@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
+from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
-from engine.checkpoints.safetensors import read_index
 
 # Entries beyond these are dropped, the oldest first.
 MOST_ENTRIES = 2000
@@ -62,7 +62,7 @@ class KnownFiles:
         self._clock = clock
 
     def read_index(self, path: Path) -> TensorIndex:
-        """As `safetensors.read_index`, but a file that is known is only read at its beginning."""
+        """As `files.read_index`, but a file that is known is only read at its beginning."""
         recalled: list[str] = []
 
         def recall(state: FileState) -> str | None:

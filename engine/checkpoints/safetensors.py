@@ -39,7 +39,6 @@ _OTHER_FILES = (
     _Magic(
         b"version https://git-lfs", "a Git LFS pointer, not the file itself", "Run git lfs pull."
     ),
-    _Magic(b"pk\x03\x04", "a PyTorch (.ckpt, .pt, .bin) or zip file", _CONVERT_HINT),
     _Magic(b"\x80\x02", "an old PyTorch pickle (.ckpt, .pt, .bin)", _CONVERT_HINT),
     _Magic(b"gguf", "a GGUF file", "Get the .safetensors version."),
     _Magic(b"\x89png", "a picture", "Choose a checkpoint."),

@@ -8,6 +8,7 @@ them uncompressed, so that they bind by reference as those of a safetensors file
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from backends.base import DType, FileSlice
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import corrupt, not_found, quoted, unreadable
 from engine.checkpoints.header import MAX_DIMENSION, MAX_NAME_CHARS, MAX_RANK
-from engine.checkpoints.index import TensorIndex, sampled_digest
+from engine.checkpoints.index import FileState, TensorIndex, sampled_digest
 from engine.errors import EngineError
 
 SUFFIXES = frozenset({".ckpt", ".pt", ".pth", ".bin"})
@@ -47,8 +48,13 @@ class _Answer(msgspec.Struct, frozen=True):
     damaged: str = ""
 
 
-def read_torch_index(path: Path) -> TensorIndex:
-    """The tensors of a PyTorch file. Raises EngineError for anything unsound."""
+def read_torch_index(
+    path: Path, recall: Callable[[FileState], str | None] = lambda _: None
+) -> TensorIndex:
+    """The tensors of a PyTorch file. Raises EngineError for anything unsound.
+
+    `recall` is as for safetensors files.
+    """
     try:
         before = path.stat()
         answer = _ask(path)
@@ -56,8 +62,9 @@ def read_torch_index(path: Path) -> TensorIndex:
             raise _fault(path, answer)
         tensors = {one.name: _slice(path, one, before.st_size) for one in answer.tensors}
         listed = msgspec.json.encode(answer.tensors)
+        state = FileState.of(path, before, listed)
         with path.open("rb") as file:
-            digest = sampled_digest(file, listed, before.st_size)
+            digest = recall(state) or sampled_digest(file, listed, before.st_size)
         after = path.stat()
     except FileNotFoundError:
         raise not_found(path) from None
@@ -65,7 +72,7 @@ def read_torch_index(path: Path) -> TensorIndex:
         raise unreadable(path, error) from error
     if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
         raise corrupt(path, "it changed while it was read")
-    return TensorIndex(path, tensors, {}, digest)
+    return TensorIndex(path, tensors, {}, digest, state)
 
 
 def _ask(path: Path) -> _Answer:

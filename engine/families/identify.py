@@ -22,8 +22,8 @@ from engine.checkpoints.diffusers_folder import (
     read_unet,
     read_vae,
 )
+from engine.checkpoints.files import read_index
 from engine.checkpoints.index import combined_digest
-from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import sd1, sd2, sdxl, sdxl_refiner
 from engine.families.base import Component, Family, IdentifiedCheckpoint, Parts

@@ -13,8 +13,8 @@ from engine.api.record import Timings
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.checkpoints.diffusers_folder import ReadIndex
+from engine.checkpoints.files import read_index
 from engine.checkpoints.known_files import KnownFiles
-from engine.checkpoints.safetensors import read_index
 from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates

@@ -208,7 +208,11 @@ def test_models_lists_what_is_in_the_folder(
 def test_a_checkpoint_is_found_by_path_and_by_name(tmp_path: Path) -> None:
     starter = starter_checkpoint()
     (tmp_path / "a.safetensors").touch()
-    assert [entry.name for entry in list_checkpoints(tmp_path, starter)] == ["starter", "a"]
+    (tmp_path / "a.ckpt").touch()
+    (tmp_path / "words.pt").touch()
+    names = [entry.name for entry in list_checkpoints(tmp_path, starter)]
+    assert names == ["starter", "a.ckpt", "a"]
+    assert find_checkpoint("a.ckpt", tmp_path, starter) == tmp_path / "a.ckpt"
     assert find_checkpoint(None, tmp_path, starter) == starter
     assert find_checkpoint("a", tmp_path, starter) == tmp_path / "a.safetensors"
     assert find_checkpoint("starter", tmp_path, starter) == starter

@@ -64,7 +64,6 @@ def test_a_sound_file(tmp_path: Path) -> None:
         (b"<!DOCTYPE html><html>" + b" " * 100, "web page"),
         (b"\n\n<html><head>", "web page"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n", "Git LFS"),
-        (b"PK\x03\x04\x00\x00\x08\x08" + bytes(100), "PyTorch"),
         (b"\x80\x02}q\x00(X" + bytes(100), "pickle"),
         (b"GGUF\x03\x00\x00\x00" + bytes(100), "GGUF"),
         (b'{"error": "unauthorised"}', "JSON"),

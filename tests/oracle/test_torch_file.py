@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from engine.checkpoints.torch_file import read_torch_index
+from engine.families import identify
 from engine.graphs.weights import mapped
+from tests.families import listings
 
 torch = pytest.importorskip("torch")
+safetensors_torch = pytest.importorskip("safetensors.torch")
 pytestmark = pytest.mark.oracle
 
 
@@ -21,6 +24,23 @@ def test_a_module_reads_back_as_it_was_saved(tmp_path: Path) -> None:
     assert tensors.keys() == state.keys()
     for name, tensor in state.items():
         assert np.array_equal(mapped(tensors[name]), tensor.numpy())
+
+
+def test_a_checkpoint_is_the_same_in_either_kind_of_file(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    names = listings.original(listings.SMALL_UNET, listings.SMALL_VAE, listings.SMALL_CLIP)
+    state = {name: torch.randn(shape) for name, shape in names.items()}
+    torch.save({"state_dict": state, "global_step": 7}, tmp_path / "a.ckpt")
+    safetensors_torch.save_file(state, tmp_path / "a.safetensors")
+    pickled, plain = (identify(tmp_path / f"a.{kind}") for kind in ("ckpt", "safetensors"))
+    assert pickled.evidence == plain.evidence
+    assert not pickled.missing
+    for component, source in plain.components.items():
+        other = pickled.components[component]
+        assert other.config == source.config
+        assert other.weights.keys() == source.weights.keys()
+        for name, ref in source.weights.items():
+            assert np.array_equal(mapped(ref), mapped(other.weights[name]))
 
 
 @pytest.mark.slow
