@@ -52,6 +52,10 @@ DOCUMENTED: Mapping[str, Mapping[str, str]] = {
         "MIGraphXExecutionProvider": f"{_PLUGIN}/src/migraphx/pyproject.toml",
         "cache_dir": f"{_PLUGIN}/src/migraphx/mgx_options.h",
     },
+    # Of the driver, whose libraries are in no wheel.
+    "nvidia_cuda environment": {
+        "CUDA_DEVICE_ORDER": "https://docs.nvidia.com/cuda/cuda-c-programming-guide/#env-vars",
+    },
 }
 
 
