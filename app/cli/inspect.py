@@ -79,18 +79,18 @@ def _hash(checkpoint: IdentifiedCheckpoint, known: KnownFiles) -> FullHash:
 
 def _print(output: CheckpointInfo, tensors: str | None) -> None:
     print(output.path)
-    print(f"  family       {output.family} ({output.variant}), predicts {output.prediction}")
-    print(f"  picture      {output.default_size}x{output.default_size} by default")
+    print(f"  family         {output.family} ({output.variant}), predicts {output.prediction}")
+    print(f"  picture        {output.default_size}x{output.default_size} by default")
     for part in output.components:
         size = f"{part.parameters / 1e6:,.1f} M parameters, {part.bytes / 1e6:,.1f} MB"
-        print(f"  {part.name:<13}{size}, {' and '.join(part.precisions)}")
+        print(f"  {part.name:<15}{size}, {' and '.join(part.precisions)}")
     if output.sha256:
-        print(f"  hash         {output.sha256[:MODEL_HASH_DIGITS]} (AutoV2), of {output.sha256}")
+        print(f"  hash           {output.sha256[:MODEL_HASH_DIGITS]} (AutoV2), of {output.sha256}")
     if tensors:
-        print(f"  AutoV3       {tensors[:TENSORS_HASH_DIGITS]}")
+        print(f"  AutoV3         {tensors[:TENSORS_HASH_DIGITS]}")
     for name in output.missing:
-        print(f"  {name:<13}missing: supply it with --{name.replace('_', '-')} FILE")
+        print(f"  {name:<15}missing: supply it with --{name.replace('_', '-')} FILE")
     if output.ignored_keys:
-        print(f"  ignored      {output.ignored_keys} tensors that belong to no component")
+        print(f"  ignored        {output.ignored_keys} tensors that belong to no component")
     for line in output.evidence:
-        print(f"  because      {line}")
+        print(f"  because        {line}")
