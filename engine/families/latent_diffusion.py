@@ -33,7 +33,7 @@ from engine.families.sizes import (
     unet_config,
     vae_config,
 )
-from engine.families.training import training_of_file, training_of_folder
+from engine.families.training import Training, training_of_file, training_of_folder
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
@@ -93,6 +93,8 @@ class LatentDiffusion:
     told_sizes: int = 0
     # Given the layers of the first text encoder.
     text: Callable[[int], TextUse] = lambda _: TextUse()
+    # What a UNet's weights tell of its training, where nothing is said about it.
+    guess: Callable[[ComponentSource], Training | None] = lambda _: None
     # What a name for the UNet's sizes adds to the variant, such as that of a pruned one.
     sizes_name: Callable[[UNetConfig], str] = lambda _: ""
 
@@ -125,7 +127,8 @@ class LatentDiffusion:
                 config = self._config(component, named, index.path)
                 sources[component] = ComponentSource(component, config, named.weights)
                 ignored += named.ignored
-        training = training_of_file(index)
+        unet = sources.get(Component.DENOISER)
+        training = training_of_file(index, lambda: self.guess(unet) if unet else None)
         return Parts(
             sources,
             index.digest,

@@ -3,15 +3,23 @@
 The UNet's heads are 64 wide. Whether it predicts noise (2.0 and 2.1 base) or v (768) no key says.
 """
 
+import numpy as np
+
+from engine.api.values import PredictionType
 from engine.families import latent_spaces
-from engine.families.base import Component, TextUse
+from engine.families.base import Component, ComponentSource, TextUse
 from engine.families.latent_diffusion import LatentDiffusion, unet_signs
 from engine.families.sizes import ClipTextFacts, UNetFacts
+from engine.families.training import Training
 from engine.graphs.clip_text import Activation
+from engine.graphs.unet import UNetConfig
+from engine.graphs.weights import mapped
 
 CONTEXT_WIDTH = 1024
 # Of OpenCLIP ViT-H; Hugging Face's layout leaves the last one out, which is not used.
 _TEXT_LAYERS = 24
+_TELLING = "up_blocks.3.attentions.2.transformer_blocks.0.norm1.bias"
+_SPREAD_OF_V = 0.09
 
 
 def recognises(text: str) -> bool:
@@ -29,6 +37,21 @@ def text_use(layers: int) -> TextUse:
     return TextUse(skip, final_norm=True, zero_padded=frozenset({Component.TEXT_ENCODER}))
 
 
+def guessed_training(unet: ComponentSource) -> Training | None:
+    """v where a bias of the last transformer spreads widely, as in SD 2 trained at 768.
+
+    ComfyUI tells them apart so (`comfy/supported_models.py`, SD20); inpainting ones predict noise.
+    """
+    bias = unet.weights.get(_TELLING)
+    config = unet.config
+    if bias is None or not isinstance(config, UNetConfig) or config.in_channels != 4:
+        return None
+    spread = float(np.std(mapped(bias).astype(np.float32)))
+    if not spread > _SPREAD_OF_V:
+        return None
+    return Training(PredictionType.V, f"predicts v: the spread of {_TELLING} is {spread:.2f}")
+
+
 FAMILY = LatentDiffusion(
     name="sd2",
     title="SD 2.x",
@@ -39,4 +62,5 @@ FAMILY = LatentDiffusion(
     latents=latent_spaces.SD,
     default_size=512,
     text=text_use,
+    guess=guessed_training,
 ).family()

@@ -36,11 +36,13 @@ _PARAMETERIZATION = re.compile(r"^\s*parameterization:\s*[\"']?(v|eps)\b", re.MU
 _SIDECAR_BYTES = 64 * 1024
 
 
-def training_of_file(index: TensorIndex) -> Training:
-    """What a single file says, or a sidecar file with its name."""
+def training_of_file(
+    index: TensorIndex, guess: Callable[[], Training | None] = lambda: None
+) -> Training:
+    """What a single file says, or a sidecar file with its name; else the `guess`, if any."""
     answers = (rule(index) for rule in _RULES)
     usual = Training(PredictionType.EPSILON, "predicts noise: nothing says otherwise")
-    answer = next((answer for answer in answers if answer), usual)
+    answer = next((answer for answer in answers if answer), None) or guess() or usual
     kohya = "ss_zero_terminal_snr"
     if index.metadata.get(kohya, "").lower() == "true":
         return replace(

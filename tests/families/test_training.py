@@ -1,12 +1,16 @@
 """Where the prediction type is looked for, and in which order."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.api.values import PredictionType
+from engine.checkpoints.safetensors import read_index
 from engine.families import identify
 from tests.checkpoints.files import write_sparse
+from tests.families import listings
 from tests.families.test_identify import SMALL
 
 KEYED = {**SMALL, "v_pred": (0,)}
@@ -79,3 +83,29 @@ def test_the_users_sidecar_comes_before_the_file(tmp_path: Path) -> None:
     checkpoint = identify(path)
     assert checkpoint.prediction is PredictionType.EPSILON
     assert "x.yaml" in checkpoint.evidence[-1]
+
+
+def sd2_file(path: Path, spread: float, in_channels: int = 4, **metadata: str) -> Path:
+    """An SD 2 file whose telling bias spreads so far around zero."""
+    unet = replace(listings.SD2, in_channels=in_channels)
+    write_sparse(path, listings.sd2(unet), metadata=metadata)
+    name = f"{listings.UNET}output_blocks.11.1.transformer_blocks.0.norm1.bias"
+    bias = read_index(path).tensors[name]
+    values = np.resize(np.float32([-spread, spread]), bias.shape).astype(bias.dtype.numpy)
+    with path.open("r+b") as file:
+        file.seek(bias.offset)
+        file.write(values.tobytes())
+    return path
+
+
+def test_sd2_shows_in_its_weights_what_it_predicts(tmp_path: Path) -> None:
+    guessed = identify(sd2_file(tmp_path / "768.safetensors", 0.12))
+    assert guessed.prediction is PredictionType.V
+    assert "norm1.bias is 0.12" in guessed.evidence[-1]
+    base = identify(sd2_file(tmp_path / "base.safetensors", 0.05))
+    assert base.prediction is PredictionType.EPSILON
+    inpainting = identify(sd2_file(tmp_path / "inpainting.safetensors", 0.12, 9))
+    assert inpainting.prediction is PredictionType.EPSILON
+    said = {"modelspec.prediction_type": "epsilon"}
+    stated = identify(sd2_file(tmp_path / "stated.safetensors", 0.12, **said))
+    assert stated.prediction is PredictionType.EPSILON
