@@ -85,9 +85,12 @@ def test_the_users_sidecar_comes_before_the_file(tmp_path: Path) -> None:
     assert "x.yaml" in checkpoint.evidence[-1]
 
 
-def sd2_file(path: Path, spread: float, in_channels: int = 4, **metadata: str) -> Path:
+def sd2_file(
+    path: Path, spread: float, *, in_channels: int = 4, prediction: str | None = None
+) -> Path:
     """An SD 2 file whose telling bias spreads so far around zero."""
     unet = replace(listings.SD2, in_channels=in_channels)
+    metadata = {"modelspec.prediction_type": prediction} if prediction else {}
     write_sparse(path, listings.sd2(unet), metadata=metadata)
     name = f"{listings.UNET}output_blocks.11.1.transformer_blocks.0.norm1.bias"
     bias = read_index(path).tensors[name]
@@ -104,8 +107,7 @@ def test_sd2_shows_in_its_weights_what_it_predicts(tmp_path: Path) -> None:
     assert "norm1.bias is 0.12" in guessed.evidence[-1]
     base = identify(sd2_file(tmp_path / "base.safetensors", 0.05))
     assert base.prediction is PredictionType.EPSILON
-    inpainting = identify(sd2_file(tmp_path / "inpainting.safetensors", 0.12, 9))
+    inpainting = identify(sd2_file(tmp_path / "inpainting.safetensors", 0.12, in_channels=9))
     assert inpainting.prediction is PredictionType.EPSILON
-    said = {"modelspec.prediction_type": "epsilon"}
-    stated = identify(sd2_file(tmp_path / "stated.safetensors", 0.12, **said))
+    stated = identify(sd2_file(tmp_path / "stated.safetensors", 0.12, prediction="epsilon"))
     assert stated.prediction is PredictionType.EPSILON
