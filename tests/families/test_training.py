@@ -94,7 +94,7 @@ def sd2_file(
     write_sparse(path, listings.sd2(unet), metadata=metadata)
     name = f"{listings.UNET}output_blocks.11.1.transformer_blocks.0.norm1.bias"
     bias = read_index(path).tensors[name]
-    values = np.resize(np.float32([-spread, spread]), bias.shape).astype(bias.dtype.numpy)
+    values = np.resize(np.array([-spread, spread]), bias.shape).astype(bias.dtype.numpy)
     with path.open("r+b") as file:
         file.seek(bias.offset)
         file.write(values.tobytes())
