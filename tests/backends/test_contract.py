@@ -303,7 +303,7 @@ def test_a_run_is_cancelled_from_another_thread(target: Target, tmp_path: Path) 
     session, ended = target.load(graph), Event()
 
     def cancel_until_it_ends() -> None:
-        while not ended.wait(0.05):
+        while not ended.wait(0.005):
             session.cancel()
 
     canceller = Thread(target=cancel_until_it_ends)
