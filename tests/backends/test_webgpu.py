@@ -62,6 +62,9 @@ computing = pytest.mark.skipif(
     reason="no graphics card, and no software driver: make swiftshader",
 )
 
+# A minute on a processor: in the ring that may take longer.
+pytestmark = pytest.mark.oracle
+
 
 def device() -> Device:
     assert DEVICE is not None
