@@ -4,10 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 
 from backends.registry import BACKENDS
 from engine.compile import estimates as rules
+from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 
 DENOISE = Kind("denoise", "denoiser", "cpu", "a processor 1.0", "f32")
 
