@@ -142,7 +142,7 @@ def test_inspect_hashes_a_file_as_other_tools_do(
     assert run(["inspect", str(path), "--hash"]) == 0
     out = capsys.readouterr().out
     assert f"{whole[:10]} (AutoV2), of {whole}" in out
-    assert f"AutoV3       {tensors[:12]}" in out
+    assert f"AutoV3         {tensors[:12]}" in out
 
 
 def test_inspect_remembers_the_hash_of_a_file_that_is_left_alone(
