@@ -48,6 +48,17 @@ class CommandRun:
         return timings["encode_s"] + timings["denoise_s"] + timings["decode_s"]
 
 
+def check_devices(python: Path, cache: Path) -> None:
+    """Have the app try this machine's devices. Raises CommandError."""
+    command = [str(python), "-m", "app", "devices", "--json"]
+    environment = {**os.environ, "SAFELIGHT_CACHE": str(cache)}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False
+    )
+    if done.returncode:
+        raise CommandError(" ".join(command))
+
+
 def generate(python: Path, cache: Path, *arguments: str) -> CommandRun:
     """Run `safelight generate ... --json` in a new process. Raises CommandError.
 

@@ -15,6 +15,8 @@ from benchmarks.measure import Series
 from benchmarks.report import Cell
 from benchmarks.workload import GUIDANCE, NEGATIVE, PROMPT, SEED, SIZE, STEPS
 
+_VERDICTS = "devices.json"
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -46,11 +48,19 @@ class Setting:
         """Tell one measurement, in seconds."""
         self.say(f"  {name}: {value:.2f} s")
 
+    @cached_property
+    def verdicts(self) -> bytes:
+        """What the app keeps of this machine's devices, found out once for all sections."""
+        with tempfile.TemporaryDirectory() as cache:
+            command.check_devices(self.python, Path(cache))
+            return (Path(cache) / _VERDICTS).read_bytes()
+
     @contextmanager
     def empty_cache(self) -> Generator[Path]:
-        """A cache folder without working copies, on the disk that holds the checkpoints."""
+        """A cache folder with verdicts alone, on the disk that holds the checkpoints."""
         self.folder.mkdir(parents=True, exist_ok=True)
         cache = Path(tempfile.mkdtemp(prefix="cache-", dir=self.folder))
+        (cache / _VERDICTS).write_bytes(self.verdicts)
         try:
             yield cache
         finally:
