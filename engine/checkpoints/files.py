@@ -1,31 +1,22 @@
 """Single files of weights: each is read by the reader for how it begins, whatever it is called."""
 
-from collections.abc import Callable
+import os
 from pathlib import Path
+from typing import BinaryIO
 
-from engine.checkpoints import safetensors
-from engine.checkpoints.index import FileState, TensorIndex
-from engine.checkpoints.torch_file import read_torch_index
+from engine.checkpoints import safetensors, torch_file
+from engine.checkpoints.index import TensorIndex
+from engine.checkpoints.opening import Recall, nothing_known, read_steadily
 
 _ARCHIVE = b"PK\x03\x04"
 
 
-def read_index(
-    path: Path, recall: Callable[[FileState], str | None] = lambda _: None
-) -> TensorIndex:
-    """The tensors of a safetensors or PyTorch file. Raises EngineError for anything unsound.
+def read_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
+    """The tensors of a safetensors or PyTorch file. Raises EngineError for anything unsound."""
 
-    `recall` may give the digest that a file in this state is known to have, which saves reading
-    places all over it.
-    """
-    if _begins_with_archive(path):
-        return read_torch_index(path, recall)
-    return safetensors.read_index(path, recall)
+    def read(file: BinaryIO, facts: os.stat_result) -> TensorIndex:
+        reader = torch_file if file.read(len(_ARCHIVE)) == _ARCHIVE else safetensors
+        file.seek(0)
+        return reader.index_of(path, recall, file, facts)
 
-
-def _begins_with_archive(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_ARCHIVE)) == _ARCHIVE
-    except (OSError, ValueError):  # the reader will say what is wrong
-        return False
+    return read_steadily(path, read)

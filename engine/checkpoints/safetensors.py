@@ -4,16 +4,17 @@ Here are the rules about the file; those about the header's JSON are in `header`
 file is named for what it is: a web page, a pickle, half a download.
 """
 
-import stat
-from collections.abc import Callable
+import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from engine.api.values import ErrorCode
-from engine.checkpoints.faults import DOWNLOAD_AGAIN, corrupt, not_found, unreadable
+from engine.checkpoints.faults import DOWNLOAD_AGAIN, corrupt
 from engine.checkpoints.header import LENGTH_BYTES, parse_header
 from engine.checkpoints.index import FileState, TensorIndex, sampled_digest
+from engine.checkpoints.opening import Recall, nothing_known, read_steadily
 from engine.errors import EngineError
 
 MAX_HEADER_BYTES = 16 * 1024 * 1024
@@ -47,41 +48,18 @@ _OTHER_FILES = (
 )
 
 
-def read_index(
-    path: Path, recall: Callable[[FileState], str | None] = lambda _: None
-) -> TensorIndex:
-    """The tensors of a safetensors file. Raises EngineError for anything unsound.
+def read_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
+    """The tensors of a safetensors file. Raises EngineError for anything unsound."""
+    return read_steadily(path, partial(index_of, path, recall))
 
-    `recall` may give the digest that a file in this state is known to have, which saves reading
-    places all over it.
-    """
-    if "\0" in str(path):  # the one character no file name has, and `stat` answers with ValueError
-        raise not_found(path)
-    try:
-        before = path.stat()
-        if not stat.S_ISREG(before.st_mode):
-            raise EngineError(
-                ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
-                f"{path.name} is not a file.",
-                "Choose a file.",
-            )
-        with path.open("rb") as file:
-            raw = _header_bytes(file, path, before.st_size)
-            header = parse_header(raw, path)
-            _check_size(path, before.st_size, header.end)
-            state = FileState.of(path, before, raw)
-            digest = recall(state) or sampled_digest(file, raw, before.st_size)
-        after = path.stat()
-    except FileNotFoundError:
-        raise not_found(path) from None
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise EngineError(
-            ErrorCode.CHECKPOINT_UNREADABLE,
-            f"{path.name} changed while it was read.",
-            "If it is still downloading, wait until that has finished.",
-        )
+
+def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) -> TensorIndex:
+    """As `read_index`, of a file that is open at its beginning. Raises OSError too."""
+    raw = _header_bytes(file, path, facts.st_size)
+    header = parse_header(raw, path)
+    _check_size(path, facts.st_size, header.end)
+    state = FileState.of(path, facts, raw)
+    digest = recall(state) or sampled_digest(file, raw, facts.st_size)
     return TensorIndex(path, header.tensors, header.metadata, digest, state)
 
 

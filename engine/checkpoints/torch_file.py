@@ -8,20 +8,20 @@ them uncompressed, so that they bind by reference as those of a safetensors file
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 import msgspec
 
 from backends.base import DType, FileSlice
 from engine.api.values import ErrorCode
-from engine.checkpoints.faults import corrupt, not_found, quoted, unreadable
+from engine.checkpoints.faults import corrupt, quoted
 from engine.checkpoints.header import MAX_DIMENSION, MAX_NAME_CHARS, MAX_RANK
 from engine.checkpoints.index import FileState, TensorIndex, sampled_digest
+from engine.checkpoints.opening import Recall, nothing_known, read_steadily
 from engine.errors import EngineError
 
-SUFFIXES = frozenset({".ckpt", ".pt", ".pth", ".bin"})
 TIMEOUT_S = 30
 _MAX_ANSWER_BYTES = 32 << 20
 _ROOT = Path(__file__).resolve().parents[2]
@@ -48,30 +48,20 @@ class _Answer(msgspec.Struct, frozen=True):
     damaged: str = ""
 
 
-def read_torch_index(
-    path: Path, recall: Callable[[FileState], str | None] = lambda _: None
-) -> TensorIndex:
-    """The tensors of a PyTorch file. Raises EngineError for anything unsound.
+def read_torch_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
+    """The tensors of a PyTorch file. Raises EngineError for anything unsound."""
+    return read_steadily(path, partial(index_of, path, recall))
 
-    `recall` is as for safetensors files.
-    """
-    try:
-        before = path.stat()
-        answer = _ask(path)
-        if answer.refused or answer.damaged:
-            raise _fault(path, answer)
-        tensors = {one.name: _slice(path, one, before.st_size) for one in answer.tensors}
-        listed = msgspec.json.encode(answer.tensors)
-        state = FileState.of(path, before, listed)
-        with path.open("rb") as file:
-            digest = recall(state) or sampled_digest(file, listed, before.st_size)
-        after = path.stat()
-    except FileNotFoundError:
-        raise not_found(path) from None
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
-        raise corrupt(path, "it changed while it was read")
+
+def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) -> TensorIndex:
+    """As `read_torch_index`, of a file that is open. Raises OSError too."""
+    answer = _ask(path)
+    if answer.refused or answer.damaged:
+        raise _fault(path, answer)
+    tensors = {one.name: _slice(path, one, facts.st_size) for one in answer.tensors}
+    listed = msgspec.json.encode(answer.tensors)
+    state = FileState.of(path, facts, listed)
+    digest = recall(state) or sampled_digest(file, listed, facts.st_size)
     return TensorIndex(path, tensors, {}, digest, state)
 
 
