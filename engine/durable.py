@@ -6,6 +6,7 @@ Standard library only: the app's journal and the engine's pictures make the same
 import errno
 import os
 import sys
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,3 +39,25 @@ def sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def replace_file(path: Path, content: bytes, *, durable: bool = False) -> None:
+    """Give a file this content at once: whoever reads it finds the old or the new. Raises OSError.
+
+    Makes the folder. `durable` waits until it is on the disk itself.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            if durable:
+                file.flush()
+                sync_file(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    if durable:
+        with suppress(OSError):  # the old file, if it comes back, is as good
+            sync_folder(path.parent)

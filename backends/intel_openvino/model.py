@@ -10,13 +10,12 @@ graph and then replaced by constants that share the memory of the mapped file.
 
 from collections.abc import Mapping
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from onnx import ModelProto, TensorProto, helper
 
-from backends.base import Array, BackendError, FileSlice, TensorSpec, WeightRef
+from backends.base import Array, BackendError, TensorSpec
 
 if TYPE_CHECKING:
     import openvino as ov
@@ -67,22 +66,6 @@ def largest_tensor(model: "ov.Model") -> int:
             if shape.is_static:
                 sizes.append(prod(shape.to_shape()) * output.get_element_type().size)
     return max(sizes)
-
-
-def weight_arrays(weights: Mapping[str, WeightRef]) -> dict[str, Array]:
-    """Each weight as an array over its file's pages, or the array itself."""
-    files: dict[Path, Array] = {}
-    arrays: dict[str, Array] = {}
-    for name, ref in weights.items():
-        if isinstance(ref, FileSlice):
-            if ref.path not in files:
-                # Copy-on-write, as OpenVINO insists on writable arrays; nothing is ever written.
-                files[ref.path] = np.memmap(ref.path, np.uint8, "c")
-            stored = files[ref.path][ref.offset : ref.offset + ref.nbytes]
-            arrays[name] = stored.view(ref.dtype.numpy).reshape(ref.shape)
-        else:
-            arrays[name] = np.ascontiguousarray(ref.array)
-    return arrays
 
 
 def _weights_as_inputs(model_bytes: bytes) -> bytes:

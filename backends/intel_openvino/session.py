@@ -27,8 +27,8 @@ from backends.intel_openvino.model import (
     fix_sizes,
     largest_tensor,
     read_with_weights,
-    weight_arrays,
 )
+from backends.mapped_weights import mapped_weights
 
 if TYPE_CHECKING:
     import openvino as ov
@@ -53,15 +53,17 @@ class OpenVinoSession:
         self._sizes: dict[str, int] | None = None
         self._request: ov.InferRequest | None = None
         self._blob: Array | None = None
-        with translated_errors():
-            # The compiled model goes back to the arrays it shared: they live as long as it does.
-            self._weights = weight_arrays(graph.weights)
+        # The compiled model goes back to the arrays it shared: they live as long as it does. None
+        # before it is compiled: what is taken from a blob has its weights, and binding may convert.
+        self._weights: dict[str, Array] | None = None
 
     def prepare(self, sizes: Mapping[str, int] | None) -> None:
         """Compile for these sizes, or for all. Raises BackendError."""
         self._request, self._sizes = None, None  # two at once may not fit
         target = devices.target(self._device)
         with translated_errors():
+            if self._weights is None:
+                self._weights = mapped_weights(self._graph.weights)
             model = read_with_weights(self._core, self._graph.model, self._weights)
             if sizes is not None:
                 fix_sizes(model, self.inputs, sizes)
@@ -117,7 +119,7 @@ class OpenVinoSession:
         """Free the compiled model and then the weights it read."""
         self._request = None
         self._pinned.clear()
-        self._weights.clear()
+        self._weights = None
         self._blob = None
 
     def _ready_for(self, given: Mapping[str, Array]) -> "ov.InferRequest":

@@ -8,25 +8,20 @@ with our graphs is in docs/tensorrt.md.
 # pyright: reportUnknownArgumentType=false
 # (the module is handed in, and has no types)
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 from onnx import ModelProto, helper
 
 from backends.base import (
-    Array,
     BackendError,
     Cancellation,
-    FileSlice,
     Graph,
     Progress,
     RunCancelled,
     ShapeProfile,
-    WeightRef,
 )
+from backends.mapped_weights import mapped_weights
 from backends.tensorrt.ranges import input_ranges
 
 
@@ -87,7 +82,7 @@ class ParsedGraph:
             raise failure("TensorRT does not start", self.messages)
         self.network = self.builder.create_network(_typed(trt))
         self._parser = trt.OnnxParser(self.network, self.messages)
-        self._weights = weight_arrays(graph.weights)
+        self._weights = mapped_weights(graph.weights)
         with_model = self._parser.load_model_proto(graph.model)
         # The parser reads the arrays when it parses, the builder when it builds.
         loaded = with_model and all(
@@ -199,17 +194,3 @@ def _monitor(trt: Any, cancel: Cancellation) -> Any:
             pass
 
     return Monitor()
-
-
-def weight_arrays(weights: Mapping[str, WeightRef]) -> dict[str, Array]:
-    """Each weight as bytes over its file's pages, or over the array's memory."""
-    files: dict[Path, Array] = {}
-    arrays: dict[str, Array] = {}
-    for name, ref in weights.items():
-        if isinstance(ref, FileSlice):
-            if ref.path not in files:
-                files[ref.path] = np.memmap(ref.path, np.uint8, "r")
-            arrays[name] = files[ref.path][ref.offset : ref.offset + ref.nbytes]
-        else:
-            arrays[name] = np.ascontiguousarray(ref.array).reshape(-1).view(np.uint8)
-    return arrays

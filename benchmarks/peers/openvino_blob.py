@@ -16,7 +16,8 @@ import numpy as np
 from backends import hardware
 from backends.base import Precision
 from backends.intel_openvino import OpenVinoBackend, core
-from backends.intel_openvino.model import read_with_weights, weight_arrays
+from backends.intel_openvino.model import read_with_weights
+from backends.mapped_weights import mapped_weights
 from benchmarks import networks
 from benchmarks.child import Answer
 from engine.memory.working_copy import WorkingCopies
@@ -76,7 +77,7 @@ class OpenVinoBlob:
             cache = self._folder / way
             cache.mkdir(exist_ok=True)
             self._options |= {"CACHE_DIR": str(cache), "CACHE_MODE": way}
-        self._weights = weight_arrays(self._graph.weights)
+        self._weights = mapped_weights(self._graph.weights)
         model = read_with_weights(self._core, self._graph.model, self._weights)
         return self._core.compile_model(model, "CPU", self._options)
 

@@ -8,7 +8,6 @@ state its file was in; in any other state it is not believed.
 import contextlib
 import hashlib
 import os
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +16,7 @@ import msgspec
 
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
+from engine.durable import replace_file
 
 # Entries beyond these are dropped, the oldest first.
 MOST_ENTRIES = 2000
@@ -104,15 +104,7 @@ class KnownFiles:
     def _write(self, state: FileState, sampled: str, sha256: str | None) -> None:
         entry = _Entry(state.size, state.modified_ns, state.changed, state.header, sampled, sha256)
         with contextlib.suppress(OSError):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self._folder)
-            try:
-                with os.fdopen(descriptor, "wb") as file:
-                    file.write(msgspec.json.encode(entry))
-                Path(name).replace(self._path(state.path))
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
+            replace_file(self._path(state.path), msgspec.json.encode(entry))
             self._sweep()
 
     def _sweep(self) -> None:

@@ -7,15 +7,15 @@ was busy, changes nothing, and a faster driver is believed after a few runs.
 """
 
 import contextlib
-import os
 import statistics
-import tempfile
 from collections.abc import Mapping
 from math import isfinite, log
 from pathlib import Path
 from threading import Lock
 
 import msgspec
+
+from engine.durable import replace_file
 
 _VERSION = 1
 # Durations kept of one kind, and those of them that count for one size.
@@ -133,7 +133,7 @@ class Estimates:
             series = tuple(_Series(kind, samples) for kind, samples in learnt.items())
             # Within the lock: of two threads the one that knows more must be the last to write.
             with contextlib.suppress(OSError):
-                _write(self._path, msgspec.json.encode(_File(_VERSION, series)))
+                replace_file(self._path, msgspec.json.encode(_File(_VERSION, series)))
 
     def _in_other_precisions(self, kind: Kind) -> tuple[_Sample, ...]:
         """Of the precision noted last, where this one has none."""
@@ -177,15 +177,3 @@ def _is_possible(series: _Series) -> bool:
     return bool(series.samples) and all(
         0 < sample.size < 1e30 and 0 <= sample.seconds < 1e9 for sample in series.samples
     )
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise

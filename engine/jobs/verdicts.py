@@ -6,8 +6,6 @@ written, costs another look at the hardware and nothing else.
 """
 
 import logging
-import os
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -16,7 +14,7 @@ import msgspec
 
 from backends.base import Backend, BackendError, Device, Precision
 from engine.api.messages import PrecisionFigures
-from engine.durable import sync_file, sync_folder
+from engine.durable import replace_file
 
 _VERSION = 1
 _MAX_BYTES = 4 << 20
@@ -188,21 +186,8 @@ class VerdictStore:
         return content.reports if content.version == _VERSION else ()
 
     def _write(self, reports: tuple[BackendReport, ...]) -> None:
-        folder = self._path.parent
-        folder.mkdir(parents=True, exist_ok=True)
         content = msgspec.json.encode(_Content(version=_VERSION, reports=reports))
-        file = tempfile.NamedTemporaryFile(dir=folder, suffix=".part", delete=False)  # noqa: SIM115 (renamed, not deleted)
-        try:
-            with file:
-                file.write(content)
-                file.flush()
-                sync_file(file.fileno())
-            os.replace(file.name, self._path)  # noqa: PTH105 (the name is text)
-        except BaseException:
-            Path(file.name).unlink(missing_ok=True)
-            raise
-        with suppress(OSError):  # the old file, if it comes back, is as good
-            sync_folder(folder)
+        replace_file(self._path, content, durable=True)
 
 
 def _newest(*reports: BackendReport) -> tuple[BackendReport, ...]:

@@ -6,6 +6,7 @@ All of it is the GPU's own but what `on_the_processor` replaces: the device's na
 # pyright: reportUnknownMemberType=false
 # (the runtime ships no complete types)
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +28,7 @@ from backends.base import (
     RunCancelled,
     ShapeProfile,
     ShapeSupport,
+    WeightRef,
 )
 from backends.cpu import CpuBackend
 from backends.intel_openvino import OpenVinoBackend, core, devices, options
@@ -34,9 +36,9 @@ from backends.intel_openvino.model import (
     fix_sizes,
     largest_tensor,
     read_with_weights,
-    weight_arrays,
 )
 from backends.intel_openvino.session import BLOB, OpenVinoSession
+from backends.mapped_weights import mapped_weights
 from tests.backends.networks import NETWORKS
 from tests.backends.samples import (
     NeverCancelled,
@@ -112,11 +114,25 @@ def test_what_was_compiled_for_a_size_runs_from_its_blob(
     artifact = compiled(graph, tmp_path)
     assert [path.name for path in artifact.folder.iterdir()] == [BLOB]
     on_the_processor.clear()
-    session = BACKEND.load(graph, artifact, GPU, ignore, NEVER)
+    # Its weights are in the blob: binding them again might convert gigabytes.
+    session = BACKEND.load(replace(graph, weights=Unbound()), artifact, GPU, ignore, NEVER)
     feeds = sample_feeds(2, 7, 5)
     assert right(feeds, session.run(feeds)["doubled"], element)
     # Imported once, compiled never; and told what a GPU would be told.
     assert on_the_processor == [options_of_a_gpu()]
+
+
+class Unbound(Mapping[str, WeightRef]):
+    """Weights that nobody may look at."""
+
+    def __getitem__(self, name: str) -> WeightRef:
+        raise AssertionError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError
+
+    def __len__(self) -> int:
+        raise AssertionError
 
 
 def options_of_a_gpu() -> dict[str, str]:
@@ -206,7 +222,7 @@ def test_a_network_that_openvino_puts_elsewhere_is_refused(tmp_path: Path) -> No
 
 def test_the_largest_tensor_is_known_once_sizes_are_fixed(tmp_path: Path) -> None:
     graph = sample(tmp_path)
-    weights = weight_arrays(graph.weights)  # the model shares their memory
+    weights = mapped_weights(graph.weights)  # the model shares their memory
     model = read_with_weights(core(), graph.model, weights)
     fix_sizes(model, graph.inputs, {"batch": 2, "height": 70, "width": 50})
     assert largest_tensor(model) == 2 * 8 * 140 * 100 * 4

@@ -1,0 +1,27 @@
+"""A graph's weights as arrays over the files they are in, for runtimes that take memory."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from backends.base import Array, FileSlice, WeightRef
+
+
+def mapped_weights(weights: Mapping[str, WeightRef]) -> dict[str, Array]:
+    """Each weight in its type and shape: over its file's pages, or the array itself.
+
+    Raises OSError or ValueError where a file is gone or cut short.
+    """
+    files: dict[Path, Array] = {}
+    arrays: dict[str, Array] = {}
+    for name, ref in weights.items():
+        if isinstance(ref, FileSlice):
+            if ref.path not in files:
+                # Copy-on-write: OpenVINO insists on writable arrays; nothing is ever written.
+                files[ref.path] = np.memmap(ref.path, np.uint8, "c")
+            stored = files[ref.path][ref.offset : ref.offset + ref.nbytes]
+            arrays[name] = stored.view(ref.dtype.numpy).reshape(ref.shape)
+        else:
+            arrays[name] = np.ascontiguousarray(ref.array)
+    return arrays
