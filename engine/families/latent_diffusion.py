@@ -41,6 +41,13 @@ from engine.graphs.vae import VaeConfig
 NORM_GROUPS = 32
 LATENT_CHANNELS = 4
 DOWNSCALE = 8
+# What SDXL and its refiner want of OpenCLIP bigG, and SDXL of CLIP ViT-L.
+SDXL_TEXT = TextUse(
+    clip_skip=2,
+    final_norm=False,
+    zero_padded=frozenset({Component.TEXT_ENCODER_2}),
+    zeroes_empty=True,
+)
 
 _WAY_UP = ("output_blocks.", "up_blocks.")
 _CONVOLUTIONAL = re.compile(r"proj_in\.weight \[\d+,\d+,1,1\]")
@@ -74,6 +81,26 @@ def unet_signs(text: str) -> UNetSigns | None:
         added=any(sign in text for sign in _ADDED),
         text_widths=tuple(int(width[1]) for width in _TEXT_WIDTH.finditer(text)),
     )
+
+
+def has_linear_unet(
+    context_width: int, *, text_encoders: int, told_sizes: bool
+) -> Callable[[str], bool]:
+    """Whether a UNet projects by linear layers, is told sizes or not, and attends to its texts.
+
+    With other text encoders it is still of the family if its context is: then the error is about
+    those.
+    """
+
+    def recognises(text: str) -> bool:
+        signs = unet_signs(text)
+        if signs is None or signs.convolutional or signs.added != told_sizes:
+            return False
+        widths = signs.text_widths
+        fits_text = len(widths) == text_encoders and sum(widths) == signs.context_width
+        return fits_text or signs.context_width == context_width
+
+    return recognises
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 from engine.api.values import PredictionType
 from engine.families import latent_spaces
 from engine.families.base import Component, ComponentSource, TextUse
-from engine.families.latent_diffusion import LatentDiffusion, unet_signs
+from engine.families.latent_diffusion import LatentDiffusion, has_linear_unet
 from engine.families.sizes import ClipTextFacts, UNetFacts
 from engine.families.training import Training
 from engine.graphs.clip_text import Activation
@@ -20,15 +20,6 @@ CONTEXT_WIDTH = 1024
 _TEXT_LAYERS = 24
 _TELLING = "up_blocks.3.attentions.2.transformer_blocks.0.norm1.bias"
 _SPREAD_OF_V = 0.09
-
-
-def recognises(text: str) -> bool:
-    """Whether a UNet projects by linear layers and is told nothing but time and text."""
-    signs = unet_signs(text)
-    if signs is None or signs.convolutional or signs.added:
-        return False
-    fits_text = signs.text_widths == (signs.context_width,)
-    return fits_text or signs.context_width == CONTEXT_WIDTH
 
 
 def text_use(layers: int) -> TextUse:
@@ -56,7 +47,7 @@ FAMILY = LatentDiffusion(
     name="sd2",
     title="SD 2.x",
     pipelines=("StableDiffusionPipeline",),
-    recognises=recognises,
+    recognises=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=False),
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SD,

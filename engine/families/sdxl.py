@@ -5,8 +5,8 @@ and KOALA are pruned versions of it; their sizes say which.
 """
 
 from engine.families import latent_spaces
-from engine.families.base import Component, TextUse
-from engine.families.latent_diffusion import LatentDiffusion, unet_signs
+from engine.families.base import Component
+from engine.families.latent_diffusion import SDXL_TEXT, LatentDiffusion, has_linear_unet
 from engine.families.sizes import ClipTextFacts, UNetFacts
 from engine.graphs.clip_text import Activation
 from engine.graphs.unet import UNetConfig
@@ -21,26 +21,10 @@ _PRUNED: dict[tuple[int, ...], str] = {
 }
 
 
-def recognises(text: str) -> bool:
-    """Whether a UNet is told of sizes and attends to two text encoders at once."""
-    signs = unet_signs(text)
-    if signs is None or signs.convolutional or not signs.added:
-        return False
-    both = len(signs.text_widths) == 2 and sum(signs.text_widths) == signs.context_width
-    return both or signs.context_width == CONTEXT_WIDTH
-
-
 def pruned_name(unet: UNetConfig) -> str:
     """The name of a pruned SDXL of these sizes; empty for SDXL's own and unknown ones."""
     return _PRUNED.get(tuple(depth for block in unet.down for depth in block.depths), "")
 
-
-TEXT = TextUse(
-    clip_skip=2,
-    final_norm=False,
-    zero_padded=frozenset({Component.TEXT_ENCODER_2}),
-    zeroes_empty=True,
-)
 
 FAMILY = LatentDiffusion(
     name="sdxl",
@@ -51,7 +35,7 @@ FAMILY = LatentDiffusion(
         "StableDiffusionXLInpaintPipeline",
         "StableDiffusionXLInstructPix2PixPipeline",
     ),
-    recognises=recognises,
+    recognises=has_linear_unet(CONTEXT_WIDTH, text_encoders=2, told_sizes=True),
     text_encoders={
         Component.TEXT_ENCODER: ClipTextFacts(),
         Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU),
@@ -59,7 +43,7 @@ FAMILY = LatentDiffusion(
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
     default_size=1024,
-    text=lambda _: TEXT,
+    text=lambda _: SDXL_TEXT,
     told_sizes=6,
     sizes_name=pruned_name,
 ).family()

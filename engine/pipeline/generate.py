@@ -261,14 +261,20 @@ class Generation:
 
         def work(session: Session) -> Latent:
             evaluations = count()
+            pinned: Array | None = None
 
             def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
+                nonlocal pinned
                 evaluation = next(evaluations)
-                session.pin("context", prompt.at(evaluation, guided=guided))
-                pooled = prompt.pooled_at(evaluation, guided=guided)
-                if pooled is not None:
-                    added = added_conditioning(self.checkpoint, request, pooled, guided=guided)
-                    session.pin("added", added)
+                context = prompt.at(evaluation, guided=guided)
+                # The same object while nothing changes.
+                if context is not pinned:
+                    session.pin("context", context)
+                    pooled = prompt.pooled_at(evaluation, guided=guided)
+                    if pooled is not None:
+                        added = added_conditioning(self.checkpoint, request, pooled, guided=guided)
+                        session.pin("added", added)
+                    pinned = context
                 sample = x if beside is None else _beside(x, beside)
                 waves = networks.time_waves(self.checkpoint, float(timestep))
                 feeds = {"sample": sample, "time_waves": waves}
