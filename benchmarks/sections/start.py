@@ -22,18 +22,13 @@ def start(setting: Setting) -> Findings:
             fresh.append(_run(setting, cache))
     timed = fresh[1:]  # the first one warms the libraries' pages
     cached = _again(setting)
-    copied = _again(setting, "--memory-limit", "3G")
     target = Target(
         "process start to first step, float16", _first_step(timed).median, _LIMIT_S, "s"
     )
-    again = Target("the same, once all is cached", _first_step(copied).median, _CACHED_LIMIT_S, "s")
+    again = Target("the same, once all is cached", _first_step(cached).median, _CACHED_LIMIT_S, "s")
     rows = [
         ("process start to first step", *_summary(_first_step(timed))),
         ("the same in a cache that was used before", *_summary(_first_step(cached))),
-        (
-            "the same with the working copies of a machine short of memory",
-            *_summary(_first_step(copied)),
-        ),
         ("process start to end, one step", *_summary(Series([run.wall_s for run in timed]))),
         *(
             (f"of which {phase}", *_summary(_phase(timed, phase)))
@@ -52,15 +47,15 @@ def start(setting: Setting) -> Findings:
     return Findings((table,), (target, again))
 
 
-def _again(setting: Setting, *first: str) -> list[CommandRun]:
-    """Starts in a cache that one start before has filled, with these options."""
+def _again(setting: Setting) -> list[CommandRun]:
+    """Starts in a cache that one start before has filled."""
     with setting.empty_cache() as cache:
-        _run(setting, cache, *first)
+        _run(setting, cache)
         return [_run(setting, cache) for _ in range(setting.rounds(5))]
 
 
-def _run(setting: Setting, cache: Path, *arguments: str) -> CommandRun:
-    run = setting.generate(cache, setting.files.f16, *arguments, steps=1)
+def _run(setting: Setting, cache: Path) -> CommandRun:
+    run = setting.generate(cache, setting.files.f16, steps=1)
     setting.report("first step begins", run.first_step_s)
     return run
 

@@ -210,10 +210,15 @@ class Compiler:
         # A copy that exists is the fastest way, whatever the plan.
         key = _copy_key(network, element)
         copy = self._working_copies.find(key, weights)
+        made_of = (network.name, network.checkpoint)
         if copy is None and placement is WeightPlacement.WORKING_COPY:
-            made_of = (network.name, network.checkpoint)
             copy = self._working_copies.make(key, weights, element, report, made_of)
-        return copy if copy is not None else bind(weights, element, report)
+        if copy is not None:
+            return copy
+        bound = bind(weights, element, report)
+        if placement is WeightPlacement.MEMORY_THEN_COPY:
+            self._working_copies.make_beside(key, bound, element, made_of)
+        return bound
 
 
 def _copy_key(network: Network, element: DType) -> str:

@@ -149,6 +149,7 @@ class JobRunner:
 
     def close(self) -> None:
         """Stop what goes on beside jobs."""
+        self.working_copies.abandon()
         if self.preparations is not None:
             self.preparations.close()
 
@@ -156,6 +157,7 @@ class JobRunner:
         """Free what is kept between jobs; what a job uses now stays."""
         if self.residency is not None:
             self.residency.release()
+        self.working_copies.abandon()
         return_free_memory()
 
     def run(

@@ -1,6 +1,6 @@
 """The memory plan: decided before the first step from sizes and from what is free now."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 # What a working set needs beside weights: measured peaks of SD 1.5 at 512x512, per latent cell.
@@ -13,9 +13,13 @@ _SHARE_OF_FREE = 0.8
 
 
 class WeightPlacement(StrEnum):
-    """Where weights live that must be converted."""
+    """Where weights live that must be converted.
+
+    The second writes a working copy beside the job, so that the next start converts nothing.
+    """
 
     MEMORY = "memory"
+    MEMORY_THEN_COPY = "memory_then_copy"
     WORKING_COPY = "working_copy"
 
 
@@ -75,5 +79,14 @@ def plan_memory(
         return MemoryPlan(placement, together, peak, budget, resident)
 
     ways = [(True, True)] * more_jobs + [(True, False)] * (pictures > 1) + [(False, False)]
-    plans = [plan(placement, *way) for placement in WeightPlacement for way in ways]
-    return next((plan for plan in plans if plan.fits), plans[-1])
+    plans = [
+        plan(placement, *way)
+        for placement in (WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY)
+        for way in ways
+    ]
+    chosen = next((plan for plan in plans if plan.fits), plans[-1])
+    # What is written is held until then: on a slow disk longer than its network.
+    room = budget - chosen.peak_bytes >= denoiser.converted > 0
+    if chosen.placement is WeightPlacement.MEMORY and room:
+        return replace(chosen, placement=WeightPlacement.MEMORY_THEN_COPY)
+    return chosen

@@ -8,38 +8,52 @@ recently used go first when the cache outgrows its cap.
 
 import contextlib
 import json
+import logging
+import math
 import os
+import shutil
 from collections.abc import Collection, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 
-from backends.base import Array, DType, FileSlice
+import numpy as np
+
+from backends.base import Array, DType, FileSlice, WeightRef
 from engine.api.messages import ArtifactInfo
 from engine.api.values import ArtifactKind, ErrorCode
 from engine.checkpoints.safetensors import read_index
-from engine.errors import EngineError
+from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
-from engine.graphs.weights import Report, WeightSource, converted_weight
+from engine.graphs.weights import Report, WeightSource, converted_weight, mapped
 from engine.memory.cache_folder import CacheFolder, unfinished
 
 CAP_BYTES = 24 << 30
+# What a copy leaves free on the disk that is only made to save time.
+SPARE_BYTES = 20 << 30
 _SUFFIX = ".safetensors"
+_log = logging.getLogger(__name__)
 # In the metadata of a copy's header: what it was made of, for people.
 _NETWORK, _CHECKPOINT = "network", "checkpoint"
 
 
 class WorkingCopies:
-    """The folder of working copies."""
+    """The folder of working copies. May be used from any thread."""
 
-    def __init__(self, folder: Path, cap_bytes: int = CAP_BYTES) -> None:
+    def __init__(
+        self, folder: Path, cap_bytes: int = CAP_BYTES, spare_bytes: int = SPARE_BYTES
+    ) -> None:
         self.folder = folder
+        self._spare_bytes = spare_bytes
         self._cache = CacheFolder(folder, cap_bytes, _SUFFIX)
         self._lock = Lock()
         # Of the copies that `holding` protects, and how many such blocks there are.
         self._held: list[FileLock] = []
         self._holding = 0
+        # Writes the copies that are made beside jobs, one after another.
+        self._writer: ThreadPoolExecutor | None = None
+        self._unwanted = Event()
 
     @contextlib.contextmanager
     def holding(self) -> Generator[None]:
@@ -56,7 +70,9 @@ class WorkingCopies:
                         lock.release()
                     self._held.clear()
 
-    def find(self, key: str, weights: Mapping[str, WeightSource]) -> dict[str, FileSlice] | None:
+    def find(
+        self, key: str, weights: Mapping[str, WeightSource | WeightRef]
+    ) -> dict[str, FileSlice] | None:
         """The copy kept under `key`, if it is whole and holds all of `weights`."""
         self._hold(key)
         try:
@@ -97,6 +113,34 @@ class WorkingCopies:
         index = read_index(path)
         return {name: index.tensors[name] for name in weights}
 
+    def make_beside(
+        self,
+        key: str,
+        weights: Mapping[str, WeightRef],
+        element: DType,
+        made_of: tuple[str, str] = ("", ""),
+    ) -> None:
+        """Write a copy on another thread, of weights that are bound in `element` type already.
+
+        They are held until it is written, or `abandon` is called. Where less than `spare_bytes` of
+        the disk would stay free, or it cannot be written, there is none: it only saves time.
+        """
+        with self._lock:
+            if self._writer is None:
+                self._writer = ThreadPoolExecutor(1, "working copies")
+            self._writer.submit(
+                self._make_beside, key, dict(weights), element, made_of, self._unwanted
+            )
+
+    def abandon(self) -> None:
+        """Let go of the weights of copies that are not written yet, and wait until that is so."""
+        with self._lock:
+            writer, self._writer = self._writer, None
+            self._unwanted.set()
+            self._unwanted = Event()
+        if writer is not None:
+            writer.shutdown(cancel_futures=True)
+
     def listed(self) -> tuple[ArtifactInfo, ...]:
         """Every copy, by name."""
         return tuple(
@@ -116,6 +160,34 @@ class WorkingCopies:
         """Delete the copies of these names, or all if there are none, but for those in use."""
         self._cache.remove(names)
 
+    def _make_beside(
+        self,
+        key: str,
+        weights: dict[str, WeightRef],
+        element: DType,
+        made_of: tuple[str, str],
+        unwanted: Event,
+    ) -> None:
+        def arrays() -> Iterator[Array]:
+            for ref in weights.values():
+                if unwanted.is_set():
+                    raise Cancelled
+                yield mapped(ref) if isinstance(ref, FileSlice) else ref.array
+
+        header = _header(weights, element, made_of)
+        size = len(header) + sum(ref.nbytes for ref in weights.values())
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            room = shutil.disk_usage(self.folder).free - size
+            # Another job may have written it since this one began.
+            if room >= self._spare_bytes and self.find(key, weights) is None:
+                self._cache.make_room(size)
+                self._write(self._cache.path(key), header, arrays())
+        except Cancelled:
+            pass
+        except OSError as error:
+            _log.warning("the working copy %s is not written: %s", key, error)
+
     def _hold(self, key: str) -> None:
         with self._lock:
             lock = self._cache.hold(key)
@@ -130,7 +202,7 @@ class WorkingCopies:
             with part.open("xb") as file:
                 file.write(header)
                 for array in arrays:
-                    file.write(array.tobytes())
+                    file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)
@@ -146,11 +218,13 @@ def _metadata(path: Path) -> Mapping[str, str]:
         return {}
 
 
-def _converted_bytes(source: WeightSource, element: DType) -> int:
-    return source.elements * element.itemsize
+def _converted_bytes(source: WeightSource | WeightRef, element: DType) -> int:
+    return math.prod(source.shape) * element.itemsize
 
 
-def _header(weights: Mapping[str, WeightSource], element: DType, made_of: tuple[str, str]) -> bytes:
+def _header(
+    weights: Mapping[str, WeightSource | WeightRef], element: DType, made_of: tuple[str, str]
+) -> bytes:
     """A safetensors header: its length in eight bytes, then JSON padded to a multiple of eight."""
     metadata = dict(zip((_NETWORK, _CHECKPOINT), made_of, strict=True))
     entries: dict[str, object] = {"__metadata__": metadata}

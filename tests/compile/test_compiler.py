@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from engine.api.values import ErrorCode
 from engine.compile.compiler import Compiler, Network, translated_errors
 from engine.errors import Cancelled, EngineError
 from engine.graphs.clip_text import clip_text
+from engine.graphs.weights import mapped
 from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
@@ -28,6 +30,7 @@ from tests.graphs.networks import SMALL_CLIP, random_weights
 from tests.pipeline.counting import CountingBackend
 
 MEMORY, WORKING_COPY = WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY
+MEMORY_THEN_COPY = WeightPlacement.MEMORY_THEN_COPY
 BF16, F32 = Precision.BF16, Precision.F32
 
 
@@ -52,7 +55,7 @@ class Loading:
 
     def __init__(self, folder: Path) -> None:
         self.backend = OpenVinoLike()
-        self.copies = WorkingCopies(folder / "cache")
+        self.copies = WorkingCopies(folder / "cache", spare_bytes=0)
         self.compiler = Compiler(self.backend, self.backend.probe()[0], self.copies)
         self.reports: list[tuple[int, int]] = []
 
@@ -120,6 +123,24 @@ def test_others_are_converted_in_memory_or_in_a_copy(
         numbers = held[name]
         assert isinstance(numbers, ComputedArray)
         assert flat.tobytes() == numbers.array.tobytes()
+
+
+def test_a_copy_is_written_beside_and_used_the_next_time(loading: Loading, tmp_path: Path) -> None:
+    made = network(tmp_path, DType.F16)
+    held = loading.load(made, BF16, MEMORY_THEN_COPY)
+    assert all(isinstance(ref, ComputedArray) for ref in held.values())
+    deadline = monotonic() + 30
+    while not loading.copies.listed():
+        assert monotonic() < deadline
+        sleep(0.001)
+    loading.reports.clear()
+    copied = loading.load(made, BF16, MEMORY)
+    assert loading.reports == []
+    for name, ref in copied.items():
+        numbers = held[name]
+        assert isinstance(ref, FileSlice)
+        assert isinstance(numbers, ComputedArray)
+        assert mapped(ref).tobytes() == numbers.array.tobytes()
 
 
 def test_a_copy_that_is_there_is_used_whatever_the_plan(loading: Loading, tmp_path: Path) -> None:

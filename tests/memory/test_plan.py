@@ -7,6 +7,7 @@ from engine.memory.plan import ComponentBytes, MemoryPlan, WeightPlacement, plan
 MB = 1_000_000
 CELLS = 64 * 64
 MEMORY, WORKING_COPY = WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY
+MEMORY_THEN_COPY = WeightPlacement.MEMORY_THEN_COPY
 # SD 1.5 in bfloat16 from a float16 file.
 DENOISER = ComponentBytes(packed=1720 * MB, converted=1720 * MB)
 VAE = ComponentBytes(packed=168 * MB, converted=168 * MB)
@@ -41,21 +42,23 @@ def peak(*, pictures: int, placement: WeightPlacement, together: bool) -> int:
 
 
 def test_with_room_for_everything_nothing_is_spared() -> None:
-    assert (plan().placement, plan().together) == (MEMORY, False)
+    assert (plan().placement, plan().together) == (MEMORY_THEN_COPY, False)
     batch = plan(pictures=4)
-    assert (batch.placement, batch.together) == (MEMORY, True)
+    assert (batch.placement, batch.together) == (MEMORY_THEN_COPY, True)
     assert batch.peak_bytes > plan().peak_bytes
 
 
 @pytest.mark.parametrize(
     ("pictures", "room_mb", "expected"),
     [
-        # Everything at once; then in turns; then without converted copies; at last, whatever.
+        # Everything at once, at first with what is written beside; then in turns; then without
+        # converted copies; at last, whatever.
+        (4, 8000, (MEMORY_THEN_COPY, True)),
         (4, 6000, (MEMORY, True)),
         (4, 4500, (MEMORY, False)),
         (4, 2700, (WORKING_COPY, False)),
         (4, 500, (WORKING_COPY, False)),
-        (1, 6000, (MEMORY, False)),
+        (1, 6000, (MEMORY_THEN_COPY, False)),
         (1, 4500, (MEMORY, False)),
         (1, 2700, (WORKING_COPY, False)),
         (1, 500, (WORKING_COPY, False)),
@@ -83,7 +86,8 @@ def test_the_decision_table(
 @pytest.mark.parametrize("pictures", [1, 4])
 def test_with_more_jobs_to_come_everything_stays_where_it_fits(pictures: int) -> None:
     chosen = plan(pictures=pictures, more_jobs=True)
-    assert (chosen.placement, chosen.together, chosen.resident) == (MEMORY, True, True)
+    placed = chosen.placement, chosen.together, chosen.resident
+    assert placed == (MEMORY_THEN_COPY, True, True)
     batch = plan(pictures=4)
     assert chosen.peak_bytes - batch.peak_bytes == TEXT.packed + TEXT.converted
     tight = plan(pictures=pictures, more_jobs=True, limit=chosen.peak_bytes - 1)
@@ -111,7 +115,7 @@ def test_each_plan_needs_less_than_the_one_before() -> None:
 
 
 def test_the_limit_goes_before_what_is_free() -> None:
-    assert plan(free=0, limit=10**11).placement is MEMORY
+    assert plan(free=0, limit=10**11).placement is MEMORY_THEN_COPY
     assert plan(free=10**12, limit=100 * MB).placement is WORKING_COPY
     assert plan(limit=0).budget_bytes == 0
 

@@ -2,6 +2,10 @@
 
 import errno
 import os
+import shutil
+import threading
+import time
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from backends.base import Array, DType, FileSlice
+from backends.base import Array, ComputedArray, DType, FileSlice, WeightRef
 from engine.api.values import ErrorCode
 from engine.errors import Cancelled, EngineError
-from engine.graphs.weights import mapped
+from engine.graphs.weights import bind, mapped
 from engine.memory.working_copy import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 
@@ -166,6 +170,97 @@ def test_what_a_killed_process_left_is_swept(
     copies.make("key", weights, DType.F32, ignore)
     # The new one may be another process at work.
     assert files(copies) == {"key.safetensors", "new.part"}
+
+
+# --- beside a job ---
+
+
+@pytest.fixture
+def bound(weights: dict[str, FileSlice]) -> dict[str, WeightRef]:
+    return dict(bind(weights, DType.BF16))
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+@pytest.fixture
+def ample(tmp_path: Path) -> WorkingCopies:
+    return WorkingCopies(tmp_path / "cache" / "weights", spare_bytes=0)
+
+
+def test_a_copy_is_written_beside_from_what_is_converted_already(
+    ample: WorkingCopies,
+    copies: WorkingCopies,
+    weights: dict[str, FileSlice],
+    bound: dict[str, WeightRef],
+) -> None:
+    copies.make("at once", weights, DType.BF16, ignore)
+    ample.make_beside("beside", bound, DType.BF16)
+    until(lambda: ample.find("beside", weights) is not None)
+    one, other = (copies.folder / f"{name}.safetensors" for name in ("at once", "beside"))
+    assert one.read_bytes() == other.read_bytes()
+
+
+def test_what_is_abandoned_leaves_nothing_and_lets_go(
+    ample: WorkingCopies, bound: dict[str, WeightRef], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, may_go_on = threading.Event(), threading.Event()
+    sync = os.fsync
+
+    def slow(descriptor: int) -> None:
+        begun.set()
+        assert may_go_on.wait(30)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", slow)
+    ample.make_beside("first", bound, DType.BF16)
+    assert begun.wait(30)
+    held = bound["Größe"]
+    assert isinstance(held, ComputedArray)
+    gone = weakref.ref(held.array)
+    ample.make_beside("second", bound, DType.BF16)
+    bound.clear()
+    del held
+    threading.Timer(0.05, may_go_on.set).start()
+    ample.abandon()
+    assert gone() is None
+    # What was on its way to the disk got there.
+    assert files(ample) == {"first.safetensors"}
+
+
+def test_a_disk_without_room_to_spare_gets_no_copy_beside(
+    weights: dict[str, FileSlice],
+    bound: dict[str, WeightRef],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = threading.Event()
+    usage = shutil.disk_usage
+
+    def ask(path: Path) -> object:
+        asked.set()
+        return usage(path)
+
+    monkeypatch.setattr(shutil, "disk_usage", ask)
+    copies = WorkingCopies(tmp_path / "cache" / "weights", spare_bytes=1 << 60)
+    copies.make_beside("key", bound, DType.BF16)
+    assert asked.wait(30)
+    copies.abandon()  # which waits for it to be done
+    assert files(copies) == set()
+    copies.make("key", weights, DType.BF16, ignore)  # what a job needs is made all the same
+
+
+def test_a_copy_beside_that_cannot_be_written_is_no_error(
+    bound: dict[str, WeightRef], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    copies = WorkingCopies(tmp_path / "file" / "weights", spare_bytes=0)
+    copies.make_beside("key", bound, DType.BF16)
+    until(lambda: "the working copy key is not written" in caplog.text)
 
 
 # --- failures ---

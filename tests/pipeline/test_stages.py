@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from threading import Timer
-from time import sleep
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -284,6 +284,10 @@ def test_what_was_prepared_for_nothing_is_closed(tmp_path: Path, decoder: Networ
     backend = CountingBackend()
     with closing(make_stages(backend, tmp_path, (F32,))) as stages:
         stages.prepare(decoder)
+        deadline = monotonic() + 30
+        while not backend.open_now:  # on its thread
+            assert monotonic() < deadline
+            sleep(0.001)
     assert backend.loads == [("vae_decoder", F32)]
     assert backend.open_now == []
 
