@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import make_sdxl
 from benchmarks.child import ROOT
 
 # Another number makes the files anew.
@@ -38,6 +39,16 @@ class Checkpoints:
     def f16(self) -> Path:
         """The whole checkpoint in float16, 2.1 GB."""
         return self.folder / "sd15-f16.safetensors"
+
+
+def prepare_sdxl(folder: Path, say: Callable[[str], None]) -> Path:
+    """A whole SDXL checkpoint in float16, 6.9 GB, made if it is not there yet: a minute."""
+    path = folder / "sdxl-f16.safetensors"
+    if not path.exists():
+        say(f"Making {path} (6.9 GB, once)")
+        folder.mkdir(parents=True, exist_ok=True)
+        make_sdxl.make(path)
+    return path
 
 
 def prepare(folder: Path, say: Callable[[str], None]) -> Checkpoints:

@@ -1,4 +1,4 @@
-"""The work that everyone is given: SD 1.5, 512 x 512, guided, from seeded inputs."""
+"""The work that everyone is given: SD 1.5 at 512 x 512, guided, from seeded inputs; SDXL's."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +12,7 @@ PROMPT = "a red house by the sea at night, oil painting"
 NEGATIVE = "blurry, low quality"
 STEPS = 20
 SIZE = 512
+SDXL_SIZE = 1024
 GUIDANCE = 7.0
 SEED = 1
 
@@ -39,3 +40,18 @@ def feeds(component: str, pictures: int) -> Mapping[str, Array]:
         context = random.standard_normal((2 * pictures, _TOKENS, _CONTEXT_WIDTH), np.float32)
         return {"sample": sample, "timestep": np.array([500], np.float32), "context": context}
     return {"latent": random.standard_normal((pictures, 4, _CELLS, _CELLS), np.float32)}
+
+
+def sdxl_feeds() -> Mapping[str, Array]:
+    """Inputs of one guided step of SDXL's denoiser at 1024 x 1024, with the latents once.
+
+    `pooled` are the texts as a whole, `sizes` the six numbers it is told.
+    """
+    random = np.random.default_rng(0)
+    cells, side = SDXL_SIZE // 8, float(SDXL_SIZE)
+    return {
+        "sample": random.standard_normal((1, 4, cells, cells), np.float32),
+        "context": random.standard_normal((2, _TOKENS, 2048), np.float32),
+        "pooled": random.standard_normal((2, 1280), np.float32),
+        "sizes": np.array([side, side, 0, 0, side, side], np.float32),
+    }

@@ -34,6 +34,10 @@ PEERS: Mapping[str, PeerReference] = {
     "diffusers gpu": PeerReference("benchmarks.peers.diffusers_gpu", "DiffusersGpu", "diffusers"),
     "spike": PeerReference("benchmarks.peers.spike_unet", "Spike", "openvino"),
     "diffusers": PeerReference("benchmarks.peers.diffusers_torch", "Diffusers", "diffusers"),
+    "sdxl": PeerReference("benchmarks.peers.sdxl_unet", "SdxlUnet", "openvino"),
+    "sdxl diffusers": PeerReference(
+        "benchmarks.peers.sdxl_diffusers", "SdxlDiffusers", "diffusers"
+    ),
     "blob": PeerReference("benchmarks.peers.openvino_blob", "OpenVinoBlob", "openvino"),
     "tensorrt": PeerReference("benchmarks.peers.tensorrt_engine", "TensorRtEngine", "tensorrt_rtx"),
     "compiler": PeerReference("benchmarks.peers.compilers", "Compiled", "onnxruntime"),

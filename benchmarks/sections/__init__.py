@@ -12,6 +12,7 @@ from benchmarks.sections.identify import identify_files
 from benchmarks.sections.memory import memory
 from benchmarks.sections.parity import parity
 from benchmarks.sections.picture import picture
+from benchmarks.sections.sdxl import sdxl
 from benchmarks.sections.setting import Setting
 from benchmarks.sections.shapes import shapes
 from benchmarks.sections.start import start
@@ -36,7 +37,8 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "blob": blob,
     "compilers": compilers,
     "shapes": shapes,
+    "sdxl": sdxl,
 }
 
-# Measured only when named: they answer a question once, and take long.
-ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt")
+# Measured only when named: they answer a question once, or take long.
+ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt", "sdxl")

@@ -1,0 +1,61 @@
+"""Makes a full-size SDXL checkpoint of random float16 weights, in the original layout: 6.9 GB.
+
+Keys and shapes are those of the published `sd_xl_base_1.0.safetensors`, scales those that layers
+are initialised with: outputs stay as large as inputs, so that nothing overflows or vanishes.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.families import listings
+
+_SEED = 0
+# Numbers are drawn once and used again from another beginning: 2.6 billion would take minutes.
+_DRAWN = 1 << 24
+
+
+def make(path: Path) -> None:
+    """Write the file, beside and then renamed."""
+    shapes = listings.sdxl()
+    header: dict[str, object] = {}
+    end = 0
+    for name, shape in shapes.items():
+        start, end = end, end + 2 * math.prod(shape)
+        header[name] = {"dtype": "F16", "shape": list(shape), "data_offsets": [start, end]}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    random = np.random.default_rng(_SEED)
+    drawn = random.standard_normal(_DRAWN, np.float32)
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        for name, shape in shapes.items():
+            for numbers in _pieces(random, drawn, math.prod(shape)):
+                file.write(_weights(name, shape, numbers).tobytes())
+    part.replace(path)
+
+
+def _pieces(
+    random: np.random.Generator, drawn: NDArray[np.float32], count: int
+) -> Iterator[NDArray[np.float32]]:
+    while count:
+        size = min(count, len(drawn))
+        start = int(random.integers(0, len(drawn) - size + 1))
+        yield drawn[start : start + size]
+        count -= size
+
+
+def _weights(
+    name: str, shape: tuple[int, ...], numbers: NDArray[np.float32]
+) -> NDArray[np.float16]:
+    is_embedding = "embedding" in name
+    if len(shape) > 1 and not is_embedding:
+        return (numbers / math.sqrt(math.prod(shape[1:]))).astype(np.float16)
+    # What scales a normalisation is about one; everything else about nothing.
+    scales = len(shape) == 1 and name.endswith("weight")
+    return (0.02 * numbers + scales).astype(np.float16)

@@ -1,0 +1,86 @@
+"""SDXL's UNet at 1024 x 1024, guided: as a job runs it, and by bare calls of the runtime."""
+
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+# (the runtime ships no complete types)
+
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from backends.base import Precision
+from backends.intel_openvino import OpenVinoBackend, core
+from backends.intel_openvino.model import read_with_weights
+from backends.mapped_weights import mapped_weights
+from benchmarks import networks
+from benchmarks.child import Answer
+from benchmarks.workload import SDXL_SIZE, Array, sdxl_feeds
+from engine.compile.compiler import Compiler
+from engine.families import identify
+from engine.graphs.unet import size_waves
+from engine.jobs.cancel import CancelToken
+from engine.memory.plan import WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+from engine.pipeline.networks import denoiser, time_waves
+
+_WAVES = 256
+
+
+class SdxlUnet:
+    """The denoiser in OpenVINO, bfloat16, from the working copy in `folder`.
+
+    `bare`: compiled and called with nothing of ours but the graph, instead of by the compiler and a
+    session that keeps what does not change.
+    """
+
+    def __init__(self, checkpoint: str, folder: str, *, bare: bool) -> None:
+        found = identify(Path(checkpoint))
+        network = denoiser(found, SDXL_SIZE, SDXL_SIZE)
+        backend, copies = OpenVinoBackend(), WorkingCopies(Path(folder))
+        device = next(device for device in backend.probe() if device.id == "cpu")
+        feeds = _inputs(time_waves(found, 500.0))
+        if bare:
+            self._graph = networks.graph(network, backend.operators(device), Precision.BF16, copies)
+            self._weights = mapped_weights(self._graph.weights)
+            model = read_with_weights(core(), self._graph.model, self._weights)
+            compiled = core().compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "bf16"})
+            self._request = compiled.create_infer_request()
+            self._run = lambda: self._infer(feeds)
+        else:
+            session = Compiler(backend, device, copies).load(
+                network,
+                Precision.BF16,
+                WeightPlacement.WORKING_COPY,
+                lambda _done, _total: None,
+                CancelToken(),
+            )
+            for name in ("context", "added"):
+                session.pin(name, feeds.pop(name))
+            self._run = lambda: session.run(feeds)["prediction"]
+
+    def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
+        """One step; `save` names a file for the prediction."""
+        start = perf_counter()
+        prediction = self._run()
+        seconds = perf_counter() - start
+        if "save" in options:
+            np.save(options["save"], prediction)
+        return {"seconds": seconds}
+
+    def _infer(self, feeds: Mapping[str, Array]) -> Array:
+        self._request.infer(feeds, share_inputs=True)
+        return self._request.get_output_tensor(0).data
+
+
+def _inputs(waves: Array) -> dict[str, Array]:
+    given = sdxl_feeds()
+    told = np.tile(size_waves(given["sizes"].tolist(), _WAVES), (2, 1))
+    return {
+        "sample": given["sample"],
+        "time_waves": waves,
+        "context": given["context"],
+        "added": np.concatenate([given["pooled"], told], axis=1).astype(np.float32),
+    }
