@@ -19,6 +19,7 @@ from benchmarks.sections.start import start
 from benchmarks.sections.starter import starter
 from benchmarks.sections.step import step
 from benchmarks.sections.tensorrt import tensorrt
+from benchmarks.sections.webgpu import webgpu
 from benchmarks.sections.window import window
 
 SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
@@ -38,7 +39,8 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "compilers": compilers,
     "shapes": shapes,
     "sdxl": sdxl,
+    "webgpu": webgpu,
 }
 
 # Measured only when named: they answer a question once, or take long.
-ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt", "sdxl")
+ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt", "sdxl", "webgpu")
