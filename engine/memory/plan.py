@@ -85,8 +85,15 @@ def plan_memory(
         for way in ways
     ]
     chosen = next((plan for plan in plans if plan.fits), plans[-1])
-    # What is written is held until then: on a slow disk longer than its network.
-    room = budget - chosen.peak_bytes >= denoiser.converted > 0
-    if chosen.placement is WeightPlacement.MEMORY and room:
-        return replace(chosen, placement=WeightPlacement.MEMORY_THEN_COPY)
-    return chosen
+    return _with_copy(chosen, denoiser.converted)
+
+
+def _with_copy(plan: MemoryPlan, converted: int) -> MemoryPlan:
+    """The same, with working copies written beside it where there is room.
+
+    What is written is held until then: on a slow disk longer than its network.
+    """
+    room = plan.budget_bytes - plan.peak_bytes >= converted > 0
+    if plan.placement is not WeightPlacement.MEMORY or not room:
+        return plan
+    return replace(plan, placement=WeightPlacement.MEMORY_THEN_COPY)

@@ -172,8 +172,9 @@ def test_a_memory_limit_makes_a_working_copy_and_the_same_picture(
     copies = tmp_path / "cache" / "weights"
     assert generate(tmp_path / "plain.png", "--json") == 0
     memory = result_of(capsys)["memory"]
-    assert memory["weights"] == "memory"
-    assert not copies.exists()
+    assert memory["weights"] == "memory_then_copy"
+    # Written already where the disk is ample.
+    shutil.rmtree(copies, ignore_errors=True)
     limit = f"{memory['planned_peak_mb'] * 1e6 / 2**20 - 4}M"
     assert generate(tmp_path / "limited.png", "--json", "--memory-limit", limit) == 0
     assert result_of(capsys)["memory"]["weights"] == "working_copy"
