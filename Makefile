@@ -4,6 +4,8 @@ BASE := .venv
 ORACLE := .venv-oracle
 PY := $(BASE)/bin/python
 ORACLE_PY := $(ORACLE)/bin/python
+# Two processes: much of the tests' time is waiting for others, and each takes up to 3 GB.
+PARALLEL := -n 2 --dist loadfile
 
 .PHONY: run test oracle swiftshader fidelity gpu check format bench screenshots clean
 
@@ -13,10 +15,10 @@ run: $(BASE)/.installed
 	else $(PY) -m app generate "a red house by the sea at night"; fi
 
 test: $(BASE)/.installed
-	$(PY) -m pytest -m "not oracle and not slow and not gpu"
+	$(PY) -m pytest $(PARALLEL) -m "not oracle and not slow and not gpu"
 
 oracle: $(ORACLE)/.installed
-	$(ORACLE_PY) -m pytest -m "oracle and not slow and not gpu" tests
+	$(ORACLE_PY) -m pytest $(PARALLEL) -m "oracle and not slow and not gpu" tests
 
 # A Vulkan driver on the processor, which Debian's chromium brings; with it the tests of WebGPU run.
 # Needs apt but not root, where the lists of packages are fresh.

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -188,9 +189,12 @@ def test_the_socket_is_for_this_user_alone(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux has such a folder")
 def test_the_users_own_runtime_folder_is_preferred(
-    tmp_path: Path, qapp: object, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, qapp: object, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    private, shared = tmp_path / "private", tmp_path / "shared"
+    # Names of sockets have about a hundred characters, and pytest's folders may have more.
+    near = tempfile.TemporaryDirectory(dir="/tmp")
+    request.addfinalizer(near.cleanup)
+    private, shared = Path(near.name) / "private", Path(near.name) / "shared"
     private.mkdir(mode=0o700)
     shared.mkdir()
     shared.chmod(0o777)
