@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from backends.base import FileSlice
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import FileState, TensorIndex
 from engine.families.hints import NO_HINTS, CheckpointHints, PreviewFactors
 from engine.families.latent_spaces import LatentSpace
 from engine.graphs.clip_text import ClipTextConfig
+from engine.graphs.stored import StoredWeight
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
@@ -56,7 +56,7 @@ class ComponentSource:
 
     component: Component
     config: ComponentConfig
-    weights: Mapping[str, FileSlice]
+    weights: Mapping[str, StoredWeight]
 
 
 @dataclass(frozen=True, slots=True)

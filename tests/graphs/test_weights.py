@@ -11,7 +11,8 @@ import pytest
 from backends.base import Array, ComputedArray, DType, FileSlice, OperatorSet, Precision
 from engine.errors import Cancelled
 from engine.graphs import weights
-from engine.graphs.weights import DerivedWeight, bind, element_type, mapped
+from engine.graphs.stored import DerivedWeight, mapped
+from engine.graphs.weights import bind, element_type
 from tests.checkpoints.arrays import write_arrays
 
 F32, F16, BF16 = DType.F32, DType.F16, DType.BF16

@@ -12,7 +12,7 @@ import pytest
 from backends.base import Array, DType, FileSlice
 from engine.api.values import ErrorCode
 from engine.errors import Cancelled, EngineError
-from engine.graphs.weights import mapped
+from engine.graphs.stored import mapped
 from engine.memory.working_copy import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 

@@ -204,7 +204,7 @@ class ImageWriter(LayerWriter):
 def channels_last(weights: Sequence[Array], out: Array) -> None:
     """Write a kernel [out, in, height, width] as [out, height, width, in]."""
     (weight,) = weights
-    np.copyto(out, weight.transpose(0, 2, 3, 1), casting="same_kind")
+    out[...] = weight.transpose(0, 2, 3, 1)
 
 
 def summed_for_doubling(weights: Sequence[Array], out: Array) -> None:
