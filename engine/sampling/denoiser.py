@@ -50,7 +50,8 @@ class Denoiser:
     def __call__(self, x: Latent, sigma: np.float32) -> Latent:
         """Denoise float32 [B, C, H, W] at a level sigma > 0.
 
-        Scales in and out as k-diffusion's CompVisDenoiser and CompVisVDenoiser do.
+        Scales in and out as k-diffusion's CompVisDenoiser and CompVisVDenoiser do; for EDM as in
+        Karras et al. (2022), table 1.
         """
         scale = self._guidance_at(sigma)
         if not math.isclose(scale * sum(self.weights), 1.0):
@@ -83,38 +84,58 @@ class Denoiser:
         if self.rescale == 0:
             return _guide(positives, negative, self.weights, scale), negative
         kind = self.rescale_as or self.prediction
-        *prompts, against = (
-            _converted(x, output, sigma, self.prediction, kind) for output in outputs
-        )
+        *prompts, against = (self._converted(x, output, sigma, kind) for output in outputs)
         plain = _guide(prompts, against, self.weights, 1.0)
         guided = _guide(prompts, against, self.weights, scale)
         ratio = _spread(plain) / _spread(guided)
         guided = guided * (self.rescale * ratio + (1 - self.rescale))
-        return _picture(x, guided, sigma, kind), negative
+        return self._picture(x, guided, sigma, kind), negative
 
     def _outputs(self, x: Latent, sigma: np.float32, *, guided: bool) -> list[Latent]:
         """What the network says under each prompt."""
         timestep = self.schedule.sigma_to_timestep(sigma)
-        output = self.predict(x * _network_scale(sigma), timestep, guided)
+        scale = _network_scale(sigma, self.schedule.sigma_data)
+        output = self.predict(x * scale, timestep, guided)
         return np.split(output, len(self.weights) + guided)
 
     def _pictures(self, x: Latent, outputs: list[Latent], sigma: np.float32) -> list[Latent]:
-        return [_picture(x, output, sigma, self.prediction) for output in outputs]
+        return [self._picture(x, output, sigma, self.prediction) for output in outputs]
+
+    def _picture(
+        self, x: Latent, output: Latent, sigma: np.float32, kind: PredictionType
+    ) -> Latent:
+        # Predictions of another kind than the network's are those of latents of unit variance.
+        data = self.schedule.sigma_data if kind is self.prediction else 1.0
+        return _picture(x, output, sigma, kind, data)
+
+    def _converted(
+        self, x: Latent, output: Latent, sigma: np.float32, wanted: PredictionType
+    ) -> Latent:
+        if self.prediction in (wanted, PredictionType.EPSILON, PredictionType.V):
+            return _converted(x, output, sigma, self.prediction, wanted)
+        noise = (x - self._picture(x, output, sigma, self.prediction)) / sigma
+        return _converted(x, noise, sigma, PredictionType.EPSILON, wanted)
 
 
-def _network_scale(sigma: np.float32) -> np.float32:
+def _network_scale(sigma: np.float32, sigma_data: float = 1.0) -> np.float32:
     """From latents in variance-exploding form to those of unit variance that networks see."""
-    return 1 / np.sqrt(sigma**2 + 1)
+    return 1 / np.sqrt(sigma**2 + sigma_data**2)
 
 
-def _picture(x: Latent, output: Latent, sigma: np.float32, kind: PredictionType) -> Latent:
+def _picture(
+    x: Latent, output: Latent, sigma: np.float32, kind: PredictionType, sigma_data: float = 1.0
+) -> Latent:
     """What a prediction says of the picture in `x`."""
     match kind:
         case PredictionType.EPSILON:
             return x - output * sigma
-        case PredictionType.V:
+        case PredictionType.SAMPLE:
+            return output
+        case PredictionType.V | PredictionType.EDM_V | PredictionType.EDM:
             # The picture's share of x (c_skip) and of the network's output (c_out).
-            return output * (-sigma * _network_scale(sigma)) + x * (1 / (sigma**2 + 1))
+            turned = sigma if kind is PredictionType.EDM else -sigma
+            skip = sigma_data**2 / (sigma**2 + sigma_data**2)
+            return output * (turned * sigma_data * _network_scale(sigma, sigma_data)) + x * skip
 
 
 def _converted(
