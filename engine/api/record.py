@@ -4,6 +4,7 @@ import msgspec
 
 from engine.api.conventions import Convention
 from engine.api.request import (
+    CheckpointOverride,
     ComponentFiles,
     GuidanceOptions,
     InputImage,
@@ -21,8 +22,9 @@ from engine.api.values import (
     ScheduleName,
 )
 
-# Version 1 named its convention, 2 was before SDXL; `engine.metadata.record` reads them still.
-RECORD_VERSION = 3
+# Version 1 named its convention, 2 was before SDXL, 3 before masks, refiners and overrides;
+# `engine.metadata.record` reads them still.
+RECORD_VERSION = 4
 
 
 class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +54,7 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
     guidance_options: GuidanceOptions = GuidanceOptions()
     size_options: SizeOptions = SizeOptions()
     zero_terminal_snr: bool = False
+    override: CheckpointOverride = CheckpointOverride()
     # What the person wrote, where wildcards in it were replaced; the prompts above hold no choice.
     prompt_template: str | None = None
     negative_template: str | None = None

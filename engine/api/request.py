@@ -3,7 +3,14 @@
 import msgspec
 
 from engine.api.conventions import Convention
-from engine.api.values import ConventionName, InputRole, PrecisionName, SamplerName, ScheduleName
+from engine.api.values import (
+    ConventionName,
+    InputRole,
+    PrecisionName,
+    PredictionType,
+    SamplerName,
+    ScheduleName,
+)
 
 
 class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -13,6 +20,16 @@ class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
     text_encoder: str | None = None
     text_encoder_2: str | None = None
     vae: str | None = None
+
+
+class CheckpointOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a person says a checkpoint is, where its files do not say or say it wrong; None: they do.
+
+    `family` by its name in `CheckpointInfo`; one that the shapes rule out is refused.
+    """
+
+    family: str | None = None
+    prediction: PredictionType | None = None
 
 
 class InputImage(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +115,7 @@ class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
     negative_prompt: str = ""
     checkpoint: str | None = None
     components: ComponentFiles = ComponentFiles()
+    override: CheckpointOverride = CheckpointOverride()
     width: int | None = None
     height: int | None = None
     steps: int | None = None

@@ -153,6 +153,20 @@ class PredictionType(StrEnum):
     EDM = "edm"
     EDM_V = "edm_v_prediction"
 
+    @property
+    def label(self) -> str:
+        """The kind of prediction in a sentence."""
+        return _PREDICTIONS[self]
+
+
+_PREDICTIONS = {
+    PredictionType.EPSILON: "noise prediction",
+    PredictionType.V: "v-prediction",
+    PredictionType.SAMPLE: "prediction of the picture",
+    PredictionType.EDM: "EDM",
+    PredictionType.EDM_V: "EDM with v-prediction",
+}
+
 
 class InputRole(StrEnum):
     """What an input picture is for."""

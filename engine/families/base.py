@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from engine.api.request import CheckpointOverride
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import FileState, TensorIndex
 from engine.families.hints import NO_HINTS, CheckpointHints, PreviewFactors
 from engine.families.latent_spaces import LatentSpace
+from engine.families.sidecars import Card
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.stored import StoredWeight
 from engine.graphs.unet import UNetConfig
@@ -93,8 +95,10 @@ class Parts:
     digest: str
     evidence: tuple[str, ...]
     ignored_keys: int = 0
-    # Of the denoiser: what it predicts, and whether its training levels reach noise alone.
+    # Of the denoiser: what it predicts, why that is believed, and whether its training levels reach
+    # noise alone.
     prediction: PredictionType = PredictionType.EPSILON
+    reason: str = ""
     zero_terminal_snr: bool = False
     # Of the denoiser, in latent cells; None for the family's.
     sample_size: int | None = None
@@ -103,6 +107,10 @@ class Parts:
     latent_shift: float | None = None
     # Of the text encoder; None for CLIP's.
     tokenizer: Path | None = None
+    # The denoiser's file, where nothing states what it predicts.
+    unstated: FileState | None = None
+    # What is said of the denoiser's file.
+    cards: tuple[Card, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +133,8 @@ class IdentifiedCheckpoint:
     tokenizer: Path | None
     # Tells its weights from all others'; see `engine.checkpoints.index.sampled_digest`.
     digest: str
+    # What it was put together from.
+    parts: Parts
     text: TextUse = TextUse()
     # How many sizes the denoiser is told, beside the text as a whole.
     told_sizes: int = 0
@@ -132,6 +142,8 @@ class IdentifiedCheckpoint:
     zero_terminal_snr: bool = False
     # The one file it is read from, whose SHA-256 people know it by; None for folders.
     file: FileState | None = None
+    # What a person said it is.
+    override: CheckpointOverride = CheckpointOverride()
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +157,8 @@ class Family:
     latents: LatentSpace
     # Whether a listing (`engine.families.recognition.listing`) is of this family.
     recognises: Callable[[str], bool]
+    # What in a listing rules the family out, in words; None where it may be of it.
+    rules_out: Callable[[str], str | None]
     # Those of the given components that a single file has.
     read_file: Callable[[TensorIndex, frozenset[Component]], Parts]
     read_folder: Callable[[DiffusersFolder], Parts]

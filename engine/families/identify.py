@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from backends.base import FileSlice
-from engine.api.request import ComponentFiles
+from engine.api.request import CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import (
     DiffusersFolder,
@@ -35,31 +35,37 @@ FAMILIES: tuple[Family, ...] = (sd1.FAMILY, sd2.FAMILY, sdxl.FAMILY, sdxl_refine
 
 # The words CLIP's own tokenizer, which the app brings, can say.
 CLIP_VOCABULARY = 49408
+NO_OVERRIDE = CheckpointOverride()
 
 
-def identify(path: Path, read: ReadIndex = read_index) -> IdentifiedCheckpoint:
+def identify(
+    path: Path, read: ReadIndex = read_index, override: CheckpointOverride = NO_OVERRIDE
+) -> IdentifiedCheckpoint:
     """What the checkpoint at `path` is. Raises EngineError for what is none, or not one we run.
 
-    `read` reads a file's header: `KnownFiles.read_index` where there is a cache.
+    `read` reads a file's header: `KnownFiles.read_index` where there is a cache. `override` is what
+    a person says of it; a family that its shapes rule out raises CHECKPOINT_MISMATCH.
     """
     path = path.absolute()  # weights stay where they are, wherever the process goes
+    wanted = _family_named(override.family) if override.family else None
     if path.is_dir():
         folder = read_folder(path, read)
-        family = _family_of_folder(folder)
-        checkpoint = family.assemble(path, family.read_folder(folder))
-        return _with_hints(checkpoint, read_hints(path))
+        family = _family_of_folder(folder, wanted)
+        parts = _as_said(family.read_folder(folder), override)
+        checkpoint = _with_hints(family.assemble(path, parts), read_hints(path))
+        return replace(checkpoint, override=override)
     index = read(path)
-    family = _family(index.tensors, path)
-    checkpoint = family.assemble(path, family.read_file(index, frozenset(Component)))
-    return replace(checkpoint, file=index.state)
+    family = _family(index.tensors, path, wanted)
+    parts = _as_said(family.read_file(index, frozenset(Component)), override)
+    return replace(family.assemble(path, parts), file=index.state, override=override)
 
 
 def supply(
     checkpoint: IdentifiedCheckpoint, files: ComponentFiles, read: ReadIndex = read_index
 ) -> IdentifiedCheckpoint:
     """The checkpoint with parts from other files: a part alone, or one of a whole checkpoint."""
-    family = next(family for family in FAMILIES if family.name == checkpoint.family)
-    parts = _parts_of(checkpoint)
+    family = _family_named(checkpoint.family)
+    parts = checkpoint.parts
     for component, name in (
         (Component.TEXT_ENCODER, files.text_encoder),
         (Component.TEXT_ENCODER_2, files.text_encoder_2),
@@ -69,9 +75,12 @@ def supply(
         if name is not None:
             path = Path(name).absolute()
             parts = _with_part(parts, component, _read_part(family, component, path, read), path)
+    if files.denoiser:
+        parts = _as_said(parts, checkpoint.override)
     supplied = _with_hints(family.assemble(checkpoint.path, parts), checkpoint.hints)
     # People know a checkpoint by its denoiser.
-    return replace(supplied, file=None if files.denoiser else checkpoint.file)
+    file = None if files.denoiser else checkpoint.file
+    return replace(supplied, file=file, override=checkpoint.override)
 
 
 def require_complete(checkpoint: IdentifiedCheckpoint) -> None:
@@ -108,18 +117,34 @@ def _with_hints(checkpoint: IdentifiedCheckpoint, hints: CheckpointHints) -> Ide
 # --- recognising ---
 
 
-def _family(tensors: Mapping[str, FileSlice], path: Path) -> Family:
+def _family_named(name: str) -> Family:
+    family = next((family for family in FAMILIES if family.name == name), None)
+    if family is None:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            f"There is no family {name!r}.",
+            f"Families: {', '.join(family.name for family in FAMILIES)}.",
+        )
+    return family
+
+
+def _family(tensors: Mapping[str, FileSlice], path: Path, wanted: Family | None = None) -> Family:
     text = listing(tensors)
     kind = recognise(text)
     if kind is not None:
         raise _not_ours(path, kind)
-    family = next((family for family in FAMILIES if family.recognises(text)), None)
-    if family is None:
-        raise _unknown(path, tensors)
-    return family
+    found = next((family for family in FAMILIES if family.recognises(text)), None)
+    if wanted is not None and wanted is not found:
+        reason = wanted.rules_out(text) or (f"its shapes are {found.title}'s" if found else None)
+        if reason is not None:
+            raise _ruled_out(path, wanted, found, reason)
+        return wanted
+    if found is None:
+        raise _unknown(path, tensors, text)
+    return found
 
 
-def _family_of_folder(folder: DiffusersFolder) -> Family:
+def _family_of_folder(folder: DiffusersFolder, wanted: Family | None = None) -> Family:
     parts = {
         "unet": folder.unet,
         "text_encoder": folder.text_encoder,
@@ -133,7 +158,7 @@ def _family_of_folder(folder: DiffusersFolder) -> Family:
         for key, tensor in part.index.tensors.items()
     }
     if folder.unet is not None:
-        return _family(tensors, folder.path)
+        return _family(tensors, folder.path, wanted)
     family = next((family for family in FAMILIES if folder.pipeline in family.pipelines), None)
     if family is not None and tensors:
         return family
@@ -149,7 +174,7 @@ def _not_ours(path: Path, kind: Kind) -> EngineError:
     if kind.is_checkpoint:
         return EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            f"{path.name} is {kind.title}; this version runs {_titles()}.",
+            f"{path.name} is {kind.title}, which is not run yet.",
             _choose(),
         )
     hint = _choose().rstrip(".")
@@ -162,12 +187,23 @@ def _not_ours(path: Path, kind: Kind) -> EngineError:
     )
 
 
-def _unknown(path: Path, tensors: Mapping[str, FileSlice]) -> EngineError:
-    first = ", ".join(repr(name) for name in sorted(tensors)[:3])
+def _ruled_out(path: Path, wanted: Family, found: Family | None, reason: str) -> EngineError:
+    instead = f" It is {found.title}." if found else ""
+    return EngineError(
+        ErrorCode.CHECKPOINT_MISMATCH,
+        f"{path.name} cannot be taken for {wanted.title}: {reason}.",
+        f"Leave its family to the file.{instead}",
+    )
+
+
+def _unknown(path: Path, tensors: Mapping[str, FileSlice], text: str) -> EngineError:
+    first = ", ".join(ascii(name) for name in sorted(tensors)[:3])
+    possible = ", ".join(family.name for family in FAMILIES if family.rules_out(text) is None)
+    say = f" If you know that it is one, say which: --family, one of {possible}."
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         f"{path.name} is not a checkpoint this version knows.",
-        _choose(),
+        _choose() + (say if possible else ""),
         detail=f"{len(tensors)} tensors: {first}" if tensors else "no tensors",
     )
 
@@ -260,8 +296,11 @@ def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> 
             return replace(
                 whole,
                 prediction=other.prediction,
+                reason=other.reason,
                 zero_terminal_snr=other.zero_terminal_snr,
                 sample_size=other.sample_size,
+                unstated=other.unstated,
+                cards=other.cards,
             )
         case Component.VAE:
             return replace(whole, latent_scale=other.latent_scale, latent_shift=other.latent_shift)
@@ -280,19 +319,14 @@ def _vocabulary(parts: Parts) -> int | None:
     )
 
 
-def _parts_of(checkpoint: IdentifiedCheckpoint) -> Parts:
-    return Parts(
-        sources=checkpoint.components,
-        digest=checkpoint.digest,
-        evidence=checkpoint.evidence,
-        ignored_keys=checkpoint.ignored_keys,
-        prediction=checkpoint.prediction,
-        zero_terminal_snr=checkpoint.zero_terminal_snr,
-        sample_size=checkpoint.default_size // checkpoint.latent.downscale,
-        latent_scale=checkpoint.latent.scale,
-        latent_shift=checkpoint.latent.shift,
-        tokenizer=checkpoint.tokenizer,
-    )
+def _as_said(parts: Parts, override: CheckpointOverride) -> Parts:
+    """Parts whose denoiser predicts what a person says."""
+    said = override.prediction
+    if said is None:
+        return parts
+    found = f"{parts.prediction.label} because {parts.reason}"
+    reason = "you say so" + ("" if said is parts.prediction else f" (found: {found})")
+    return replace(parts, prediction=said, reason=reason, unstated=None)
 
 
 def _cannot_supply(component: Component, path: Path, why: str) -> EngineError:

@@ -7,9 +7,10 @@ file, so pruned, distilled, inpainting and small variants need no case of their 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from engine.api.values import ErrorCode
+from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
@@ -26,6 +27,7 @@ from engine.families.base import (
 from engine.families.folder_parts import FolderSource, clip_text_source, unet_source, vae_source
 from engine.families.latent_spaces import LatentSpace
 from engine.families.naming import CanonicalWeights, canonical_weights, sort_keys
+from engine.families.sidecars import cards_of
 from engine.families.sizes import (
     ClipTextFacts,
     UNetFacts,
@@ -103,6 +105,18 @@ def has_linear_unet(
     return recognises
 
 
+def what_rules_out(text: str, *, convolutional: bool, told_sizes: bool) -> str | None:
+    """What in a listing no UNet has that projects so, and is told sizes or not; None for nothing."""
+    signs = unet_signs(text)
+    if signs is None:
+        return "it has no UNet for pictures"
+    if signs.convolutional != convolutional:
+        return f"its UNet projects by {'convolution' if signs.convolutional else 'linear layers'}"
+    if signs.added != told_sizes:
+        return f"its UNet is {'' if signs.added else 'not '}told the picture's size"
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class LatentDiffusion:
     """The constants of one family."""
@@ -116,6 +130,12 @@ class LatentDiffusion:
     unet: UNetFacts
     latents: LatentSpace
     default_size: int
+    # The same for those that predict v, where it is another one.
+    v_default_size: int | None = None
+    # Whether it projects by convolution, not linear layers.
+    convolutional: bool = False
+    # Whether there are some that predict v of which nothing says so.
+    hides_prediction: bool = False
     # How many sizes the UNet is told beside the pooled text, 0 for one that is told neither.
     told_sizes: int = 0
     # Given the layers of the first text encoder.
@@ -133,6 +153,11 @@ class LatentDiffusion:
             pipelines=self.pipelines,
             latents=self.latents,
             recognises=self.recognises,
+            rules_out=partial(
+                what_rules_out,
+                convolutional=self.convolutional,
+                told_sizes=bool(self.told_sizes),
+            ),
             read_file=self.read_file,
             read_folder=self.read_folder,
             assemble=self.assemble,
@@ -156,13 +181,20 @@ class LatentDiffusion:
                 ignored += named.ignored
         unet = sources.get(Component.DENOISER)
         training = training_of_file(index, lambda: self.guess(unet) if unet else None)
+        cards = cards_of(index) if unet else ()
+        side = next((card.side for card in cards if card.side), None)
+        asks = self.hides_prediction and not training.is_stated
         return Parts(
             sources,
             index.digest,
-            _evidence(sources, training.evidence),
+            _evidence(sources),
             ignored,
             training.prediction,
+            training.evidence,
             training.zero_terminal_snr,
+            sample_size=side and side // DOWNSCALE,
+            unstated=index.state if asks else None,
+            cards=cards,
         )
 
     def read_folder(self, folder: DiffusersFolder) -> Parts:
@@ -187,9 +219,10 @@ class LatentDiffusion:
         return Parts(
             sources,
             combined_digest(*digests),
-            _evidence(sources, training.evidence),
+            _evidence(sources),
             ignored_keys=sum(part.ignored for part in found),
             prediction=training.prediction,
+            reason=training.evidence,
             zero_terminal_snr=training.zero_terminal_snr,
             sample_size=_sample_size(folder),
             latent_scale=folder.vae.config.scaling_factor if folder.vae else None,
@@ -219,15 +252,29 @@ class LatentDiffusion:
             prediction=parts.prediction,
             zero_terminal_snr=parts.zero_terminal_snr,
             latent=LatentFormat(channels, downscale, scale, shift, preview),
-            default_size=parts.sample_size * downscale if parts.sample_size else self.default_size,
+            default_size=self._default_size(parts, downscale),
             components=parts.sources,
             missing=tuple(one for one in self.components if one not in parts.sources),
-            evidence=parts.evidence,
+            evidence=(*parts.evidence, *(self._conclusions(parts) if unet else ())),
             ignored_keys=parts.ignored_keys,
             tokenizer=parts.tokenizer,
             digest=parts.digest,
+            parts=parts,
             text=self.text(self._text_layers(parts)),
             told_sizes=self.told_sizes,
+        )
+
+    def _default_size(self, parts: Parts, downscale: int) -> int:
+        predicts_v = parts.prediction is PredictionType.V
+        usual = (predicts_v and self.v_default_size) or self.default_size
+        return parts.sample_size * downscale if parts.sample_size else usual
+
+    def _conclusions(self, parts: Parts) -> tuple[str, ...]:
+        """What the shapes and what is said come to; where they disagree, that the shapes count."""
+        others = (card for card in parts.cards if card.family not in (None, self.name))
+        return (
+            *(f"{card.words}, but its shapes are {self.title}'s" for card in others),
+            f"{self.title}, {parts.prediction.label} because {parts.reason}",
         )
 
     def _text_layers(self, parts: Parts) -> int:
@@ -303,9 +350,8 @@ def _sample_size(folder: DiffusersFolder) -> int | None:
     return next(iter(size), None) if isinstance(size, tuple) else size
 
 
-def _evidence(sources: Mapping[Component, ComponentSource], training: str) -> tuple[str, ...]:
-    lines = tuple(_describe(source.config) for source in sources.values())
-    return (*lines, training) if Component.DENOISER in sources else lines
+def _evidence(sources: Mapping[Component, ComponentSource]) -> tuple[str, ...]:
+    return tuple(_describe(source.config) for source in sources.values())
 
 
 def _describe(config: ComponentConfig) -> str:

@@ -40,7 +40,8 @@ def guessed_training(unet: ComponentSource) -> Training | None:
     spread = float(np.std(numbers(bias).astype(np.float32)))
     if not spread > _SPREAD_OF_V:
         return None
-    return Training(PredictionType.V, f"predicts v: the spread of {_TELLING} is {spread:.2f}")
+    reason = f"the spread of {_TELLING} is {spread:.2f}"
+    return Training(PredictionType.V, reason, is_stated=False)
 
 
 FAMILY = LatentDiffusion(
@@ -52,6 +53,8 @@ FAMILY = LatentDiffusion(
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SD,
     default_size=512,
+    v_default_size=768,
+    hides_prediction=True,
     text=text_use,
     guess=guessed_training,
 ).family()

@@ -43,6 +43,7 @@ FAMILY = LatentDiffusion(
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
     default_size=1024,
+    hides_prediction=True,
     text=lambda _: SDXL_TEXT,
     told_sizes=6,
     sizes_name=pruned_name,

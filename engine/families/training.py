@@ -1,7 +1,8 @@
 """What a denoiser was trained to predict, as far as files say it.
 
 Shapes do not tell, so this is a list of places to look, in order: what the user put beside the file
-comes before what is inside it. First answer wins; without one, it predicts noise.
+comes before what is inside it, that before what the denoiser did when it was asked, and that before
+what only names a model it was made from. First answer wins; without one, it predicts noise.
 """
 
 import re
@@ -14,16 +15,19 @@ from engine.checkpoints.diffusers_configs import NoiseConstants, SchedulerFile, 
 from engine.checkpoints.faults import unreadable
 from engine.checkpoints.index import TensorIndex
 from engine.errors import EngineError
+from engine.families.sidecars import cards_of
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """An answer, and where it was found."""
+    """An answer, and where it was found: what "because" is followed by."""
 
     prediction: PredictionType
     evidence: str
     # The levels reach noise alone (Lin et al. 2023).
     zero_terminal_snr: bool = False
+    # Whether the file says so itself; else one step of the denoiser may know better.
+    is_stated: bool = True
 
 
 _PREDICTIONS = {
@@ -41,7 +45,7 @@ def training_of_file(
 ) -> Training:
     """What a single file says, or a sidecar file with its name; else the `guess`, if any."""
     answers = (rule(index) for rule in _RULES)
-    usual = Training(PredictionType.EPSILON, "predicts noise: nothing says otherwise")
+    usual = Training(PredictionType.EPSILON, "nothing says otherwise", is_stated=False)
     answer = next((answer for answer in answers if answer), None) or guess() or usual
     kohya = "ss_zero_terminal_snr"
     if index.metadata.get(kohya, "").lower() == "true":
@@ -56,7 +60,7 @@ def training_of_file(
 def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Training:
     """What a diffusers folder's scheduler says."""
     if scheduler is None:
-        return Training(PredictionType.EPSILON, "predicts noise: the folder has no scheduler")
+        return Training(PredictionType.EPSILON, "the folder has no scheduler")
     where = "scheduler/scheduler_config.json"
     prediction = _PREDICTIONS.get(scheduler.prediction_type)
     odd = unusual(scheduler, NoiseConstants)
@@ -106,9 +110,23 @@ def _from_kohya(index: TensorIndex) -> Training | None:
     )
 
 
+def _from_probe(index: TensorIndex) -> Training | None:
+    return Training(index.probed, "one step of the denoiser shows it") if index.probed else None
+
+
+def _from_cards(index: TensorIndex) -> Training | None:
+    """From the model it is said to be made from, as "SD 2.1 768"."""
+    card = next((card for card in cards_of(index) if card.prediction), None)
+    if card is None or card.prediction is None:
+        return None
+    return Training(card.prediction, card.words, is_stated=False)
+
+
 _RULES: tuple[Callable[[TensorIndex], Training | None], ...] = (
     _from_sidecar,
     _from_modelspec,
     _from_key,
     _from_kohya,
+    _from_probe,
+    _from_cards,
 )

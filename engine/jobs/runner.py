@@ -329,6 +329,7 @@ def load_checkpoint(request: GenerateRequest, read: ReadIndex = read_index) -> I
         raise EngineError(
             ErrorCode.CHECKPOINT_NOT_FOUND, "No checkpoint is chosen.", "Choose one with --model."
         )
-    checkpoint = supply(identify(Path(request.checkpoint), read), request.components, read)
+    found = identify(Path(request.checkpoint), read, request.override)
+    checkpoint = supply(found, request.components, read)
     require_complete(checkpoint)
     return checkpoint

@@ -69,6 +69,7 @@ def resolve(
         zero_terminal_snr=checkpoint.zero_terminal_snr
         if request.zero_terminal_snr is None
         else request.zero_terminal_snr,
+        override=request.override,
     )
     _check(resolved, request.count, checkpoint)
     _check_denoiser(checkpoint)

@@ -78,7 +78,8 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> Iterator[Event]:
 
 def _inspected(query: InspectCheckpoint, runner: JobRunner) -> CheckpointInspected:
     read = runner.known_files.read_index
-    checkpoint = supply(identify(Path(query.path), read), query.components, read)
+    found = identify(Path(query.path), read, query.override)
+    checkpoint = supply(found, query.components, read)
     if runner.hashes is not None:
         # It will probably be used: its hash may be there before its first picture is.
         runner.hashes.want(checkpoint)
