@@ -260,6 +260,7 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "MulInto": _into(torch.mul, Tensor.mul_),
     "MultiHeadAttention": _multi_head_attention,
     "NhwcConv": _channels_last_convolution,
+    "Relu": _plain(torch.relu),
     "Reshape": _plain(_reshape),
     "Resize": _resize,
     "Shape": _shape,
