@@ -9,7 +9,7 @@ from pathlib import Path
 from backends.base import Cancellation, Precision
 from engine.api.record import GenerationRecord, ResolvedRequest, Retry
 from engine.api.request import GenerateRequest
-from engine.api.values import ErrorCode, ErrorInfo, Phase
+from engine.api.values import ErrorCode, ErrorInfo, Phase, PredictionType
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
@@ -74,9 +74,11 @@ class DeviceRun:
         with closing(stages):
             generation = Generation(self._job(made), stages, reporter)
             for picture in generation.pictures():
+                self._keep(generation.found_prediction)
                 warnings += [w for w in generation.warnings if w not in warnings]
                 with stages.timed(Phase.SAVE):
-                    record = self._record(picture.request, stages.retries, warnings)
+                    found = generation.found_prediction
+                    record = self._record(picture.request, stages.retries, warnings, found)
                     saved = saver.save(picture, record)
                 yield saved
             stages.leave_resident()
@@ -152,15 +154,25 @@ class DeviceRun:
             converted=sum(self.compiler.converted_bytes(some, precision) for some in weights),
         )
 
+    def _keep(self, found: PredictionType | None) -> None:
+        """Remember what the denoiser showed that it predicts: it need not be asked again."""
+        file = self.checkpoint.parts.unstated
+        if found is not None and file is not None and self.known_files.is_settled(file):
+            self.known_files.note_prediction(file, found)
+
     def _record(
-        self, request: ResolvedRequest, retries: Sequence[Retry], warnings: Sequence[ErrorInfo]
+        self,
+        request: ResolvedRequest,
+        retries: Sequence[Retry],
+        warnings: Sequence[ErrorInfo],
+        found: PredictionType | None,
     ) -> GenerationRecord:
         file = self.checkpoint.file
         return GenerationRecord(
             safelight=version("safelight"),
             request=request,
             family=self.checkpoint.family,
-            prediction=self.checkpoint.prediction,
+            prediction=found or self.checkpoint.prediction,
             device=self.compiler.device.name,
             choice=self.choice,
             checkpoint_digest=self.checkpoint.digest,

@@ -1,12 +1,13 @@
 """The denoiser at work: a picture's run through the steps that one checkpoint takes."""
 
+import logging
 from itertools import count
 
 import numpy as np
 
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
-from engine.api.values import Phase
+from engine.api.values import Phase, PredictionType
 from engine.compile.compiler import Network
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline import checks, networks
@@ -17,8 +18,11 @@ from engine.pipeline.prompt_plan import PromptPlan
 from engine.pipeline.size_conditioning import added_conditioning
 from engine.pipeline.stages import Reporter, Stages
 from engine.sampling.denoiser import Predict
+from engine.sampling.prediction_probe import probe_prediction
 from engine.sampling.samplers import SAMPLERS
 from engine.sampling.types import Latent
+
+_log = logging.getLogger(__name__)
 
 
 class DenoiserRun:
@@ -34,6 +38,8 @@ class DenoiserRun:
     ) -> None:
         self._request, self._checkpoint = request, checkpoint
         self._denoising, self._stages, self._reporter = denoising, stages, reporter
+        # What the denoiser showed that it predicts, where nothing states it.
+        self.found: PredictionType | None = None
         # By contexts and tokens.
         self._networks: dict[tuple[int, int], Network] = {}
 
@@ -67,6 +73,8 @@ class DenoiserRun:
         denoising, reporter = self._denoising, self._reporter
 
         def work(session: Session) -> Latent:
+            if self._is_to_be_asked:
+                self._ask(session, request, prompt)
             predict = self._predict(session, request, prompt, beside)
             x, noise = denoising.start(request, init)
             total = denoising.steps
@@ -80,6 +88,23 @@ class DenoiserRun:
             return denoising.finish(x)
 
         return self._stages.run(Phase.DENOISE, network, work, checks.numbers, keep=True)
+
+    @property
+    def _is_to_be_asked(self) -> bool:
+        checkpoint = self._checkpoint
+        sees_more = networks.denoiser_channels(checkpoint) != checkpoint.latent.channels
+        return checkpoint.parts.unstated is not None and self.found is None and not sees_more
+
+    def _ask(self, session: Session, request: ResolvedRequest, prompt: JointConditioning) -> None:
+        """Find out what the denoiser predicts; whatever the text, it shows in noise alone."""
+        form = self._checkpoint.latent
+        shape = form.channels, request.height // form.downscale, request.width // form.downscale
+        predict = self._predict(session, request, prompt, None)
+        result = probe_prediction(lambda x, timestep: predict(x, timestep, False)[:1], shape)
+        self.found = result.prediction
+        if self.found is not None:
+            self._denoising.prediction = self.found
+        _log.info("the denoiser was asked what it predicts: %s", result)
 
     def _predict(
         self,

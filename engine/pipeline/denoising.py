@@ -41,7 +41,9 @@ class Denoising:
         self, request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, *, redraws: bool
     ) -> None:
         """`redraws`: over another picture. Raises EngineError(REQUEST_INVALID)."""
-        self._request, self._prediction = request, checkpoint.prediction
+        self._request = request
+        # As far as is known; where nothing states it, the denoiser may show it.
+        self.prediction = checkpoint.prediction
         self._plan = plan_sampling(request, AlignedFor.SD1, redraws=redraws)
         self._is_comfys = request.convention.name is ConventionName.COMFY
         form = checkpoint.latent
@@ -74,7 +76,7 @@ class Denoising:
         denoise = Denoiser(
             predict,
             self._plan.training,
-            self._prediction,
+            self.prediction,
             self._request.guidance,
             weights,
             guidance.rescale,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
-from engine.api.values import ErrorCode, ErrorInfo, InputRole, Phase
+from engine.api.values import ErrorCode, ErrorInfo, InputRole, Phase, PredictionType
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline import checks, networks
 from engine.pipeline.batch import ReplaceWildcards, request_of_picture
@@ -81,6 +81,11 @@ class Generation:
             )
             for kind, name in self._prompts.asked_for
         ]
+
+    @property
+    def found_prediction(self) -> PredictionType | None:
+        """What the denoiser showed that it predicts, where nothing states it and it has run."""
+        return self._denoiser.found
 
     def pictures(self) -> Iterator[Picture]:
         """Yield each picture as soon as it is decoded and checked."""
