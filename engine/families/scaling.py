@@ -45,9 +45,9 @@ def with_scales(component: Component, tensors: Mapping[str, FileSlice], path: Pa
             ignored += 1
             del weights[name]
             continue
-        ending = next((ending for ending in _SCALES if name.endswith(ending)), None)
-        if ending is None:
+        if not name.endswith(_SCALES):
             continue
+        ending = next(ending for ending in _SCALES if name.endswith(ending))
         weight = f"{name.removesuffix(ending)}.weight"
         if weight not in tensors or weight in scaled:
             raise damaged(path, f"its {name!r} scales no weight of its own")
