@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+import numpy as np
+
+from backends.base import Array
 from engine.api.request import CheckpointOverride
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import FileState, TensorIndex
+from engine.families.edm import EdmLevels, LatentStatistics
 from engine.families.hints import NO_HINTS, CheckpointHints, PreviewFactors
 from engine.families.latent_spaces import LatentSpace
 from engine.families.sidecars import Card
@@ -63,7 +67,10 @@ class ComponentSource:
 
 @dataclass(frozen=True, slots=True)
 class LatentFormat:
-    """How latents relate to the numbers the denoiser sees: scale * (latent - shift)."""
+    """How latents relate to the numbers the denoiser sees: scale * (latent - shift).
+
+    With `statistics`: scale * (latent - mean) / deviation, channel by channel.
+    """
 
     channels: int
     downscale: int
@@ -71,6 +78,32 @@ class LatentFormat:
     shift: float = 0.0
     # None where nobody knows how to show a latent without decoding it.
     preview: PreviewFactors | None = None
+    statistics: LatentStatistics | None = None
+
+    def seen(self, latent: Array) -> Array:
+        """What the denoiser sees of a latent [batch, channels, height, width]."""
+        return self.seen_change(latent - self._centre)
+
+    def seen_change(self, change: Array) -> Array:
+        """What the denoiser sees of a difference, or of a deviation, of latents."""
+        return change * np.float32(self.scale) / self._deviation
+
+    def latent(self, seen: Array) -> Array:
+        """The latent of what the denoiser sees: float32."""
+        whole = seen * self._deviation / np.float32(self.scale) + self._centre
+        return whole.astype(np.float32, copy=False)
+
+    @property
+    def _centre(self) -> Array:
+        return _by_channel(self.statistics.mean if self.statistics else (self.shift,))
+
+    @property
+    def _deviation(self) -> Array:
+        return _by_channel(self.statistics.deviation if self.statistics else (1.0,))
+
+
+def _by_channel(values: tuple[float, ...]) -> Array:
+    return np.array(values, np.float32).reshape(1, -1, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +135,10 @@ class Parts:
     zero_terminal_snr: bool = False
     # Of the denoiser, in latent cells; None for the family's.
     sample_size: int | None = None
+    # Of the denoiser, where it was trained by levels: which, None for the usual ones of its kind;
+    # and how its latents are normalised.
+    levels: EdmLevels | None = None
+    statistics: LatentStatistics | None = None
     # Of the VAE; None for the family's.
     latent_scale: float | None = None
     latent_shift: float | None = None
@@ -140,6 +177,8 @@ class IdentifiedCheckpoint:
     told_sizes: int = 0
     hints: CheckpointHints = NO_HINTS
     zero_terminal_snr: bool = False
+    # Of a denoiser that was trained by levels; None for timesteps.
+    levels: EdmLevels | None = None
     # The one file it is read from, whose SHA-256 people know it by; None for folders.
     file: FileState | None = None
     # What a person said it is.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from backends.base import FileSlice
 from engine.api.request import CheckpointOverride, ComponentFiles
-from engine.api.values import ErrorCode
+from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.diffusers_folder import (
     DiffusersFolder,
     ReadIndex,
@@ -293,8 +293,14 @@ def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> 
     )
     match component:
         case Component.DENOISER:
+            # How latents are normalised is the denoiser's; where it is not, the VAE tells.
+            same = _normalises(parts) == _normalises(other)
             return replace(
                 whole,
+                latent_scale=parts.latent_scale if same else None,
+                latent_shift=parts.latent_shift if same else None,
+                levels=other.levels,
+                statistics=other.statistics,
                 prediction=other.prediction,
                 reason=other.reason,
                 zero_terminal_snr=other.zero_terminal_snr,
@@ -302,6 +308,8 @@ def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> 
                 unstated=other.unstated,
                 cards=other.cards,
             )
+        case Component.VAE if _normalises(parts) or _normalises(other):
+            return whole
         case Component.VAE:
             return replace(whole, latent_scale=other.latent_scale, latent_shift=other.latent_shift)
         case Component.TEXT_ENCODER_2:
@@ -310,6 +318,11 @@ def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> 
             same_words = _vocabulary(parts) in {None, _vocabulary(other)}
             kept = parts.tokenizer if same_words else None
             return replace(whole, tokenizer=other.tokenizer or kept)
+
+
+def _normalises(parts: Parts) -> bool:
+    """Whether a denoiser sees latents that are normalised channel by channel."""
+    return parts.statistics is not None or parts.prediction is PredictionType.EDM
 
 
 def _vocabulary(parts: Parts) -> int | None:

@@ -24,6 +24,7 @@ from engine.families.base import (
     Parts,
     TextUse,
 )
+from engine.families.edm import LatentStatistics, statistics_of_file, usual_levels
 from engine.families.folder_parts import FolderSource, clip_text_source, unet_source, vae_source
 from engine.families.latent_spaces import LatentSpace
 from engine.families.naming import CanonicalWeights, canonical_weights, sort_keys
@@ -130,6 +131,8 @@ class LatentDiffusion:
     unet: UNetFacts
     latents: LatentSpace
     default_size: int
+    # What a denoiser that was trained as in EDM sees of them, where that is something else.
+    edm_latents: LatentSpace | None = None
     # The same for those that predict v, where it is another one.
     v_default_size: int | None = None
     # Whether it projects by convolution, not linear layers.
@@ -192,6 +195,8 @@ class LatentDiffusion:
             training.prediction,
             training.evidence,
             training.zero_terminal_snr,
+            levels=training.levels,
+            statistics=statistics_of_file(index),
             sample_size=side and side // DOWNSCALE,
             unstated=index.state if asks else None,
             cards=cards,
@@ -224,6 +229,8 @@ class LatentDiffusion:
             prediction=training.prediction,
             reason=training.evidence,
             zero_terminal_snr=training.zero_terminal_snr,
+            levels=training.levels,
+            statistics=_statistics(folder),
             sample_size=_sample_size(folder),
             latent_scale=folder.vae.config.scaling_factor if folder.vae else None,
             latent_shift=folder.vae.config.shift_factor if folder.vae else None,
@@ -241,17 +248,14 @@ class LatentDiffusion:
                 Component.VAE, f"for {vae.latent_channels} latent channels", f"one for {channels}"
             )
         downscale = vae.downscale if vae else DOWNSCALE
-        scale = self.latents.scale if parts.latent_scale is None else parts.latent_scale
-        # A VAE of its own has a latent space of its own, and its scale shows it.
-        is_usual = channels == LATENT_CHANNELS and scale == self.latents.scale
-        shift, preview = parts.latent_shift or 0.0, self.latents.preview if is_usual else None
         return IdentifiedCheckpoint(
             path=path,
             family=self.name,
             variant=self._variant(unet, path),
             prediction=parts.prediction,
             zero_terminal_snr=parts.zero_terminal_snr,
-            latent=LatentFormat(channels, downscale, scale, shift, preview),
+            latent=self._latent_format(parts, channels, downscale),
+            levels=parts.levels or usual_levels(parts.prediction),
             default_size=self._default_size(parts, downscale),
             components=parts.sources,
             missing=tuple(one for one in self.components if one not in parts.sources),
@@ -263,6 +267,16 @@ class LatentDiffusion:
             text=self.text(self._text_layers(parts)),
             told_sizes=self.told_sizes,
         )
+
+    def _latent_format(self, parts: Parts, channels: int, downscale: int) -> LatentFormat:
+        trained_by_levels = parts.prediction is PredictionType.EDM and self.edm_latents
+        space = trained_by_levels or self.latents
+        scale = space.scale if parts.latent_scale is None else parts.latent_scale
+        # A VAE of its own has a latent space of its own, and its scale shows it.
+        is_usual = channels == LATENT_CHANNELS and scale == space.scale
+        shift, preview = parts.latent_shift or 0.0, space.preview if is_usual else None
+        statistics = parts.statistics or (space.statistics if is_usual else None)
+        return LatentFormat(channels, downscale, scale, shift, preview, statistics)
 
     def _default_size(self, parts: Parts, downscale: int) -> int:
         predicts_v = parts.prediction is PredictionType.V
@@ -343,6 +357,12 @@ def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | None]:
         unet.config if unet and isinstance(unet.config, UNetConfig) else None,
         vae.config if vae and isinstance(vae.config, VaeConfig) else None,
     )
+
+
+def _statistics(folder: DiffusersFolder) -> LatentStatistics | None:
+    mean = folder.vae.config.latents_mean if folder.vae else None
+    deviation = folder.vae.config.latents_std if folder.vae else None
+    return LatentStatistics(mean, deviation) if mean and deviation else None
 
 
 def _sample_size(folder: DiffusersFolder) -> int | None:

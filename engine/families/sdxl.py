@@ -42,6 +42,7 @@ FAMILY = LatentDiffusion(
     },
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
+    edm_latents=latent_spaces.PLAYGROUND,
     default_size=1024,
     hides_prediction=True,
     text=lambda _: SDXL_TEXT,

@@ -15,6 +15,7 @@ from engine.checkpoints.diffusers_configs import NoiseConstants, SchedulerFile, 
 from engine.checkpoints.faults import unreadable
 from engine.checkpoints.index import TensorIndex
 from engine.errors import EngineError
+from engine.families.edm import EdmLevels, edm_of_file, edm_of_scheduler
 from engine.families.sidecars import cards_of
 
 
@@ -28,6 +29,8 @@ class Training:
     zero_terminal_snr: bool = False
     # Whether the file says so itself; else one step of the denoiser may know better.
     is_stated: bool = True
+    # Those that it was trained for, where that was no timesteps.
+    levels: EdmLevels | None = None
 
 
 _PREDICTIONS = {
@@ -35,6 +38,7 @@ _PREDICTIONS = {
     "v_prediction": PredictionType.V,
     "eps": PredictionType.EPSILON,
     "epsilon": PredictionType.EPSILON,
+    "sample": PredictionType.SAMPLE,
 }
 _PARAMETERIZATION = re.compile(r"^\s*parameterization:\s*[\"']?(v|eps)\b", re.MULTILINE)
 _SIDECAR_BYTES = 64 * 1024
@@ -62,6 +66,10 @@ def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Trainin
     if scheduler is None:
         return Training(PredictionType.EPSILON, "the folder has no scheduler")
     where = "scheduler/scheduler_config.json"
+    levels = edm_of_scheduler(scheduler)
+    if levels is not None:
+        evidence = f"{where}: {scheduler.class_name}, prediction_type {scheduler.prediction_type}"
+        return Training(levels[0], evidence, levels=levels[1])
     prediction = _PREDICTIONS.get(scheduler.prediction_type)
     odd = unusual(scheduler, NoiseConstants)
     if prediction is None or odd:
@@ -99,6 +107,12 @@ def _from_modelspec(index: TensorIndex) -> Training | None:
     return Training(prediction, f"metadata: modelspec.prediction_type {stated}")
 
 
+def _from_edm_keys(index: TensorIndex) -> Training | None:
+    """They say more than a word for what is predicted, which can be that of no EDM."""
+    found = edm_of_file(index)
+    return Training(found[0], found[2], levels=found[1]) if found else None
+
+
 def _from_key(index: TensorIndex) -> Training | None:
     return Training(PredictionType.V, "key v_pred") if "v_pred" in index.tensors else None
 
@@ -123,6 +137,7 @@ def _from_cards(index: TensorIndex) -> Training | None:
 
 
 _RULES: tuple[Callable[[TensorIndex], Training | None], ...] = (
+    _from_edm_keys,
     _from_sidecar,
     _from_modelspec,
     _from_key,

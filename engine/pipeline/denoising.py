@@ -14,7 +14,7 @@ from engine.families.base import IdentifiedCheckpoint, LatentFormat
 from engine.sampling.denoiser import Denoiser, Predict
 from engine.sampling.noise import PictureNoise, picture_noise
 from engine.sampling.plan import plan_sampling
-from engine.sampling.schedules import AlignedFor
+from engine.sampling.schedules import AlignedFor, EdmSchedule
 from engine.sampling.types import Latent, NoiseSource, Sigmas, Step
 
 
@@ -30,8 +30,7 @@ class EncodedImage:
         """From what the VAE says: means, and logarithms of variances (`AutoencoderKL`)."""
         mean, log_variance = np.split(moments, 2, axis=1)
         deviation = np.exp(np.clip(log_variance, -30, 20) / 2)
-        scale = np.float32(form.scale)
-        return cls((mean - np.float32(form.shift)) * scale, deviation * scale)
+        return cls(form.seen(mean), form.seen_change(deviation))
 
 
 class Denoising:
@@ -44,7 +43,9 @@ class Denoising:
         self._request = request
         # As far as is known; where nothing states it, the denoiser may show it.
         self.prediction = checkpoint.prediction
-        self._plan = plan_sampling(request, AlignedFor.SD1, redraws=redraws)
+        aligned_for = AlignedFor.SDXL if checkpoint.told_sizes else AlignedFor.SD1
+        training = _training(checkpoint, request.convention.name)
+        self._plan = plan_sampling(request, aligned_for, redraws=redraws, training=training)
         self._is_comfys = request.convention.name is ConventionName.COMFY
         form = checkpoint.latent
         cells = request.height // form.downscale, request.width // form.downscale
@@ -94,6 +95,13 @@ class Denoising:
         return picture_noise(
             request.seed, self._shape, request.seed_options, request.convention, drawn
         )
+
+
+def _training(checkpoint: IdentifiedCheckpoint, tool: ConventionName) -> EdmSchedule | None:
+    levels = checkpoint.levels
+    if levels is None:
+        return None
+    return EdmSchedule.between(levels.sigma_min, levels.sigma_max, levels.sigma_data, tool)
 
 
 def _guided_levels(sigmas: Sigmas, part: tuple[float, float]) -> tuple[float, float]:

@@ -164,8 +164,7 @@ class Generation:
 
     def _decode(self, latent: Latent) -> Array:
         """Pixels in [-1, 1], float32 [1, 3, height, width]."""
-        form = self.checkpoint.latent
-        unscaled = (latent / np.float32(form.scale) + np.float32(form.shift)).astype(np.float32)
+        unscaled = self.checkpoint.latent.latent(latent)
 
         def work(session: Session) -> Array:
             return self.stages.call(session, {"latent": unscaled})["image"]
