@@ -32,11 +32,12 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 class Configure(Message, frozen=True, kw_only=True):
     """First command. Answered by Ready or EngineFatal.
 
-    The folders for what can be made again and of lists of words that prompts name.
+    The folders for what can be made again, of lists of words that prompts name, and of checkpoints.
     """
 
     cache: str
     wildcards: str | None = None
+    models: str | None = None
     protocol: int = PROTOCOL_VERSION
 
 

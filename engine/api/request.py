@@ -23,13 +23,17 @@ class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckpointOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a person says a checkpoint is, where its files do not say or say it wrong; None: they do.
+    """What a person says a checkpoint is, where its files say nothing or the wrong thing.
 
-    `family` by its name in `CheckpointInfo`; one that the shapes rule out is refused.
+    None leaves it to them. `family` by its name in `CheckpointInfo`; one that the shapes rule out
+    is refused.
     """
 
     family: str | None = None
     prediction: PredictionType | None = None
+
+
+NO_OVERRIDE = CheckpointOverride()
 
 
 class InputImage(msgspec.Struct, frozen=True, kw_only=True):

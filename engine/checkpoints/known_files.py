@@ -37,12 +37,14 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     modified_ns: int
     changed: int
     header: str
-    # `sampled_digest`.
+    # `sampled_digest`; empty where only `content` is known.
     sampled: str
     # Of the whole file, None until it was read whole.
     sha256: str | None = None
     # What the denoiser in it was found to predict, None where nobody had to ask it.
     prediction: PredictionType | None = None
+    # What parts are in it, as whoever asked has written it down.
+    content: str | None = None
 
     def is_of(self, state: FileState) -> bool:
         return (self.size, self.modified_ns, self.changed, self.header) == (
@@ -73,7 +75,7 @@ class KnownFiles:
 
         def recall(state: FileState) -> str | None:
             entry = self._entry(state)
-            if entry is None:
+            if entry is None or not entry.sampled:
                 return None
             recalled.append(entry)
             return entry.sampled
@@ -82,7 +84,9 @@ class KnownFiles:
         if recalled:
             return replace(index, probed=recalled[0].prediction)
         if index.state is not None and self.is_settled(index.state):
-            self._write(_new(index.state, index.digest), index.state.path)
+            entry = self._entry(index.state) or _new(index.state, "")
+            entry = msgspec.structs.replace(entry, sampled=index.digest)
+            self._write(entry, index.state.path)
         return index
 
     def sha256(self, state: FileState) -> str | None:
@@ -101,6 +105,26 @@ class KnownFiles:
         if entry is not None:
             self._write(msgspec.structs.replace(entry, prediction=prediction), state.path)
 
+    def content(self, path: Path) -> str | None:
+        """What `note_content` wrote down, if the file is as it was then; it is not opened."""
+        entry = self._read(path)
+        try:
+            now = FileState.of(path, path.stat(), b"")
+        except OSError:
+            return None
+        same = entry and (entry.size, entry.modified_ns, entry.changed) == (
+            now.size,
+            now.modified_ns,
+            now.changed,
+        )
+        return entry.content if entry and same else None
+
+    def note_content(self, state: FileState, content: str) -> None:
+        """Remember what parts are in the file in this state, if its times can be believed."""
+        if self.is_settled(state):
+            entry = self._entry(state) or _new(state, "")
+            self._write(msgspec.structs.replace(entry, content=content), state.path)
+
     def is_settled(self, state: FileState) -> bool:
         """Whether a later change would surely show in the file's times."""
         return self._clock() - state.latest_ns > SETTLED_NS
@@ -110,11 +134,14 @@ class KnownFiles:
         return self._folder / f"{name[:32]}{_SUFFIX}"
 
     def _entry(self, state: FileState) -> _Entry | None:
+        entry = self._read(state.path)
+        return entry if entry is not None and entry.is_of(state) else None
+
+    def _read(self, path: Path) -> _Entry | None:
         try:
-            entry = _DECODER.decode(self._path(state.path).read_bytes())
+            return _DECODER.decode(self._path(path).read_bytes())
         except (OSError, msgspec.DecodeError):
             return None
-        return entry if entry.is_of(state) else None
 
     def _write(self, entry: _Entry, path: Path) -> None:
         with contextlib.suppress(OSError):

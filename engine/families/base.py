@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from backends.base import Array
-from engine.api.request import CheckpointOverride
+from engine.api.request import NO_OVERRIDE, CheckpointOverride
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import FileState, TensorIndex
@@ -182,7 +182,7 @@ class IdentifiedCheckpoint:
     # The one file it is read from, whose SHA-256 people know it by; None for folders.
     file: FileState | None = None
     # What a person said it is.
-    override: CheckpointOverride = CheckpointOverride()
+    override: CheckpointOverride = NO_OVERRIDE
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,14 @@
 before anything runs.
 """
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from backends.base import FileSlice
-from engine.api.request import CheckpointOverride, ComponentFiles
+from engine.api.checkpoints import Gap
+from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.diffusers_folder import (
     DiffusersFolder,
@@ -83,15 +85,20 @@ def supply(
     return replace(supplied, file=file, override=checkpoint.override)
 
 
-def require_complete(checkpoint: IdentifiedCheckpoint) -> None:
-    """Raise EngineError naming what is missing and how to supply it, if anything is."""
+def require_complete(checkpoint: IdentifiedCheckpoint, gaps: Sequence[Gap] = ()) -> None:
+    """Raise EngineError naming what is missing and how to supply it, if anything is.
+
+    `gaps` has the files that hold it, as far as one has looked for them.
+    """
     if checkpoint.missing:
         names = " and no ".join(component.label for component in checkpoint.missing)
         options = " ".join(component.option for component in checkpoint.missing)
         raise EngineError(
             ErrorCode.CHECKPOINT_INCOMPLETE,
             f"{checkpoint.path.name} has no {names}.",
-            f"Supply it with {options}: such a file alone, or a checkpoint to take it from.",
+            f"Supply it with {options}: such a file alone, or a checkpoint to take it from."
+            + _offered(gaps),
+            "\n".join(f"{gap.option} {fit.path}" for gap in gaps for fit in gap.fits),
         )
     text = checkpoint.components[Component.TEXT_ENCODER].config
     if (
@@ -105,6 +112,13 @@ def require_complete(checkpoint: IdentifiedCheckpoint) -> None:
             "and its tokenizer is missing.",
             "Use the diffusers folder it came from, with its tokenizer.",
         )
+
+
+def _offered(gaps: Sequence[Gap]) -> str:
+    """The best of a person's files, as options."""
+    best = [(gap.option, shlex.quote(gap.fits[0].path)) for gap in gaps if gap.fits]
+    given = " ".join(f"{option} {path}" for option, path in best)
+    return f" Of your files these fit best: {given}" if given else ""
 
 
 def _with_hints(checkpoint: IdentifiedCheckpoint, hints: CheckpointHints) -> IdentifiedCheckpoint:

@@ -107,7 +107,7 @@ def has_linear_unet(
 
 
 def what_rules_out(text: str, *, convolutional: bool, told_sizes: bool) -> str | None:
-    """What in a listing no UNet has that projects so, and is told sizes or not; None for nothing."""
+    """What in a listing no UNet has that projects so and is told sizes or not; None: nothing."""
     signs = unet_signs(text)
     if signs is None:
         return "it has no UNet for pictures"

@@ -21,6 +21,7 @@ from engine.compile.estimates import Estimates
 from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint, LatentFormat
 from engine.families.identify import identify, require_complete, supply
+from engine.families.shelf import Shelf
 from engine.jobs.at_work import AtWork
 from engine.jobs.background_hash import BackgroundHash
 from engine.jobs.cancel import CancelToken
@@ -112,7 +113,8 @@ class _Work:
 class JobRunner:
     """Runs jobs one after another; `cache` is the folder for what can be made again.
 
-    `wildcards` is the one of lists of words that prompts name. With a `residency` networks stay
+    `wildcards` is the one of lists of words that prompts name, `models` that of checkpoints, where
+    files are found that hold what one lacks. With a `residency` networks stay
     loaded between jobs where there is room; with `hashes` whole checkpoints are hashed meanwhile.
     One that `prepares` compiles in the background until it is closed.
     """
@@ -125,9 +127,11 @@ class JobRunner:
         hashes: BackgroundHash | None = None,
         devices: Devices | None = None,
         *,
+        models: Path | None = None,
         prepares: bool = False,
     ) -> None:
         self.known_files = known_files(cache)
+        self.shelf = Shelf(models, self.known_files) if models else None
         self.estimates = Estimates(cache / "durations.json")
         self.devices = devices or Devices(cache)
         self.at_work = AtWork(cache / "at-work")
@@ -142,7 +146,7 @@ class JobRunner:
 
     def plan(self, request: GenerateRequest) -> tuple[Device, MemoryPlan]:
         """What a request would need on the device it would run on first. Raises EngineError."""
-        checkpoint = load_checkpoint(request, self.known_files.read_index)
+        checkpoint = self._checkpoint(request)
         first = self._candidates(request, CancelToken())[0]
         run = self._device_run(first, request, checkpoint, Stopwatch(), self.residency)
         return first.device, run.plan
@@ -187,9 +191,7 @@ class JobRunner:
         reporter.phase(Phase.LOAD)
         with stopwatch.measuring(Phase.LOAD):
             saver.require_writable()
-            checkpoint = self._with_room(
-                lambda: load_checkpoint(request, self.known_files.read_index)
-            )
+            checkpoint = self._with_room(lambda: self._checkpoint(request))
             if self.hashes is not None:
                 self.hashes.want(checkpoint)
             candidates = self._candidates(request, cancel)
@@ -295,6 +297,9 @@ class JobRunner:
             self.devices.note_failure(device, "the engine ended while it was at work")
         return fitting(self.devices.candidates(request.backend, cancel), request.precision)
 
+    def _checkpoint(self, request: GenerateRequest) -> IdentifiedCheckpoint:
+        return load_checkpoint(request, self.known_files.read_index, self.shelf)
+
     def _with_room(self, load: Callable[[], IdentifiedCheckpoint]) -> IdentifiedCheckpoint:
         """What `load` gives; tried again with everything released where memory ran out."""
         try:
@@ -323,13 +328,18 @@ def known_files(cache: Path) -> KnownFiles:
     return KnownFiles(cache / "files")
 
 
-def load_checkpoint(request: GenerateRequest, read: ReadIndex = read_index) -> IdentifiedCheckpoint:
-    """The request's checkpoint with its supplied components, complete. Raises EngineError."""
+def load_checkpoint(
+    request: GenerateRequest, read: ReadIndex = read_index, shelf: Shelf | None = None
+) -> IdentifiedCheckpoint:
+    """The request's checkpoint with its supplied components, complete.
+
+    Raises EngineError; where something is missing it says which files of the `shelf` hold it.
+    """
     if request.checkpoint is None:
         raise EngineError(
             ErrorCode.CHECKPOINT_NOT_FOUND, "No checkpoint is chosen.", "Choose one with --model."
         )
     found = identify(Path(request.checkpoint), read, request.override)
     checkpoint = supply(found, request.components, read)
-    require_complete(checkpoint)
+    require_complete(checkpoint, shelf.gaps(checkpoint) if shelf else ())
     return checkpoint

@@ -84,7 +84,8 @@ def _inspected(query: InspectCheckpoint, runner: JobRunner) -> CheckpointInspect
         # It will probably be used: its hash may be there before its first picture is.
         runner.hashes.want(checkpoint)
     sha256 = runner.known_files.sha256(checkpoint.file) if checkpoint.file else None
-    return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256))
+    gaps = runner.shelf.gaps(checkpoint) if runner.shelf else ()
+    return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256, gaps))
 
 
 def _plan(query: PlanJob, runner: JobRunner) -> JobPlanned:
