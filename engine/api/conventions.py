@@ -96,6 +96,23 @@ class RedrawSteps(StrEnum):
     DIFFUSERS = "diffusers"  # int(strength * steps) of the schedule's last
 
 
+class Masking(StrEnum):
+    """How what a mask keeps stays what it is while the rest is painted.
+
+    The mask of the latent's cells and the blending; with sigma a level and noise the first noise.
+    """
+
+    # Cells are painted or kept. What is kept replaces the denoiser's picture; samplers that A1111
+    # runs by timesteps are shown it instead. The result has it.
+    A1111 = "a1111"
+    # Cells may be painted in part. The denoiser is shown kept + sigma * noise, and what is kept
+    # replaces its picture.
+    COMFY = "comfy"
+    # Cells are painted or kept. After each step what is kept becomes kept + sigma * noise. Not for
+    # denoisers that see the mask.
+    DIFFUSERS = "diffusers"
+
+
 class Convention(msgspec.Struct, frozen=True, kw_only=True):
     """One tool's habits; `name` is the tool's they started from."""
 
@@ -122,6 +139,9 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     zeroes_empty_negative: bool
     # Pixels are rounded to the nearest of 256 levels; else the fraction is cut off.
     rounds_pixels: bool
+    masking: Masking = Masking.A1111
+    # Pixels that a mask keeps are the picture's own, and not what the VAE makes of them.
+    pastes_kept: bool = True
 
 
 CONVENTIONS: Mapping[ConventionName, Convention] = {
@@ -149,6 +169,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         ),
         zeroes_empty_negative=True,
         rounds_pixels=False,
+        masking=Masking.A1111,
+        pastes_kept=True,
     ),
     ConventionName.COMFY: Convention(
         name=ConventionName.COMFY,
@@ -173,6 +195,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         ),
         zeroes_empty_negative=False,
         rounds_pixels=False,
+        masking=Masking.COMFY,
+        pastes_kept=False,
     ),
     ConventionName.DIFFUSERS: Convention(
         name=ConventionName.DIFFUSERS,
@@ -192,6 +216,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         discards_next_to_last=(),
         zeroes_empty_negative=True,
         rounds_pixels=True,
+        masking=Masking.DIFFUSERS,
+        pastes_kept=False,
     ),
     ConventionName.INVOKE: Convention(
         name=ConventionName.INVOKE,
@@ -212,6 +238,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         discards_next_to_last=(),
         zeroes_empty_negative=True,
         rounds_pixels=True,
+        masking=Masking.DIFFUSERS,
+        pastes_kept=False,
     ),
 }
 

@@ -3,6 +3,7 @@
 import msgspec
 
 from engine.api.conventions import Convention
+from engine.api.masks import MaskOptions
 from engine.api.request import (
     CheckpointOverride,
     ComponentFiles,
@@ -53,6 +54,8 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
     seed_options: SeedOptions = SeedOptions()
     guidance_options: GuidanceOptions = GuidanceOptions()
     size_options: SizeOptions = SizeOptions()
+    # As nobody chose it where nothing is masked.
+    mask_options: MaskOptions = MaskOptions()
     zero_terminal_snr: bool = False
     override: CheckpointOverride = CheckpointOverride()
     # What the person wrote, where wildcards in it were replaced; the prompts above hold no choice.

@@ -3,6 +3,7 @@
 import msgspec
 
 from engine.api.conventions import Convention
+from engine.api.masks import MaskOptions
 from engine.api.values import (
     ConventionName,
     InputRole,
@@ -94,6 +95,9 @@ class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     # The part of the run in which guidance acts, as fractions of the steps (Kynkaanniemi et al.
     # 2024); outside of it the prompt alone counts.
     range: tuple[float, float] = (0.0, 1.0)
+    # How strictly the picture to be edited is followed, for checkpoints that edit by instruction
+    # (Brooks et al. 2023, equation 3); None: 1.5, as in A1111 and diffusers. Others have none.
+    image_guidance: float | None = None
 
 
 class SizeOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -138,6 +142,7 @@ class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
     seed_options: SeedOptions = SeedOptions()
     guidance_options: GuidanceOptions = GuidanceOptions()
     size_options: SizeOptions = SizeOptions()
+    mask_options: MaskOptions = MaskOptions()
     # Whether the levels are stretched so that the first is all noise; None: as the checkpoint says.
     zero_terminal_snr: bool | None = None
     # Whether `__name__` and `{a|b}` in the prompts are replaced by a choice the seed makes.

@@ -11,7 +11,7 @@ from engine.api.values import Phase, PredictionType
 from engine.compile.compiler import Network
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline import checks, networks
-from engine.pipeline.denoising import Denoising, EncodedImage
+from engine.pipeline.denoising import Denoising, EncodedCanvas
 from engine.pipeline.forecast import Run
 from engine.pipeline.joint_conditioning import JointConditioning
 from engine.pipeline.prompt_plan import PromptPlan
@@ -45,54 +45,62 @@ class DenoiserRun:
 
     def network(self, plan: PromptPlan) -> Network:
         """The denoiser for these prompts and the job's size; the same one for the same shape."""
-        shape = contexts, tokens = plan.shape(guided=self._request.guidance != 1)
+        shape = contexts, tokens = self._contexts(plan), plan.shape(guided=self._is_guided)[1]
         if shape not in self._networks:
             size = self._request.height, self._request.width
+            # Asked without its picture, too, it is given that beside each latent or not.
+            rows = contexts if self._denoising.asks_without_picture else 1
             self._networks[shape] = networks.denoiser(
-                self._checkpoint, *size, contexts=contexts, tokens=tokens
+                self._checkpoint, *size, contexts=contexts, tokens=tokens, rows=rows
             )
         return self._networks[shape]
 
+    @property
+    def _is_guided(self) -> bool:
+        return self._denoising.is_guided
+
+    def _contexts(self, plan: PromptPlan) -> int:
+        """How many predictions an evaluation makes."""
+        return plan.shape(guided=self._is_guided)[0] + self._denoising.asks_without_picture
+
     def forecast(self, plan: PromptPlan, cells: int) -> Run:
         """A picture's steps, for estimates."""
-        contexts, _ = plan.shape(guided=self._request.guidance != 1)
         evaluations = self._denoising.steps * SAMPLERS[self._request.sampler].evaluations
-        return Run(
-            Phase.DENOISE, self.network(plan), times=evaluations * contexts, each=True, size=cells
-        )
+        times = evaluations * self._contexts(plan)
+        return Run(Phase.DENOISE, self.network(plan), times=times, each=True, size=cells)
 
     def run(
         self,
         network: Network,
         request: ResolvedRequest,
         prompt: JointConditioning,
-        init: EncodedImage | None,
-        beside: Latent | None,
+        canvas: EncodedCanvas,
     ) -> Latent:
-        """From seeded noise, over the init picture if there is one, to a clean latent."""
+        """From seeded noise, over what the canvas holds if anything, to a clean latent."""
         denoising, reporter = self._denoising, self._reporter
 
         def work(session: Session) -> Latent:
             if self._is_to_be_asked:
                 self._ask(session, request, prompt)
-            predict = self._predict(session, request, prompt, beside)
-            x, noise = denoising.start(request, init)
+            beginning = denoising.start(request, canvas)
+            predict = self._predict(session, request, prompt, beginning.beside)
+            x = beginning.x
             total = denoising.steps
             reporter.progress(0, total)
-            for step in denoising.run(x, noise, predict, prompt.weights):
+            for step in denoising.run(beginning, predict, prompt.weights):
                 x = step.x
                 reporter.progress(step.progress(total), total)
                 reporter.preview(step.index + 1, step.denoised, self._checkpoint.latent)
                 if checks.numbers(x):
                     break  # further steps would only cost time
-            return denoising.finish(x)
+            return denoising.finish(x, beginning.kept)
 
         return self._stages.run(Phase.DENOISE, network, work, checks.numbers, keep=True)
 
     @property
     def _is_to_be_asked(self) -> bool:
         checkpoint = self._checkpoint
-        sees_more = networks.denoiser_channels(checkpoint) != checkpoint.latent.channels
+        sees_more = networks.seen_beside(checkpoint) is not networks.Beside.NOTHING
         return checkpoint.parts.unstated is not None and self.found is None and not sees_more
 
     def _ask(self, session: Session, request: ResolvedRequest, prompt: JointConditioning) -> None:
@@ -120,21 +128,30 @@ class DenoiserRun:
         def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
             nonlocal pinned
             evaluation = next(evaluations)
+            without_picture = guided and self._denoising.asks_without_picture
             context = prompt.at(evaluation, guided=guided)
             # The same object while nothing changes.
             if context is not pinned:
-                session.pin("context", context)
+                session.pin("context", _last_again(context) if without_picture else context)
                 pooled = prompt.pooled_at(evaluation, guided=guided)
                 if pooled is not None:
                     added = added_conditioning(self._checkpoint, request, pooled, guided=guided)
-                    session.pin("added", added)
+                    session.pin("added", _last_again(added) if without_picture else added)
                 pinned = context
             sample = x if beside is None else _beside(x, beside)
+            if without_picture and beside is not None:
+                hidden = _beside(x, np.zeros_like(beside))
+                sample = np.concatenate([sample] * len(context) + [hidden])
             waves = networks.time_waves(self._checkpoint, float(timestep))
             feeds = {"sample": sample, "time_waves": waves}
             return self._stages.call(session, feeds)["prediction"]
 
         return predict
+
+
+def _last_again(rows: Array) -> Array:
+    """The negative prompt holds without the picture, too."""
+    return np.concatenate([rows, rows[-1:]])
 
 
 def _beside(x: Latent, channels: Latent) -> Latent:

@@ -3,21 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
-from engine.api.values import ErrorCode, ErrorInfo, InputRole, Phase, PredictionType
+from engine.api.values import ErrorCode, ErrorInfo, Phase, PredictionType
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline import checks, networks
 from engine.pipeline.batch import ReplaceWildcards, request_of_picture
+from engine.pipeline.canvas import read_canvas
+from engine.pipeline.canvas_encoding import CanvasEncoding
 from engine.pipeline.denoiser_run import DenoiserRun
-from engine.pipeline.denoising import Denoising, EncodedImage
+from engine.pipeline.denoising import Denoising, EncodedCanvas
 from engine.pipeline.forecast import Run
-from engine.pipeline.inputs import read_image
 from engine.pipeline.prompt_encoding import Plans, PromptEncoding, texts_of
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.sampling.types import Latent
@@ -61,13 +61,18 @@ class Generation:
         """Read and plan what can be wrong. Raises EngineError before anything is loaded."""
         self.job, self.stages = job, stages
         self.request, self.checkpoint = job.request, job.checkpoint
-        self.init = self._read_init()
-        denoising = Denoising(job.request, job.checkpoint, redraws=self.init is not None)
+        self.canvas = read_canvas(job.request, job.checkpoint.latent.downscale)
+        denoising = Denoising(
+            job.request,
+            job.checkpoint,
+            redraws=self.canvas is not None,
+            masks=self.canvas is not None and self.canvas.mask is not None,
+        )
         self._prompts = PromptEncoding(job.request, job.checkpoint, job.tokenizer, stages)
         self._denoiser = DenoiserRun(job.request, job.checkpoint, denoising, stages, reporter)
-        # One of each for the whole job: `Stages` knows again what it has loaded.
+        self._encoding = CanvasEncoding(job.request, job.checkpoint, self.canvas, denoising, stages)
+        # One for the whole job: `Stages` knows again what it has loaded.
         size = job.request.height, job.request.width
-        self._encoder = networks.encoder(self.checkpoint, *size)
         self._decoder = networks.decoder(self.checkpoint, *size)
 
     @property
@@ -90,27 +95,21 @@ class Generation:
     def pictures(self) -> Iterator[Picture]:
         """Yield each picture as soon as it is decoded and checked."""
         requests = self.job.requests()
-        init = beside = None
-        announced = False
+        canvas: EncodedCanvas | None = None
         while group := tuple(islice(requests, _PICTURES_AT_ONCE)):
             plans = self._prompts.plan(group)
-            if not announced:
+            if canvas is None:
                 self.stages.announce(self._runs(plans, group[0]), len(self.job.places))
-                announced = True
-            if init is None and self.init is not None:
-                init = self._encode_image(self.init)
-            if beside is None:
-                beside = self._channels_beside()
+                canvas = self._encoding.encode()
             # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
             self.stages.prepare(self._denoiser.network(plans[texts_of(group[0])]))
             prompts = self._prompts.encode(plans)
             for request in group:
                 texts = texts_of(request)
                 network = self._denoiser.network(plans[texts])
-                latent = self._denoiser.run(network, request, prompts[texts], init, beside)
-                image = self._decode(latent)
-                rounds = request.convention.rounds_pixels
-                yield Picture(request, as_pixels(image, rounds=rounds)[0])
+                latent = self._denoiser.run(network, request, prompts[texts], canvas)
+                pixels = self._pixels(self._decode(latent))
+                yield Picture(request, pixels)
 
     def first_runs(self) -> tuple[Run, ...]:
         """What the first picture will go through, before anything is loaded."""
@@ -121,46 +120,19 @@ class Generation:
         """What the job will do, for estimates: where its pictures differ, as the first one."""
         form = self.checkpoint.latent
         cells = (request.height // form.downscale) * (request.width // form.downscale)
-        encoder = Run(Phase.ENCODE, self._encoder, size=cells)
         return (
-            *((encoder,) if self.init is not None or self._sees_more else ()),
+            *self._encoding.runs(cells),
             *self._prompts.runs(plans),
             self._denoiser.forecast(plans[texts_of(request)], cells),
             Run(Phase.DECODE, self._decoder, each=True, size=cells),
             Run(Phase.SAVE, each=True, size=cells),
         )
 
-    @property
-    def _sees_more(self) -> bool:
-        """Whether the denoiser sees more than the latent."""
-        return networks.denoiser_channels(self.checkpoint) != self.checkpoint.latent.channels
-
-    def _read_init(self) -> Array | None:
-        paths = [i.path for i in self.request.inputs if i.role is InputRole.INIT]
-        if not paths:
-            return None
-        return read_image(Path(paths[0]), self.request.width, self.request.height)
-
-    def _encode_image(self, image: Array) -> EncodedImage:
-        """The distribution of a picture's latent, scaled for the denoiser."""
-
-        def work(session: Session) -> Array:
-            return self.stages.call(session, {"image": image})["moments"]
-
-        moments = self.stages.run(Phase.ENCODE, self._encoder, work, checks.numbers)
-        return EncodedImage.from_moments(moments, self.checkpoint.latent)
-
-    def _channels_beside(self) -> Latent | None:
-        """What an inpainting denoiser sees beside the latent: the mask and the masked picture.
-
-        Without a mask everything is to be painted: the mask is all ones and hides a grey picture
-        (A1111 `txt2img_image_conditioning`). None for denoisers that see the latent alone.
-        """
-        if not self._sees_more:
-            return None
-        grey = np.zeros((1, 3, self.request.height, self.request.width), np.float32)
-        hidden = self._encode_image(grey).mean
-        return np.concatenate([np.ones_like(hidden[:, :1]), hidden], axis=1)
+    def _pixels(self, image: Array) -> NDArray[np.uint8]:
+        """An image as pixels, in the picture that a part of it was painted in."""
+        pixels = as_pixels(image, rounds=self.request.convention.rounds_pixels)[0]
+        overlay = self.canvas.overlay if self.canvas else None
+        return overlay.over(pixels) if overlay else pixels
 
     def _decode(self, latent: Latent) -> Array:
         """Pixels in [-1, 1], float32 [1, 3, height, width]."""
@@ -170,6 +142,6 @@ class Generation:
             return self.stages.call(session, {"latent": unscaled})["image"]
 
         # A blank page, redrawn a little, may come out blank.
-        blank = self.init is not None and checks.is_flat(self.init)
+        blank = self.canvas is not None and checks.is_flat(self.canvas.picture)
         problem = checks.numbers if blank else checks.picture
         return self.stages.run(Phase.DECODE, self._decoder, work, problem, keep=True)

@@ -5,6 +5,7 @@ for a range: pictures of 64 to 2048 pixels, up to 8 at once, up to 16 prompts.
 """
 
 from collections.abc import Callable
+from enum import Enum, auto
 from typing import cast
 
 from backends.base import Array, DimensionRange
@@ -71,8 +72,12 @@ def denoiser(
     *,
     contexts: int = _GUIDED,
     tokens: int = CHUNK_LENGTH,
+    rows: int = 1,
 ) -> Network:
-    """One step's prediction for pictures of this size in pixels, under so many prompts at once."""
+    """One step's prediction for pictures of this size in pixels, under so many prompts at once.
+
+    `rows`: how many latents it is given, which go into the contexts.
+    """
     config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
     downscale = checkpoint.latent.downscale
     coarsest = downscale << (len(config.down) - 1)
@@ -82,7 +87,7 @@ def denoiser(
         Component.DENOISER,
         "denoiser",
         lambda g: unet(g, config, halves_evenly=halves_evenly),
-        _pictures(checkpoint, height, width, downscale)
+        _pictures(checkpoint, height, width, downscale, rows)
         | {
             "contexts": offered(1, contexts, _MAX_CONTEXTS),
             "tokens": offered(CHUNK_LENGTH, tokens, _MAX_CHUNKS * CHUNK_LENGTH),
@@ -96,10 +101,22 @@ def time_waves(checkpoint: IdentifiedCheckpoint, timestep: float) -> Array:
     return unet_time_waves(config, timestep)
 
 
-def denoiser_channels(checkpoint: IdentifiedCheckpoint) -> int:
-    """How many channels the denoiser takes: those of the latent, or more."""
+class Beside(Enum):
+    """What a denoiser sees beside the latent."""
+
+    NOTHING = auto()
+    # The latent of the picture that it edits by instruction (Brooks et al. 2023).
+    PICTURE = auto()
+    # A mask of what is to be painted, and the latent of the picture without that.
+    MASK = auto()
+
+
+def seen_beside(checkpoint: IdentifiedCheckpoint) -> Beside:
+    """Known by the number of the denoiser's channels."""
     config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
-    return config.in_channels
+    latent = checkpoint.latent.channels
+    known = {2 * latent: Beside.PICTURE, 2 * latent + 1: Beside.MASK}
+    return known.get(config.in_channels, Beside.NOTHING)
 
 
 def decoder(
@@ -131,13 +148,17 @@ def encoder(
 
 
 def _pictures(
-    checkpoint: IdentifiedCheckpoint, height: int | None, width: int | None, downscale: int
+    checkpoint: IdentifiedCheckpoint,
+    height: int | None,
+    width: int | None,
+    downscale: int,
+    rows: int = 1,
 ) -> Dimensions:
     """A batch of pictures of so many pixels, `downscale` to a cell."""
     least, most = MIN_SIDE // downscale, _MAX_SIDE // downscale
     usual = checkpoint.default_size
     return {
-        "batch": offered(1, 1, _MAX_PICTURES),
+        "batch": offered(1, rows, _MAX_PICTURES),
         "height": offered(least, (height or usual) // downscale, most),
         "width": offered(least, (width or usual) // downscale, most),
     }

@@ -25,7 +25,7 @@ from engine.sampling.schedules import (
 from engine.sampling.types import GuidedSampler, Latent, Sampler, Sigmas
 
 # A1111 runs these by timesteps of its own, whatever schedule is chosen.
-_BY_TIMESTEPS = {
+A1111_BY_TIMESTEPS = {
     SamplerName.DDIM: a1111_timestep_levels,
     SamplerName.DDIM_CFG_PP: a1111_timestep_levels,
     SamplerName.PLMS: a1111_timestep_levels,
@@ -80,7 +80,7 @@ def plan_sampling(
         request.sampler, request.sampler_options, convention.name, choice.training
     )
     strength = request.strength if redraws else None
-    by_timesteps = _BY_TIMESTEPS.get(request.sampler)
+    by_timesteps = A1111_BY_TIMESTEPS.get(request.sampler)
     brownian = SAMPLERS[request.sampler].brownian
     if convention.name in _BY_SCHEDULERS:
         own = scheduler_levels(request.sampler, choice, request.steps, strength)

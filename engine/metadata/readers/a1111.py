@@ -20,7 +20,15 @@ from engine.api.conventions import (
     RandomSource,
     choice_of,
 )
-from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_SEED, MAX_STEPS
+from engine.api.limits import (
+    MAX_CLIP_SKIP,
+    MAX_GUIDANCE,
+    MAX_MASK_BLUR,
+    MAX_MASK_PADDING,
+    MAX_SEED,
+    MAX_STEPS,
+)
+from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.infotext import Infotext, parse_infotext
@@ -105,6 +113,7 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         schedule_options=_schedule_options(values),
         seed_options=_seed_options(values),
         guidance_options=_guidance_options(values),
+        mask_options=_mask_options(values),
         zero_terminal_snr=_zero_terminal_snr(values),
         expand_wildcards=False,
     )
@@ -241,7 +250,33 @@ def _guidance_options(values: Values) -> GuidanceOptions:
     # Guidance is left out up to and with the step that reaches this part of all.
     skipped = values.number("Skip Early CFG", 0, 1)
     start = min(math.nextafter(skipped, math.inf), 1.0) if skipped else 0.0
-    return GuidanceOptions(rescale=rescale, range=(start, 1.0))
+    image_guidance = values.number("Image CFG scale", 0, MAX_GUIDANCE)
+    return GuidanceOptions(rescale=rescale, range=(start, 1.0), image_guidance=image_guidance)
+
+
+def _mask_options(values: Values) -> MaskOptions:
+    """How its mask was used, for whoever has it: it is not in the file."""
+    mode, area = values.text("Mask mode"), values.text("Inpaint area")
+    content = values.text("Masked content")
+    contents = {content.label: content for content in MaskedContent}
+    for key, known in (
+        ("Mask mode", (None, "Inpaint masked", "Inpaint not masked")),
+        ("Inpaint area", (None, "Whole picture", "Only masked")),
+        ("Masked content", (None, *contents)),
+    ):
+        if values.text(key) not in known:
+            values.refuse(key)
+    blur = values.integer("Mask blur", 0, MAX_MASK_BLUR)
+    if blur is None and (mode or area or content):
+        blur = 0  # of which it says nothing
+    padding = values.integer("Masked area padding", 0, MAX_MASK_PADDING)
+    return MaskOptions(
+        blur=blur,
+        inverted=mode == "Inpaint not masked",
+        content=contents.get(content or ""),
+        only_masked=area == "Only masked",
+        padding=MaskOptions().padding if padding is None else padding,
+    )
 
 
 def _zero_terminal_snr(values: Values) -> bool | None:
