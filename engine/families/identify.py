@@ -37,7 +37,6 @@ FAMILIES: tuple[Family, ...] = (sd1.FAMILY, sd2.FAMILY, sdxl.FAMILY, sdxl_refine
 
 # The words CLIP's own tokenizer, which the app brings, can say.
 CLIP_VOCABULARY = 49408
-NO_OVERRIDE = CheckpointOverride()
 
 
 def identify(
