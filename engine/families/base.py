@@ -18,6 +18,7 @@ from engine.families.latent_spaces import LatentSpace
 from engine.families.sidecars import Card
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.stored import StoredWeight
+from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
@@ -49,7 +50,7 @@ _LABELS = {
 }
 
 
-ComponentConfig = ClipTextConfig | UNetConfig | VaeConfig
+ComponentConfig = ClipTextConfig | UNetConfig | VaeConfig | TinyVaeConfig
 
 
 @dataclass(frozen=True, slots=True)

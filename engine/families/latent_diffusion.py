@@ -38,6 +38,7 @@ from engine.families.sizes import (
 )
 from engine.families.training import Training, training_of_file, training_of_folder
 from engine.graphs.clip_text import ClipTextConfig
+from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
@@ -386,6 +387,8 @@ def _describe(config: ComponentConfig) -> str:
         case VaeConfig():
             widths = "-".join(str(width) for width in config.widths)
             return f"VAE of widths {widths}, {config.latent_channels} latent channels"
+        case TinyVaeConfig():
+            return f"tiny VAE (TAESD), {config.latent_channels} latent channels"
         case ClipTextConfig():
             return f"CLIP text encoder, {config.layers} layers {config.width} wide"
 

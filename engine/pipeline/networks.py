@@ -6,6 +6,7 @@ for a range: pictures of 64 to 2048 pixels, up to 8 at once, up to 16 prompts.
 
 from collections.abc import Callable
 from enum import Enum, auto
+from functools import partial
 from typing import cast
 
 from backends.base import Array, DimensionRange
@@ -15,6 +16,7 @@ from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig, clip_text
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
 from engine.graphs.unet import UNetConfig, unet
 from engine.graphs.unet import time_waves as unet_time_waves
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
@@ -123,28 +125,54 @@ def decoder(
     checkpoint: IdentifiedCheckpoint, height: int | None = None, width: int | None = None
 ) -> Network:
     """Latents to pixels, for pictures of this size in pixels, or the checkpoint's usual one."""
-    config = cast("VaeConfig", checkpoint.components[Component.VAE].config)
-    return _network(
-        checkpoint,
-        Component.VAE,
-        "vae_decoder",
-        lambda g: vae_decoder(g, config),
-        _pictures(checkpoint, height, width, checkpoint.latent.downscale),
-    )
+    config = checkpoint.components[Component.VAE].config
+    size = _pictures(checkpoint, height, width, checkpoint.latent.downscale)
+    if isinstance(config, TinyVaeConfig):
+        return _vae(checkpoint, "vae_decoder", partial(tiny_decoder, config=config), size)
+    emit = partial(vae_decoder, config=cast("VaeConfig", config))
+    return _vae(checkpoint, "vae_decoder", emit, size)
 
 
 def encoder(
     checkpoint: IdentifiedCheckpoint, height: int | None = None, width: int | None = None
 ) -> Network:
     """Pixels to latents, for pictures of this size in pixels, or the checkpoint's usual one."""
+    config = checkpoint.components[Component.VAE].config
+    size = _pictures(checkpoint, height, width, 1)
+    if isinstance(config, TinyVaeConfig):
+        return _vae(checkpoint, "vae_encoder", partial(tiny_encoder, config=config), size)
+    emit = partial(vae_encoder, config=cast("VaeConfig", config))
+    return _vae(checkpoint, "vae_encoder", emit, size)
+
+
+def vae_part(
+    checkpoint: IdentifiedCheckpoint,
+    name: str,
+    emit: Callable[[GraphBuilder, VaeConfig], None],
+    size: tuple[int, int],
+    pixels: int,
+) -> Network:
+    """A part of the VAE (`engine.graphs.vae_tiles`) for this height and width in cells.
+
+    Its input has `pixels` along each axis of a cell.
+    """
     config = cast("VaeConfig", checkpoint.components[Component.VAE].config)
-    return _network(
-        checkpoint,
-        Component.VAE,
-        "vae_encoder",
-        lambda g: vae_encoder(g, config),
-        _pictures(checkpoint, height, width, 1),
-    )
+    height, width = (side * pixels for side in size)
+    dimensions = {
+        "batch": offered(1, 1, 1),
+        "height": offered(1, height, height),
+        "width": offered(1, width, width),
+    }
+    return _vae(checkpoint, name, lambda g: emit(g, config), dimensions)
+
+
+def _vae(
+    checkpoint: IdentifiedCheckpoint,
+    name: str,
+    emit: Callable[[GraphBuilder], None],
+    dimensions: Dimensions,
+) -> Network:
+    return _network(checkpoint, Component.VAE, name, emit, dimensions)
 
 
 def _pictures(
