@@ -12,13 +12,13 @@ from typing import TypeVar
 import msgspec
 
 from app.checkpoints import find_checkpoint
-from app.cli import settings
+from app.cli import overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.paths import find_paths, starter_checkpoint
 from backends.hardware import private_bytes
 from engine.api.record import Timings
-from engine.api.request import ComponentFiles, GenerateRequest, InputImage
+from engine.api.request import NO_OVERRIDE, ComponentFiles, GenerateRequest, InputImage
 from engine.api.values import (
     ConventionName,
     ErrorInfo,
@@ -83,6 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", nargs="?", help="what to draw")
     parser.add_argument("--negative", metavar="TEXT", help="what to keep out")
     parser.add_argument("--model", metavar="M", help="a file, a folder or a name; default: starter")
+    overrides.add_arguments(parser)
     parser.add_argument("--steps", type=int, metavar="N")
     parser.add_argument("--cfg", type=float, metavar="X", help="guidance: how strictly to follow")
     parser.add_argument("--sampler", type=_sampler, metavar="S", help=_names(SamplerName))
@@ -120,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
     saver = PictureSaver(options.out or str(paths.output / ""), request.count)
     token = CancelToken()
     hashes = BackgroundHash(known_files(paths.cache))
-    runner = JobRunner(paths.cache, paths.wildcards, hashes=hashes)
+    runner = JobRunner(paths.cache, paths.wildcards, hashes=hashes, models=paths.models)
     with _interruptible(token, reporter), PeakMemory(private_bytes) as memory, closing(hashes):
         try:
             check_hardware(runner.devices, request.backend, quiet=options.json, cancel=token)
@@ -169,6 +170,8 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
     return msgspec.structs.replace(
         request,
         checkpoint=_checkpoint(options.model, source),
+        # What was said of one checkpoint is not true of another.
+        override=overrides.given(options, NO_OVERRIDE if options.model else request.override),
         components=_components(options, request.components),
     )
 

@@ -37,6 +37,7 @@ FAMILIES: tuple[Family, ...] = (sd1.FAMILY, sd2.FAMILY, sdxl.FAMILY, sdxl_refine
 
 # The words CLIP's own tokenizer, which the app brings, can say.
 CLIP_VOCABULARY = 49408
+_BY_LEVELS = {PredictionType.EDM, PredictionType.EDM_V}
 
 
 def identify(
@@ -352,7 +353,9 @@ def _as_said(parts: Parts, override: CheckpointOverride) -> Parts:
         return parts
     found = f"{parts.prediction.label} because {parts.reason}"
     reason = "you say so" + ("" if said is parts.prediction else f" (found: {found})")
-    return replace(parts, prediction=said, reason=reason, unstated=None)
+    # Levels that are no timesteps are those of EDM alone.
+    levels = parts.levels if said in _BY_LEVELS else None
+    return replace(parts, prediction=said, reason=reason, levels=levels, unstated=None)
 
 
 def _cannot_supply(component: Component, path: Path, why: str) -> EngineError:

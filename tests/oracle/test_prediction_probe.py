@@ -14,7 +14,7 @@ from tests.oracle.reference import alphas_cumprod
 
 pytestmark = pytest.mark.oracle
 
-_SIDE, _BATCH, _STEPS = 16, 16, 250
+_SIDE, _BATCH, _STEPS = 16, 16, 80
 
 
 def latents(random: torch.Generator) -> torch.Tensor:
