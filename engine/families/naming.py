@@ -87,7 +87,7 @@ _CLIP = (
 )
 _GRAMMARS = {
     Component.DENOISER: re.compile(
-        r"(conv_in|conv_out|conv_norm_out|(time|add)_embedding\.linear_[12]"
+        r"(conv_in|conv_out|conv_norm_out|(time|add)_embedding\.linear_[12]|time_embedding\.cond_proj"
         rf"|((down|up)_blocks\.\d+|mid_block)\.({_RESNET.format('|time_emb_proj')}|{_TRANSFORMER})"
         r"|down_blocks\.\d+\.downsamplers\.0\.conv|up_blocks\.\d+\.upsamplers\.0\.conv"
         r")\.(weight|bias)"
@@ -194,6 +194,7 @@ def _in_shape(canonical: str, tensor: StoredWeight) -> StoredWeight:
 _UNET_MODULES = {
     "time_embed.0": "time_embedding.linear_1",
     "time_embed.2": "time_embedding.linear_2",
+    "time_embed.cond_proj": "time_embedding.cond_proj",
     "label_emb.0.0": "add_embedding.linear_1",
     "label_emb.0.2": "add_embedding.linear_2",
     "input_blocks.0.0": "conv_in",

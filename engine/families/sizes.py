@@ -19,6 +19,7 @@ from engine.graphs.vae import VaeConfig
 HEAD_WIDTH = 64
 
 _ADDED = "add_embedding.linear_1.weight"
+_GUIDANCE = "time_embedding.cond_proj.weight"
 _CONTEXT = "transformer_blocks.0.attn2.to_k.weight"
 
 
@@ -104,6 +105,7 @@ def unet_config(weights: Mapping[str, StoredWeight], facts: UNetFacts, path: Pat
         norm_epsilon=facts.norm_epsilon,
         linear_projection=len(shapes.first("attentions.0.proj_in.weight", None)) == 2,
         added_width=shapes.of(_ADDED, 2)[1] if _ADDED in shapes else 0,
+        guidance_width=shapes.of(_GUIDANCE, 2)[1] if _GUIDANCE in shapes else 0,
     )
     _check_skips(config, path)
     for block in (*config.down, *((config.mid,) if config.mid else ()), *config.up):

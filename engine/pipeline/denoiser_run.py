@@ -142,8 +142,8 @@ class DenoiserRun:
             if without_picture and beside is not None:
                 hidden = _beside(x, np.zeros_like(beside))
                 sample = np.concatenate([sample] * len(context) + [hidden])
-            waves = networks.time_waves(self._checkpoint, float(timestep))
-            feeds = {"sample": sample, "time_waves": waves}
+            told = networks.told(self._checkpoint, float(timestep), request.guidance)
+            feeds = {"sample": sample, **told}
             return self._stages.call(session, feeds)["prediction"]
 
         return predict

@@ -92,6 +92,9 @@ class Denoising:
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
         self.guidance, self.image_guidance = _guidance(request)
+        if networks.is_told_guidance(checkpoint):
+            # It has learnt what the negative prompt is for, and needs no second half.
+            self.guidance = 1.0
 
     @property
     def steps(self) -> int:

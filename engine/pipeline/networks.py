@@ -17,8 +17,7 @@ from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig, clip_text
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
-from engine.graphs.unet import UNetConfig, unet
-from engine.graphs.unet import time_waves as unet_time_waves
+from engine.graphs.unet import UNetConfig, guidance_waves, time_waves, unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 from engine.text.chunks import CHUNK_LENGTH
 
@@ -97,10 +96,21 @@ def denoiser(
     )
 
 
-def time_waves(checkpoint: IdentifiedCheckpoint, timestep: float) -> Array:
-    """A timestep as the denoiser's input."""
+def told(
+    checkpoint: IdentifiedCheckpoint, timestep: float, guidance: float = 1.0
+) -> dict[str, Array]:
+    """A timestep, and guidance where it takes that in, as inputs of the denoiser."""
     config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
-    return unet_time_waves(config, timestep)
+    inputs = {"time_waves": time_waves(config, timestep)}
+    if config.guidance_width:
+        inputs["guidance_waves"] = guidance_waves(config, guidance)
+    return inputs
+
+
+def is_told_guidance(checkpoint: IdentifiedCheckpoint) -> bool:
+    """Whether the denoiser was distilled to be guided by a number it is told (Luo et al. 2023)."""
+    config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+    return config.guidance_width > 0
 
 
 class Beside(Enum):
