@@ -58,6 +58,8 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
     mask_options: MaskOptions = MaskOptions()
     zero_terminal_snr: bool = False
     override: CheckpointOverride = CheckpointOverride()
+    # None: the VAE saw whole pictures.
+    vae_tile: int | None = None
     # What the person wrote, where wildcards in it were replaced; the prompts above hold no choice.
     prompt_template: str | None = None
     negative_template: str | None = None

@@ -145,6 +145,9 @@ class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
     mask_options: MaskOptions = MaskOptions()
     # Whether the levels are stretched so that the first is all noise; None: as the checkpoint says.
     zero_terminal_snr: bool | None = None
+    # The longest side of a tile of the VAE in pixels, with what it shares with its neighbours.
+    # None: whole pictures where there is memory for them.
+    vae_tile: int | None = None
     # Whether `__name__` and `{a|b}` in the prompts are replaced by a choice the seed makes.
     expand_wildcards: bool = True
     backend: str = "auto"

@@ -41,6 +41,11 @@ class EncodedImage:
         deviation = np.exp(np.clip(log_variance, -30, 20) / 2)
         return cls(form.seen(mean), form.seen_change(deviation), mean)
 
+    @classmethod
+    def exactly(cls, latent: Latent, form: LatentFormat) -> Self:
+        """From a VAE that knows one latent (`AutoencoderTiny`)."""
+        return cls(form.seen(latent), np.zeros_like(latent), latent)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedCanvas:
@@ -216,7 +221,9 @@ class Denoising:
         (A1111 `txt2img_image_conditioning`).
         """
         if self._sees is Beside.PICTURE and canvas.init is not None:
-            return canvas.init.unscaled
+            # CosXL's sees it as it sees latents (diffusers' `is_cosxl_edit`, ComfyUI).
+            is_cosxls = self.prediction is PredictionType.EDM_V
+            return canvas.init.mean if is_cosxls else canvas.init.unscaled
         if self._sees is not Beside.MASK or hidden is None:
             return None
         mask = np.ones_like(hidden[:, :1]) if canvas.mask is None else canvas.mask.seen

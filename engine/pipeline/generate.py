@@ -7,11 +7,12 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from backends.base import Array, Session
+from backends.base import Array
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PredictionType
 from engine.families.base import IdentifiedCheckpoint
-from engine.pipeline import checks, networks
+from engine.pipeline import checks
+from engine.pipeline.autoencoding import Autoencoder
 from engine.pipeline.batch import ReplaceWildcards, request_of_picture
 from engine.pipeline.canvas import read_canvas
 from engine.pipeline.canvas_encoding import CanvasEncoding
@@ -70,10 +71,9 @@ class Generation:
         )
         self._prompts = PromptEncoding(job.request, job.checkpoint, job.tokenizer, stages)
         self._denoiser = DenoiserRun(job.request, job.checkpoint, denoising, stages, reporter)
-        self._encoding = CanvasEncoding(job.request, job.checkpoint, self.canvas, denoising, stages)
-        # One for the whole job: `Stages` knows again what it has loaded.
-        size = job.request.height, job.request.width
-        self._decoder = networks.decoder(self.checkpoint, *size)
+        self._vae = Autoencoder(job.request, job.checkpoint, stages, reporter)
+        given = job.request, job.checkpoint, self.canvas, denoising
+        self._encoding = CanvasEncoding(*given, self._vae)
 
     @property
     def warnings(self) -> list[ErrorInfo]:
@@ -121,10 +121,10 @@ class Generation:
         form = self.checkpoint.latent
         cells = (request.height // form.downscale) * (request.width // form.downscale)
         return (
-            *self._encoding.runs(cells),
+            *self._encoding.runs(),
             *self._prompts.runs(plans),
             self._denoiser.forecast(plans[texts_of(request)], cells),
-            Run(Phase.DECODE, self._decoder, each=True, size=cells),
+            *self._vae.decoding(),
             Run(Phase.SAVE, each=True, size=cells),
         )
 
@@ -136,12 +136,6 @@ class Generation:
 
     def _decode(self, latent: Latent) -> Array:
         """Pixels in [-1, 1], float32 [1, 3, height, width]."""
-        unscaled = self.checkpoint.latent.latent(latent)
-
-        def work(session: Session) -> Array:
-            return self.stages.call(session, {"latent": unscaled})["image"]
-
         # A blank page, redrawn a little, may come out blank.
         blank = self.canvas is not None and checks.is_flat(self.canvas.picture)
-        problem = checks.numbers if blank else checks.picture
-        return self.stages.run(Phase.DECODE, self._decoder, work, problem, keep=True)
+        return self._vae.decode(latent, checks.numbers if blank else checks.picture)

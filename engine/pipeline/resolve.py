@@ -16,6 +16,7 @@ from engine.api.limits import (
     MAX_SIDE,
     MAX_STEPS,
     MIN_SIDE,
+    MIN_VAE_TILE,
 )
 from engine.api.record import ResolvedRequest
 from engine.api.request import GenerateRequest, GuidanceOptions, SeedOptions
@@ -74,6 +75,7 @@ def resolve(
         if request.zero_terminal_snr is None
         else request.zero_terminal_snr,
         override=request.override,
+        vae_tile=request.vae_tile,
     )
     _check(resolved, request.count, checkpoint)
     return resolved
@@ -136,6 +138,8 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
     _check_size(request, checkpoint)
     check_range("number of steps", request.steps, 1, MAX_STEPS)
     check_range("guidance", request.guidance, 0, MAX_GUIDANCE)
+    if request.vae_tile is not None:
+        check_range("tile of the VAE", request.vae_tile, MIN_VAE_TILE, MAX_SIDE)
     check_range("strength", request.strength, 0, 1)
     check_range("count", count, 1, MAX_COUNT)
     check_range("seed", request.seed, 0, MAX_SEED - count + 1)
