@@ -100,15 +100,12 @@ def require_complete(checkpoint: IdentifiedCheckpoint, gaps: Sequence[Gap] = ())
             + _offered(gaps),
             "\n".join(f"{gap.option} {fit.path}" for gap in gaps for fit in gap.fits),
         )
-    text = checkpoint.components[Component.TEXT_ENCODER].config
-    if (
-        isinstance(text, ClipTextConfig)
-        and text.vocabulary < CLIP_VOCABULARY
-        and checkpoint.tokenizer is None
-    ):
+    configs = (source.config for source in checkpoint.components.values())
+    words = min(text.vocabulary for text in configs if isinstance(text, ClipTextConfig))
+    if words < CLIP_VOCABULARY and checkpoint.tokenizer is None:
         raise EngineError(
             ErrorCode.CHECKPOINT_INCOMPLETE,
-            f"The text encoder of {checkpoint.path.name} knows {text.vocabulary} words of its own, "
+            f"The text encoder of {checkpoint.path.name} knows {words} words of its own, "
             "and its tokenizer is missing.",
             "Use the diffusers folder it came from, with its tokenizer.",
         )
@@ -192,8 +189,9 @@ def _not_ours(path: Path, kind: Kind) -> EngineError:
             _choose(),
         )
     hint = _choose().rstrip(".")
-    if kind.supplies is not None:
-        hint += f" and give this file beside it with {kind.supplies.option}"
+    if kind.supplies:
+        options = " or ".join(component.option for component in kind.supplies)
+        hint += f" and give this file beside it with {options}"
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         f"{path.name} is {kind.title}, not a checkpoint.",
@@ -239,7 +237,7 @@ def _read_part(family: Family, component: Component, path: Path, read: ReadIndex
         index = read(path)
         text = listing(index.tensors)
         kind = recognise(text)
-        if kind is not None and kind.supplies is not component:
+        if kind is not None and component not in kind.supplies:
             raise _cannot_supply(component, path, f"it is {kind.title}")
         other = next((one for one in FAMILIES if one.recognises(text)), family)
         if not _may_supply(other, family, component):

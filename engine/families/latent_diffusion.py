@@ -25,6 +25,7 @@ from engine.families.base import (
     TextUse,
 )
 from engine.families.edm import LatentStatistics, statistics_of_file, usual_levels
+from engine.families.fitting import misfit, require_fitting_text
 from engine.families.folder_parts import FolderSource, clip_text_source, unet_source, vae_source
 from engine.families.latent_spaces import LatentSpace
 from engine.families.naming import CanonicalWeights, canonical_weights, sort_keys
@@ -174,7 +175,9 @@ class LatentDiffusion:
 
     def read_file(self, index: TensorIndex, wanted: frozenset[Component]) -> Parts:
         """The wanted components of a single file, in the original layout or diffusers' names."""
-        keys = sort_keys(index.tensors, index.path)
+        texts = [one for one in self.text_encoders if one in wanted]
+        lone = texts[0] if len(texts) == 1 else Component.TEXT_ENCODER
+        keys = sort_keys(index.tensors, index.path, lone)
         sources: dict[Component, ComponentSource] = {}
         ignored = keys.ignored
         for component in self.components:
@@ -183,6 +186,8 @@ class LatentDiffusion:
                 config = self._config(component, named, index.path)
                 sources[component] = ComponentSource(component, config, named.weights)
                 ignored += named.ignored
+        foreign = [one for one in keys.components if one in wanted and one not in self.components]
+        ignored += sum(len(keys.components[one]) for one in foreign)
         unet = sources.get(Component.DENOISER)
         training = training_of_file(index, lambda: self.guess(unet) if unet else None)
         cards = cards_of(index) if unet else ()
@@ -191,7 +196,10 @@ class LatentDiffusion:
         return Parts(
             sources,
             index.digest,
-            _evidence(sources),
+            (
+                *_evidence(sources),
+                *(f"{one.label} left out: not of {self.title}" for one in foreign),
+            ),
             ignored,
             training.prediction,
             training.evidence,
@@ -243,9 +251,10 @@ class LatentDiffusion:
         unet, vae = _unet_and_vae(parts)
         channels = unet.out_channels if unet else vae.latent_channels if vae else LATENT_CHANNELS
         self._require_known_additions(unet, path)
-        self._require_fitting_text(parts, unet)
+        if unet:
+            require_fitting_text(parts, unet, tuple(self.text_encoders), self.told_sizes)
         if vae and vae.latent_channels != channels:
-            raise _misfit(
+            raise misfit(
                 Component.VAE, f"for {vae.latent_channels} latent channels", f"one for {channels}"
             )
         downscale = vae.downscale if vae else DOWNSCALE
@@ -314,22 +323,6 @@ class LatentDiffusion:
                 "Choose another version of the checkpoint.",
             )
 
-    def _require_fitting_text(self, parts: Parts, unet: UNetConfig | None) -> None:
-        """The UNet attends to what its text encoders give side by side."""
-        texts = [
-            source.config
-            for component, source in parts.sources.items()
-            if component in self.text_encoders
-        ]
-        widths = [text.width for text in texts if isinstance(text, ClipTextConfig)]
-        if unet is None or len(widths) < len(self.text_encoders):
-            return
-        if sum(widths) != unet.context_width:
-            found = " and ".join(str(width) for width in widths)
-            last = tuple(self.text_encoders)[-1]
-            one = "one " if len(widths) == 1 else "a sum of "
-            raise _misfit(last, f"{found} wide", f"{one}{unet.context_width} wide")
-
     def _variant(self, unet: UNetConfig | None, path: Path) -> str:
         """What the UNet's input says it was trained for, and the name of its sizes."""
         if unet is None:
@@ -391,11 +384,3 @@ def _describe(config: ComponentConfig) -> str:
             return f"tiny VAE (TAESD), {config.latent_channels} latent channels"
         case ClipTextConfig():
             return f"CLIP text encoder, {config.layers} layers {config.width} wide"
-
-
-def _misfit(component: Component, found: str, needed: str) -> EngineError:
-    return EngineError(
-        ErrorCode.CHECKPOINT_MISMATCH,
-        f"The {component.label} does not fit: it is {found}, the UNet needs {needed}.",
-        f"Give another with {component.option}, made for this checkpoint's family.",
-    )

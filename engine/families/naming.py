@@ -131,12 +131,17 @@ class CanonicalWeights:
     ignored: int
 
 
-def sort_keys(tensors: Mapping[str, FileSlice], path: Path) -> SortedKeys:
-    """Which component each tensor of a single file belongs to."""
+def sort_keys(
+    tensors: Mapping[str, FileSlice], path: Path, text: Component = Component.TEXT_ENCODER
+) -> SortedKeys:
+    """Which component each tensor of a single file belongs to.
+
+    `text` is the text encoder that names without a prefix are of: they do not say.
+    """
     components: dict[Component, dict[str, FileSlice]] = {}
     ignored = 0
     for key, tensor in tensors.items():
-        component, name = _place(key)
+        component, name = _place(key, text)
         if component is None:
             ignored += 1
             continue
@@ -173,13 +178,13 @@ def canonical_weights(
     return CanonicalWeights(weights, ignored)
 
 
-def _place(key: str) -> tuple[Component | None, str]:
+def _place(key: str, text: Component) -> tuple[Component | None, str]:
     prefix = _PREFIX.match(key)
     if prefix:
         return _PREFIXES[prefix[0]], key[prefix.end() :]
     for component, start in _BARE:
         if start.match(key):
-            return component, key
+            return text if component is Component.TEXT_ENCODER else component, key
     return None, key
 
 

@@ -140,7 +140,7 @@ def _of_file(index: TensorIndex) -> Holding:
     text = listing(index.tensors)
     kind = recognise(text)
     if kind is not None:
-        return Holding(parts=(kind.supplies,)) if kind.supplies else NOTHING
+        return Holding(parts=kind.supplies)
     family = next((family for family in FAMILIES if family.recognises(text)), None)
     if family is None:
         return NOTHING
