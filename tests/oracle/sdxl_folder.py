@@ -76,13 +76,17 @@ def write_pipeline(folder: Path, unet=None, **scheduler) -> Path:
     return folder / "sdxl"
 
 
-def write_sd2_pipeline(folder: Path, **scheduler) -> Path:
+def write_sd2_pipeline(folder: Path, in_channels: int = 4, **scheduler) -> Path:
     """An SD 2 pipeline: linear projections, OpenCLIP's activation, filled up with token 0."""
     torch.manual_seed(0)
     text = text_model(WIDE, projects=True)
     encoder = transformers.CLIPTextModel(text.config)
     encoder.load_state_dict(_without_projection(text.state_dict(), encoder.state_dict()))
-    sizes = {"addition_embed_type": None, "cross_attention_dim": WIDE}
+    sizes = {
+        "addition_embed_type": None,
+        "cross_attention_dim": WIDE,
+        "in_channels": in_channels,
+    }
     pipe = diffusers.StableDiffusionPipeline(
         vae=_vae(0.18215),
         text_encoder=encoder,
