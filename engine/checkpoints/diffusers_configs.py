@@ -83,6 +83,8 @@ class VaeFile(VaeConstants, frozen=True, kw_only=True):
     norm_num_groups: Count = 32
     scaling_factor: Positive = 0.18215
     shift_factor: float | None = None
+    # Whether its activations leave float16's range, in families whose VAE does.
+    force_upcast: bool = True
     # Of each channel: what Playground 2.5 takes away and divides by before it scales.
     latents_mean: tuple[float, ...] | None = None
     latents_std: tuple[Positive, ...] | None = None

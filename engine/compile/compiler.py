@@ -55,6 +55,7 @@ class Network:
     `digest` identifies the weights' content, so that a working copy is never another file's.
     `dimensions` says what its variable dimensions are now and what they may be; a device that
     compiles for sizes learns those that are missing when it runs. `checkpoint` is for people.
+    `overflows_f16`: its activations are known to leave float16's range.
     """
 
     name: str
@@ -63,6 +64,12 @@ class Network:
     digest: str
     dimensions: Mapping[str, DimensionRange] = field(default_factory=dict[str, DimensionRange])
     checkpoint: str = ""
+    overflows_f16: bool = False
+
+    def precisions(self, offered: tuple[Precision, ...]) -> tuple[Precision, ...]:
+        """Those of the offered that it is computed in, in their order; all where none is safe."""
+        safe = tuple(one for one in offered if one is not Precision.F16)
+        return safe if self.overflows_f16 and safe else offered
 
 
 class Compiler:

@@ -79,6 +79,8 @@ class LatentFormat:
     shift: float = 0.0
     # None where nobody knows how to show a latent without decoding it.
     preview: PreviewFactors | None = None
+    # The name of a space that families share; empty for one of its own.
+    space: str = ""
     statistics: LatentStatistics | None = None
 
     def seen(self, latent: Array) -> Array:
@@ -142,6 +144,8 @@ class Parts:
     statistics: LatentStatistics | None = None
     # Of the VAE; None for the family's.
     latent_scale: float | None = None
+    # Why the VAE is fit for float16, where its family's is not; empty where nothing says so.
+    vae_fits_f16: str = ""
     latent_shift: float | None = None
     # Of the text encoder; None for CLIP's.
     tokenizer: Path | None = None
@@ -180,6 +184,8 @@ class IdentifiedCheckpoint:
     zero_terminal_snr: bool = False
     # Of a denoiser that was trained by levels; None for timesteps.
     levels: EdmLevels | None = None
+    # The VAE's activations leave float16's range.
+    vae_overflows_f16: bool = False
     # The one file it is read from, whose SHA-256 people know it by; None for folders.
     file: FileState | None = None
     # What a person said it is.

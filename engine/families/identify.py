@@ -321,9 +321,14 @@ def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> 
                 cards=other.cards,
             )
         case Component.VAE if _normalises(parts) or _normalises(other):
-            return whole
+            return replace(whole, vae_fits_f16=other.vae_fits_f16)
         case Component.VAE:
-            return replace(whole, latent_scale=other.latent_scale, latent_shift=other.latent_shift)
+            return replace(
+                whole,
+                latent_scale=other.latent_scale,
+                latent_shift=other.latent_shift,
+                vae_fits_f16=other.vae_fits_f16,
+            )
         case Component.TEXT_ENCODER_2:
             return whole
         case Component.TEXT_ENCODER:

@@ -24,7 +24,7 @@ from engine.families.base import (
     Parts,
     TextUse,
 )
-from engine.families.edm import LatentStatistics, statistics_of_file, usual_levels
+from engine.families.edm import statistics_of_file, usual_levels
 from engine.families.fitting import misfit, require_fitting_text
 from engine.families.folder_parts import FolderSource, clip_text_source, unet_source, vae_source
 from engine.families.latent_spaces import LatentSpace
@@ -38,13 +38,21 @@ from engine.families.sizes import (
     vae_config,
 )
 from engine.families.training import Training, training_of_file, training_of_folder
+from engine.families.vae_facts import (
+    LATENT_CHANNELS,
+    configuration_that_fits_f16,
+    name_that_fits_f16,
+    statistics_of_folder,
+    tiny_latents,
+    usual_latents,
+    words_of_vae,
+)
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
 NORM_GROUPS = 32
-LATENT_CHANNELS = 4
 DOWNSCALE = 8
 # What SDXL and its refiner want of OpenCLIP bigG, and SDXL of CLIP ViT-L.
 SDXL_TEXT = TextUse(
@@ -137,6 +145,8 @@ class LatentDiffusion:
     edm_latents: LatentSpace | None = None
     # The same for those that predict v, where it is another one.
     v_default_size: int | None = None
+    # Whether its usual VAE's activations leave float16's range (diffusers' `force_upcast`).
+    vae_overflows_f16: bool = False
     # Whether it projects by convolution, not linear layers.
     convolutional: bool = False
     # Whether there are some that predict v of which nothing says so.
@@ -207,6 +217,7 @@ class LatentDiffusion:
             levels=training.levels,
             statistics=statistics_of_file(index),
             sample_size=side and side // DOWNSCALE,
+            vae_fits_f16=name_that_fits_f16(index.path) if Component.VAE in sources else "",
             unstated=index.state if asks else None,
             cards=cards,
         )
@@ -239,10 +250,11 @@ class LatentDiffusion:
             reason=training.evidence,
             zero_terminal_snr=training.zero_terminal_snr,
             levels=training.levels,
-            statistics=_statistics(folder),
+            statistics=statistics_of_folder(folder),
             sample_size=_sample_size(folder),
             latent_scale=folder.vae.config.scaling_factor if folder.vae else None,
             latent_shift=folder.vae.config.shift_factor if folder.vae else None,
+            vae_fits_f16=configuration_that_fits_f16(folder),
             tokenizer=folder.tokenizer,
         )
 
@@ -269,24 +281,31 @@ class LatentDiffusion:
             default_size=self._default_size(parts, downscale),
             components=parts.sources,
             missing=tuple(one for one in self.components if one not in parts.sources),
-            evidence=(*parts.evidence, *(self._conclusions(parts) if unet else ())),
+            evidence=(
+                *parts.evidence,
+                *(words_of_vae(parts) if self.vae_overflows_f16 else ()),
+                *(self._conclusions(parts) if unet else ()),
+            ),
             ignored_keys=parts.ignored_keys,
             tokenizer=parts.tokenizer,
             digest=parts.digest,
             parts=parts,
             text=self.text(self._text_layers(parts)),
             told_sizes=self.told_sizes,
+            vae_overflows_f16=self._overflows(parts, vae),
         )
+
+    def _overflows(self, parts: Parts, vae: VaeConfig | TinyVaeConfig | None) -> bool:
+        """Whether the VAE must not compute in float16."""
+        large = self.vae_overflows_f16 and isinstance(vae, VaeConfig)
+        return large and not parts.vae_fits_f16
 
     def _latent_format(self, parts: Parts, channels: int, downscale: int) -> LatentFormat:
         trained_by_levels = parts.prediction is PredictionType.EDM and self.edm_latents
         space = trained_by_levels or self.latents
-        scale = space.scale if parts.latent_scale is None else parts.latent_scale
-        # A VAE of its own has a latent space of its own, and its scale shows it.
-        is_usual = channels == LATENT_CHANNELS and scale == space.scale
-        shift, preview = parts.latent_shift or 0.0, space.preview if is_usual else None
-        statistics = parts.statistics or (space.statistics if is_usual else None)
-        return LatentFormat(channels, downscale, scale, shift, preview, statistics)
+        if isinstance(_unet_and_vae(parts)[1], TinyVaeConfig):
+            return tiny_latents(space, self.latents, channels, downscale)
+        return usual_latents(parts, space, self.latents, channels, downscale)
 
     def _default_size(self, parts: Parts, downscale: int) -> int:
         predicts_v = parts.prediction is PredictionType.V
@@ -344,19 +363,13 @@ class LatentDiffusion:
         return sizes if sizes and variant == "base" else " ".join(filter(None, (sizes, variant)))
 
 
-def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | None]:
+def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | TinyVaeConfig | None]:
     unet = parts.sources.get(Component.DENOISER)
     vae = parts.sources.get(Component.VAE)
     return (
         unet.config if unet and isinstance(unet.config, UNetConfig) else None,
-        vae.config if vae and isinstance(vae.config, VaeConfig) else None,
+        vae.config if vae and isinstance(vae.config, VaeConfig | TinyVaeConfig) else None,
     )
-
-
-def _statistics(folder: DiffusersFolder) -> LatentStatistics | None:
-    mean = folder.vae.config.latents_mean if folder.vae else None
-    deviation = folder.vae.config.latents_std if folder.vae else None
-    return LatentStatistics(mean, deviation) if mean and deviation else None
 
 
 def _sample_size(folder: DiffusersFolder) -> int | None:

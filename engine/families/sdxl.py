@@ -42,6 +42,7 @@ FAMILY = LatentDiffusion(
     },
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
+    vae_overflows_f16=True,
     edm_latents=latent_spaces.PLAYGROUND,
     default_size=1024,
     hides_prediction=True,

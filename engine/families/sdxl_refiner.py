@@ -16,6 +16,7 @@ FAMILY = LatentDiffusion(
     text_encoders={Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
+    vae_overflows_f16=True,
     default_size=1024,
     text=lambda _: SDXL_TEXT,
     # Original height and width, crop, and the aesthetic score.

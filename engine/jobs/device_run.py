@@ -86,8 +86,7 @@ class DeviceRun:
     def prospect(self, reporter: Reporter, cancel: Cancellation) -> Prospect:
         """What the job will load and take. Raises EngineError as its beginning would."""
         runs = Generation(self._job(0), self._stages(reporter, cancel), reporter).first_runs()
-        precision = self.precisions[0]
-        return prospect(self.compiler, precision, self.plan, runs, self.count, self.estimates)
+        return prospect(self.compiler, self.precisions, self.plan, runs, self.count, self.estimates)
 
     def _stages(self, reporter: Reporter, cancel: Cancellation) -> Stages:
         compiler = self.compiler

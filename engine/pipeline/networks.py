@@ -211,4 +211,5 @@ def _network(
 ) -> Network:
     weights = checkpoint.components[component].weights
     title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
-    return Network(name, emit, weights, checkpoint.digest, dimensions, title)
+    overflows = component is Component.VAE and checkpoint.vae_overflows_f16
+    return Network(name, emit, weights, checkpoint.digest, dimensions, title, overflows)
