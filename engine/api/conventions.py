@@ -39,7 +39,7 @@ class Chunking(StrEnum):
     WORD = "word"  # further chunks, ended at a word of at most 8 tokens
     PLAIN = "plain"  # further chunks, ended anywhere
     SENTENCE = "sentence"  # further chunks, ended at a period, else a comma, else a word
-    CUT = "cut"  # one chunk, the rest is dropped
+    CUT = "cut"  # one chunk, filled up by the checkpoint's tokenizer; the rest is dropped
 
 
 class LengthMatching(StrEnum):

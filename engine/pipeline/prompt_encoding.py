@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from backends.base import Array, Session
+from engine.api.conventions import Chunking
 from engine.api.record import ResolvedRequest
 from engine.api.values import Phase
 from engine.families.base import Component, IdentifiedCheckpoint
@@ -39,7 +40,11 @@ class PromptEncoding:
         stages: Stages,
     ) -> None:
         self._request, self._checkpoint = request, checkpoint
-        self._tokenizer, self._stages = tokenizer, stages
+        self._stages = stages
+        self._tokenizers = {
+            component: _tokenizer_for(component, tokenizer, checkpoint, request)
+            for component in networks.text_encoders(checkpoint)
+        }
         # One of each for the whole job: `Stages` knows again what it has loaded.
         skip, final_norm = request.clip_skip, request.convention.final_norm
         self._networks = {
@@ -54,15 +59,25 @@ class PromptEncoding:
 
     def plan(self, requests: Sequence[ResolvedRequest]) -> Plans:
         """What is to be encoded for each pair of prompts. Raises EngineError(REQUEST_INVALID)."""
-        # Prompts that change do so by evaluations of the denoiser.
-        evaluations = self._request.steps * SAMPLERS[self._request.sampler].evaluations
-        plans = {
-            texts: plan_prompts(*texts, self._tokenizer, self._request.convention, evaluations)
-            for texts in dict.fromkeys(map(texts_of, requests))
-        }
+        first = next(iter(self._tokenizers))
+        different = dict.fromkeys(map(texts_of, requests))
+        plans = {texts: self._plan(texts, first) for texts in different}
         tags = (tag for plan in plans.values() for tag in plan.tags)
         self.asked_for |= dict.fromkeys((tag.kind, tag.name) for tag in tags)
         return plans
+
+    def _plan(self, texts: Texts, component: Component) -> PromptPlan:
+        # Prompts that change do so by evaluations of the denoiser.
+        evaluations = self._request.steps * SAMPLERS[self._request.sampler].evaluations
+        tokenizer = self._tokenizers[component]
+        return plan_prompts(*texts, tokenizer, self._request.convention, evaluations)
+
+    def _plans_for(self, component: Component, plans: Plans) -> Plans:
+        """The same where the encoder reads a word otherwise than the first one does."""
+        tokenizers = self._tokenizers
+        if tokenizers[component] is next(iter(tokenizers.values())):
+            return plans
+        return {texts: self._plan(texts, component) for texts in plans}
 
     def runs(self, plans: Plans) -> tuple[Run, ...]:
         """What `encode` will do, for estimates."""
@@ -85,9 +100,10 @@ class PromptEncoding:
 
     def _encode_with(self, component: Component, plans: Plans) -> dict[Texts, Conditioning]:
         masked = _masked(plans)
+        plans = self._plans_for(component, plans)
         network = self._networks[component, masked]
         zero_padded = component in self._checkpoint.text.zero_padded
-        end_id = self._tokenizer.end_id
+        end_id = self._tokenizers[component].end_id
 
         def work(session: Session) -> dict[Texts, Conditioning]:
             inputs = {spec.name for spec in session.inputs}
@@ -112,6 +128,23 @@ class PromptEncoding:
         family, convention = self._checkpoint.text, self._request.convention
         zeroes = family.zeroes_empty and convention.zeroes_empty_negative and not texts[1]
         return conditioning.without_negative() if zeroes else conditioning
+
+
+def _tokenizer_for(
+    component: Component,
+    tokenizer: ClipTokenizer,
+    checkpoint: IdentifiedCheckpoint,
+    request: ResolvedRequest,
+) -> ClipTokenizer:
+    """How an encoder's texts are read where those are filled up with token 0, CLIP's "!".
+
+    diffusers asks the encoder's own tokenizer, for which that word fills up wherever it stands; in
+    A1111 and ComfyUI, which fill up by themselves, it is text.
+    """
+    if component not in checkpoint.text.zero_padded:
+        return tokenizer
+    is_asked = request.convention.chunking is Chunking.CUT
+    return tokenizer.filling_with_zero() if is_asked else tokenizer.filling_with_end()
 
 
 def _masked(plans: Plans) -> bool:
