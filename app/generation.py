@@ -9,12 +9,12 @@ from app.checkpoint_words import NO_WORDS, CheckpointWords
 from app.field import Field
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.conventions import Convention
+from engine.api.masks import MaskOptions
 from engine.api.request import (
     ComponentFiles,
     GenerateRequest,
     GuidanceOptions,
     InputImage,
-    MaskOptions,
     SamplerOptions,
     ScheduleOptions,
     SeedOptions,

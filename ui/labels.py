@@ -119,6 +119,8 @@ def extras_summary(extras: Extras) -> str:
             parts.append(
                 translate("labels", "starts from {name}").format(name=Path(image.path).name)
             )
+        elif image.role is InputRole.MASK:
+            parts.append(translate("labels", "masked by {name}").format(name=Path(image.path).name))
         else:
             parts.append(Path(image.path).name)
     if extras.strength is not None:
@@ -161,6 +163,9 @@ def _method_parts(extras: Extras) -> list[str]:
         parts.append(translate("labels", "guidance adjusted"))
     if extras.size_options != SizeOptions():
         parts.append(translate("labels", "told of other sizes"))
+    if extras.mask_options.expands:
+        text = translate("labels", "canvas grown by {margins}")
+        parts.append(text.format(margins=", ".join(map(str, extras.mask_options.expand))))
     if extras.zero_terminal_snr:
         parts.append(translate("labels", "zero terminal SNR"))
     if not extras.expand_wildcards:

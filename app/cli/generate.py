@@ -12,17 +12,16 @@ from typing import TypeVar
 import msgspec
 
 from app.checkpoints import find_checkpoint
-from app.cli import overrides, settings
+from app.cli import canvas, overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.paths import find_paths, starter_checkpoint
 from backends.hardware import private_bytes
 from engine.api.record import Timings
-from engine.api.request import NO_OVERRIDE, ComponentFiles, GenerateRequest, InputImage
+from engine.api.request import NO_OVERRIDE, ComponentFiles, GenerateRequest
 from engine.api.values import (
     ConventionName,
     ErrorInfo,
-    InputRole,
     PrecisionName,
     SamplerName,
     ScheduleName,
@@ -92,8 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", type=parse_size, metavar="WxH", help="in pixels, as 512x768")
     parser.add_argument("--count", type=int, metavar="N", help="pictures, with seeds N, N + 1, ...")
     parser.add_argument("--clip-skip", type=int, metavar="N", help="1 runs the whole text encoder")
-    parser.add_argument("--init", type=Path, metavar="FILE", help="a picture to start from")
-    parser.add_argument("--strength", type=float, metavar="X", help="0 keeps --init, 1 ignores it")
+    canvas.add_arguments(parser)
     parser.add_argument(
         "--from",
         type=Path,
@@ -140,8 +138,6 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
     base = source and source.request
     if base is None and options.prompt is None:
         raise Usage("give a prompt, or a picture with --from")
-    if options.strength is not None and options.init is None and not (base and base.inputs):
-        raise Usage("--strength needs a picture to start from: --init FILE")
     given = {
         "prompt": options.prompt,
         "negative_prompt": options.negative,
@@ -151,7 +147,6 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         "schedule": options.schedule,
         "count": options.count,
         "clip_skip": options.clip_skip,
-        "strength": options.strength,
         "backend": options.backend,
         "precision": options.precision,
         "convention": options.convention,
@@ -162,10 +157,8 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         changes["seed"] = None if options.seed == -1 else options.seed
     if options.size:
         changes["width"], changes["height"] = options.size
-    if options.init:
-        path = str(options.init.expanduser().absolute())
-        changes["inputs"] = (InputImage(role=InputRole.INIT, path=path),)
     request = msgspec.structs.replace(base or GenerateRequest(prompt=""), **changes)
+    request = canvas.with_canvas(request, options)
     request = settings.with_settings(request, options.set)
     return msgspec.structs.replace(
         request,
