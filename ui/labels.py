@@ -10,7 +10,7 @@ from app.generation import Extras
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.request import GenerateRequest, GuidanceOptions, SizeOptions
-from engine.api.values import InputRole, Phase, PrecisionName
+from engine.api.values import InputRole, Phase, PrecisionName, PredictionType
 
 translate = QCoreApplication.translate
 
@@ -20,6 +20,11 @@ _FAMILIES = {
     "sdxl": "SDXL",
     "sdxl_refiner": "SDXL refiner",
 }
+
+
+def family_label(family: str) -> str:
+    """The name people know a family by."""
+    return _FAMILIES.get(family, family)
 
 
 def phase_label(phase: Phase, *, once: bool = False) -> str:
@@ -65,9 +70,11 @@ def checkpoint_summary(info: CheckpointInfo, hashed: int | None = None) -> str:
 
     The hash is shown as A1111 and Civitai show it.
     """
-    parts = [_FAMILIES.get(info.family, info.family)]
+    parts = [family_label(info.family)]
     if info.variant and info.variant != "base":
         parts.append(info.variant.replace("_", " "))
+    if info.prediction != PredictionType.EPSILON.value:
+        parts.append(PredictionType(info.prediction).label)
     precisions = sorted({name for part in info.components for name in part.precisions})
     parts.append("/".join(precisions))
     parts.append(file_size(sum(part.bytes for part in info.components)))
