@@ -67,7 +67,7 @@ _FAMILIES = (
     (re.compile(r"sd ?1|sd_v1|stable-diffusion-v1"), "sd1"),
     (re.compile(r"sd ?2|sd_v2|stable-diffusion-v2"), "sd2"),
 )
-_SIZE = re.compile(r"\(?\s*(\d{3,4})\s*(?:[x,]\s*(\d{3,4})\s*)?\)?")
+_SIZE = re.compile(r"\(?\s*([0-9]{3,4})\s*(?:[x,]\s*([0-9]{3,4})\s*)?\)?")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
