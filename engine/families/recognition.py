@@ -109,6 +109,19 @@ KINDS = (
         is_checkpoint=True,
     ),
     Kind("a Flux.2 checkpoint", ("double_stream_modulation_img.lin.",), is_checkpoint=True),
+    # As `comfy/model_detection.py` tells these.
+    Kind(
+        "a Stable Cascade checkpoint",
+        ("clip_txt_mapper.weight [", "clip_mapper.weight ["),
+        is_checkpoint=True,
+    ),
+    Kind("an AuraFlow checkpoint", ("double_layers.0.attn.w1q.weight [",), is_checkpoint=True),
+    Kind("a Hunyuan-DiT checkpoint", ("mlp_t5.0.weight [",), is_checkpoint=True),
+    Kind(
+        "a Stable Video Diffusion checkpoint",
+        ("time_stack.0.attn1.to_q.weight [", "temporal_transformer_blocks.0.attn1.to_q.weight ["),
+        is_checkpoint=True,
+    ),
     Kind("a Chroma checkpoint", ("distilled_guidance_layer.norms.",), is_checkpoint=True),
     Kind(
         "a VAE",

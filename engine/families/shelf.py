@@ -22,20 +22,26 @@ from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.identify import FAMILIES, identify, supply
 from engine.families.naming import sort_keys
 from engine.families.recognition import listing, recognise
+from engine.graphs.unet import UNetConfig
 
 MOST_FILES = 1000
 MOST_OFFERED = 5
 _SUFFIXES = {".safetensors", ".ckpt"}
 _FOLDER_SIGN = "model_index.json"
+_TEXTS = {Component.TEXT_ENCODER, Component.TEXT_ENCODER_2}
+_TEXT_WIDTH = re.compile(r"token_embedding\.weight \[\d+,(\d+)\]")
 _WORDS = re.compile(r"[a-z]+|[0-9]+")
-_TEXTS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
 
 
 class Holding(msgspec.Struct, frozen=True):
-    """What a file could give: its family, empty for a part alone, and its parts."""
+    """What a file could give: its family, empty for a part alone, and its parts.
+
+    `width` is that of a text encoder alone.
+    """
 
     family: str = ""
     parts: tuple[Component, ...] = ()
+    width: int = 0
 
 
 NOTHING = Holding()
@@ -78,7 +84,11 @@ class Shelf:
         component: Component,
         held: Mapping[Path, Holding],
     ) -> Iterator[FittingFile]:
-        holders = [path for path, holding in held.items() if _may_hold(holding, component)]
+        holders = [
+            path
+            for path, holding in held.items()
+            if component in holding.parts and not _is_the_other(holding, component, checkpoint)
+        ]
         holders.sort(key=lambda path: _rank(path, held[path], component, checkpoint))
         for path in holders:
             try:
@@ -140,7 +150,8 @@ def _of_file(index: TensorIndex) -> Holding:
     text = listing(index.tensors)
     kind = recognise(text)
     if kind is not None:
-        return Holding(parts=kind.supplies)
+        width = _TEXT_WIDTH.search(text)
+        return Holding(parts=kind.supplies, width=int(width[1]) if width else 0)
     family = next((family for family in FAMILIES if family.recognises(text)), None)
     if family is None:
         return NOTHING
@@ -159,10 +170,17 @@ def _of_folder(path: Path) -> Holding:
     return Holding(checkpoint.family, tuple(checkpoint.components))
 
 
-def _may_hold(holding: Holding, component: Component) -> bool:
-    # A text encoder alone does not say whether it is a first or a second one.
-    alone = not holding.family and component in _TEXTS and bool({*_TEXTS} & {*holding.parts})
-    return alone or component in holding.parts
+def _is_the_other(holding: Holding, component: Component, checkpoint: IdentifiedCheckpoint) -> bool:
+    """Whether a text encoder is the one of two missing ones that is not asked for.
+
+    SDXL's second is the wider one, and no sum of widths tells while both are missing.
+    """
+    denoiser = checkpoint.components.get(Component.DENOISER)
+    if not (holding.width and denoiser and {*checkpoint.missing} >= _TEXTS):
+        return False
+    config = denoiser.config
+    is_wide = isinstance(config, UNetConfig) and 2 * holding.width > config.context_width
+    return is_wide != (component is Component.TEXT_ENCODER_2)
 
 
 def _rank(

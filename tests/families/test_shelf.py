@@ -84,10 +84,11 @@ def test_files_beside_it_and_diffusers_folders_count(shelf: Shelf, tmp_path: Pat
 def test_both_text_encoders_of_sdxl(shelf: Shelf, tmp_path: Path) -> None:
     path = lacking(tmp_path, listings.sdxl(), "conditioner.")
     first = put(shelf, "clip_l.safetensors", listings.clip_text())
+    second = put(shelf, "clip_g.safetensors", listings.clip_text(listings.BIG_CLIP))
     whole = put(shelf, "whole.safetensors", listings.sdxl())
     found = offered(shelf, path)
     assert found["--text-encoder"] == [first, whole]
-    assert whole in found["--text-encoder-2"]
+    assert found["--text-encoder-2"] == [second, whole]
 
 
 def test_what_was_looked_at_is_not_read_again(
