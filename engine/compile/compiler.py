@@ -27,6 +27,7 @@ from engine.compile.compiled import BoundLater, CompiledNetwork
 from engine.compile.key import weights_digest
 from engine.errors import Cancelled, EngineError
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.soundness import not_a_number
 from engine.graphs.stored import (
     DerivedWeight,
     StoredWeight,
@@ -224,6 +225,7 @@ class Compiler:
         placement: WeightPlacement,
         report: Report,
     ) -> Mapping[str, WeightRef]:
+        _require_numbers(network, weights)
         stored = (w for w in weights.values() if not isinstance(w, DerivedWeight))
         if all(is_stored_as(weight, element) for weight in stored):
             return bind(weights, element, report)
@@ -234,6 +236,17 @@ class Compiler:
             made_of = (network.name, network.checkpoint)
             copy = self._working_copies.make(key, weights, element, report, made_of)
         return copy if copy is not None else bind(weights, element, report)
+
+
+def _require_numbers(network: Network, weights: Mapping[str, WeightSource]) -> None:
+    name = not_a_number(weights)
+    if name is not None:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_CORRUPT,
+            f"The weight {name} of the {network.name.replace('_', ' ')} of {network.checkpoint} "
+            "holds what is no number.",
+            "The file is damaged, or was merged wrongly: download it again, or use another.",
+        )
 
 
 def _copy_key(network: Network, element: DType) -> str:

@@ -124,6 +124,21 @@ def test_others_are_converted_in_memory_or_in_a_copy(
         assert flat.tobytes() == numbers.array.tobytes()
 
 
+@pytest.mark.parametrize("placement", WeightPlacement)
+@pytest.mark.parametrize("dtype", [DType.F32, DType.F16])
+def test_weights_that_are_no_numbers_are_refused_and_named(
+    loading: Loading, tmp_path: Path, dtype: DType, placement: WeightPlacement
+) -> None:
+    made = network(tmp_path, dtype)
+    name = "text_model.encoder.layers.1.mlp.fc2.weight"
+    broken = write_arrays(tmp_path / "nan.safetensors", {"w": np.full((32, 64), np.nan)}, dtype)
+    made = replace(made, weights=dict(made.weights) | {name: broken["w"]}, checkpoint="merge")
+    with pytest.raises(EngineError, match=f"{name} of the text encoder of merge") as caught:
+        loading.load(made, F32, placement)
+    assert caught.value.code is ErrorCode.CHECKPOINT_CORRUPT
+    assert loading.cached() == 0
+
+
 def scaled_network(folder: Path, scale: float) -> Network:
     """The text encoder in fp8, its numbers times `scale`, which its digest does not tell."""
     made = network(folder, DType.F8_E4M3)
