@@ -39,6 +39,9 @@ _SIZE = re.compile(r"(\d{1,9})x(\d{1,9})")
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
+# Pixels along a side of a tile, where nobody says how many.
+DEFAULT_TILE = 576
+
 HELP = "make pictures from a prompt"
 
 
@@ -103,6 +106,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--precision", type=PrecisionName, choices=list(PrecisionName))
     parser.add_argument("--convention", type=ConventionName, choices=list(ConventionName))
     settings.add_argument(parser)
+    tile = "decode in tiles of N pixels a side, for less memory; default: where it is short"
+    parser.add_argument(
+        "--vae-tiling", type=int, nargs="?", const=DEFAULT_TILE, metavar="N", help=tile
+    )
     parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="as 4G")
     for part in ("denoiser", "text-encoder", "text-encoder-2", "vae"):
         parser.add_argument(f"--{part}", metavar="FILE", help=f"take the {part} from another file")
@@ -151,6 +158,7 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         "precision": options.precision,
         "convention": options.convention,
         "memory_limit_bytes": options.memory_limit,
+        "vae_tile": options.vae_tiling,
     }
     changes = {name: value for name, value in given.items() if value is not None}
     if options.seed is not None:

@@ -42,7 +42,7 @@ def decoder_halo(config: VaeConfig) -> int:
 def encoder_halo(config: VaeConfig) -> int:
     """How many cells around a tile its encoded inside depends on."""
     levels = range(len(config.widths) - 1)
-    reach = 1 + sum((2 * config.layers + 2) * 2**i for i in levels)
+    reach = 1 + sum((2 * config.layers + 1) * 2**i for i in levels)
     return math.ceil(reach / config.downscale)
 
 

@@ -6,6 +6,8 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+import msgspec
+
 from backends.base import Cancellation, Precision
 from engine.api.record import GenerationRecord, ResolvedRequest, Retry
 from engine.api.request import GenerateRequest
@@ -17,11 +19,11 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.prospect import Prospect, prospect
 from engine.jobs.saving import PictureSaver, SavedImage
-from engine.memory.plan import ComponentBytes, MemoryPlan, plan_memory
+from engine.memory.plan import TILE_CELLS, ComponentBytes, MemoryPlan, plan_memory
 from engine.memory.residency import Residency
+from engine.pipeline import networks
 from engine.pipeline.forecast import Forecast
 from engine.pipeline.generate import Generation, Job
-from engine.pipeline.networks import text_encoders
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Reporter, Stages, Stopwatch
 from engine.text import expand_wildcards
@@ -55,6 +57,10 @@ class DeviceRun:
         self.choice = choice
         self.plan = self._plan(request.memory_limit_bytes)
         self._require_room(request.memory_limit_bytes)
+        tile = TILE_CELLS * checkpoint.latent.downscale
+        larger = max(self.resolved.width, self.resolved.height) > tile
+        if self.plan.tiles and larger and self.resolved.vae_tile is None:
+            self.resolved = msgspec.structs.replace(self.resolved, vae_tile=tile)
 
     def saved_pictures(
         self,
@@ -114,11 +120,18 @@ class DeviceRun:
 
     def _plan(self, limit: int | None) -> MemoryPlan:
         latent, precision = self.checkpoint.latent.downscale, self.precisions[0]
+        vae_precision = networks.decoder(self.checkpoint).precisions(self.precisions)[0]
+        texts, tile = networks.text_encoders(self.checkpoint), self.resolved.vae_tile
         freeable = self.residency.weight_bytes if self.residency else 0
         return plan_memory(
             self._bytes((Component.DENOISER,), precision),
-            self._bytes((Component.VAE,), precision),
-            self._bytes(text_encoders(self.checkpoint), precision),
+            self._bytes((Component.VAE,), vae_precision),
+            self._bytes(texts, precision),
+            largest_text=max(
+                (self._bytes((one,), precision) for one in texts), key=lambda one: one.packed
+            ),
+            vae_itemsize=vae_precision.dtype.itemsize,
+            tile_cells=tile and (tile // latent) ** 2,
             cells=(self.resolved.width // latent) * (self.resolved.height // latent),
             pictures=self.count,
             more_jobs=self.residency is not None,

@@ -206,7 +206,12 @@ class Stages:
         self._forecast.end()
 
     def prepare(self, network: Network) -> None:
-        """Begin to load a network that a later `run` will want, beside what runs until then."""
+        """Begin to load a network that a later `run` will want, beside what runs until then.
+
+        Nothing is begun where the plan has no room for both.
+        """
+        if not self._plan.beside:
+            return
         precision = self._precision(network)
         key = (network.name, precision)
         if key in self._ahead or self._find(network, precision):
