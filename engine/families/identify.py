@@ -305,21 +305,7 @@ def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> 
     )
     match component:
         case Component.DENOISER:
-            # How latents are normalised is the denoiser's; where it is not, the VAE tells.
-            same = _normalises(parts) == _normalises(other)
-            return replace(
-                whole,
-                latent_scale=parts.latent_scale if same else None,
-                latent_shift=parts.latent_shift if same else None,
-                levels=other.levels,
-                statistics=other.statistics,
-                prediction=other.prediction,
-                reason=other.reason,
-                zero_terminal_snr=other.zero_terminal_snr,
-                sample_size=other.sample_size,
-                unstated=other.unstated,
-                cards=other.cards,
-            )
+            return _with_denoiser(whole, other)
         case Component.VAE if _normalises(parts) or _normalises(other):
             return replace(whole, vae_fits_f16=other.vae_fits_f16)
         case Component.VAE:
@@ -335,6 +321,25 @@ def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> 
             same_words = _vocabulary(parts) in {None, _vocabulary(other)}
             kept = parts.tokenizer if same_words else None
             return replace(whole, tokenizer=other.tokenizer or kept)
+
+
+def _with_denoiser(parts: Parts, other: Parts) -> Parts:
+    """What is said of the denoiser of `other`, which `parts` have got."""
+    # How latents are normalised is the denoiser's; where it is not, the VAE tells.
+    same = _normalises(parts) == _normalises(other)
+    return replace(
+        parts,
+        latent_scale=parts.latent_scale if same else None,
+        latent_shift=parts.latent_shift if same else None,
+        levels=other.levels,
+        statistics=other.statistics,
+        prediction=other.prediction,
+        reason=other.reason,
+        zero_terminal_snr=other.zero_terminal_snr,
+        sample_size=other.sample_size,
+        unstated=other.unstated,
+        cards=other.cards,
+    )
 
 
 def _normalises(parts: Parts) -> bool:
