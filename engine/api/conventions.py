@@ -113,6 +113,19 @@ class Masking(StrEnum):
     DIFFUSERS = "diffusers"
 
 
+class RefinerHandover(StrEnum):
+    """When and how a refiner takes over, for a share of the run that a request names."""
+
+    # Within the run: it answers from the first level on that has this share of timesteps above it.
+    LEVEL = "level"
+    # Within the run: it answers after this share of the expected evaluations.
+    EVALUATION = "evaluation"
+    # In a run of its own, which begins with the first timestep in what is left of all.
+    TIMESTEP = "timestep"
+    # In a run of its own, which begins after this share of the steps, rounded.
+    STEP = "step"
+
+
 class Convention(msgspec.Struct, frozen=True, kw_only=True):
     """One tool's habits; `name` is the tool's they started from."""
 
@@ -140,6 +153,7 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     # Pixels are rounded to the nearest of 256 levels; else the fraction is cut off.
     rounds_pixels: bool
     masking: Masking = Masking.A1111
+    refiner_handover: RefinerHandover = RefinerHandover.LEVEL
     # Pixels that a mask keeps are the picture's own, and not what the VAE makes of them.
     pastes_kept: bool = True
 
@@ -170,6 +184,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         zeroes_empty_negative=True,
         rounds_pixels=False,
         masking=Masking.A1111,
+        refiner_handover=RefinerHandover.LEVEL,
         pastes_kept=True,
     ),
     ConventionName.COMFY: Convention(
@@ -196,6 +211,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         zeroes_empty_negative=False,
         rounds_pixels=False,
         masking=Masking.COMFY,
+        refiner_handover=RefinerHandover.STEP,
         pastes_kept=False,
     ),
     ConventionName.DIFFUSERS: Convention(
@@ -217,6 +233,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         zeroes_empty_negative=True,
         rounds_pixels=True,
         masking=Masking.DIFFUSERS,
+        refiner_handover=RefinerHandover.TIMESTEP,
         pastes_kept=False,
     ),
     ConventionName.INVOKE: Convention(
@@ -239,6 +256,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         zeroes_empty_negative=True,
         rounds_pixels=True,
         masking=Masking.DIFFUSERS,
+        refiner_handover=RefinerHandover.TIMESTEP,
         pastes_kept=False,
     ),
 }

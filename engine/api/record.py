@@ -9,6 +9,7 @@ from engine.api.request import (
     ComponentFiles,
     GuidanceOptions,
     InputImage,
+    RefinerChoice,
     SamplerOptions,
     ScheduleOptions,
     SeedOptions,
@@ -60,6 +61,7 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
     override: CheckpointOverride = CheckpointOverride()
     # None: the VAE saw whole pictures.
     vae_tile: int | None = None
+    refiner: RefinerChoice | None = None
     # What the person wrote, where wildcards in it were replaced; the prompts above hold no choice.
     prompt_template: str | None = None
     negative_template: str | None = None
@@ -104,3 +106,6 @@ class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
     # SHA-256 of the whole file, by which other tools know a checkpoint; None for folders, and where
     # it was not known yet.
     checkpoint_sha256: str | None = None
+    # The same of the refiner, where there is one.
+    refiner_digest: str | None = None
+    refiner_sha256: str | None = None

@@ -37,6 +37,14 @@ class CheckpointOverride(msgspec.Struct, frozen=True, kw_only=True, omit_default
 NO_OVERRIDE = CheckpointOverride()
 
 
+class RefinerChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """A second checkpoint, in whose denoiser's hands a picture is finished."""
+
+    checkpoint: str
+    # The part of the run after which it takes over, from 0 to 1; with 1 it never does.
+    switch_at: float = 0.8
+
+
 class InputImage(msgspec.Struct, frozen=True, kw_only=True):
     """A picture that steers the generation."""
 
@@ -124,6 +132,7 @@ class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: str | None = None
     components: ComponentFiles = ComponentFiles()
     override: CheckpointOverride = CheckpointOverride()
+    refiner: RefinerChoice | None = None
     width: int | None = None
     height: int | None = None
     steps: int | None = None

@@ -9,7 +9,7 @@ import numpy as np
 
 from backends.base import Array
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
-from engine.api.values import PredictionType
+from engine.api.values import ConventionName, PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import FileState, TensorIndex
 from engine.families.edm import EdmLevels, LatentStatistics
@@ -119,8 +119,8 @@ class TextUse:
     final_norm: bool | None = None
     # Encoders whose texts are filled up with token 0 behind their end.
     zero_padded: frozenset[Component] = frozenset()
-    # An empty negative prompt is all zeros, in tools that know of it.
-    zeroes_empty: bool = False
+    # By whose conventions an empty negative prompt is all zeros, where they have it so.
+    zeroes_empty: frozenset[ConventionName] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +190,9 @@ class IdentifiedCheckpoint:
     file: FileState | None = None
     # What a person said it is.
     override: CheckpointOverride = NO_OVERRIDE
+    # In whose hands its pictures are finished; and whether this is such a one.
+    refiner: "IdentifiedCheckpoint | None" = None
+    refines: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from engine.api.values import ErrorCode, PredictionType
+from engine.api.values import ConventionName, ErrorCode, PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
@@ -59,7 +59,7 @@ SDXL_TEXT = TextUse(
     clip_skip=2,
     final_norm=False,
     zero_padded=frozenset({Component.TEXT_ENCODER_2}),
-    zeroes_empty=True,
+    zeroes_empty=frozenset(ConventionName),
 )
 
 _WAY_UP = ("output_blocks.", "up_blocks.")

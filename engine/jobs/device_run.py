@@ -132,12 +132,19 @@ class DeviceRun:
             ),
             vae_itemsize=vae_precision.dtype.itemsize,
             tile_cells=tile and (tile // latent) ** 2,
+            refiner=self._refiner_bytes(precision),
             cells=(self.resolved.width // latent) * (self.resolved.height // latent),
             pictures=self.count,
             more_jobs=self.residency is not None,
             free_bytes=self.compiler.memory().free + freeable,
             limit_bytes=limit,
         )
+
+    def _refiner_bytes(self, precision: Precision) -> ComponentBytes | None:
+        refiner = self.checkpoint.refiner
+        if refiner is None:
+            return None
+        return self._bytes((Component.DENOISER,), precision, refiner)
 
     def _require_room(self, limit: int | None) -> None:
         """Refuse what cannot fit, before minutes of work end in a crash.
@@ -157,9 +164,15 @@ class DeviceRun:
             "Make it smaller" + (", or raise --memory-limit." if limit else "."),
         )
 
-    def _bytes(self, components: tuple[Component, ...], precision: Precision) -> ComponentBytes:
+    def _bytes(
+        self,
+        components: tuple[Component, ...],
+        precision: Precision,
+        checkpoint: IdentifiedCheckpoint | None = None,
+    ) -> ComponentBytes:
         """Of components that are loaded together where anything stays loaded."""
-        weights = [self.checkpoint.components[component].weights for component in components]
+        parts = (checkpoint or self.checkpoint).components
+        weights = [parts[component].weights for component in components]
         parameters = sum(ref.elements for some in weights for ref in some.values())
         return ComponentBytes(
             packed=parameters * precision.dtype.itemsize,
@@ -179,7 +192,7 @@ class DeviceRun:
         warnings: Sequence[ErrorInfo],
         found: PredictionType | None,
     ) -> GenerationRecord:
-        file = self.checkpoint.file
+        refiner = self.checkpoint.refiner
         return GenerationRecord(
             safelight=version("safelight"),
             request=request,
@@ -188,7 +201,12 @@ class DeviceRun:
             device=self.compiler.device.name,
             choice=self.choice,
             checkpoint_digest=self.checkpoint.digest,
-            checkpoint_sha256=self.known_files.sha256(file) if file else None,
+            checkpoint_sha256=self._sha256(self.checkpoint),
+            refiner_digest=refiner and refiner.digest,
+            refiner_sha256=refiner and self._sha256(refiner),
             retries=tuple(retries),
             warnings=tuple(warnings),
         )
+
+    def _sha256(self, checkpoint: IdentifiedCheckpoint) -> str | None:
+        return self.known_files.sha256(checkpoint.file) if checkpoint.file else None

@@ -21,6 +21,7 @@ from engine.compile.estimates import Estimates
 from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint, LatentFormat
 from engine.families.identify import identify, require_complete, supply
+from engine.families.refiner_fit import with_refiner
 from engine.families.shelf import Shelf
 from engine.jobs.at_work import AtWork
 from engine.jobs.background_hash import BackgroundHash
@@ -194,6 +195,8 @@ class JobRunner:
             checkpoint = self._with_room(lambda: self._checkpoint(request))
             if self.hashes is not None:
                 self.hashes.want(checkpoint)
+                if checkpoint.refiner is not None:
+                    self.hashes.want(checkpoint.refiner)
             candidates = self._candidates(request, cancel)
         if cancel.is_set():
             raise Cancelled
@@ -342,4 +345,6 @@ def load_checkpoint(
     found = identify(Path(request.checkpoint), read, request.override)
     checkpoint = supply(found, request.components, read)
     require_complete(checkpoint, shelf.gaps(checkpoint) if shelf else ())
-    return checkpoint
+    if request.refiner is None:
+        return checkpoint
+    return with_refiner(checkpoint, identify(Path(request.refiner.checkpoint), read))

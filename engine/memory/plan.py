@@ -68,6 +68,7 @@ def plan_memory(
     more_jobs: bool,
     free_bytes: int,
     limit_bytes: int | None,
+    refiner: ComponentBytes | None = None,
 ) -> MemoryPlan:
     """Choose the fastest way that fits: converted in memory, or a mapped working copy.
 
@@ -78,7 +79,8 @@ def plan_memory(
     `text_encoder` is all of them, which are held at once only where they stay; `largest_text` is
     the largest (None: there is one). The VAE computes in numbers of `vae_itemsize` bytes, in tiles
     of `tile_cells` if that is asked for; else tiles are taken where components take turns and the
-    whole does not fit. `preview_bytes` are held while the denoiser runs.
+    whole does not fit. `preview_bytes` are held while the denoiser runs; a `refiner` is a second
+    one.
     """
     budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
     largest = largest_text or text_encoder
@@ -97,13 +99,20 @@ def plan_memory(
             text = largest.packed + largest.converted * held
             loaded = (denoiser.converted * held or denoiser.packed) * way.beside
             first, third = max(first, text + loaded), 0
-        peak = _BASE_BYTES + third + (first + second if way.together else max(first, second))
+        runs = first, second, _run_bytes(refiner, cells, held=held)
+        peak = _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
         chosen = (way.together, peak, budget, way.resident, way.beside, way.tiles)
         return MemoryPlan(placement, *chosen)
 
     ways = _ways(more_jobs=more_jobs, several=pictures > 1, tiles=tile_cells is not None)
     plans = [plan(placement, way) for placement in WeightPlacement for way in ways]
     return next((plan for plan in plans if plan.fits), plans[-1])
+
+
+def _run_bytes(refiner: ComponentBytes | None, cells: int, *, held: bool) -> int:
+    if refiner is None:
+        return 0
+    return refiner.packed + refiner.converted * held + cells * _DENOISER_BYTES_PER_CELL
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from engine.pipeline.denoising import Denoising, EncodedCanvas
 from engine.pipeline.forecast import Run
 from engine.pipeline.joint_conditioning import JointConditioning
 from engine.pipeline.prompt_plan import PromptPlan
+from engine.pipeline.refining import Leg
 from engine.pipeline.size_conditioning import added_conditioning
 from engine.pipeline.stages import Reporter, Stages
 from engine.sampling.denoiser import Predict
@@ -63,10 +64,10 @@ class DenoiserRun:
         """How many predictions an evaluation makes."""
         return plan.shape(guided=self._is_guided)[0] + self._denoising.asks_without_picture
 
-    def forecast(self, plan: PromptPlan, cells: int) -> Run:
-        """A picture's steps, for estimates."""
+    def forecast(self, plan: PromptPlan, cells: int, share: float = 1.0) -> Run:
+        """A picture's steps, or a share of them, for estimates."""
         evaluations = self._denoising.steps * SAMPLERS[self._request.sampler].evaluations
-        times = evaluations * self._contexts(plan)
+        times = max(round(share * evaluations), 1) * self._contexts(plan)
         return Run(Phase.DENOISE, self.network(plan), times=times, each=True, size=cells)
 
     def run(
@@ -75,25 +76,28 @@ class DenoiserRun:
         request: ResolvedRequest,
         prompt: JointConditioning,
         canvas: EncodedCanvas,
+        part: Leg | None = None,
     ) -> Latent:
-        """From seeded noise, over what the canvas holds if anything, to a clean latent."""
-        denoising, reporter = self._denoising, self._reporter
+        """From seeded noise, over what the canvas holds if anything, to a clean latent.
+
+        Of the run it takes a `part`, or all of it.
+        """
+        reporter, leg = self._reporter, part or self._denoising
 
         def work(session: Session) -> Latent:
             if self._is_to_be_asked:
                 self._ask(session, request, prompt)
-            beginning = denoising.start(request, canvas)
-            predict = self._predict(session, request, prompt, beginning.beside)
+            beginning = leg.start(request, canvas)
+            predict = self._predict(session, request, prompt, beginning.beside, leg.evaluated)
             x = beginning.x
-            total = denoising.steps
-            reporter.progress(0, total)
-            for step in denoising.run(beginning, predict, prompt.weights):
+            reporter.progress(leg.begun, self._denoising.steps)
+            for step in leg.run(beginning, predict, prompt.weights):
                 x = step.x
-                reporter.progress(step.progress(total), total)
+                reporter.progress(*leg.progress(step))
                 reporter.preview(step.index + 1, step.denoised, self._checkpoint.latent)
                 if checks.numbers(x):
                     break  # further steps would only cost time
-            return denoising.finish(x, beginning.kept)
+            return leg.finish(x, beginning.kept)
 
         return self._stages.run(Phase.DENOISE, network, work, checks.numbers, keep=True)
 
@@ -120,9 +124,10 @@ class DenoiserRun:
         request: ResolvedRequest,
         prompt: JointConditioning,
         beside: Latent | None,
+        evaluated: int = 0,
     ) -> Predict:
         """What the network says under the prompts that are in effect at each evaluation."""
-        evaluations = count()
+        evaluations = count(evaluated)
         pinned: Array | None = None
 
         def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:

@@ -122,8 +122,8 @@ class Denoising:
         blends = self._masks and self._sees is not Beside.MASK
         return self._redraws and (blends or self._sees is Beside.PICTURE or not self._from_noise)
 
-    def start(self, request: ResolvedRequest, canvas: EncodedCanvas) -> Beginning:
-        """Where one picture begins."""
+    def start(self, request: ResolvedRequest, canvas: EncodedCanvas, first: int = 0) -> Beginning:
+        """Where one picture begins; the noise is for the steps from the one at `first` on."""
         plan, latent, drawn = self._plan, None, 0
         samples = request.convention.samples_encoded
         if canvas.init is not None:
@@ -139,7 +139,7 @@ class Denoising:
                 hidden = canvas.hidden.mean + canvas.hidden.deviation * drawn_next
         if latent is not None and canvas.mask is not None:
             latent = self._with_content(request, latent, canvas.mask)
-        source = noise.steps(plan.sigmas, plan.whole, brownian=plan.brownian)
+        source = noise.steps(plan.sigmas[first:], plan.whole, brownian=plan.brownian)
         x = plan.start(noise.first, None if self._from_noise else latent)
         kept = None
         if canvas.mask is not None and latent is not None:
@@ -150,6 +150,40 @@ class Denoising:
         self, beginning: Beginning, predict: Predict, weights: tuple[float, ...]
     ) -> Iterator[Step]:
         """The sampler's steps; `weights` are those of the positive prompts."""
+        return self.sample(self.denoise(beginning, predict, weights), beginning)
+
+    def sample(
+        self, denoise: GuidedDenoise, beginning: Beginning, first: int = 0, end: int | None = None
+    ) -> Iterator[Step]:
+        """The sampler's steps over the levels from the one at `first` to the one at `end`."""
+        levels = self._plan.sigmas[first : None if end is None else end + 1]
+        return self._plan.sampler(denoise, beginning.x, levels, beginning.noise)
+
+    # Of a run before it: neither steps nor evaluations.
+    begun = 0
+    evaluated = 0
+
+    def progress(self, step: Step) -> tuple[int, int]:
+        """How many steps lie behind after this one, and of how many."""
+        return step.progress(self.steps), self.steps
+
+    def timesteps(self) -> tuple[float, ...]:
+        """The timestep that each step begins at; where there are none, the place of its level."""
+        training = self._plan.training
+        told = training.sigma_to_timestep
+        if isinstance(training, EdmSchedule):
+            told = training.sigma_to_place
+        # To what is left of the digits once a level was rounded.
+        return tuple(round(float(told(sigma)), 2) for sigma in self._plan.sigmas[:-1])
+
+    def nearest_timestep(self, sigma: np.float32) -> int:
+        """That of the training level nearest to a level."""
+        return int(np.abs(self._plan.training.sigmas - sigma).argmin())
+
+    def denoise(
+        self, beginning: Beginning, predict: Predict, weights: tuple[float, ...]
+    ) -> GuidedDenoise:
+        """What the sampler asks for the picture in its latents."""
         guidance = self._request.guidance_options
         denoise: GuidedDenoise = Denoiser(
             predict,
@@ -165,7 +199,7 @@ class Denoising:
         )
         if beginning.kept is not None and (keeping := self._keeping) is not None:
             denoise = MaskedDenoise(denoise, beginning.kept, keeping)
-        return self._plan.sampler(denoise, beginning.x, self._plan.sigmas, beginning.noise)
+        return denoise
 
     def finish(self, x: Latent, kept: Kept | None) -> Latent:
         """The latents to decode, from those of the last step."""

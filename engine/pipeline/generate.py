@@ -1,6 +1,6 @@
 """One screen from a resolved job to its pictures: encode, denoise, decode, check."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -19,7 +19,9 @@ from engine.pipeline.canvas_encoding import CanvasEncoding
 from engine.pipeline.denoiser_run import DenoiserRun
 from engine.pipeline.denoising import Denoising, EncodedCanvas
 from engine.pipeline.forecast import Run
-from engine.pipeline.prompt_encoding import Plans, PromptEncoding, texts_of
+from engine.pipeline.joint_conditioning import JointConditioning
+from engine.pipeline.prompt_encoding import Plans, PromptEncoding, Texts, texts_of
+from engine.pipeline.refinement import BaseRun, Refinement
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.sampling.types import Latent
 from engine.text.tokenizers import ClipTokenizer
@@ -63,17 +65,13 @@ class Generation:
         self.job, self.stages = job, stages
         self.request, self.checkpoint = job.request, job.checkpoint
         self.canvas = read_canvas(job.request, job.checkpoint.latent.downscale)
-        denoising = Denoising(
-            job.request,
-            job.checkpoint,
-            redraws=self.canvas is not None,
-            masks=self.canvas is not None and self.canvas.mask is not None,
-        )
+        denoising = self._denoising(job.checkpoint)
         self._prompts = PromptEncoding(job.request, job.checkpoint, job.tokenizer, stages)
         self._denoiser = DenoiserRun(job.request, job.checkpoint, denoising, stages, reporter)
         self._vae = Autoencoder(job.request, job.checkpoint, stages, reporter)
         given = job.request, job.checkpoint, self.canvas, denoising
         self._encoding = CanvasEncoding(*given, self._vae)
+        self._refinement = self._refine(denoising, reporter)
 
     @property
     def warnings(self) -> list[ErrorInfo]:
@@ -103,13 +101,42 @@ class Generation:
                 canvas = self._encoding.encode()
             # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
             self.stages.prepare(self._denoiser.network(plans[texts_of(group[0])]))
-            prompts = self._prompts.encode(plans)
+            take = self._taken(plans, self._prompts.encode(plans), group, canvas)
             for request in group:
-                texts = texts_of(request)
-                network = self._denoiser.network(plans[texts])
-                latent = self._denoiser.run(network, request, prompts[texts], canvas)
-                pixels = self._pixels(self._decode(latent))
+                pixels = self._pixels(self._decode(take(request)))
                 yield Picture(request, pixels)
+
+    def _taken(
+        self,
+        plans: Plans,
+        prompts: dict[Texts, JointConditioning],
+        group: Sequence[ResolvedRequest],
+        canvas: EncodedCanvas,
+    ) -> Callable[[ResolvedRequest], Latent]:
+        """How each of these pictures is taken from noise to its latent."""
+
+        def base(request: ResolvedRequest) -> BaseRun:
+            texts = texts_of(request)
+            return BaseRun(self._denoiser, self._denoiser.network(plans[texts]), prompts[texts])
+
+        refinement = self._refinement
+        if refinement is None:
+            return lambda request: base(request).all_of(request, canvas)
+        planned = refinement.plan(group)
+        encoded = refinement.encode(planned)
+        return lambda request: refinement.run(base(request), request, planned, encoded, canvas)
+
+    def _denoising(self, checkpoint: IdentifiedCheckpoint) -> Denoising:
+        redraws = self.canvas is not None
+        masks = self.canvas is not None and self.canvas.mask is not None
+        return Denoising(self.request, checkpoint, redraws=redraws, masks=masks)
+
+    def _refine(self, base: Denoising, reporter: Reporter) -> Refinement | None:
+        refiner = self.checkpoint.refiner
+        if refiner is None or self.request.refiner is None:
+            return None
+        both, own = (self.checkpoint, refiner), self._denoising(refiner)
+        return Refinement(self.request, *both, base, own, self.stages, reporter)
 
     def first_runs(self) -> tuple[Run, ...]:
         """What the first picture will go through, before anything is loaded."""
@@ -120,10 +147,16 @@ class Generation:
         """What the job will do, for estimates: where its pictures differ, as the first one."""
         form = self.checkpoint.latent
         cells = (request.height // form.downscale) * (request.width // form.downscale)
+        refinement, share = self._refinement, 1.0
+        refined: tuple[Run, ...] = ()
+        if refinement is not None and request.refiner is not None:
+            share = request.refiner.switch_at
+            refined = refinement.runs(refinement.plan((request,)), request, cells)
         return (
             *self._encoding.runs(),
             *self._prompts.runs(plans),
-            self._denoiser.forecast(plans[texts_of(request)], cells),
+            self._denoiser.forecast(plans[texts_of(request)], cells, share),
+            *refined,
             *self._vae.decoding(),
             Run(Phase.SAVE, each=True, size=cells),
         )

@@ -210,6 +210,8 @@ def _network(
     dimensions: Dimensions,
 ) -> Network:
     weights = checkpoint.components[component].weights
+    # So that a refiner's is not taken for that of the checkpoint before it.
+    name = f"refiner_{name}" if checkpoint.refines else name
     title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
     overflows = component is Component.VAE and checkpoint.vae_overflows_f16
     return Network(name, emit, weights, checkpoint.digest, dimensions, title, overflows)

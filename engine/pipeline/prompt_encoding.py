@@ -126,7 +126,8 @@ class PromptEncoding:
 
     def _without_empty(self, texts: Texts, conditioning: Conditioning) -> Conditioning:
         family, convention = self._checkpoint.text, self._request.convention
-        zeroes = family.zeroes_empty and convention.zeroes_empty_negative and not texts[1]
+        knows = convention.name in family.zeroes_empty
+        zeroes = knows and convention.zeroes_empty_negative and not texts[1]
         return conditioning.without_negative() if zeroes else conditioning
 
 

@@ -19,7 +19,7 @@ from engine.api.limits import (
     MIN_VAE_TILE,
 )
 from engine.api.record import ResolvedRequest
-from engine.api.request import GenerateRequest, GuidanceOptions, SeedOptions
+from engine.api.request import GenerateRequest, GuidanceOptions, RefinerChoice, SeedOptions
 from engine.api.values import (
     ErrorCode,
     PrecisionName,
@@ -40,10 +40,7 @@ _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
 def resolve(
     request: GenerateRequest, checkpoint: IdentifiedCheckpoint, device: Device
 ) -> ResolvedRequest:
-    """The request without gaps.
-
-    Raises EngineError(REQUEST_INVALID) naming what is wrong, or INPUT_IMAGE_UNREADABLE.
-    """
+    """Fill the gaps. Raises EngineError: REQUEST_INVALID says why, or INPUT_IMAGE_UNREADABLE."""
     sampler = request.sampler or checkpoint.hints.sampler or _DEFAULT_SAMPLER
     defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
     filled = fill_inputs(request, checkpoint)
@@ -71,14 +68,28 @@ def resolve(
         guidance_options=filled.guidance_options,
         size_options=request.size_options,
         mask_options=filled.mask_options,
-        zero_terminal_snr=checkpoint.zero_terminal_snr
-        if request.zero_terminal_snr is None
-        else request.zero_terminal_snr,
+        zero_terminal_snr=_zero_terminal_snr(request, checkpoint),
         override=request.override,
         vae_tile=request.vae_tile,
+        refiner=_refiner(request.refiner, checkpoint),
     )
     _check(resolved, request.count, checkpoint)
     return resolved
+
+
+def _zero_terminal_snr(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:
+    chosen = request.zero_terminal_snr
+    return checkpoint.zero_terminal_snr if chosen is None else chosen
+
+
+def _refiner(
+    choice: RefinerChoice | None, checkpoint: IdentifiedCheckpoint
+) -> RefinerChoice | None:
+    if choice is None:
+        return None
+    check_range("refiner's start", choice.switch_at, 0, 1)
+    path = checkpoint.refiner.path if checkpoint.refiner else choice.checkpoint
+    return msgspec.structs.replace(choice, checkpoint=str(path))
 
 
 def suggested_settings(checkpoint: IdentifiedCheckpoint) -> tuple[SuggestedSettings, ...]:

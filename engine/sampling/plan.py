@@ -68,14 +68,7 @@ def plan_sampling(
     Raises EngineError REQUEST_INVALID for options that the sampler or the schedule has not got.
     """
     convention = request.convention
-    choice = ScheduleChoice(
-        request.schedule,
-        _training(request, training),
-        request.schedule_options,
-        convention.name,
-        aligned_for,
-        request.sampler in convention.discards_next_to_last,
-    )
+    choice = _choice(request, aligned_for, training)
     sampler = bind_options(
         request.sampler, request.sampler_options, convention.name, choice.training
     )
@@ -98,6 +91,19 @@ def plan_sampling(
     start = _start(convention, first, choice.training.sigma_max)
     taken, whole = levels.taken, levels.whole
     return SamplingPlan(sampler, choice.training, taken, whole, start, _as_it_is, brownian)
+
+
+def _choice(
+    request: ResolvedRequest, aligned_for: AlignedFor, trained: EdmSchedule | None
+) -> ScheduleChoice:
+    return ScheduleChoice(
+        request.schedule,
+        _training(request, trained),
+        request.schedule_options,
+        request.convention.name,
+        aligned_for,
+        request.sampler in request.convention.discards_next_to_last,
+    )
 
 
 def _training(request: ResolvedRequest, trained: EdmSchedule | None) -> NoiseSchedule:
