@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from app.checkpoints import find_checkpoint
 from app.cli import overrides
-from app.cli.terminal import ByteBar, print_json
+from app.cli.terminal import ByteBar, harmless, print_json
 from app.paths import find_paths, starter_checkpoint
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, Gap
 from engine.api.values import ErrorCode, PredictionType
@@ -83,7 +83,7 @@ def _hash(checkpoint: IdentifiedCheckpoint, known: KnownFiles) -> FullHash:
 
 
 def _print(output: CheckpointInfo, tensors: str | None) -> None:
-    print(output.path)
+    print(harmless(output.path))
     prediction = PredictionType(output.prediction).label
     guess = "" if output.prediction_is_stated else ", to be confirmed by its first picture"
     print(f"  family         {output.family} ({output.variant}), {prediction}{guess}")
@@ -97,13 +97,13 @@ def _print(output: CheckpointInfo, tensors: str | None) -> None:
         print(f"  AutoV3         {tensors[:TENSORS_HASH_DIGITS]}")
     for gap in output.gaps:
         for line in _missing(gap):
-            print(line)
+            print(harmless(line))
     for line in _said(output.card):
         print(line)
     if output.ignored_keys:
         print(f"  ignored        {output.ignored_keys} tensors that belong to no component")
     for line in output.evidence:
-        print(f"  because        {line}")
+        print(harmless(f"  because        {line}"))
 
 
 def _missing(gap: Gap) -> Iterator[str]:

@@ -34,14 +34,20 @@ class Usage(Exception):  # noqa: N818 (named for what it reports)
 
 def print_error(error: ErrorInfo) -> None:
     """One line of what happened and what to do; the technical detail where asked for."""
-    print(" ".join(filter(None, (f"safelight: {error.message}", error.hint))), file=sys.stderr)
+    line = " ".join(filter(None, (f"safelight: {error.message}", error.hint)))
+    print(harmless(line), file=sys.stderr)
     if error.detail and os.environ.get("SAFELIGHT_DEBUG"):
         print(error.detail, file=sys.stderr)
 
 
+def harmless(text: str) -> str:
+    """A line without what a terminal would obey: names come from strangers."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+
+
 def print_note(sentence: str) -> None:
     """Something worth knowing that is no failure."""
-    print(f"safelight: {sentence}", file=sys.stderr)
+    print(harmless(f"safelight: {sentence}"), file=sys.stderr)
 
 
 def print_json(value: object) -> None:

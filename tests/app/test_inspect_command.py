@@ -100,3 +100,17 @@ def test_cards_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     out = capsys.readouterr().out
     assert "trained words  neon style" in out
     assert "x.civitai.info: SDXL 1.0, but its shapes are SD 1.x's" in out
+
+
+def test_names_from_strangers_do_not_reach_the_terminal_as_they_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_sparse(tmp_path / "a\x1b[31m\nb.safetensors", SMALL)
+    assert run(["inspect", str(path)]) == 0
+    broken = tmp_path / "c\x1b[31m\n.safetensors"
+    broken.touch()
+    assert run(["inspect", str(broken)]) == 1
+    captured = capsys.readouterr()
+    for text in (captured.out, captured.err):
+        assert "\x1b" not in text
+    assert captured.err.count("\n") == 1
