@@ -27,6 +27,7 @@ from engine.graphs.unet import UNetConfig
 MOST_FILES = 1000
 MOST_OFFERED = 5
 _SUFFIXES = {".safetensors", ".ckpt"}
+_NO_DIGEST = "none"
 _FOLDER_SIGN = "model_index.json"
 _TEXTS = {Component.TEXT_ENCODER, Component.TEXT_ENCODER_2}
 _TEXT_WIDTH = re.compile(r"token_embedding\.weight \[\d+,(\d+)\]")
@@ -118,7 +119,7 @@ class Shelf:
 
 def _read_header(path: Path) -> TensorIndex:
     """A file without its digest, for which places all over it would be read."""
-    return read_index(path, lambda _: "")
+    return read_index(path, lambda _: _NO_DIGEST)
 
 
 def _weights_below(folder: Path) -> Iterator[Path]:
