@@ -22,6 +22,7 @@ from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.plan import TILE_CELLS, ComponentBytes, MemoryPlan, plan_memory
 from engine.memory.residency import Residency
 from engine.pipeline import networks
+from engine.pipeline.denoising import guidances
 from engine.pipeline.forecast import Forecast
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import precisions, resolve
@@ -133,6 +134,8 @@ class DeviceRun:
             vae_itemsize=vae_precision.dtype.itemsize,
             tile_cells=tile and (tile // latent) ** 2,
             refiner=self._refiner_bytes(precision),
+            # One that edits is asked once more, without its picture.
+            contexts=2 + (guidances(self.resolved)[1] != 1),
             cells=(self.resolved.width // latent) * (self.resolved.height // latent),
             pictures=self.count,
             more_jobs=self.residency is not None,

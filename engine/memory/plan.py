@@ -6,6 +6,8 @@ from enum import StrEnum
 # What a working set needs beside weights, per latent cell: measured peaks of SD 1.5 at 512x512 and
 # of SDXL at 1024x1024, in bfloat16.
 _DENOISER_BYTES_PER_CELL = 90_000
+# Under a prompt and its negative.
+_MEASURED_CONTEXTS = 2
 # For each byte of a number; of the VAE's core alone (`engine.graphs.vae_tiles`) and of all of it.
 _VAE_CORE_BYTES_PER_CELL = 12_000
 _VAE_BYTES_PER_CELL = 90_000
@@ -63,6 +65,7 @@ def plan_memory(
     vae_itemsize: int = 2,
     tile_cells: int | None = None,
     preview_bytes: int = 0,
+    contexts: int = _MEASURED_CONTEXTS,
     cells: int,
     pictures: int,
     more_jobs: bool,
@@ -80,11 +83,12 @@ def plan_memory(
     the largest (None: there is one). The VAE computes in numbers of `vae_itemsize` bytes, in tiles
     of `tile_cells` if that is asked for; else tiles are taken where components take turns and the
     whole does not fit. `preview_bytes` are held while the denoiser runs; a `refiner` is a second
-    one.
+    one. It predicts `contexts` times at once: fewer than a prompt and its negative count as these.
     """
     budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
     largest = largest_text or text_encoder
-    denoiser_run = denoiser.packed + cells * _DENOISER_BYTES_PER_CELL + preview_bytes
+    times = max(contexts, _MEASURED_CONTEXTS) / _MEASURED_CONTEXTS
+    denoiser_run = denoiser.packed + int(cells * _DENOISER_BYTES_PER_CELL * times) + preview_bytes
     tile = min(cells, tile_cells or TILE_CELLS**2)
 
     def plan(placement: WeightPlacement, way: _Way) -> MemoryPlan:

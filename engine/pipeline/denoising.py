@@ -96,7 +96,7 @@ class Denoising:
         form = checkpoint.latent
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
-        self.guidance, self.image_guidance = _guidance(request)
+        self.guidance, self.image_guidance = guidances(request)
         if networks.is_told_guidance(checkpoint):
             # It has learnt what the negative prompt is for, and needs no second half.
             self.guidance = 1.0
@@ -269,7 +269,7 @@ class Denoising:
         )
 
 
-def _guidance(request: ResolvedRequest) -> tuple[float, float]:
+def guidances(request: ResolvedRequest) -> tuple[float, float]:
     """How strictly the prompt is followed, and the picture where one is edited."""
     image = request.guidance_options.image_guidance
     if image is None:

@@ -40,6 +40,23 @@ def peak(*, pictures: int, placement: WeightPlacement, together: bool) -> int:
     raise AssertionError(placement, together)
 
 
+def test_a_denoiser_that_is_asked_three_times_at_once_works_on_half_as_much_again() -> None:
+    def planned(contexts: int) -> int:
+        return plan_memory(
+            *(DENOISER, VAE, TEXT),
+            contexts=contexts,
+            cells=4 * CELLS,
+            pictures=1,
+            more_jobs=False,
+            free_bytes=10**12,
+            limit_bytes=None,
+        ).peak_bytes
+
+    # 90,000 bytes for a cell under a prompt and its negative.
+    assert planned(3) - planned(2) == 4 * CELLS * 90_000 // 2
+    assert planned(1) == planned(2)
+
+
 def test_with_room_for_everything_nothing_is_spared() -> None:
     assert (plan().placement, plan().together) == (MEMORY, False)
     batch = plan(pictures=4)

@@ -2,6 +2,7 @@
 # pyright: basic
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
+import json
 import logging
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,12 @@ from backends.base import Precision  # noqa: E402
 from backends.cpu import CpuBackend  # noqa: E402
 from engine.api.masks import MaskOptions  # noqa: E402
 from engine.api.request import GuidanceOptions, InputImage  # noqa: E402
-from engine.api.values import InputRole, SamplerName, ScheduleName  # noqa: E402
+from engine.api.values import (  # noqa: E402
+    InputRole,
+    PredictionType,
+    SamplerName,
+    ScheduleName,
+)
 from engine.families import identify  # noqa: E402
 from tests.oracle.sdxl_folder import (  # noqa: E402
     unet_module,
@@ -254,3 +260,34 @@ def test_guidance_of_an_edit_is_rescaled(checkpoints, pictures: Pictures) -> Non
     made, expected = edited(checkpoints, pictures, "sdxl", 3.0, rescale=0.7)
     check(made, expected)
     assert psnr(made, edited(checkpoints, pictures, "sdxl", 3.0)[0]) < 45
+
+
+def test_cosxls_edit_sees_its_picture_scaled(pictures: Pictures, tmp_path: Path) -> None:
+    folder = write_pipeline(tmp_path, unet_module(in_channels=8))
+    scheduler = diffusers.EDMEulerScheduler(
+        sigma_min=0.002,
+        sigma_max=120.0,
+        sigma_data=1.0,
+        prediction_type="v_prediction",
+        sigma_schedule="exponential",
+    )
+    scheduler.save_pretrained(folder / "scheduler")
+    index = json.loads((folder / "model_index.json").read_text())
+    index["scheduler"] = ["diffusers", "EDMEulerScheduler"]
+    (folder / "model_index.json").write_text(json.dumps(index))
+    assert identify(folder).prediction is PredictionType.EDM_V
+    kind = diffusers.StableDiffusionXLInstructPix2PixPipeline
+    pipe = kind.from_pretrained(folder, add_watermarker=False, is_cosxl_edit=True)
+    pipe.set_progress_bar_config(disable=True)
+    expected = pipe(
+        **TEXTS,
+        image=Image.open(pictures.init.path),
+        width=SIDE,
+        height=SIDE,
+        num_inference_steps=STEPS,
+        guidance_scale=GUIDANCE,
+        image_guidance_scale=1.5,
+        generator=torch.Generator("cpu").manual_seed(SEED),
+    ).images[0]
+    made = ours(folder, pictures.init, schedule=ScheduleName.EXPONENTIAL)
+    check(made, np.asarray(expected))

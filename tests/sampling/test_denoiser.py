@@ -238,3 +238,33 @@ def test_a_level_of_pure_noise_keeps_its_precision():
     )
     result = denoise(x.astype(np.float32), sigma)
     np.testing.assert_allclose(result, PICTURE, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(("text", "image"), [(7.5, 1.5), (1.0, 2.0), (4.0, 0.5), (5.0, 1.0)])
+def test_an_edit_is_guided_by_text_and_picture(text: float, image: float) -> None:
+    """Brooks et al. (2023), equation 3, in the noise that is predicted."""
+    both, with_picture, without = (normals([5, i], (4, 3, 5)) for i in range(3))
+    x = noised(PICTURE, NOISE, SIGMA)
+
+    def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
+        assert guided
+        return np.concatenate((both, with_picture, without) if image != 1 else (both, with_picture))
+
+    denoise = Denoiser(predict, TRAINING, PredictionType.EPSILON, text, image_guidance=image)
+    noise = without + image * (with_picture - without) + text * (both - with_picture)
+    np.testing.assert_allclose(denoise(x, SIGMA), x - SIGMA * noise, rtol=1e-4, atol=1e-4)
+
+
+def test_outside_of_its_levels_an_edit_is_the_prompts_alone() -> None:
+    both = normals([5, 0], (4, 3, 5))
+    x = noised(PICTURE, NOISE, SIGMA)
+
+    def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
+        assert not guided
+        return both
+
+    levels = (0.0, 1.0)
+    denoise = Denoiser(
+        predict, TRAINING, PredictionType.EPSILON, 7.5, image_guidance=1.5, guided_levels=levels
+    )
+    np.testing.assert_allclose(denoise(x, SIGMA), x - SIGMA * both, rtol=1e-5, atol=1e-5)
