@@ -41,6 +41,7 @@ class DenoiserRun:
         self._denoising, self._stages, self._reporter = denoising, stages, reporter
         # What the denoiser showed that it predicts, where nothing states it.
         self.found: PredictionType | None = None
+        self._asked = False
         # By contexts and tokens.
         self._networks: dict[tuple[int, int], Network] = {}
 
@@ -105,7 +106,7 @@ class DenoiserRun:
     def _is_to_be_asked(self) -> bool:
         checkpoint = self._checkpoint
         sees_more = networks.seen_beside(checkpoint) is not networks.Beside.NOTHING
-        return checkpoint.parts.unstated is not None and self.found is None and not sees_more
+        return checkpoint.parts.unstated is not None and not self._asked and not sees_more
 
     def _ask(self, session: Session, request: ResolvedRequest, prompt: JointConditioning) -> None:
         """Find out what the denoiser predicts; whatever the text, it shows in noise alone."""
@@ -113,7 +114,7 @@ class DenoiserRun:
         shape = form.channels, request.height // form.downscale, request.width // form.downscale
         predict = self._predict(session, request, prompt, None)
         result = probe_prediction(lambda x, timestep: predict(x, timestep, False)[:1], shape)
-        self.found = result.prediction
+        self.found, self._asked = result.prediction, True
         if self.found is not None:
             self._denoising.prediction = self.found
         _log.info("the denoiser was asked what it predicts: %s", result)

@@ -40,7 +40,7 @@ class Bench:
         self.runner.known_files = KnownFiles(folder / "known", lambda: 1 << 62)
         self.out = f"{folder / 'out'}/"
 
-    def picture(self, prediction: PredictionType | None = None) -> SavedImage:
+    def picture(self, prediction: PredictionType | None = None, count: int = 1) -> SavedImage:
         request = GenerateRequest(
             prompt="a red house",
             checkpoint=str(self.path),
@@ -50,8 +50,9 @@ class Bench:
             height=64,
             seed=1,
             backend="cpu",
+            count=count,
         )
-        saver = PictureSaver(self.out, 1)
+        saver = PictureSaver(self.out, count)
         return self.runner.run(request, saver, SilentReporter(), CancelToken()).images[0]
 
     def known(self) -> IdentifiedCheckpoint:
@@ -94,7 +95,7 @@ def test_the_kinds_make_other_pictures(tmp_path: Path) -> None:
 
 def test_what_tells_nothing_leaves_the_guess(tmp_path: Path, asked: list[int]) -> None:
     bench = Bench(tmp_path, 0.5)
-    assert bench.picture().record.prediction is PredictionType.EPSILON
+    assert bench.picture(count=2).record.prediction is PredictionType.EPSILON
     assert bench.known().parts.unstated is not None
     assert asked == [1]
 
