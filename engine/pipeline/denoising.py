@@ -204,9 +204,11 @@ class Denoising:
     def finish(self, x: Latent, kept: Kept | None) -> Latent:
         """The latents to decode, from those of the last step."""
         x = self._plan.finish(x)
-        if kept is None or self._keeping in (None, Keeping.SHOWN_AND_PICTURE):
+        if kept is None or self._keeping is Keeping.SHOWN_AND_PICTURE:
             return x
-        return kept.blend(x, kept.latent)
+        # InvokeAI restores it even where the denoiser sees the mask.
+        invokes = self._request.convention.name is ConventionName.INVOKE
+        return kept.blend(x, kept.latent) if self._keeping or invokes else x
 
     @property
     def _keeping(self) -> Keeping | None:

@@ -122,3 +122,31 @@ def test_an_inpainting_checkpoint_without_a_mask_redraws_it_all(
     corner = (slice(0, 8), slice(0, 8))
     assert np.array_equal(part[corner], before[corner])
     assert np.abs(whole[corner].astype(int) - before[corner]).mean() > 5
+
+
+@pytest.mark.parametrize("tool", [ConventionName.A1111, ConventionName.COMFY])
+def test_a_mask_that_is_white_all_over_is_none(
+    tiny: Path, inputs: tuple[InputImage, ...], tmp_path: Path, tool: ConventionName
+) -> None:
+    """Whatever its size, which is scaled to the picture's."""
+    Image.new("1", (150, 90), 1).save(tmp_path / "white.png")
+    white = InputImage(role=InputRole.MASK, path=str(tmp_path / "white.png"))
+    asked = {"strength": 0.5, "steps": 4, "convention": tool}
+    masked = run(a_request(tiny, inputs=(inputs[0], white), **asked), CPU).pixels[0]
+    plain = run(a_request(tiny, inputs=inputs[:1], **asked), CPU).pixels[0]
+    np.testing.assert_array_equal(masked, plain)
+
+
+@pytest.mark.parametrize("channels", [4, 9])
+def test_invokeai_keeps_the_latent_of_what_is_kept(
+    folder: Path, tiny: Path, inputs: tuple[InputImage, ...], channels: int
+) -> None:
+    checkpoint = tiny if channels == 4 else folder / "9"
+    asked = {"steps": 4, "convention": ConventionName.INVOKE, "inputs": inputs}
+    half, full = (
+        run(a_request(checkpoint, strength=strength, **asked), CPU).pixels[0].astype(int)
+        for strength in (0.5, 1.0)
+    )
+    differences = np.abs(half - full).mean(axis=2)
+    # Of what is kept only the latent's neighbours differ, through the VAE's convolutions.
+    assert differences[:6].mean() < differences[20:44, 20:44].mean() / 2
