@@ -11,7 +11,7 @@ import msgspec
 
 from app.time_left import TimeLeft
 from engine.api.values import ErrorInfo, Phase
-from engine.jobs.runner import SilentReporter
+from engine.jobs.reporting import SilentReporter
 from engine.jobs.saving import SavedImage
 from engine.pipeline.forecast import Outlook
 

@@ -25,13 +25,20 @@ from engine.checkpoints.diffusers_folder import (
     read_vae,
 )
 from engine.checkpoints.files import read_index
-from engine.checkpoints.index import combined_digest
+from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
 from engine.families import sd1, sd2, sdxl, sdxl_refiner
 from engine.families.base import Component, Family, IdentifiedCheckpoint, Parts
 from engine.families.hints import CheckpointHints, read_hints
 from engine.families.recognition import Kind, listing, recognise
+from engine.families.tiny_vaes import (
+    is_tiny_vae,
+    is_tiny_vae_folder,
+    named_space,
+    tiny_vae_parts,
+)
 from engine.graphs.clip_text import ClipTextConfig
+from engine.graphs.tiny_vae import TinyVaeConfig
 
 FAMILIES: tuple[Family, ...] = (sd1.FAMILY, sd2.FAMILY, sdxl.FAMILY, sdxl_refiner.FAMILY)
 
@@ -232,9 +239,13 @@ def _titles() -> str:
 
 
 def _read_part(family: Family, component: Component, path: Path, read: ReadIndex) -> Parts:
+    if component is Component.VAE and is_tiny_vae_folder(path):
+        path = path / "diffusion_pytorch_model.safetensors"
     parts = _read_folder_part(family, component, path, read) if path.is_dir() else None
     if parts is None:
         index = read(path)
+        if component is Component.VAE and is_tiny_vae(index.tensors):
+            return _read_tiny_vae(family, index, read)
         text = listing(index.tensors)
         kind = recognise(text)
         if kind is not None and component not in kind.supplies:
@@ -245,6 +256,17 @@ def _read_part(family: Family, component: Component, path: Path, read: ReadIndex
         parts = family.read_file(index, frozenset({component}))
     if component not in parts.sources:
         raise _cannot_supply(component, path, "it has none")
+    return parts
+
+
+def _read_tiny_vae(family: Family, index: TensorIndex, read: ReadIndex) -> Parts:
+    space = named_space(index.path)
+    if space not in (None, family.latents):
+        raise _cannot_supply(Component.VAE, index.path, f"its name says {space and space.name}")
+    parts = tiny_vae_parts(index, read)
+    config = parts.sources[Component.VAE].config
+    if isinstance(config, TinyVaeConfig) and not config.decoder_blocks:
+        raise _cannot_supply(Component.VAE, index.path, "it has no decoder")
     return parts
 
 

@@ -136,5 +136,10 @@ KINDS = (
         supplies=(Component.TEXT_ENCODER, Component.TEXT_ENCODER_2),
     ),
     Kind("a T5 text encoder", ("\nencoder.block.0.layer.0.SelfAttention.q.weight [",)),
-    Kind("a tiny VAE for previews", ("decoder.layers.0.", "\ntaesd_decoder."), none_of=_UNET),
+    Kind(
+        "a tiny VAE (TAESD)",
+        ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight ["),
+        none_of=_UNET,
+        supplies=(Component.VAE,),
+    ),
 )

@@ -45,6 +45,8 @@ class DeviceRun:
         known_files: KnownFiles,
         estimates: Estimates,
         choice: str = "",
+        *,
+        preview_bytes: int = 0,
     ) -> None:
         """Resolve and plan. Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY beforehand."""
         self.count = request.count
@@ -56,6 +58,7 @@ class DeviceRun:
         self.residency = residency
         self.known_files, self.estimates = known_files, estimates
         self.choice = choice
+        self.preview_bytes = preview_bytes
         self.plan = self._plan(request.memory_limit_bytes)
         self._require_room(request.memory_limit_bytes)
         tile = TILE_CELLS * checkpoint.latent.downscale
@@ -133,6 +136,7 @@ class DeviceRun:
             ),
             vae_itemsize=vae_precision.dtype.itemsize,
             tile_cells=tile and (tile // latent) ** 2,
+            preview_bytes=self.preview_bytes,
             refiner=self._refiner_bytes(precision),
             # One that edits is asked once more, without its picture.
             contexts=2 + (guidances(self.resolved)[1] != 1),

@@ -1,10 +1,9 @@
 """Runs one job from request to saved pictures, on the best device that works."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
@@ -19,7 +18,7 @@ from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
 from engine.errors import Cancelled, EngineError
-from engine.families.base import IdentifiedCheckpoint, LatentFormat
+from engine.families.base import IdentifiedCheckpoint, Parts
 from engine.families.identify import identify, require_complete, supply
 from engine.families.refiner_fit import with_refiner
 from engine.families.shelf import Shelf
@@ -39,48 +38,20 @@ from engine.jobs.fallback import (
 )
 from engine.jobs.preparation import Preparations
 from engine.jobs.prospect import Prospect
+from engine.jobs.reporting import JobReporter
 from engine.jobs.saving import PictureSaver, SavedImage
+from engine.jobs.tiny_preview import (
+    PREVIEW_BYTES,
+    Previewing,
+    TinyPreview,
+    loader,
+    tiny_decoder_for,
+)
 from engine.memory.plan import MemoryPlan
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
-from engine.pipeline.forecast import Outlook
 from engine.pipeline.resolve import resolve
-from engine.pipeline.stages import Reporter, Stopwatch
-from engine.sampling.types import Latent
-
-
-class JobReporter(Reporter, Protocol):
-    """Told how a job goes, on the thread that runs it."""
-
-    def image_saved(self, image: SavedImage) -> None:
-        """A picture is on disk."""
-        ...
-
-    def warning(self, warning: ErrorInfo) -> None:
-        """Something failed and was worked around."""
-        ...
-
-
-class SilentReporter:
-    """A `JobReporter` that says nothing; a base for those that say little."""
-
-    def expect(self, outlook: Outlook) -> None:
-        """Say nothing."""
-
-    def phase(self, phase: Phase) -> None:
-        """Say nothing."""
-
-    def progress(self, done: int, total: int) -> None:
-        """Say nothing."""
-
-    def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
-        """Say nothing."""
-
-    def image_saved(self, image: SavedImage) -> None:
-        """Say nothing."""
-
-    def warning(self, warning: ErrorInfo) -> None:
-        """Say nothing."""
+from engine.pipeline.stages import Stopwatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +103,7 @@ class JobRunner:
         prepares: bool = False,
     ) -> None:
         self.known_files = known_files(cache)
+        self.models = models
         self.shelf = Shelf(models, self.known_files) if models else None
         self.estimates = Estimates(cache / "durations.json")
         self.devices = devices or Devices(cache)
@@ -202,8 +174,25 @@ class JobRunner:
             raise Cancelled
         drawn = resolve(request, checkpoint, candidates[0].device)
         request = msgspec.structs.replace(request, seed=drawn.seed, seed_options=drawn.seed_options)
-        work = _Work(request, checkpoint, saver, reporter, cancel, stopwatch)
-        return self._on_first_that_can(work, self._ordered(work, candidates))
+        with self._previewing(reporter, checkpoint, candidates[0]) as told:
+            work = _Work(request, checkpoint, saver, told, cancel, stopwatch)
+            return self._on_first_that_can(work, self._ordered(work, candidates))
+
+    @contextmanager
+    def _previewing(
+        self, reporter: JobReporter, checkpoint: IdentifiedCheckpoint, candidate: Candidate
+    ) -> Generator[JobReporter]:
+        """The reporter, with previews by a tiny VAE within the block where there is one."""
+        tiny = self._tiny_decoder(checkpoint)
+        if tiny is None:
+            yield reporter
+            return
+        load = loader(tiny, candidate, self.working_copies)
+        with closing(TinyPreview(load, reporter.show)) as previews:
+            yield Previewing(reporter, previews, checkpoint)
+
+    def _tiny_decoder(self, checkpoint: IdentifiedCheckpoint) -> Parts | None:
+        return tiny_decoder_for(checkpoint, self.models, self.known_files.read_index)
 
     def _ordered(self, work: _Work, candidates: list[Candidate]) -> list[Candidate]:
         """As they are preferred, but that a picture need not wait for a compiler."""
@@ -323,7 +312,9 @@ class JobRunner:
         caches = self.working_copies, self.cache.artifacts
         compiler = Compiler(candidate.backend, candidate.device, *caches)
         folders = self.wildcards, residency, self.known_files, self.estimates
-        return DeviceRun(request, checkpoint, compiler, stopwatch, *folders, candidate.choice)
+        preview_bytes = PREVIEW_BYTES if self._tiny_decoder(checkpoint) else 0
+        given = request, checkpoint, compiler, stopwatch, *folders
+        return DeviceRun(*given, candidate.choice, preview_bytes=preview_bytes)
 
 
 def known_files(cache: Path) -> KnownFiles:

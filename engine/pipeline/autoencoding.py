@@ -8,8 +8,9 @@ import numpy as np
 
 from backends.base import Array, Session, TensorSpec
 from engine.api.record import ResolvedRequest
-from engine.api.values import Phase
+from engine.api.values import ErrorCode, Phase
 from engine.compile.compiler import Network
+from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs import vae_tiles
 from engine.graphs.tiny_vae import TinyVaeConfig
@@ -52,6 +53,7 @@ class Autoencoder:
 
     def encode(self, pictures: Sequence[Array]) -> list[EncodedImage]:
         """Pictures, float32 [1, 3, height, width] in [-1, 1], as their latents' distributions."""
+        self._require_encoder()
         if self._tiled:
             encoded = [self._tiled.encode(picture) for picture in pictures]
         else:
@@ -85,6 +87,15 @@ class Autoencoder:
     @property
     def _area(self) -> int:
         return self._cells[0] * self._cells[1]
+
+    def _require_encoder(self) -> None:
+        config = self._checkpoint.components[Component.VAE].config
+        if isinstance(config, TinyVaeConfig) and config.encoder_blocks is None:
+            raise EngineError(
+                ErrorCode.CHECKPOINT_INCOMPLETE,
+                "The tiny VAE has a decoder only, and a picture is to be encoded.",
+                "Put its encoder beside it, as taesd_encoder beside taesd_decoder.",
+            )
 
     def _encode_whole(self, pictures: Sequence[Array]) -> list[Array]:
         def work(session: Session) -> list[Array]:

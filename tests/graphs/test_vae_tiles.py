@@ -34,8 +34,7 @@ def used(emit: Emit, weights: dict[str, Array]) -> dict[str, Array]:
     return {name: weights[name] for name in wanted(emit)}
 
 
-def statistics(emit: Emit, weights: dict[str, Array], whole: Array, scale: int) -> Array:
-    measuring = partial(emit, measures=True)
+def statistics(measuring: Emit, weights: dict[str, Array], whole: Array, scale: int) -> Array:
     tiles = tiling(CELLS, 20, 0).tiles
     (name,) = (spec.name for spec in load(measuring, used(measuring, weights)).inputs)
     return np.concatenate(
@@ -60,7 +59,7 @@ def test_tiles_are_exactly_the_whole_where_they_share_its_statistics(side: str) 
     channels = SMALL_VAE.widths[-1] if decodes else 3
     size = [length * before for length in CELLS]
     whole = np.random.default_rng(0).standard_normal((1, channels, *size), np.float32)
-    measured = statistics(emit, weights, whole, before)
+    measured = statistics(partial(emit, measures=True), weights, whole, before)
     norms = dict(shared_norms(shell_norms(SMALL_VAE, side), SMALL_VAE.norm_groups, measured))
     session = told(load(emit, used(emit, weights)), norms)
     name = session.inputs[0].name

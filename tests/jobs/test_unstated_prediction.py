@@ -12,7 +12,8 @@ from engine.api.values import PredictionType
 from engine.checkpoints.known_files import KnownFiles
 from engine.families import IdentifiedCheckpoint, identify
 from engine.jobs.cancel import CancelToken
-from engine.jobs.runner import JobRunner, SilentReporter
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.sampling import prediction_probe
 from tests.unstated_checkpoint import PREDICTS_NOISE, PREDICTS_V, write_unstated

@@ -14,7 +14,8 @@ from engine.api.values import ConventionName, Phase
 from engine.compile.compiler import Compiler
 from engine.families import IdentifiedCheckpoint
 from engine.jobs.cancel import CancelToken
-from engine.jobs.runner import SilentReporter, load_checkpoint
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import load_checkpoint
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.residency import Residency
 from engine.memory.working_copy import WorkingCopies
