@@ -15,6 +15,7 @@ from engine.api.request import (
     GenerateRequest,
     GuidanceOptions,
     InputImage,
+    RefinerChoice,
     SamplerOptions,
     ScheduleOptions,
     SeedOptions,
@@ -90,6 +91,7 @@ class Extras(msgspec.Struct, frozen=True, kw_only=True):
     size_options: SizeOptions = SizeOptions()
     mask_options: MaskOptions = MaskOptions()
     vae_tile: int | None = None
+    refiner: RefinerChoice | None = None
     zero_terminal_snr: bool | None = None
     expand_wildcards: bool = True
     backend: str = "auto"

@@ -143,6 +143,13 @@ def extras_summary(extras: Extras) -> str:
     return " · ".join(parts)
 
 
+def _refined(extras: Extras) -> list[str]:
+    checkpoint = extras.refiner and extras.refiner.checkpoint
+    if not checkpoint:
+        return []
+    return [translate("labels", "finished by {name}").format(name=Path(checkpoint).stem)]
+
+
 def _method_parts(extras: Extras) -> list[str]:
     """How exactly the picture is made, where it is not as it usually is."""
     parts: list[str] = []
@@ -173,6 +180,7 @@ def _method_parts(extras: Extras) -> list[str]:
     if extras.mask_options.expands:
         text = translate("labels", "canvas grown by {margins}")
         parts.append(text.format(margins=", ".join(map(str, extras.mask_options.expand))))
+    parts += _refined(extras)
     if extras.zero_terminal_snr:
         parts.append(translate("labels", "zero terminal SNR"))
     if not extras.expand_wildcards:

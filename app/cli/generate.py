@@ -18,7 +18,7 @@ from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.paths import find_paths, starter_checkpoint
 from backends.hardware import private_bytes
 from engine.api.record import Timings
-from engine.api.request import NO_OVERRIDE, ComponentFiles, GenerateRequest
+from engine.api.request import NO_OVERRIDE, ComponentFiles, GenerateRequest, RefinerChoice
 from engine.api.values import (
     ConventionName,
     ErrorInfo,
@@ -111,6 +111,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--vae-tiling", type=int, nargs="?", const=DEFAULT_TILE, metavar="N", help=tile
     )
     parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="as 4G")
+    parser.add_argument("--refiner", metavar="FILE", help="a checkpoint that finishes the picture")
+    parser.add_argument(
+        "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
+    )
     for part in ("denoiser", "text-encoder", "text-encoder-2", "vae"):
         parser.add_argument(f"--{part}", metavar="FILE", help=f"take the {part} from another file")
     parser.add_argument("--out", metavar="FILE_OR_FOLDER", help="default: your pictures folder")
@@ -174,6 +178,7 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         # What was said of one checkpoint is not true of another.
         override=overrides.given(options, NO_OVERRIDE if options.model else request.override),
         components=_components(options, request.components),
+        refiner=_refiner(options, request.refiner),
     )
 
 
@@ -197,6 +202,21 @@ def _note_differences(source: ImportedRequest, request: GenerateRequest, result:
     same_file = source.request.checkpoint == request.checkpoint
     if before and same_file and before.checkpoint_digest != now.checkpoint_digest:
         print_note("The checkpoint has changed since that picture was made.")
+
+
+def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> RefinerChoice | None:
+    """The wanted refiner, else the picture's; each option replaces its part."""
+    if options.refiner is None and (recorded is None or recorded.checkpoint is None):
+        if options.refiner_at is not None:
+            raise Usage("--refiner-at needs a refiner: --refiner FILE")
+        return recorded
+    choice = recorded or RefinerChoice()
+    if options.refiner is not None:
+        found = find_checkpoint(options.refiner, find_paths().models, starter_checkpoint())
+        choice = msgspec.structs.replace(choice, checkpoint=str(found))
+    if options.refiner_at is not None:
+        choice = msgspec.structs.replace(choice, switch_at=options.refiner_at)
+    return choice
 
 
 def _components(options: argparse.Namespace, recorded: ComponentFiles) -> ComponentFiles:

@@ -40,7 +40,8 @@ NO_OVERRIDE = CheckpointOverride()
 class RefinerChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A second checkpoint, in whose denoiser's hands a picture is finished."""
 
-    checkpoint: str
+    # None where a picture's text names one that nobody has chosen here: then there is none.
+    checkpoint: str | None = None
     # The part of the run after which it takes over, from 0 to 1; with 1 it never does.
     switch_at: float = 0.8
 

@@ -336,6 +336,5 @@ def load_checkpoint(
     found = identify(Path(request.checkpoint), read, request.override)
     checkpoint = supply(found, request.components, read)
     require_complete(checkpoint, shelf.gaps(checkpoint) if shelf else ())
-    if request.refiner is None:
-        return checkpoint
-    return with_refiner(checkpoint, identify(Path(request.refiner.checkpoint), read))
+    refiner = request.refiner and request.refiner.checkpoint
+    return with_refiner(checkpoint, identify(Path(refiner), read)) if refiner else checkpoint

@@ -108,7 +108,11 @@ def find_record(chunks: tuple[TextChunk, ...]) -> GenerationRecord | None:
 
 
 def _is_possible(request: ResolvedRequest) -> bool:
-    fractions = [request.strength, *(end for image in request.inputs for end in image.range)]
+    fractions = [
+        request.strength,
+        request.refiner.switch_at if request.refiner else 0.0,
+        *(end for image in request.inputs for end in image.range),
+    ]
     return (
         all(MIN_SIDE <= side <= MAX_SIDE for side in (request.width, request.height))
         and 1 <= request.steps <= MAX_STEPS

@@ -15,6 +15,7 @@ from engine.api.conventions import (
     InitialNoise,
     PromptGrammar,
     RandomSource,
+    RefinerHandover,
 )
 from engine.api.masks import MaskedContent
 from engine.metadata.infotext import Infotext, Parameter
@@ -38,6 +39,7 @@ def record_infotext(record: GenerationRecord) -> Infotext:
         ("Clip skip", str(request.clip_skip) if request.clip_skip > 1 else None),
         ("ENSD", str(request.seed_options.eta_seed_delta or "")),
         ("RNG", _RANDOM_SOURCES[request.convention.random_source]),
+        *_refiner(request, record.refiner_sha256),
         *_options(request),
         *_mask(request),
         *_habits(request),
@@ -76,6 +78,18 @@ def _seeds(request: ResolvedRequest) -> Pairs:
         yield "Variation seed strength", _number(options.variation_strength)
     if options.resize_from is not None:
         yield "Seed resize from", "x".join(map(str, options.resize_from))
+
+
+def _refiner(request: ResolvedRequest, sha256: str | None) -> Pairs:
+    """As `sd_samplers_common.apply_refiner` writes it, under the checkpoint's short title."""
+    choice = request.refiner
+    if choice is None or choice.checkpoint is None or choice.switch_at >= 1:
+        return
+    name = _checkpoint_name(choice.checkpoint)
+    yield "Refiner", f"{name} [{sha256[:_MODEL_HASH_DIGITS]}]" if sha256 else name
+    yield "Refiner switch at", _number(choice.switch_at)
+    if request.convention.refiner_handover is RefinerHandover.EVALUATION:
+        yield "Refiner switch by sampling steps", "True"
 
 
 def _options(request: ResolvedRequest) -> Pairs:

@@ -85,7 +85,7 @@ def _zero_terminal_snr(request: GenerateRequest, checkpoint: IdentifiedCheckpoin
 def _refiner(
     choice: RefinerChoice | None, checkpoint: IdentifiedCheckpoint
 ) -> RefinerChoice | None:
-    if choice is None:
+    if choice is None or choice.checkpoint is None:
         return None
     check_range("refiner's start", choice.switch_at, 0, 1)
     path = checkpoint.refiner.path if checkpoint.refiner else choice.checkpoint

@@ -18,6 +18,7 @@ from engine.api.conventions import (
     Emphasis,
     InitialNoise,
     RandomSource,
+    RefinerHandover,
     choice_of,
 )
 from engine.api.limits import (
@@ -29,12 +30,19 @@ from engine.api.limits import (
     MAX_STEPS,
 )
 from engine.api.masks import MaskedContent, MaskOptions
-from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
+from engine.api.request import (
+    GuidanceOptions,
+    RefinerChoice,
+    SamplerOptions,
+    ScheduleOptions,
+    SeedOptions,
+)
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.infotext import Infotext, parse_infotext
 from engine.metadata.jpeg import COMMENT
 from engine.metadata.readers.a1111_keys import (
     DESCRIPTIVE,
+    REFINED_BY_LEVEL,
     SCHEDULE_APART,
     USUAL,
     old_habits,
@@ -47,6 +55,7 @@ from engine.metadata.readers.imported import (
     lora,
     made_with_checkpoint,
     made_with_loras,
+    made_with_refiner,
     made_with_vae,
     plain,
 )
@@ -113,6 +122,7 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         schedule_options=_schedule_options(values),
         seed_options=_seed_options(values),
         guidance_options=_guidance_options(values),
+        refiner=_refiner(values),
         mask_options=_mask_options(values),
         zero_terminal_snr=_zero_terminal_snr(values),
         expand_wildcards=False,
@@ -205,6 +215,11 @@ def _convention(
     changes["emphasis"] = _EMPHASIS.get(emphasis, base.emphasis)
     if values.flag("SGM noise multiplier"):
         changes["initial_noise"] = InitialNoise.VARIANCE
+    version = version_of(info.get("Version"))
+    by_steps = values.flag("Refiner switch by sampling steps")
+    is_old = version is not None and version < REFINED_BY_LEVEL
+    if info.get("Refiner") is not None and (by_steps or is_old):
+        changes["refiner_handover"] = RefinerHandover.EVALUATION
     if values.flag("Discard penultimate sigma") and sampler is not None:
         discarding = dict.fromkeys((*base.discards_next_to_last, sampler))
         changes["discards_next_to_last"] = tuple(discarding)
@@ -279,6 +294,12 @@ def _mask_options(values: Values) -> MaskOptions:
     )
 
 
+def _refiner(values: Values) -> RefinerChoice | None:
+    """When one took over; which it was is for the person to choose, as the checkpoint is."""
+    switch_at = values.number("Refiner switch at", 0, 1)
+    return None if switch_at is None else RefinerChoice(switch_at=switch_at)
+
+
 def _zero_terminal_snr(values: Values) -> bool | None:
     if values.flag("Zero SNR"):
         return True
@@ -294,10 +315,13 @@ def _zero_terminal_snr(values: Values) -> bool | None:
 def _remarks(values: Values, info: Infotext, *, has_init: bool, has_hires: bool) -> tuple[str, ...]:
     """What a person must know to get the same picture from these values."""
     checkpoint, vae = values.text("Model"), values.text("VAE")
+    refiner = values.text("Refiner")
     loras = [lora(name, weight or "1") for name, weight in _LORA.findall(info.prompt)]
     remarks = list(old_habits(version_of(info.get("Version")), info.prompt))
     if checkpoint is not None:
         remarks.append(made_with_checkpoint(checkpoint))
+    if refiner is not None:
+        remarks.append(made_with_refiner(refiner))
     if vae not in (None, "Automatic"):
         remarks.append(made_with_vae(vae))
     remarks += made_with_loras(loras)
