@@ -117,6 +117,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for part in ("denoiser", "text-encoder", "text-encoder-2", "vae"):
         parser.add_argument(f"--{part}", metavar="FILE", help=f"take the {part} from another file")
+    parser.add_argument("--preview", type=Path, metavar="FILE", help="a PNG of each few steps")
     parser.add_argument("--out", metavar="FILE_OR_FOLDER", help="default: your pictures folder")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -125,7 +126,7 @@ def run(options: argparse.Namespace) -> int:
     """Make the pictures; a first Ctrl-C cancels, a second one kills."""
     source = read_request(options.source) if options.source else None
     request = _request(options, source)
-    reporter = TerminalReporter(announce=not options.json)
+    reporter = TerminalReporter(announce=not options.json, preview=options.preview)
     paths = find_paths()
     saver = PictureSaver(options.out or str(paths.output / ""), request.count)
     token = CancelToken()

@@ -16,6 +16,11 @@ from engine.sampling.types import Latent
 class JobReporter(Reporter, Protocol):
     """Told how a job goes, on the thread that runs it."""
 
+    @property
+    def shows_previews(self) -> bool:
+        """Whether anybody sees them; if not, none that costs anything is made."""
+        ...
+
     def image_saved(self, image: SavedImage) -> None:
         """A picture is on disk."""
         ...
@@ -31,6 +36,8 @@ class JobReporter(Reporter, Protocol):
 
 class SilentReporter:
     """A `JobReporter` that says nothing; a base for those that say little."""
+
+    shows_previews: bool = False
 
     def expect(self, outlook: Outlook) -> None:
         """Say nothing."""

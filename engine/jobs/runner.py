@@ -183,7 +183,7 @@ class JobRunner:
         self, reporter: JobReporter, checkpoint: IdentifiedCheckpoint, candidate: Candidate
     ) -> Generator[JobReporter]:
         """The reporter, with previews by a tiny VAE within the block where there is one."""
-        tiny = self._tiny_decoder(checkpoint)
+        tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         if tiny is None:
             yield reporter
             return

@@ -172,6 +172,7 @@ class Previewing:
         self, inner: JobReporter, previews: TinyPreview, checkpoint: IdentifiedCheckpoint
     ) -> None:
         self._inner, self._previews = inner, previews
+        self.shows_previews = True
         self._scale = np.float32(scale_of(checkpoint))
         self.expect, self.phase, self.progress = inner.expect, inner.phase, inner.progress
         self.image_saved, self.warning, self.show = inner.image_saved, inner.warning, inner.show

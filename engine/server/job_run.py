@@ -37,6 +37,8 @@ _log = logging.getLogger(__name__)
 class EventReporter:
     """A `JobReporter` that tells the app."""
 
+    shows_previews = True
+
     def __init__(self, job: str, put: Put) -> None:
         self._job, self._put = job, put
         self._pace = PreviewPace()

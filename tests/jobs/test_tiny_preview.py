@@ -133,6 +133,8 @@ def test_large_latents_are_averaged() -> None:
 class Collecting(SilentReporter):
     """With `patient` steps the first picture comes before the second step."""
 
+    shows_previews = True
+
     def __init__(self, *, patient: bool) -> None:
         self.shown: list[NDArray[np.uint8]] = []
         self.linear, self._patient, self._first = 0, patient, Event()
