@@ -29,7 +29,8 @@ from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
 from engine.families import sd1, sd2, sdxl, sdxl_refiner
 from engine.families.base import Component, Family, IdentifiedCheckpoint, Parts
-from engine.families.hints import CheckpointHints, read_hints
+from engine.families.distillation import with_hints
+from engine.families.hints import NO_HINTS, read_hints
 from engine.families.recognition import Kind, listing, recognise
 from engine.families.tiny_vaes import (
     is_tiny_vae,
@@ -61,12 +62,14 @@ def identify(
         folder = read_folder(path, read)
         family = _family_of_folder(folder, wanted)
         parts = _as_said(family.read_folder(folder), override)
-        checkpoint = _with_hints(family.assemble(path, parts), read_hints(path))
+        checkpoint = family.assemble(path, parts)
+        checkpoint = with_hints(checkpoint, read_hints(path), folder.scheduler)
         return replace(checkpoint, override=override)
     index = read(path)
     family = _family(index.tensors, path, wanted)
     parts = _as_said(family.read_file(index, frozenset(Component)), override)
-    return replace(family.assemble(path, parts), file=index.state, override=override)
+    checkpoint = with_hints(family.assemble(path, parts), NO_HINTS)
+    return replace(checkpoint, file=index.state, override=override)
 
 
 def supply(
@@ -86,7 +89,8 @@ def supply(
             parts = _with_part(parts, component, _read_part(family, component, path, read), path)
     if files.denoiser:
         parts = _as_said(parts, checkpoint.override)
-    supplied = _with_hints(family.assemble(checkpoint.path, parts), checkpoint.hints)
+    assembled = family.assemble(checkpoint.path, parts)
+    supplied = with_hints(assembled, NO_HINTS if files.denoiser else checkpoint.hints)
     # People know a checkpoint by its denoiser.
     file = None if files.denoiser else checkpoint.file
     return replace(supplied, file=file, override=checkpoint.override)
@@ -123,13 +127,6 @@ def _offered(gaps: Sequence[Gap]) -> str:
     best = [(gap.option, shlex.quote(gap.fits[0].path)) for gap in gaps if gap.fits]
     given = " ".join(f"{option} {path}" for option, path in best)
     return f" Of your files these fit best: {given}" if given else ""
-
-
-def _with_hints(checkpoint: IdentifiedCheckpoint, hints: CheckpointHints) -> IdentifiedCheckpoint:
-    latent = checkpoint.latent
-    if hints.preview is not None and len(hints.preview.weights) == latent.channels:
-        latent = replace(latent, preview=hints.preview)
-    return replace(checkpoint, hints=hints, latent=latent)
 
 
 # --- recognising ---

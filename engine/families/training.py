@@ -136,6 +136,16 @@ def _from_cards(index: TensorIndex) -> Training | None:
     return Training(card.prediction, card.words, is_stated=False)
 
 
+def _from_name(index: TensorIndex) -> Training | None:
+    """SDXL-Lightning's for one step, of which nothing but its name tells.
+
+    huggingface.co/ByteDance/SDXL-Lightning: sdxl_lightning_1step_x0, prediction_type "sample".
+    """
+    if "1step_x0" not in index.path.stem.lower():
+        return None
+    return Training(PredictionType.SAMPLE, "the file is called 1step_x0", is_stated=False)
+
+
 _RULES: tuple[Callable[[TensorIndex], Training | None], ...] = (
     _from_edm_keys,
     _from_sidecar,
@@ -144,4 +154,5 @@ _RULES: tuple[Callable[[TensorIndex], Training | None], ...] = (
     _from_kohya,
     _from_probe,
     _from_cards,
+    _from_name,
 )

@@ -116,10 +116,11 @@ def _defaults(
     """What open choices become: as the checkpoint likes it, else as the sampler does.
 
     A checkpoint's hints were given with its own sampler in mind: one that a person chose instead
-    keeps its schedule and steps.
+    keeps its schedule and steps, but where a denoiser was distilled to few, which hold for any.
     """
     defaults, hints = SAMPLERS[sampler].defaults, checkpoint.hints
-    keeps = chosen and sampler is not (hints.sampler or _DEFAULT_SAMPLER)
+    others = chosen and sampler is not (hints.sampler or _DEFAULT_SAMPLER)
+    keeps = others and not hints.any_sampler
     return SamplerDefaults(
         schedule=defaults.schedule if keeps else hints.schedule or defaults.schedule,
         steps=defaults.steps if keeps else hints.steps or defaults.steps,
