@@ -11,8 +11,10 @@ from app.generation import GenerationState
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType
+from engine.checkpoints.known_files import SETTLED_NS
 from tests.app.sessions import Staged
 from tests.unstated_checkpoint import PREDICTS_NOISE, write_unstated
+from tests.unstated_checkpoint import PREDICTS_V as SHOWS_V
 
 PREDICTS_V = CheckpointWords(override=CheckpointOverride(prediction=PredictionType.V))
 
@@ -103,17 +105,22 @@ def test_words_that_the_shapes_rule_out_are_an_error_and_can_be_taken_back(
     staged.wait(lambda: isinstance(session.checkpoints.answer(path), CheckpointInfo))
 
 
-def test_a_job_that_shows_what_the_denoiser_predicts_is_told(
-    staged: Staged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_job_found_out_is_told(staged: Staged, tmp_path: Path, qtbot: QtBot) -> None:
     session = staged.start().session
-    path = write_unstated(tmp_path / "found.safetensors", 0.15)
+    path = write_unstated(tmp_path / "found.safetensors", SHOWS_V)
+
+    def known() -> tuple[str, bool] | None:
+        answer = session.checkpoints.answer(path)
+        if not isinstance(answer, CheckpointInfo):
+            return None
+        return answer.prediction, answer.prediction_is_stated
+
     session.open_path(path)
-    staged.wait(lambda: session.checkpoints.answer(path) is not None)
-    looks: list[object] = []
-    session.checkpoints.looked.connect(lambda *answer: looks.append(answer))
+    staged.wait(lambda: known() == ("epsilon", False))
+    # Until then the file's times would not tell of changes.
+    qtbot.wait(SETTLED_NS // 1_000_000 + 200)
     session.generation.width = session.generation.height = 64
     session.generation.steps = 1
     session.generate()
     staged.wait_for_jobs(1)
-    staged.wait(lambda: bool(looks))
+    staged.wait(lambda: known() == ("v_prediction", True))
