@@ -3,7 +3,6 @@
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
 import json
-import math
 from pathlib import Path
 
 import numpy as np
