@@ -1,5 +1,6 @@
 """The checkpoints to choose from, and what the engine says each of them is."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -10,10 +11,21 @@ from app.checkpoints import STARTER_NAME, ListedCheckpoint, list_checkpoints
 from app.engine_client import EngineClient
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.messages import CheckpointHashed, CheckpointInspected, QueryFailed
+from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode, ErrorInfo
 
 # The engine failed, not what it was asked about: it is asked once more.
 ENGINE_FAILURES = (ErrorCode.ENGINE_CRASHED, ErrorCode.PROTOCOL_BROKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What the engine is to look at; `again` where it failed at it once."""
+
+    path: Path
+    components: ComponentFiles
+    override: CheckpointOverride
+    again: bool = False
 
 
 class CheckpointStore(QObject):
@@ -45,8 +57,9 @@ class CheckpointStore(QObject):
         self._listed = [ListedCheckpoint(STARTER_NAME, starter)]
         self._opened: list[ListedCheckpoint] = []
         self._answers: dict[Path, CheckpointInfo | ErrorInfo] = {}
-        # Query to path, and whether it is asked for the second time.
-        self._asked: dict[int, tuple[Path, bool]] = {}
+        self._asked: dict[int, _Question] = {}
+        # The answer to an earlier question is to one that is no longer asked.
+        self._latest: dict[Path, int] = {}
         client.checkpoint_inspected.connect(self._on_inspected)
         client.checkpoint_hashed.connect(self._on_hashed)
         client.query_failed.connect(self._on_query_failed)
@@ -76,12 +89,21 @@ class CheckpointStore(QObject):
             self._opened.append(ListedCheckpoint(name, path))
             self.changed.emit()
 
-    def look(self, path: Path) -> None:
-        """Have the engine look at a checkpoint, as soon as it is ready."""
-        self._ask(path, again=False)
+    def look(
+        self,
+        path: Path,
+        components: ComponentFiles | None = None,
+        override: CheckpointOverride = NO_OVERRIDE,
+    ) -> None:
+        """Have the engine look at a checkpoint, as soon as it is ready: with parts, as is said."""
+        self._ask(_Question(path, components or ComponentFiles(), override))
 
-    def _ask(self, path: Path, *, again: bool) -> None:
-        self._asked[self._client.inspect_checkpoint(str(path))] = (path, again)
+    def _ask(self, question: "_Question") -> None:
+        query = self._client.inspect_checkpoint(
+            str(question.path), question.components, question.override
+        )
+        self._asked[query] = question
+        self._latest[question.path] = query
 
     def _on_listed(self, listed: list[ListedCheckpoint]) -> None:
         if listed == self._listed:
@@ -92,9 +114,9 @@ class CheckpointStore(QObject):
         self.changed.emit()
 
     def _on_inspected(self, event: CheckpointInspected) -> None:
-        path, _ = self._asked.pop(event.query, (None, False))
-        if path is not None:
-            self._keep(path, event.checkpoint)
+        question = self._asked.pop(event.query, None)
+        if question is not None and self._latest.get(question.path) == event.query:
+            self._keep(question.path, event.checkpoint)
 
     def _on_hashed(self, event: CheckpointHashed) -> None:
         for path, answer in tuple(self._answers.items()):
@@ -107,13 +129,13 @@ class CheckpointStore(QObject):
                 self._keep(path, msgspec.structs.replace(answer, sha256=event.sha256))
 
     def _on_query_failed(self, event: QueryFailed) -> None:
-        path, again = self._asked.pop(event.query, (None, False))
-        if path is None:
+        question = self._asked.pop(event.query, None)
+        if question is None or self._latest.get(question.path) != event.query:
             return
         if event.error.code not in ENGINE_FAILURES:
-            self._keep(path, event.error)
-        elif not again:
-            self._ask(path, again=True)
+            self._keep(question.path, event.error)
+        elif not question.again:
+            self._ask(replace(question, again=True))
 
     def _keep(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
         self._answers[path] = answer

@@ -26,7 +26,7 @@ from engine.api.messages import (
     VerifyDevices,
 )
 from engine.api.prompts import PromptQuestion
-from engine.api.request import ComponentFiles, GenerateRequest
+from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.values import ErrorInfo
 from engine.errors import EngineError
 
@@ -98,11 +98,19 @@ class EngineClient(QObject):
         """Stop a job; whether there was an engine to tell."""
         return self._process.send(CancelJob(job=job_id))
 
-    def inspect_checkpoint(self, path: str, components: ComponentFiles | None = None) -> int:
+    def inspect_checkpoint(
+        self,
+        path: str,
+        components: ComponentFiles | None = None,
+        override: CheckpointOverride = NO_OVERRIDE,
+    ) -> int:
         """Ask what a file or folder is: `checkpoint_inspected`."""
         components = components or ComponentFiles()
         query = self._next_query()
-        return self._ask(query, InspectCheckpoint(query=query, path=path, components=components))
+        return self._ask(
+            query,
+            InspectCheckpoint(query=query, path=path, components=components, override=override),
+        )
 
     def check_prompt(self, question: PromptQuestion) -> int:
         """Ask what there is to say of a prompt: `prompt_checked`."""

@@ -98,7 +98,9 @@ class EngineProcess(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._configure = Configure(cache=str(paths.cache), wildcards=str(paths.wildcards))
+        self._configure = Configure(
+            cache=str(paths.cache), wildcards=str(paths.wildcards), models=str(paths.models)
+        )
         self._command = command or engine_command()
         self._supervision = supervision or Supervision()
         self._log = RotatingLog(paths.logs / "engine.log")

@@ -5,14 +5,17 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
+from app.checkpoint_words import NO_WORDS, CheckpointWords
 from app.field import Field
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.conventions import Convention
+from engine.api.masks import MaskOptions
 from engine.api.request import (
     ComponentFiles,
     GenerateRequest,
     GuidanceOptions,
     InputImage,
+    RefinerChoice,
     SamplerOptions,
     ScheduleOptions,
     SeedOptions,
@@ -86,6 +89,9 @@ class Extras(msgspec.Struct, frozen=True, kw_only=True):
     seed_options: SeedOptions = SeedOptions()
     guidance_options: GuidanceOptions = GuidanceOptions()
     size_options: SizeOptions = SizeOptions()
+    mask_options: MaskOptions = MaskOptions()
+    vae_tile: int | None = None
+    refiner: RefinerChoice | None = None
     zero_terminal_snr: bool | None = None
     expand_wildcards: bool = True
     backend: str = "auto"
@@ -106,6 +112,7 @@ class GenerationState(QObject):
     prompt_changed = Signal(str)
     negative_prompt_changed = Signal(str)
     checkpoint_changed = Signal(object)
+    words_changed = Signal(object)
     width_changed = Signal(object)
     height_changed = Signal(object)
     steps_changed = Signal(object)
@@ -125,6 +132,8 @@ class GenerationState(QObject):
     prompt = Field(STARTER_PROMPT)
     negative_prompt = Field("")
     checkpoint = Field(Path())
+    # What is said of the checkpoint, and the parts it was given.
+    words = Field[CheckpointWords](NO_WORDS)
     width = Field[int | None](None)
     height = Field[int | None](None)
     steps = Field[int | None](None)
@@ -165,6 +174,15 @@ class GenerationState(QObject):
         )
 
     @property
+    def components(self) -> ComponentFiles:
+        """Files in the place of parts: those of the picture that was loaded before others."""
+        loaded, given = self.extras.components, self.words.components
+        changes = {
+            name: file for name, file in msgspec.structs.asdict(loaded).items() if file is not None
+        }
+        return msgspec.structs.replace(given, **changes)
+
+    @property
     def has_choices(self) -> bool:
         """Whether the user decided anything that the checkpoint would decide."""
         return any(getattr(self, name) is not None for name in _CHOICES)
@@ -181,6 +199,9 @@ class GenerationState(QObject):
 
     def build_request(self) -> GenerateRequest:
         """The request as the form stands. An unlocked seed is left open."""
+        extras, said = self.extras, self.words.zero_terminal_snr
+        zero = said if extras.zero_terminal_snr is None else extras.zero_terminal_snr
+        extras = msgspec.structs.replace(extras, components=self.components, zero_terminal_snr=zero)
         return GenerateRequest(
             prompt=self.prompt,
             negative_prompt=self.negative_prompt,
@@ -194,7 +215,8 @@ class GenerationState(QObject):
             seed=self.seed if self.seed_locked else None,
             count=self.count,
             convention=self.convention,
-            **msgspec.structs.asdict(self.extras),
+            override=self.words.override,
+            **msgspec.structs.asdict(extras),
         )
 
     def load_request(self, request: GenerateRequest) -> None:
@@ -203,6 +225,8 @@ class GenerationState(QObject):
         self.negative_prompt = request.negative_prompt
         if request.checkpoint is not None:
             self.checkpoint = Path(request.checkpoint)
+        # Its parts, and whether its levels reach noise alone, are among the extras.
+        self.words = CheckpointWords(override=request.override)
         for name in _CHOICES:
             setattr(self, name, getattr(request, name))
         self.seed_locked = request.seed is not None

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
 from app.checkpoint_store import CheckpointStore
+from app.checkpoint_words import CheckpointMemory, CheckpointWords
 from app.device_state import DeviceState
 from app.engine_client import EngineClient
 from app.engine_process import EngineProcess, EngineState
@@ -61,6 +62,8 @@ class Session(QObject):
         self.queue = queue
         self.background = Background(2, self)
         self.generation = GenerationState(starter, self)
+        self._memory = CheckpointMemory(paths.state)
+        self.generation.words = self._memory.of(starter)
         self.checkpoints = CheckpointStore(
             client, self.background, models=paths.models, starter=starter, parent=self
         )
@@ -73,6 +76,7 @@ class Session(QObject):
         self.notices = NoticeState(self)
         self.view = ViewState(self)
         self._newest = ""
+        self._looked_with = self.generation.components
         self._connect()
 
     def _connect(self) -> None:
@@ -90,6 +94,8 @@ class Session(QObject):
         queue.job_changed.connect(self._on_job_changed)
         self.background.failed.connect(self.notices.tell_error)
         self.generation.checkpoint_changed.connect(self._on_checkpoint_changed)
+        self.generation.words_changed.connect(self._look)
+        self.generation.extras_changed.connect(self._on_extras_changed)
         self.checkpoints.looked.connect(self._on_looked)
 
     # --- beginning and end ---
@@ -97,7 +103,7 @@ class Session(QObject):
     def start(self) -> None:
         """Start the engine and read the folders; to be called once the window is there."""
         self.process.start()
-        self.checkpoints.look(self.generation.checkpoint)
+        self._look()
         self.checkpoints.refresh()
         self.gallery.refresh()
         self.prompts.start()
@@ -197,6 +203,11 @@ class Session(QObject):
         """Use a checkpoint where it lies."""
         self.checkpoints.add(path)
         self.generation.checkpoint = path
+
+    def say(self, words: CheckpointWords) -> None:
+        """Take a person's word for what the chosen checkpoint is, now and whenever it is chosen."""
+        self._memory.keep(self.generation.checkpoint, words)
+        self.generation.words = words
 
     def use_settings(self, path: Path) -> None:
         """Fill the form from a picture's metadata, read off this thread."""
@@ -325,6 +336,10 @@ class Session(QObject):
             return
         self.progress.end(job.id)
         self._tell_failure(job)
+        answer = self.checkpoints.answer(self.generation.checkpoint)
+        if isinstance(answer, CheckpointInfo) and not answer.prediction_is_stated:
+            # Its denoiser may have shown what it predicts.
+            self._look()
 
     def _on_checkpoint_changed(self, path: Path) -> None:
         answer = self.checkpoints.answer(path)
@@ -333,8 +348,20 @@ class Session(QObject):
         else:
             is_starter = path == self.checkpoints.starter
             self.generation.suggestions = STARTER_SUGGESTIONS if is_starter else COMMON_SUGGESTIONS
-        # Again even where it is known: the file may have changed.
-        self.checkpoints.look(path)
+        before, self.generation.words = self.generation.words, self._memory.of(path)
+        if before == self.generation.words:
+            # Again even where it is known: the file may have changed.
+            self._look()
+
+    def _look(self) -> None:
+        """Have the engine look at the chosen checkpoint, with its parts and as is said."""
+        form = self.generation
+        self._looked_with = form.components
+        self.checkpoints.look(form.checkpoint, form.components, form.words.override)
+
+    def _on_extras_changed(self) -> None:
+        if self.generation.components != self._looked_with:
+            self._look()
 
     def _on_looked(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
         if path == self.generation.checkpoint and isinstance(answer, CheckpointInfo):

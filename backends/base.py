@@ -83,6 +83,10 @@ class FileSlice:
         shape = (stop - start, *self.shape[1:])
         return FileSlice(self.path, self.offset + start * row, self.dtype, shape)
 
+    def reshaped(self, shape: tuple[int, ...]) -> "FileSlice":
+        """The same numbers, in the same order, in another shape of as many."""
+        return FileSlice(self.path, self.offset, self.dtype, shape)
+
 
 @dataclass(frozen=True, slots=True)
 class ComputedArray:

@@ -21,6 +21,9 @@ class DType(StrEnum):
     I32 = "I32"
     I16 = "I16"
     I8 = "I8"
+    U64 = "U64"
+    U32 = "U32"
+    U16 = "U16"
     U8 = "U8"
     BOOL = "BOOL"
 
@@ -46,6 +49,9 @@ _NUMPY_TYPES: Mapping[DType, np.dtype[Any]] = {
     DType.I32: np.dtype(np.int32),
     DType.I16: np.dtype(np.int16),
     DType.I8: np.dtype(np.int8),
+    DType.U64: np.dtype(np.uint64),
+    DType.U32: np.dtype(np.uint32),
+    DType.U16: np.dtype(np.uint16),
     DType.U8: np.dtype(np.uint8),
     DType.BOOL: np.dtype(np.bool_),
 }

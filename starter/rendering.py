@@ -13,7 +13,7 @@ from engine.api.values import SamplerName, ScheduleName
 from engine.compile.compiler import Compiler
 from engine.families.identify import identify, require_complete
 from engine.jobs.cancel import CancelToken
-from engine.jobs.runner import SilentReporter
+from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.generate import Generation, Job

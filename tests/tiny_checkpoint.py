@@ -76,6 +76,7 @@ _VAE = {
 }
 _PIPELINE = {
     "_class_name": "StableDiffusionPipeline",
+    "_diffusers_version": "0.42.0",
     "unet": ["diffusers", "UNet2DConditionModel"],
     "vae": ["diffusers", "AutoencoderKL"],
     "text_encoder": ["transformers", "CLIPTextModel"],

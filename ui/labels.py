@@ -10,7 +10,7 @@ from app.generation import Extras
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.request import GenerateRequest, GuidanceOptions, SizeOptions
-from engine.api.values import InputRole, Phase, PrecisionName
+from engine.api.values import InputRole, Phase, PrecisionName, PredictionType
 
 translate = QCoreApplication.translate
 
@@ -20,6 +20,11 @@ _FAMILIES = {
     "sdxl": "SDXL",
     "sdxl_refiner": "SDXL refiner",
 }
+
+
+def family_label(family: str) -> str:
+    """The name people know a family by."""
+    return _FAMILIES.get(family, family)
 
 
 def phase_label(phase: Phase, *, once: bool = False) -> str:
@@ -65,9 +70,11 @@ def checkpoint_summary(info: CheckpointInfo, hashed: int | None = None) -> str:
 
     The hash is shown as A1111 and Civitai show it.
     """
-    parts = [_FAMILIES.get(info.family, info.family)]
+    parts = [family_label(info.family)]
     if info.variant and info.variant != "base":
         parts.append(info.variant.replace("_", " "))
+    if info.prediction != PredictionType.EPSILON.value:
+        parts.append(PredictionType(info.prediction).label)
     precisions = sorted({name for part in info.components for name in part.precisions})
     parts.append("/".join(precisions))
     parts.append(file_size(sum(part.bytes for part in info.components)))
@@ -119,6 +126,8 @@ def extras_summary(extras: Extras) -> str:
             parts.append(
                 translate("labels", "starts from {name}").format(name=Path(image.path).name)
             )
+        elif image.role is InputRole.MASK:
+            parts.append(translate("labels", "masked by {name}").format(name=Path(image.path).name))
         else:
             parts.append(Path(image.path).name)
     if extras.strength is not None:
@@ -132,6 +141,13 @@ def extras_summary(extras: Extras) -> str:
         limit = file_size(extras.memory_limit_bytes)
         parts.append(translate("labels", "at most {size} of memory").format(size=limit))
     return " · ".join(parts)
+
+
+def _refined(extras: Extras) -> list[str]:
+    checkpoint = extras.refiner and extras.refiner.checkpoint
+    if not checkpoint:
+        return []
+    return [translate("labels", "finished by {name}").format(name=Path(checkpoint).stem)]
 
 
 def _method_parts(extras: Extras) -> list[str]:
@@ -161,6 +177,10 @@ def _method_parts(extras: Extras) -> list[str]:
         parts.append(translate("labels", "guidance adjusted"))
     if extras.size_options != SizeOptions():
         parts.append(translate("labels", "told of other sizes"))
+    if extras.mask_options.expands:
+        text = translate("labels", "canvas grown by {margins}")
+        parts.append(text.format(margins=", ".join(map(str, extras.mask_options.expand))))
+    parts += _refined(extras)
     if extras.zero_terminal_snr:
         parts.append(translate("labels", "zero terminal SNR"))
     if not extras.expand_wildcards:

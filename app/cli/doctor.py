@@ -20,7 +20,8 @@ from engine.errors import EngineError
 from engine.families.identify import identify, require_complete
 from engine.jobs.cancel import CancelToken
 from engine.jobs.devices import Devices
-from engine.jobs.runner import JobRunner, SilentReporter
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 
 _PACKAGES = ("safelight", "numpy", "onnx", "onnxruntime", "openvino", "PySide6-Essentials")

@@ -12,17 +12,16 @@ from typing import TypeVar
 import msgspec
 
 from app.checkpoints import find_checkpoint
-from app.cli import settings
+from app.cli import canvas, overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.paths import find_paths, starter_checkpoint
 from backends.hardware import private_bytes
 from engine.api.record import Timings
-from engine.api.request import ComponentFiles, GenerateRequest, InputImage
+from engine.api.request import NO_OVERRIDE, ComponentFiles, GenerateRequest, RefinerChoice
 from engine.api.values import (
     ConventionName,
     ErrorInfo,
-    InputRole,
     PrecisionName,
     SamplerName,
     ScheduleName,
@@ -39,6 +38,9 @@ Name = TypeVar("Name", SamplerName, ScheduleName)
 _SIZE = re.compile(r"(\d{1,9})x(\d{1,9})")
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+# Pixels along a side of a tile, where nobody says how many.
+DEFAULT_TILE = 576
 
 HELP = "make pictures from a prompt"
 
@@ -83,6 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("prompt", nargs="?", help="what to draw")
     parser.add_argument("--negative", metavar="TEXT", help="what to keep out")
     parser.add_argument("--model", metavar="M", help="a file, a folder or a name; default: starter")
+    overrides.add_arguments(parser)
     parser.add_argument("--steps", type=int, metavar="N")
     parser.add_argument("--cfg", type=float, metavar="X", help="guidance: how strictly to follow")
     parser.add_argument("--sampler", type=_sampler, metavar="S", help=_names(SamplerName))
@@ -91,8 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", type=parse_size, metavar="WxH", help="in pixels, as 512x768")
     parser.add_argument("--count", type=int, metavar="N", help="pictures, with seeds N, N + 1, ...")
     parser.add_argument("--clip-skip", type=int, metavar="N", help="1 runs the whole text encoder")
-    parser.add_argument("--init", type=Path, metavar="FILE", help="a picture to start from")
-    parser.add_argument("--strength", type=float, metavar="X", help="0 keeps --init, 1 ignores it")
+    canvas.add_arguments(parser)
     parser.add_argument(
         "--from",
         type=Path,
@@ -104,9 +106,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--precision", type=PrecisionName, choices=list(PrecisionName))
     parser.add_argument("--convention", type=ConventionName, choices=list(ConventionName))
     settings.add_argument(parser)
+    tile = "decode in tiles of N pixels a side, for less memory; default: where it is short"
+    parser.add_argument(
+        "--vae-tiling", type=int, nargs="?", const=DEFAULT_TILE, metavar="N", help=tile
+    )
     parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="as 4G")
+    parser.add_argument("--refiner", metavar="FILE", help="a checkpoint that finishes the picture")
+    parser.add_argument(
+        "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
+    )
     for part in ("denoiser", "text-encoder", "text-encoder-2", "vae"):
         parser.add_argument(f"--{part}", metavar="FILE", help=f"take the {part} from another file")
+    parser.add_argument("--preview", type=Path, metavar="FILE", help="a PNG of each few steps")
     parser.add_argument("--out", metavar="FILE_OR_FOLDER", help="default: your pictures folder")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -115,12 +126,12 @@ def run(options: argparse.Namespace) -> int:
     """Make the pictures; a first Ctrl-C cancels, a second one kills."""
     source = read_request(options.source) if options.source else None
     request = _request(options, source)
-    reporter = TerminalReporter(announce=not options.json)
+    reporter = TerminalReporter(announce=not options.json, preview=options.preview)
     paths = find_paths()
     saver = PictureSaver(options.out or str(paths.output / ""), request.count)
     token = CancelToken()
     hashes = BackgroundHash(known_files(paths.cache))
-    runner = JobRunner(paths.cache, paths.wildcards, hashes=hashes)
+    runner = JobRunner(paths.cache, paths.wildcards, hashes=hashes, models=paths.models)
     with _interruptible(token, reporter), PeakMemory(private_bytes) as memory, closing(hashes):
         try:
             check_hardware(runner.devices, request.backend, quiet=options.json, cancel=token)
@@ -139,8 +150,6 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
     base = source and source.request
     if base is None and options.prompt is None:
         raise Usage("give a prompt, or a picture with --from")
-    if options.strength is not None and options.init is None and not (base and base.inputs):
-        raise Usage("--strength needs a picture to start from: --init FILE")
     given = {
         "prompt": options.prompt,
         "negative_prompt": options.negative,
@@ -150,26 +159,27 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         "schedule": options.schedule,
         "count": options.count,
         "clip_skip": options.clip_skip,
-        "strength": options.strength,
         "backend": options.backend,
         "precision": options.precision,
         "convention": options.convention,
         "memory_limit_bytes": options.memory_limit,
+        "vae_tile": options.vae_tiling,
     }
     changes = {name: value for name, value in given.items() if value is not None}
     if options.seed is not None:
         changes["seed"] = None if options.seed == -1 else options.seed
     if options.size:
         changes["width"], changes["height"] = options.size
-    if options.init:
-        path = str(options.init.expanduser().absolute())
-        changes["inputs"] = (InputImage(role=InputRole.INIT, path=path),)
     request = msgspec.structs.replace(base or GenerateRequest(prompt=""), **changes)
+    request = canvas.with_canvas(request, options)
     request = settings.with_settings(request, options.set)
     return msgspec.structs.replace(
         request,
         checkpoint=_checkpoint(options.model, source),
+        # What was said of one checkpoint is not true of another.
+        override=overrides.given(options, NO_OVERRIDE if options.model else request.override),
         components=_components(options, request.components),
+        refiner=_refiner(options, request.refiner),
     )
 
 
@@ -193,6 +203,21 @@ def _note_differences(source: ImportedRequest, request: GenerateRequest, result:
     same_file = source.request.checkpoint == request.checkpoint
     if before and same_file and before.checkpoint_digest != now.checkpoint_digest:
         print_note("The checkpoint has changed since that picture was made.")
+
+
+def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> RefinerChoice | None:
+    """The wanted refiner, else the picture's; each option replaces its part."""
+    if options.refiner is None and (recorded is None or recorded.checkpoint is None):
+        if options.refiner_at is not None:
+            raise Usage("--refiner-at needs a refiner: --refiner FILE")
+        return recorded
+    choice = recorded or RefinerChoice()
+    if options.refiner is not None:
+        found = find_checkpoint(options.refiner, find_paths().models, starter_checkpoint())
+        choice = msgspec.structs.replace(choice, checkpoint=str(found))
+    if options.refiner_at is not None:
+        choice = msgspec.structs.replace(choice, switch_at=options.refiner_at)
+    return choice
 
 
 def _components(options: argparse.Namespace, recorded: ComponentFiles) -> ComponentFiles:

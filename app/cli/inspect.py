@@ -1,18 +1,22 @@
 """`safelight inspect`: what a checkpoint file is."""
 
 import argparse
+import shlex
+from collections.abc import Iterator
 
 from app.checkpoints import find_checkpoint
-from app.cli.terminal import ByteBar, print_json
+from app.cli import overrides
+from app.cli.terminal import ByteBar, harmless, print_json
 from app.paths import find_paths, starter_checkpoint
-from engine.api.checkpoints import CheckpointInfo
-from engine.api.values import ErrorCode
+from engine.api.checkpoints import CheckpointCard, CheckpointInfo, Gap
+from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.faults import unreadable
 from engine.checkpoints.full_hash import MODEL_HASH_DIGITS, TENSORS_HASH_DIGITS, FullHash, hash_file
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.identify import identify
+from engine.families.shelf import Shelf
 from engine.jobs.runner import known_files
 from engine.pipeline.inspection import inspect
 
@@ -25,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hash", action="store_true", help="read the whole file for the hashes others know it by"
     )
+    overrides.add_arguments(parser)
     parser.add_argument("--json", action="store_true")
 
 
@@ -33,13 +38,13 @@ def run(options: argparse.Namespace) -> int:
     paths = find_paths()
     path = find_checkpoint(options.file, paths.models, starter_checkpoint())
     known = known_files(paths.cache)
-    checkpoint = identify(path, known.read_index)
+    checkpoint = identify(path, known.read_index, overrides.given(options))
     sha256 = known.sha256(checkpoint.file) if checkpoint.file else None
     tensors: str | None = None
     if options.hash:
         found = _hash(checkpoint, known)
         sha256, tensors = found.whole, found.tensors
-    output = inspect(checkpoint, sha256)
+    output = inspect(checkpoint, sha256, Shelf(paths.models, known).gaps(checkpoint))
     if options.json:
         print_json(output)
     else:
@@ -78,8 +83,10 @@ def _hash(checkpoint: IdentifiedCheckpoint, known: KnownFiles) -> FullHash:
 
 
 def _print(output: CheckpointInfo, tensors: str | None) -> None:
-    print(output.path)
-    print(f"  family         {output.family} ({output.variant}), predicts {output.prediction}")
+    print(harmless(output.path))
+    prediction = PredictionType(output.prediction).label
+    guess = "" if output.prediction_is_stated else ", to be confirmed by its first picture"
+    print(f"  family         {output.family} ({output.variant}), {prediction}{guess}")
     print(f"  picture        {output.default_size}x{output.default_size} by default")
     for part in output.components:
         size = f"{part.parameters / 1e6:,.1f} M parameters, {part.bytes / 1e6:,.1f} MB"
@@ -88,9 +95,34 @@ def _print(output: CheckpointInfo, tensors: str | None) -> None:
         print(f"  hash           {output.sha256[:MODEL_HASH_DIGITS]} (AutoV2), of {output.sha256}")
     if tensors:
         print(f"  AutoV3         {tensors[:TENSORS_HASH_DIGITS]}")
-    for name in output.missing:
-        print(f"  {name:<15}missing: supply it with --{name.replace('_', '-')} FILE")
+    for gap in output.gaps:
+        for line in _missing(gap):
+            print(harmless(line))
+    for line in _said(output.card):
+        print(line)
     if output.ignored_keys:
         print(f"  ignored        {output.ignored_keys} tensors that belong to no component")
     for line in output.evidence:
-        print(f"  because        {line}")
+        print(harmless(f"  because        {line}"))
+
+
+def _missing(gap: Gap) -> Iterator[str]:
+    """The part, and how to supply it with each of the person's files that fits."""
+    if not gap.fits:
+        yield f"  {gap.component:<15}missing: supply it with {gap.option} FILE; none of yours fits"
+        return
+    yield f"  {gap.component:<15}missing: supply it with one of these, the best first"
+    for fit in gap.fits:
+        of = f"  (of the {fit.family} checkpoint)" if fit.family else ""
+        yield f"  {'':<15}{gap.option} {shlex.quote(fit.path)}{of}"
+
+
+def _said(card: CheckpointCard) -> Iterator[str]:
+    """What is written about it."""
+    texts = {
+        "title": card.title,
+        "base model": card.base_model,
+        "trained words": ", ".join(card.trained_words),
+        "notes": card.notes,
+    }
+    yield from (f"  {name:<15}{text}" for name, text in texts.items() if text)

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from engine.api.conventions import Convention, convention_of
+from engine.api.masks import MaskOptions
 from engine.api.request import (
     GenerateRequest,
     GuidanceOptions,
@@ -25,6 +26,7 @@ _GROUPS: dict[str, type[msgspec.Struct]] = {
     "seed_options": SeedOptions,
     "guidance_options": GuidanceOptions,
     "size_options": SizeOptions,
+    "mask_options": MaskOptions,
     "convention": Convention,
 }
 _OWN = ("zero_terminal_snr", "expand_wildcards")

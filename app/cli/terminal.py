@@ -4,16 +4,24 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from threading import Event, RLock, Thread
 from time import monotonic
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from app.time_left import TimeLeft
 from engine.api.values import ErrorInfo, Phase
-from engine.jobs.runner import SilentReporter
+from engine.families.base import LatentFormat
+from engine.jobs.preview import PreviewPace, preview_pixels
+from engine.jobs.reporting import SilentReporter
 from engine.jobs.saving import SavedImage
 from engine.pipeline.forecast import Outlook
+from engine.sampling.types import Latent
 
 _PHASE_LABELS = {
     Phase.LOAD: "Reading the checkpoint",
@@ -34,14 +42,20 @@ class Usage(Exception):  # noqa: N818 (named for what it reports)
 
 def print_error(error: ErrorInfo) -> None:
     """One line of what happened and what to do; the technical detail where asked for."""
-    print(" ".join(filter(None, (f"safelight: {error.message}", error.hint))), file=sys.stderr)
+    line = " ".join(filter(None, (f"safelight: {error.message}", error.hint)))
+    print(harmless(line), file=sys.stderr)
     if error.detail and os.environ.get("SAFELIGHT_DEBUG"):
         print(error.detail, file=sys.stderr)
 
 
+def harmless(text: str) -> str:
+    """A line without what a terminal would obey: names come from strangers."""
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
+
+
 def print_note(sentence: str) -> None:
     """Something worth knowing that is no failure."""
-    print(f"safelight: {sentence}", file=sys.stderr)
+    print(harmless(f"safelight: {sentence}"), file=sys.stderr)
 
 
 def print_json(value: object) -> None:
@@ -103,9 +117,17 @@ class ByteBar:
 class TerminalReporter(SilentReporter):
     """Shows a job's progress on a terminal; where there is none, only warnings."""
 
-    def __init__(self, *, announce: bool, clock: Callable[[], float] = monotonic) -> None:
-        """`announce` prints the path of each picture on stdout."""
-        self._announce = announce
+    def __init__(
+        self,
+        *,
+        announce: bool,
+        preview: Path | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """`announce` prints each picture's path on stdout; `preview` is a file for previews."""
+        self._announce, self._preview = announce, preview
+        self._pace = PreviewPace(clock)
+        self.shows_previews = preview is not None
         self._line = StatusLine()
         self._time = TimeLeft(clock)
         self._outlook = Outlook(None, None)
@@ -169,6 +191,19 @@ class TerminalReporter(SilentReporter):
                 "longer than usual" if self._time.is_overdue else "",
             ]
             self._line.draw("  ".join(filter(None, parts)))
+
+    def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
+        """Write the picture so far, if somebody wants it and the last time is long enough ago."""
+        if self._preview and form.preview and self._pace.is_due():
+            self.show(step, preview_pixels(latent, form.preview))
+
+    def show(self, step: int, pixels: NDArray[np.uint8]) -> None:
+        """Write the picture so far, whole or not at all; where that fails there is none."""
+        if self._preview:
+            part = self._preview.with_name(f"{self._preview.name}.part")
+            with suppress(OSError):
+                Image.fromarray(pixels).save(part, "PNG")
+                part.replace(self._preview)
 
     def image_saved(self, image: SavedImage) -> None:
         """Print where the picture is."""

@@ -176,6 +176,10 @@ def _shape(*, start: int = 0, end: int | None = None) -> Function:
     return lambda x: tuple(x.shape[start:end])
 
 
+def _mean(*, keepdims: int) -> Function:
+    return lambda x, axes: x.mean(axes, keepdim=bool(keepdims))
+
+
 def _concat(*, axis: int) -> Function:
     return lambda *parts: torch.cat(parts, axis)
 
@@ -260,6 +264,8 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "MulInto": _into(torch.mul, Tensor.mul_),
     "MultiHeadAttention": _multi_head_attention,
     "NhwcConv": _channels_last_convolution,
+    "ReduceMean": _mean,
+    "Relu": _plain(torch.relu),
     "Reshape": _plain(_reshape),
     "Resize": _resize,
     "Shape": _shape,

@@ -2,6 +2,7 @@
 
 import msgspec
 
+from engine.api.request import CheckpointOverride
 from engine.api.values import SamplerName, ScheduleName
 
 
@@ -23,6 +24,35 @@ class SuggestedSettings(msgspec.Struct, frozen=True, kw_only=True):
     guidance: float
 
 
+class CheckpointCard(msgspec.Struct, frozen=True, kw_only=True):
+    """What is written about a checkpoint, in its metadata or beside it; empty where nothing is."""
+
+    title: str = ""
+    # The model that it is said to be made from, in the words of whoever says so.
+    base_model: str = ""
+    trained_words: tuple[str, ...] = ()
+    notes: str = ""
+
+
+class FittingFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that holds a missing part; `family`: of a checkpoint, empty for a part alone."""
+
+    path: str
+    family: str = ""
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """A part that a checkpoint lacks, and which of the person's files fit, the best first.
+
+    `label` names it in a sentence, `option` on the command line.
+    """
+
+    component: str
+    label: str
+    option: str
+    fits: tuple[FittingFile, ...] = ()
+
+
 class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     """What a checkpoint is, why, and what it lacks."""
 
@@ -41,5 +71,12 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str | None = None
     # The folder of its own tokenizer, None where it uses CLIP's.
     tokenizer: str | None = None
+    # What is missing, with the files that fit, where the engine was told where to look.
+    gaps: tuple[Gap, ...] = ()
     # One for each sampler; first the one that is taken where none is chosen.
     suggested: tuple[SuggestedSettings, ...] = ()
+    card: CheckpointCard = CheckpointCard()
+    # What a person said it is; all else is as it is with that.
+    override: CheckpointOverride = CheckpointOverride()
+    # False where `prediction` is a guess, until the denoiser has run once.
+    prediction_is_stated: bool = True

@@ -39,7 +39,7 @@ class Chunking(StrEnum):
     WORD = "word"  # further chunks, ended at a word of at most 8 tokens
     PLAIN = "plain"  # further chunks, ended anywhere
     SENTENCE = "sentence"  # further chunks, ended at a period, else a comma, else a word
-    CUT = "cut"  # one chunk, the rest is dropped
+    CUT = "cut"  # one chunk, filled up by the checkpoint's tokenizer; the rest is dropped
 
 
 class LengthMatching(StrEnum):
@@ -96,6 +96,36 @@ class RedrawSteps(StrEnum):
     DIFFUSERS = "diffusers"  # int(strength * steps) of the schedule's last
 
 
+class Masking(StrEnum):
+    """How what a mask keeps stays what it is while the rest is painted.
+
+    The mask of the latent's cells and the blending; with sigma a level and noise the first noise.
+    """
+
+    # Cells are painted or kept. What is kept replaces the denoiser's picture; samplers that A1111
+    # runs by timesteps are shown it instead. The result has it.
+    A1111 = "a1111"
+    # Cells may be painted in part. The denoiser is shown kept + sigma * noise, and what is kept
+    # replaces its picture.
+    COMFY = "comfy"
+    # Cells are painted or kept. After each step what is kept becomes kept + sigma * noise. Not for
+    # denoisers that see the mask.
+    DIFFUSERS = "diffusers"
+
+
+class RefinerHandover(StrEnum):
+    """When and how a refiner takes over, for a share of the run that a request names."""
+
+    # Within the run: it answers from the first level on that has this share of timesteps above it.
+    LEVEL = "level"
+    # Within the run: it answers after this share of the expected evaluations.
+    EVALUATION = "evaluation"
+    # In a run of its own, which begins with the first timestep in what is left of all.
+    TIMESTEP = "timestep"
+    # In a run of its own, which begins after this share of the steps, rounded.
+    STEP = "step"
+
+
 class Convention(msgspec.Struct, frozen=True, kw_only=True):
     """One tool's habits; `name` is the tool's they started from."""
 
@@ -122,6 +152,10 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     zeroes_empty_negative: bool
     # Pixels are rounded to the nearest of 256 levels; else the fraction is cut off.
     rounds_pixels: bool
+    masking: Masking = Masking.A1111
+    refiner_handover: RefinerHandover = RefinerHandover.LEVEL
+    # Pixels that a mask keeps are the picture's own, and not what the VAE makes of them.
+    pastes_kept: bool = True
 
 
 CONVENTIONS: Mapping[ConventionName, Convention] = {
@@ -149,6 +183,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         ),
         zeroes_empty_negative=True,
         rounds_pixels=False,
+        masking=Masking.A1111,
+        refiner_handover=RefinerHandover.LEVEL,
+        pastes_kept=True,
     ),
     ConventionName.COMFY: Convention(
         name=ConventionName.COMFY,
@@ -173,6 +210,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         ),
         zeroes_empty_negative=False,
         rounds_pixels=False,
+        masking=Masking.COMFY,
+        refiner_handover=RefinerHandover.STEP,
+        pastes_kept=False,
     ),
     ConventionName.DIFFUSERS: Convention(
         name=ConventionName.DIFFUSERS,
@@ -192,6 +232,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         discards_next_to_last=(),
         zeroes_empty_negative=True,
         rounds_pixels=True,
+        masking=Masking.DIFFUSERS,
+        refiner_handover=RefinerHandover.TIMESTEP,
+        pastes_kept=False,
     ),
     ConventionName.INVOKE: Convention(
         name=ConventionName.INVOKE,
@@ -212,6 +255,9 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         discards_next_to_last=(),
         zeroes_empty_negative=True,
         rounds_pixels=True,
+        masking=Masking.DIFFUSERS,
+        refiner_handover=RefinerHandover.TIMESTEP,
+        pastes_kept=False,
     ),
 }
 

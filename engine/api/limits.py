@@ -9,6 +9,10 @@ MAX_BATCH_INDEX = 1024
 MAX_SEED = 2**64 - 1
 # A checkpoint's text encoder may have fewer layers to skip.
 MAX_CLIP_SKIP = 64
+# Of a tile of the VAE, in pixels: less would be all overlap.
+MIN_VAE_TILE = 256
+# Of a mask: its blur, the padding around it, the feathered seam of a canvas that grows.
+MAX_MASK_BLUR, MAX_MASK_PADDING, MAX_FEATHER = 64, 4096, 4096
 # Of what SDXL is told: a side before the picture was scaled, and the refiner's score.
 MAX_TOLD_SIZE = 65_536
 MAX_SCORE = 100.0

@@ -15,11 +15,11 @@ from engine.api.checkpoints import CheckpointInfo
 from engine.api.machine import ArtifactInfo, DeviceInfo, PrecisionFigures
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
-from engine.api.request import ComponentFiles, GenerateRequest
+from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.values import ErrorInfo, Phase
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
-PROTOCOL_VERSION = 6
+PROTOCOL_VERSION = 7
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -32,11 +32,12 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 class Configure(Message, frozen=True, kw_only=True):
     """First command. Answered by Ready or EngineFatal.
 
-    The folders for what can be made again and of lists of words that prompts name.
+    The folders for what can be made again, of lists of words that prompts name, and of checkpoints.
     """
 
     cache: str
     wildcards: str | None = None
+    models: str | None = None
     protocol: int = PROTOCOL_VERSION
 
 
@@ -63,6 +64,7 @@ class InspectCheckpoint(Message, frozen=True, kw_only=True):
     query: int
     path: str
     components: ComponentFiles = ComponentFiles()
+    override: CheckpointOverride = CheckpointOverride()
 
 
 class CheckPrompt(Message, frozen=True, kw_only=True):

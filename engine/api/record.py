@@ -3,10 +3,13 @@
 import msgspec
 
 from engine.api.conventions import Convention
+from engine.api.masks import MaskOptions
 from engine.api.request import (
+    CheckpointOverride,
     ComponentFiles,
     GuidanceOptions,
     InputImage,
+    RefinerChoice,
     SamplerOptions,
     ScheduleOptions,
     SeedOptions,
@@ -21,8 +24,9 @@ from engine.api.values import (
     ScheduleName,
 )
 
-# Version 1 named its convention, 2 was before SDXL; `engine.metadata.record` reads them still.
-RECORD_VERSION = 3
+# Version 1 named its convention, 2 was before SDXL, 3 before masks, refiners and overrides;
+# `engine.metadata.record` reads them still.
+RECORD_VERSION = 4
 
 
 class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +55,13 @@ class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
     seed_options: SeedOptions = SeedOptions()
     guidance_options: GuidanceOptions = GuidanceOptions()
     size_options: SizeOptions = SizeOptions()
+    # As nobody chose it where nothing is masked.
+    mask_options: MaskOptions = MaskOptions()
     zero_terminal_snr: bool = False
+    override: CheckpointOverride = CheckpointOverride()
+    # None: the VAE saw whole pictures.
+    vae_tile: int | None = None
+    refiner: RefinerChoice | None = None
     # What the person wrote, where wildcards in it were replaced; the prompts above hold no choice.
     prompt_template: str | None = None
     negative_template: str | None = None
@@ -96,3 +106,6 @@ class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
     # SHA-256 of the whole file, by which other tools know a checkpoint; None for folders, and where
     # it was not known yet.
     checkpoint_sha256: str | None = None
+    # The same of the refiner, where there is one.
+    refiner_digest: str | None = None
+    refiner_sha256: str | None = None

@@ -3,7 +3,15 @@
 import msgspec
 
 from engine.api.conventions import Convention
-from engine.api.values import ConventionName, InputRole, PrecisionName, SamplerName, ScheduleName
+from engine.api.masks import MaskOptions
+from engine.api.values import (
+    ConventionName,
+    InputRole,
+    PrecisionName,
+    PredictionType,
+    SamplerName,
+    ScheduleName,
+)
 
 
 class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -13,6 +21,29 @@ class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
     text_encoder: str | None = None
     text_encoder_2: str | None = None
     vae: str | None = None
+
+
+class CheckpointOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a person says a checkpoint is, where its files say nothing or the wrong thing.
+
+    None leaves it to them. `family` by its name in `CheckpointInfo`; one that the shapes rule out
+    is refused.
+    """
+
+    family: str | None = None
+    prediction: PredictionType | None = None
+
+
+NO_OVERRIDE = CheckpointOverride()
+
+
+class RefinerChoice(msgspec.Struct, frozen=True, kw_only=True):
+    """A second checkpoint, in whose denoiser's hands a picture is finished."""
+
+    # None where a picture's text names one that nobody has chosen here: then there is none.
+    checkpoint: str | None = None
+    # The part of the run after which it takes over, from 0 to 1; with 1 it never does.
+    switch_at: float = 0.8
 
 
 class InputImage(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +104,9 @@ class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     # The part of the run in which guidance acts, as fractions of the steps (Kynkaanniemi et al.
     # 2024); outside of it the prompt alone counts.
     range: tuple[float, float] = (0.0, 1.0)
+    # How strictly the picture to be edited is followed, for checkpoints that edit by instruction
+    # (Brooks et al. 2023, equation 3); None: 1.5, as in A1111 and diffusers. Others have none.
+    image_guidance: float | None = None
 
 
 class SizeOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -98,6 +132,8 @@ class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
     negative_prompt: str = ""
     checkpoint: str | None = None
     components: ComponentFiles = ComponentFiles()
+    override: CheckpointOverride = CheckpointOverride()
+    refiner: RefinerChoice | None = None
     width: int | None = None
     height: int | None = None
     steps: int | None = None
@@ -116,8 +152,12 @@ class GenerateRequest(msgspec.Struct, frozen=True, kw_only=True):
     seed_options: SeedOptions = SeedOptions()
     guidance_options: GuidanceOptions = GuidanceOptions()
     size_options: SizeOptions = SizeOptions()
+    mask_options: MaskOptions = MaskOptions()
     # Whether the levels are stretched so that the first is all noise; None: as the checkpoint says.
     zero_terminal_snr: bool | None = None
+    # The longest side of a tile of the VAE in pixels, with what it shares with its neighbours.
+    # None: whole pictures where there is memory for them.
+    vae_tile: int | None = None
     # Whether `__name__` and `{a|b}` in the prompts are replaced by a choice the seed makes.
     expand_wildcards: bool = True
     backend: str = "auto"

@@ -141,10 +141,31 @@ class PrecisionName(StrEnum):
 
 
 class PredictionType(StrEnum):
-    """What the denoiser predicts: the noise, or v = alpha * noise - sigma * picture."""
+    """What the denoiser predicts: the noise, the picture, or v = alpha * noise - sigma * picture.
+
+    The two of EDM predict a mixture of picture and noise of unit variance (Karras et al. 2022,
+    equation 8), at any level: EDM as the paper has it, EDM_V with its sign turned, which is v.
+    """
 
     EPSILON = "epsilon"
     V = "v_prediction"
+    SAMPLE = "sample"
+    EDM = "edm"
+    EDM_V = "edm_v_prediction"
+
+    @property
+    def label(self) -> str:
+        """The kind of prediction in a sentence."""
+        return _PREDICTIONS[self]
+
+
+_PREDICTIONS = {
+    PredictionType.EPSILON: "noise prediction",
+    PredictionType.V: "v-prediction",
+    PredictionType.SAMPLE: "prediction of the picture",
+    PredictionType.EDM: "EDM",
+    PredictionType.EDM_V: "EDM with v-prediction",
+}
 
 
 class InputRole(StrEnum):

@@ -72,8 +72,6 @@ class VaeConstants(msgspec.Struct, frozen=True, kw_only=True):
     """Fields of an AutoencoderKL for which our graphs emit the default and nothing else."""
 
     act_fn: str = "silu"
-    latents_mean: tuple[float, ...] | None = None
-    latents_std: tuple[float, ...] | None = None
 
 
 class VaeFile(VaeConstants, frozen=True, kw_only=True):
@@ -85,6 +83,11 @@ class VaeFile(VaeConstants, frozen=True, kw_only=True):
     norm_num_groups: Count = 32
     scaling_factor: Positive = 0.18215
     shift_factor: float | None = None
+    # Whether its activations leave float16's range, in families whose VAE does.
+    force_upcast: bool = True
+    # Of each channel: what Playground 2.5 takes away and divides by before it scales.
+    latents_mean: tuple[float, ...] | None = None
+    latents_std: tuple[Positive, ...] | None = None
 
 
 class ClipTextFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,8 +116,17 @@ class NoiseConstants(msgspec.Struct, frozen=True, kw_only=True):
 class SchedulerFile(NoiseConstants, frozen=True, kw_only=True):
     """`scheduler/scheduler_config.json`: how the denoiser was trained."""
 
+    class_name: str = msgspec.field(name="_class_name", default="")
     prediction_type: str = "epsilon"
     rescale_betas_zero_snr: bool = False
+    # How the timesteps of a run are spaced: "linspace", "leading" or "trailing".
+    timestep_spacing: str = ""
+    # Of those that train and sample levels between timesteps.
+    timestep_type: str = "discrete"
+    sigma_min: Positive | None = None
+    sigma_max: Positive | None = None
+    sigma_data: Positive | None = None
+    sigma_schedule: str = "karras"
 
 
 ConfigT = TypeVar("ConfigT", bound=msgspec.Struct)

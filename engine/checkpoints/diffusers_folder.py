@@ -86,7 +86,8 @@ def read_folder(path: Path, read: ReadIndex = read_index) -> DiffusersFolder:
         text_encoder=read_text_encoder(path / "text_encoder", read),
         text_encoder_2=read_text_encoder(path / "text_encoder_2", read),
         scheduler=read_scheduler(path / "scheduler"),
-        tokenizer=find_tokenizer(path / "tokenizer"),
+        # The refiner has but the second, which differs from the first in how it fills up.
+        tokenizer=find_tokenizer(path / "tokenizer") or find_tokenizer(path / "tokenizer_2"),
     )
 
 

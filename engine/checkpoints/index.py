@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from backends.base import FileSlice
+from engine.api.values import PredictionType
 
 WINDOWS = 128
 WINDOW_BYTES = 4096
@@ -53,7 +54,8 @@ class TensorIndex:
     """The tensors of a file, or of a file in shards, under the names they have there.
 
     `digest` tells two files apart by content without reading them whole; see `sampled_digest`.
-    `state` is the file's when it was read; None for shards.
+    `state` is the file's when it was read; None for shards. `probed` is what its denoiser was found
+    to predict when it ran, None where it never had to be asked.
     """
 
     path: Path
@@ -61,6 +63,7 @@ class TensorIndex:
     metadata: Mapping[str, str]
     digest: str
     state: FileState | None = None
+    probed: PredictionType | None = None
 
 
 def sampled_digest(file: BinaryIO, header: bytes, size: int) -> str:

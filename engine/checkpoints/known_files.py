@@ -1,4 +1,6 @@
-"""What was found out about files once and holds as long as they do not change: their digests.
+"""What was found out about files once and holds as long as they do not change.
+
+Their digests, and what a denoiser predicts where only running it told.
 
 One small file of the cache for each path, written beside and renamed into place, so that processes
 that run at once need no lock and a damaged entry costs one file's digests. An entry says what
@@ -10,10 +12,12 @@ import hashlib
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
+from engine.api.values import PredictionType
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
 from engine.durable import replace_file
@@ -33,10 +37,14 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     modified_ns: int
     changed: int
     header: str
-    # `sampled_digest`.
+    # `sampled_digest`; empty where only `content` is known.
     sampled: str
     # Of the whole file, None until it was read whole.
     sha256: str | None = None
+    # What the denoiser in it was found to predict, None where nobody had to ask it.
+    prediction: PredictionType | None = None
+    # What parts are in it, as whoever asked has written it down.
+    content: str | None = None
 
     def is_of(self, state: FileState) -> bool:
         return (self.size, self.modified_ns, self.changed, self.header) == (
@@ -63,18 +71,22 @@ class KnownFiles:
 
     def read_index(self, path: Path) -> TensorIndex:
         """As `files.read_index`, but a file that is known is only read at its beginning."""
-        recalled: list[str] = []
+        recalled: list[_Entry] = []
 
         def recall(state: FileState) -> str | None:
             entry = self._entry(state)
-            if entry is None:
+            if entry is None or not entry.sampled:
                 return None
-            recalled.append(entry.sampled)
+            recalled.append(entry)
             return entry.sampled
 
         index = read_index(path, recall)
-        if index.state is not None and not recalled and self.is_settled(index.state):
-            self._write(index.state, index.digest, None)
+        if recalled:
+            return replace(index, probed=recalled[0].prediction)
+        if index.state is not None and self.is_settled(index.state):
+            entry = self._entry(index.state) or _new(index.state, "")
+            entry = msgspec.structs.replace(entry, sampled=index.digest)
+            self._write(entry, index.state.path)
         return index
 
     def sha256(self, state: FileState) -> str | None:
@@ -84,7 +96,34 @@ class KnownFiles:
 
     def note_sha256(self, state: FileState, sampled: str, sha256: str) -> None:
         """Remember the SHA-256 of the file that was in this state while it was read whole."""
-        self._write(state, sampled, sha256)
+        entry = self._entry(state) or _new(state, sampled)
+        self._write(msgspec.structs.replace(entry, sha256=sha256), state.path)
+
+    def note_prediction(self, state: FileState, prediction: PredictionType) -> None:
+        """Remember what the denoiser of the file in this state predicts, if the file is known."""
+        entry = self._entry(state)
+        if entry is not None:
+            self._write(msgspec.structs.replace(entry, prediction=prediction), state.path)
+
+    def content(self, path: Path) -> str | None:
+        """What `note_content` wrote down, if the file is as it was then; it is not opened."""
+        entry = self._read(path)
+        try:
+            now = FileState.of(path, path.stat(), b"")
+        except OSError:
+            return None
+        same = entry and (entry.size, entry.modified_ns, entry.changed) == (
+            now.size,
+            now.modified_ns,
+            now.changed,
+        )
+        return entry.content if entry and same else None
+
+    def note_content(self, state: FileState, content: str) -> None:
+        """Remember what parts are in the file in this state, if its times can be believed."""
+        if self.is_settled(state):
+            entry = self._entry(state) or _new(state, "")
+            self._write(msgspec.structs.replace(entry, content=content), state.path)
 
     def is_settled(self, state: FileState) -> bool:
         """Whether a later change would surely show in the file's times."""
@@ -95,16 +134,18 @@ class KnownFiles:
         return self._folder / f"{name[:32]}{_SUFFIX}"
 
     def _entry(self, state: FileState) -> _Entry | None:
+        entry = self._read(state.path)
+        return entry if entry is not None and entry.is_of(state) else None
+
+    def _read(self, path: Path) -> _Entry | None:
         try:
-            entry = _DECODER.decode(self._path(state.path).read_bytes())
+            return _DECODER.decode(self._path(path).read_bytes())
         except (OSError, msgspec.DecodeError):
             return None
-        return entry if entry.is_of(state) else None
 
-    def _write(self, state: FileState, sampled: str, sha256: str | None) -> None:
-        entry = _Entry(state.size, state.modified_ns, state.changed, state.header, sampled, sha256)
+    def _write(self, entry: _Entry, path: Path) -> None:
         with contextlib.suppress(OSError):
-            replace_file(self._path(state.path), msgspec.json.encode(entry))
+            replace_file(self._path(path), msgspec.json.encode(entry))
             self._sweep()
 
     def _sweep(self) -> None:
@@ -115,3 +156,7 @@ class KnownFiles:
         found.sort(key=lambda entry: entry.stat().st_mtime_ns)
         for entry in found[: len(found) - MOST_ENTRIES // 2]:
             Path(entry.path).unlink(missing_ok=True)
+
+
+def _new(state: FileState, sampled: str) -> _Entry:
+    return _Entry(state.size, state.modified_ns, state.changed, state.header, sampled)

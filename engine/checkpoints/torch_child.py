@@ -15,7 +15,7 @@ from engine.checkpoints.torch_pickle import (
     TensorClaim,
     read_pickle,
 )
-from engine.checkpoints.torch_zip import Archive, ArchiveRefused, read_archive
+from engine.checkpoints.torch_zip import Archive, ArchivePacked, ArchiveRefused, read_archive
 
 MEMORY_BYTES = 2 << 30
 CPU_SECONDS = 20
@@ -45,8 +45,12 @@ def main() -> None:
         with open(sys.argv[1], "rb") as file:  # noqa: PTH123 (pathlib takes as long to import)
             archive = read_archive(file)
         tensors = list(_tensors(archive))
-    except (PickleRefused, ArchiveRefused) as refused:
+    except PickleRefused as refused:
         answer = {"refused": str(refused)}
+    except ArchiveRefused as refused:
+        answer = {"foreign": str(refused)}
+    except ArchivePacked as packed:
+        answer = {"packed": str(packed)}
     except PickleDamaged as damaged:
         answer = {"damaged": str(damaged)}
     except MemoryError:

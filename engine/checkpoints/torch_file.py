@@ -44,8 +44,17 @@ class _Tensor(msgspec.Struct, array_like=True, frozen=True):
 
 class _Answer(msgspec.Struct, frozen=True):
     tensors: tuple[_Tensor, ...] = ()
+    # What the pickle asks for, why the archive is none of PyTorch's, which checkpoint is packed
+    # in it, or how it is damaged.
     refused: str = ""
+    foreign: str = ""
+    packed: str = ""
     damaged: str = ""
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it has the tensors, and not why it does not."""
+        return not (self.refused or self.foreign or self.packed or self.damaged)
 
 
 def read_torch_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
@@ -56,7 +65,7 @@ def read_torch_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
 def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) -> TensorIndex:
     """As `read_torch_index`, of a file that is open. Raises OSError too."""
     answer = _ask(path)
-    if answer.refused or answer.damaged:
+    if not answer.is_list:
         raise _fault(path, answer)
     tensors = {one.name: _slice(path, one, facts.st_size) for one in answer.tensors}
     listed = msgspec.json.encode(answer.tensors)
@@ -89,11 +98,17 @@ def _ask(path: Path) -> _Answer:
 def _fault(path: Path, answer: _Answer) -> EngineError:
     if answer.damaged:
         return corrupt(path, answer.damaged[:200])
-    return EngineError(
-        ErrorCode.CHECKPOINT_UNREADABLE,
-        f"{path.name} was not opened: it asks for {quoted(answer.refused)}.",
+    what, hint = (
+        f"was not opened: it asks for {quoted(answer.refused)}",
         "Files of this kind are programs. Get the .safetensors version.",
     )
+    if answer.packed:
+        what = f"is a zip archive that holds {quoted(answer.packed)}"
+        hint = "Unpack it, and choose the checkpoint that is in it."
+    elif answer.foreign:
+        what = f"is a zip archive, but no checkpoint of PyTorch's: {answer.foreign[:200]}"
+        hint = "Choose a checkpoint, or get the .safetensors version of this one."
+    return EngineError(ErrorCode.CHECKPOINT_UNREADABLE, f"{path.name} {what}.", hint)
 
 
 def _slice(path: Path, tensor: _Tensor, size: int) -> FileSlice:

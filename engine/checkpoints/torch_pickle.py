@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
-MAX_INSTRUCTIONS = 4_000_000
+# Six times those of a whole SDXL checkpoint; as many as are read in about half a second.
+MAX_INSTRUCTIONS = 600_000
 MAX_RANK = 8
 
 # Torch's storage types by the element types of safetensors.

@@ -14,7 +14,6 @@ from backends.base import (
     Device,
     DimensionRange,
     DType,
-    FileSlice,
     MemoryInfo,
     Precision,
     Progress,
@@ -28,7 +27,16 @@ from engine.compile.compiled import BoundLater, CompiledNetwork
 from engine.compile.key import weights_digest
 from engine.errors import Cancelled, EngineError
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.weights import Report, WeightSource, bind, element_type
+from engine.graphs.soundness import not_a_number
+from engine.graphs.stored import (
+    DerivedWeight,
+    StoredWeight,
+    WeightSource,
+    file_slices,
+    is_stored_as,
+    scales_digest,
+)
+from engine.graphs.weights import Report, bind, element_type
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
 
@@ -48,14 +56,21 @@ class Network:
     `digest` identifies the weights' content, so that a working copy is never another file's.
     `dimensions` says what its variable dimensions are now and what they may be; a device that
     compiles for sizes learns those that are missing when it runs. `checkpoint` is for people.
+    `overflows_f16`: its activations are known to leave float16's range.
     """
 
     name: str
     emit: Callable[[GraphBuilder], None]
-    weights: Mapping[str, FileSlice]
+    weights: Mapping[str, StoredWeight]
     digest: str
     dimensions: Mapping[str, DimensionRange] = field(default_factory=dict[str, DimensionRange])
     checkpoint: str = ""
+    overflows_f16: bool = False
+
+    def precisions(self, offered: tuple[Precision, ...]) -> tuple[Precision, ...]:
+        """Those of the offered that it is computed in, in their order; all where none is safe."""
+        safe = tuple(one for one in offered if one is not Precision.F16)
+        return safe if self.overflows_f16 and safe else offered
 
 
 class Compiler:
@@ -81,7 +96,10 @@ class Compiler:
         g = self._emitted(network, precision)
         paths = sorted({ref.path for ref in network.weights.values()})
         files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
-        weights = [(name, ref.path, ref.offset) for name, ref in network.weights.items()]
+        weights = [
+            (name, [(part.path, part.offset) for part in file_slices(ref)])
+            for name, ref in network.weights.items()
+        ]
         compiled = self._compiled(network, g, WeightPlacement.MEMORY, _ignore)
         artifact = compiled.name if compiled else None
         made_of = (self.device, precision, g.element, files, weights, artifact)
@@ -189,12 +207,14 @@ class Compiler:
         network.emit(g)
         return g
 
-    def converted_bytes(self, weights: Mapping[str, FileSlice], precision: Precision) -> int:
+    def converted_bytes(self, weights: Mapping[str, StoredWeight], precision: Precision) -> int:
         """Bytes that binding `weights` in memory would hold converted; 0 where none is."""
         operators = self.backend.operators(self.device)
         element = element_type(weights.values(), operators, precision)
         return sum(
-            ref.elements * element.itemsize for ref in weights.values() if ref.dtype is not element
+            ref.elements * element.itemsize
+            for ref in weights.values()
+            if not is_stored_as(ref, element)
         )
 
     def _bind(
@@ -205,7 +225,9 @@ class Compiler:
         placement: WeightPlacement,
         report: Report,
     ) -> Mapping[str, WeightRef]:
-        if all(w.dtype is element for w in weights.values() if isinstance(w, FileSlice)):
+        _require_numbers(network, weights)
+        stored = (w for w in weights.values() if not isinstance(w, DerivedWeight))
+        if all(is_stored_as(weight, element) for weight in stored):
             return bind(weights, element, report)
         # A copy that exists is the fastest way, whatever the plan.
         key = _copy_key(network, element)
@@ -221,9 +243,22 @@ class Compiler:
         return bound
 
 
+def _require_numbers(network: Network, weights: Mapping[str, WeightSource]) -> None:
+    name = not_a_number(weights)
+    if name is not None:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_CORRUPT,
+            f"The weight {name} of the {network.name.replace('_', ' ')} of {network.checkpoint} "
+            "holds what is no number.",
+            "The file is damaged, or was merged wrongly: download it again, or use another.",
+        )
+
+
 def _copy_key(network: Network, element: DType) -> str:
     """The name of a working copy."""
-    return f"{network.digest[:24]}-{network.name}-{element.value.lower()}"
+    scales = scales_digest(network.weights.values())
+    name = f"{network.name}-{scales[:8]}" if scales else network.name
+    return f"{network.digest[:24]}-{name}-{element.value.lower()}"
 
 
 @contextmanager

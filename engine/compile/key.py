@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 import backends
-from backends.base import Compilation, Device, FileSlice, Graph, ShapeProfile
-from engine.graphs.weights import WeightSource
+from backends.base import Compilation, Device, Graph, ShapeProfile
+from engine.graphs.stored import WeightSource, file_slices
 
 # Raised whenever what is kept, or how it is checked, changes.
 FORMAT = 1
@@ -43,10 +43,7 @@ def weights_digest(digest: str, weights: Mapping[str, WeightSource]) -> str:
 
     That one samples large files: sizes and times of change tell of a byte changed in between.
     """
-    slices = {
-        name: (source,) if isinstance(source, FileSlice) else source.sources
-        for name, source in weights.items()
-    }
+    slices = {name: file_slices(source) for name, source in weights.items()}
     paths = (ref.path for refs in slices.values() for ref in refs)
     facts = {path: path.stat() for path in dict.fromkeys(paths)}
     order = {path: number for number, path in enumerate(facts)}

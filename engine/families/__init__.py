@@ -2,7 +2,8 @@
 
 `identify` is the way in. A family is one module (`sd1`): its constants, what recognises it, and how
 its parts fit. What families share is beside them: `naming` (keys to canonical names), `sizes`
-(shapes to configurations), `folder_parts` (the same from a diffusers folder), `training`
+(shapes to configurations), `scaling` (fp8 weights and their scales), `fitting` (whether parts of
+several files fit), `folder_parts` (the same from a diffusers folder), `training`
 (prediction type), `recognition` (naming files that are something else), `base` (the vocabulary).
 
 Imported by the pipeline and what is above it; imports `engine.checkpoints` and `engine.graphs`. To

@@ -5,13 +5,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from backends.base import FileSlice
-from engine.api.values import PredictionType
+import numpy as np
+
+from backends.base import Array
+from engine.api.request import NO_OVERRIDE, CheckpointOverride
+from engine.api.values import ConventionName, PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import FileState, TensorIndex
+from engine.families.edm import EdmLevels, LatentStatistics
 from engine.families.hints import NO_HINTS, CheckpointHints, PreviewFactors
 from engine.families.latent_spaces import LatentSpace
+from engine.families.sidecars import Card
 from engine.graphs.clip_text import ClipTextConfig
+from engine.graphs.stored import StoredWeight
+from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
@@ -43,7 +50,7 @@ _LABELS = {
 }
 
 
-ComponentConfig = ClipTextConfig | UNetConfig | VaeConfig
+ComponentConfig = ClipTextConfig | UNetConfig | VaeConfig | TinyVaeConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +63,15 @@ class ComponentSource:
 
     component: Component
     config: ComponentConfig
-    weights: Mapping[str, FileSlice]
+    weights: Mapping[str, StoredWeight]
 
 
 @dataclass(frozen=True, slots=True)
 class LatentFormat:
-    """How latents relate to the numbers the denoiser sees: scale * (latent - shift)."""
+    """How latents relate to the numbers the denoiser sees: scale * (latent - shift).
+
+    With `statistics`: scale * (latent - mean) / deviation, channel by channel.
+    """
 
     channels: int
     downscale: int
@@ -69,6 +79,34 @@ class LatentFormat:
     shift: float = 0.0
     # None where nobody knows how to show a latent without decoding it.
     preview: PreviewFactors | None = None
+    # The name of a space that families share; empty for one of its own.
+    space: str = ""
+    statistics: LatentStatistics | None = None
+
+    def seen(self, latent: Array) -> Array:
+        """What the denoiser sees of a latent [batch, channels, height, width]."""
+        return self.seen_change(latent - self._centre)
+
+    def seen_change(self, change: Array) -> Array:
+        """What the denoiser sees of a difference, or of a deviation, of latents."""
+        return change * np.float32(self.scale) / self._deviation
+
+    def latent(self, seen: Array) -> Array:
+        """The latent of what the denoiser sees: float32."""
+        whole = seen * self._deviation / np.float32(self.scale) + self._centre
+        return whole.astype(np.float32, copy=False)
+
+    @property
+    def _centre(self) -> Array:
+        return _by_channel(self.statistics.mean if self.statistics else (self.shift,))
+
+    @property
+    def _deviation(self) -> Array:
+        return _by_channel(self.statistics.deviation if self.statistics else (1.0,))
+
+
+def _by_channel(values: tuple[float, ...]) -> Array:
+    return np.array(values, np.float32).reshape(1, -1, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +119,8 @@ class TextUse:
     final_norm: bool | None = None
     # Encoders whose texts are filled up with token 0 behind their end.
     zero_padded: frozenset[Component] = frozenset()
-    # An empty negative prompt is all zeros, in tools that know of it.
-    zeroes_empty: bool = False
+    # By whose conventions an empty negative prompt is all zeros, where they have it so.
+    zeroes_empty: frozenset[ConventionName] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +131,28 @@ class Parts:
     digest: str
     evidence: tuple[str, ...]
     ignored_keys: int = 0
-    # Of the denoiser: what it predicts, and whether its training levels reach noise alone.
+    # Of the denoiser: what it predicts, why that is believed, and whether its training levels reach
+    # noise alone.
     prediction: PredictionType = PredictionType.EPSILON
+    reason: str = ""
     zero_terminal_snr: bool = False
     # Of the denoiser, in latent cells; None for the family's.
     sample_size: int | None = None
+    # Of the denoiser, where it was trained by levels: which, None for the usual ones of its kind;
+    # and how its latents are normalised.
+    levels: EdmLevels | None = None
+    statistics: LatentStatistics | None = None
     # Of the VAE; None for the family's.
     latent_scale: float | None = None
+    # Why the VAE is fit for float16, where its family's is not; empty where nothing says so.
+    vae_fits_f16: str = ""
     latent_shift: float | None = None
     # Of the text encoder; None for CLIP's.
     tokenizer: Path | None = None
+    # The denoiser's file, where nothing states what it predicts.
+    unstated: FileState | None = None
+    # What is said of the denoiser's file.
+    cards: tuple[Card, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +175,24 @@ class IdentifiedCheckpoint:
     tokenizer: Path | None
     # Tells its weights from all others'; see `engine.checkpoints.index.sampled_digest`.
     digest: str
+    # What it was put together from.
+    parts: Parts
     text: TextUse = TextUse()
     # How many sizes the denoiser is told, beside the text as a whole.
     told_sizes: int = 0
     hints: CheckpointHints = NO_HINTS
     zero_terminal_snr: bool = False
+    # Of a denoiser that was trained by levels; None for timesteps.
+    levels: EdmLevels | None = None
+    # The VAE's activations leave float16's range.
+    vae_overflows_f16: bool = False
     # The one file it is read from, whose SHA-256 people know it by; None for folders.
     file: FileState | None = None
+    # What a person said it is.
+    override: CheckpointOverride = NO_OVERRIDE
+    # In whose hands its pictures are finished; and whether this is such a one.
+    refiner: "IdentifiedCheckpoint | None" = None
+    refines: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +206,8 @@ class Family:
     latents: LatentSpace
     # Whether a listing (`engine.families.recognition.listing`) is of this family.
     recognises: Callable[[str], bool]
+    # What in a listing rules the family out, in words; None where it may be of it.
+    rules_out: Callable[[str], str | None]
     # Those of the given components that a single file has.
     read_file: Callable[[TensorIndex, frozenset[Component]], Parts]
     read_folder: Callable[[DiffusersFolder], Parts]

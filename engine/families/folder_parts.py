@@ -73,7 +73,7 @@ def vae_source(part: FolderPart[VaeFile]) -> FolderSource:
     """The autoencoder of a folder."""
     path, stated = part.index.path, part.config
     file = path.parent / "config.json"
-    _refuse(file, unusual(stated, VaeConstants))
+    _refuse(file, (*unusual(stated, VaeConstants), *_half_normalised(stated)))
     named = canonical_weights(Component.VAE, part.index.tensors, path)
     config = vae_config(named.weights, stated.norm_num_groups, path)
     check_claims(
@@ -109,6 +109,14 @@ def clip_text_source(part: FolderPart[ClipTextFile], component: Component) -> Fo
         ),
     )
     return FolderSource(ComponentSource(component, config, named.weights), named.ignored)
+
+
+def _half_normalised(stated: VaeFile) -> tuple[str, ...]:
+    """Means and deviations go together, one for each channel."""
+    found = [len(values) for values in (stated.latents_mean, stated.latents_std) if values]
+    if found in ([], [stated.latent_channels] * 2):
+        return ()
+    return (f"latents_mean = {stated.latents_mean}, latents_std = {stated.latents_std}",)
 
 
 def _unknown_parts(stated: UNetFile) -> tuple[str, ...]:

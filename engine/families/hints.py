@@ -31,6 +31,10 @@ class CheckpointHints(msgspec.Struct, frozen=True, kw_only=True):
     schedule: ScheduleName | None = None
     steps: int | None = None
     guidance: float | None = None
+    # Pixels on a side.
+    size: int | None = None
+    # Whether they hold for whatever sampler a person chooses, as few steps do.
+    any_sampler: bool = False
     # For a latent space of its own; None for the family's.
     preview: PreviewFactors | None = None
 

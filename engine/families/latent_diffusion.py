@@ -7,9 +7,10 @@ file, so pruned, distilled, inpainting and small variants need no case of their 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from engine.api.values import ErrorCode
+from engine.api.values import ConventionName, ErrorCode, PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
@@ -23,9 +24,12 @@ from engine.families.base import (
     Parts,
     TextUse,
 )
+from engine.families.edm import statistics_of_file, usual_levels
+from engine.families.fitting import misfit, require_fitting_text
 from engine.families.folder_parts import FolderSource, clip_text_source, unet_source, vae_source
 from engine.families.latent_spaces import LatentSpace
 from engine.families.naming import CanonicalWeights, canonical_weights, sort_keys
+from engine.families.sidecars import cards_of
 from engine.families.sizes import (
     ClipTextFacts,
     UNetFacts,
@@ -34,19 +38,28 @@ from engine.families.sizes import (
     vae_config,
 )
 from engine.families.training import Training, training_of_file, training_of_folder
+from engine.families.vae_facts import (
+    LATENT_CHANNELS,
+    configuration_that_fits_f16,
+    name_that_fits_f16,
+    statistics_of_folder,
+    tiny_latents,
+    usual_latents,
+    words_of_vae,
+)
 from engine.graphs.clip_text import ClipTextConfig
+from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
 NORM_GROUPS = 32
-LATENT_CHANNELS = 4
 DOWNSCALE = 8
 # What SDXL and its refiner want of OpenCLIP bigG, and SDXL of CLIP ViT-L.
 SDXL_TEXT = TextUse(
     clip_skip=2,
     final_norm=False,
     zero_padded=frozenset({Component.TEXT_ENCODER_2}),
-    zeroes_empty=True,
+    zeroes_empty=frozenset(ConventionName),
 )
 
 _WAY_UP = ("output_blocks.", "up_blocks.")
@@ -103,6 +116,18 @@ def has_linear_unet(
     return recognises
 
 
+def what_rules_out(text: str, *, convolutional: bool, told_sizes: bool) -> str | None:
+    """What in a listing no UNet has that projects so and is told sizes or not; None: nothing."""
+    signs = unet_signs(text)
+    if signs is None:
+        return "it has no UNet for pictures"
+    if signs.convolutional != convolutional:
+        return f"its UNet projects by {'convolution' if signs.convolutional else 'linear layers'}"
+    if signs.added != told_sizes:
+        return f"its UNet is {'' if signs.added else 'not '}told the picture's size"
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class LatentDiffusion:
     """The constants of one family."""
@@ -116,6 +141,16 @@ class LatentDiffusion:
     unet: UNetFacts
     latents: LatentSpace
     default_size: int
+    # What a denoiser that was trained as in EDM sees of them, where that is something else.
+    edm_latents: LatentSpace | None = None
+    # The same for those that predict v, where it is another one.
+    v_default_size: int | None = None
+    # Whether its usual VAE's activations leave float16's range (diffusers' `force_upcast`).
+    vae_overflows_f16: bool = False
+    # Whether it projects by convolution, not linear layers.
+    convolutional: bool = False
+    # Whether there are some that predict v of which nothing says so.
+    hides_prediction: bool = False
     # How many sizes the UNet is told beside the pooled text, 0 for one that is told neither.
     told_sizes: int = 0
     # Given the layers of the first text encoder.
@@ -133,6 +168,11 @@ class LatentDiffusion:
             pipelines=self.pipelines,
             latents=self.latents,
             recognises=self.recognises,
+            rules_out=partial(
+                what_rules_out,
+                convolutional=self.convolutional,
+                told_sizes=bool(self.told_sizes),
+            ),
             read_file=self.read_file,
             read_folder=self.read_folder,
             assemble=self.assemble,
@@ -145,7 +185,9 @@ class LatentDiffusion:
 
     def read_file(self, index: TensorIndex, wanted: frozenset[Component]) -> Parts:
         """The wanted components of a single file, in the original layout or diffusers' names."""
-        keys = sort_keys(index.tensors, index.path)
+        texts = [one for one in self.text_encoders if one in wanted]
+        lone = texts[0] if len(texts) == 1 else Component.TEXT_ENCODER
+        keys = sort_keys(index.tensors, index.path, lone)
         sources: dict[Component, ComponentSource] = {}
         ignored = keys.ignored
         for component in self.components:
@@ -154,15 +196,30 @@ class LatentDiffusion:
                 config = self._config(component, named, index.path)
                 sources[component] = ComponentSource(component, config, named.weights)
                 ignored += named.ignored
+        foreign = [one for one in keys.components if one in wanted and one not in self.components]
+        ignored += sum(len(keys.components[one]) for one in foreign)
         unet = sources.get(Component.DENOISER)
         training = training_of_file(index, lambda: self.guess(unet) if unet else None)
+        cards = cards_of(index) if unet else ()
+        side = next((card.side for card in cards if card.side), None)
+        asks = self.hides_prediction and not training.is_stated
         return Parts(
             sources,
             index.digest,
-            _evidence(sources, training.evidence),
+            (
+                *_evidence(sources),
+                *(f"{one.label} left out: not of {self.title}" for one in foreign),
+            ),
             ignored,
             training.prediction,
+            training.evidence,
             training.zero_terminal_snr,
+            levels=training.levels,
+            statistics=statistics_of_file(index),
+            sample_size=side and side // DOWNSCALE,
+            vae_fits_f16=name_that_fits_f16(index.path) if Component.VAE in sources else "",
+            unstated=index.state if asks else None,
+            cards=cards,
         )
 
     def read_folder(self, folder: DiffusersFolder) -> Parts:
@@ -187,13 +244,17 @@ class LatentDiffusion:
         return Parts(
             sources,
             combined_digest(*digests),
-            _evidence(sources, training.evidence),
+            _evidence(sources),
             ignored_keys=sum(part.ignored for part in found),
             prediction=training.prediction,
+            reason=training.evidence,
             zero_terminal_snr=training.zero_terminal_snr,
+            levels=training.levels,
+            statistics=statistics_of_folder(folder),
             sample_size=_sample_size(folder),
             latent_scale=folder.vae.config.scaling_factor if folder.vae else None,
             latent_shift=folder.vae.config.shift_factor if folder.vae else None,
+            vae_fits_f16=configuration_that_fits_f16(folder),
             tokenizer=folder.tokenizer,
         )
 
@@ -202,32 +263,61 @@ class LatentDiffusion:
         unet, vae = _unet_and_vae(parts)
         channels = unet.out_channels if unet else vae.latent_channels if vae else LATENT_CHANNELS
         self._require_known_additions(unet, path)
-        self._require_fitting_text(parts, unet)
+        if unet:
+            require_fitting_text(parts, unet, tuple(self.text_encoders), self.told_sizes)
         if vae and vae.latent_channels != channels:
-            raise _misfit(
+            raise misfit(
                 Component.VAE, f"for {vae.latent_channels} latent channels", f"one for {channels}"
             )
         downscale = vae.downscale if vae else DOWNSCALE
-        scale = self.latents.scale if parts.latent_scale is None else parts.latent_scale
-        # A VAE of its own has a latent space of its own, and its scale shows it.
-        is_usual = channels == LATENT_CHANNELS and scale == self.latents.scale
-        shift, preview = parts.latent_shift or 0.0, self.latents.preview if is_usual else None
         return IdentifiedCheckpoint(
             path=path,
             family=self.name,
             variant=self._variant(unet, path),
             prediction=parts.prediction,
             zero_terminal_snr=parts.zero_terminal_snr,
-            latent=LatentFormat(channels, downscale, scale, shift, preview),
-            default_size=parts.sample_size * downscale if parts.sample_size else self.default_size,
+            latent=self._latent_format(parts, channels, downscale),
+            levels=parts.levels or usual_levels(parts.prediction),
+            default_size=self._default_size(parts, downscale),
             components=parts.sources,
             missing=tuple(one for one in self.components if one not in parts.sources),
-            evidence=parts.evidence,
+            evidence=(
+                *parts.evidence,
+                *(words_of_vae(parts) if self.vae_overflows_f16 else ()),
+                *(self._conclusions(parts) if unet else ()),
+            ),
             ignored_keys=parts.ignored_keys,
             tokenizer=parts.tokenizer,
             digest=parts.digest,
+            parts=parts,
             text=self.text(self._text_layers(parts)),
             told_sizes=self.told_sizes,
+            vae_overflows_f16=self._overflows(parts, vae),
+        )
+
+    def _overflows(self, parts: Parts, vae: VaeConfig | TinyVaeConfig | None) -> bool:
+        """Whether the VAE must not compute in float16."""
+        large = self.vae_overflows_f16 and isinstance(vae, VaeConfig)
+        return large and not parts.vae_fits_f16
+
+    def _latent_format(self, parts: Parts, channels: int, downscale: int) -> LatentFormat:
+        trained_by_levels = parts.prediction is PredictionType.EDM and self.edm_latents
+        space = trained_by_levels or self.latents
+        if isinstance(_unet_and_vae(parts)[1], TinyVaeConfig):
+            return tiny_latents(space, self.latents, channels, downscale)
+        return usual_latents(parts, space, self.latents, channels, downscale)
+
+    def _default_size(self, parts: Parts, downscale: int) -> int:
+        predicts_v = parts.prediction is PredictionType.V
+        usual = (predicts_v and self.v_default_size) or self.default_size
+        return parts.sample_size * downscale if parts.sample_size else usual
+
+    def _conclusions(self, parts: Parts) -> tuple[str, ...]:
+        """What the shapes and what is said come to; where they disagree, that the shapes count."""
+        others = (card for card in parts.cards if card.family not in (None, self.name))
+        return (
+            *(f"{card.words}, but its shapes are {self.title}'s" for card in others),
+            f"{self.title}, {parts.prediction.label} because {parts.reason}",
         )
 
     def _text_layers(self, parts: Parts) -> int:
@@ -252,22 +342,6 @@ class LatentDiffusion:
                 "Choose another version of the checkpoint.",
             )
 
-    def _require_fitting_text(self, parts: Parts, unet: UNetConfig | None) -> None:
-        """The UNet attends to what its text encoders give side by side."""
-        texts = [
-            source.config
-            for component, source in parts.sources.items()
-            if component in self.text_encoders
-        ]
-        widths = [text.width for text in texts if isinstance(text, ClipTextConfig)]
-        if unet is None or len(widths) < len(self.text_encoders):
-            return
-        if sum(widths) != unet.context_width:
-            found = " and ".join(str(width) for width in widths)
-            last = tuple(self.text_encoders)[-1]
-            one = "one " if len(widths) == 1 else "a sum of "
-            raise _misfit(last, f"{found} wide", f"{one}{unet.context_width} wide")
-
     def _variant(self, unet: UNetConfig | None, path: Path) -> str:
         """What the UNet's input says it was trained for, and the name of its sizes."""
         if unet is None:
@@ -289,12 +363,12 @@ class LatentDiffusion:
         return sizes if sizes and variant == "base" else " ".join(filter(None, (sizes, variant)))
 
 
-def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | None]:
+def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | TinyVaeConfig | None]:
     unet = parts.sources.get(Component.DENOISER)
     vae = parts.sources.get(Component.VAE)
     return (
         unet.config if unet and isinstance(unet.config, UNetConfig) else None,
-        vae.config if vae and isinstance(vae.config, VaeConfig) else None,
+        vae.config if vae and isinstance(vae.config, VaeConfig | TinyVaeConfig) else None,
     )
 
 
@@ -303,9 +377,8 @@ def _sample_size(folder: DiffusersFolder) -> int | None:
     return next(iter(size), None) if isinstance(size, tuple) else size
 
 
-def _evidence(sources: Mapping[Component, ComponentSource], training: str) -> tuple[str, ...]:
-    lines = tuple(_describe(source.config) for source in sources.values())
-    return (*lines, training) if Component.DENOISER in sources else lines
+def _evidence(sources: Mapping[Component, ComponentSource]) -> tuple[str, ...]:
+    return tuple(_describe(source.config) for source in sources.values())
 
 
 def _describe(config: ComponentConfig) -> str:
@@ -320,13 +393,7 @@ def _describe(config: ComponentConfig) -> str:
         case VaeConfig():
             widths = "-".join(str(width) for width in config.widths)
             return f"VAE of widths {widths}, {config.latent_channels} latent channels"
+        case TinyVaeConfig():
+            return f"tiny VAE (TAESD), {config.latent_channels} latent channels"
         case ClipTextConfig():
             return f"CLIP text encoder, {config.layers} layers {config.width} wide"
-
-
-def _misfit(component: Component, found: str, needed: str) -> EngineError:
-    return EngineError(
-        ErrorCode.CHECKPOINT_MISMATCH,
-        f"The {component.label} does not fit: it is {found}, the UNet needs {needed}.",
-        f"Give another with {component.option}, made for this checkpoint's family.",
-    )

@@ -2,16 +2,21 @@
 
 from dataclasses import dataclass
 
+from engine.families.edm import LatentStatistics
 from engine.families.hints import PreviewFactors
 
 
 @dataclass(frozen=True, slots=True)
 class LatentSpace:
-    """A space that one family of VAEs encodes to; `scale` makes its values unit variance."""
+    """A space that one family of VAEs encodes to; `scale` makes its values unit variance.
+
+    With `statistics` it does so for values from which their mean is taken, over their deviation.
+    """
 
     name: str
     scale: float
     preview: PreviewFactors
+    statistics: LatentStatistics | None = None
 
 
 # Previews are ComfyUI's (`comfy/latent_formats.py`).
@@ -39,4 +44,18 @@ SDXL = LatentSpace(
         ),
         (0.1084, -0.0175, -0.0011),
     ),
+)
+# SDXL's VAE, whose values are brought to the deviation that EDM takes pictures to have.
+PLAYGROUND = LatentSpace(
+    "Playground 2.5",
+    0.5,
+    PreviewFactors(
+        (
+            (0.3920, 0.4054, 0.4549),
+            (-0.2634, -0.0196, 0.0653),
+            (0.0568, 0.1687, -0.0755),
+            (-0.3112, -0.2359, -0.2076),
+        )
+    ),
+    LatentStatistics((-1.6574, 1.886, -1.383, 2.5155), (8.4927, 5.9022, 6.5498, 5.2299)),
 )

@@ -8,7 +8,7 @@ key that is not would change the picture if it were dropped, so it is an error t
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from backends.base import DType, FileSlice
@@ -17,6 +17,8 @@ from engine.errors import EngineError
 from engine.families.base import Component
 from engine.families.numbering import Numbering, damaged
 from engine.families.open_clip import hugging_face_names, is_open_clip
+from engine.families.scaling import with_scales
+from engine.graphs.stored import StoredWeight
 
 Rename = Callable[[str], str]
 
@@ -85,7 +87,7 @@ _CLIP = (
 )
 _GRAMMARS = {
     Component.DENOISER: re.compile(
-        r"(conv_in|conv_out|conv_norm_out|(time|add)_embedding\.linear_[12]"
+        r"(conv_in|conv_out|conv_norm_out|(time|add)_embedding\.linear_[12]|time_embedding\.cond_proj"
         rf"|((down|up)_blocks\.\d+|mid_block)\.({_RESNET.format('|time_emb_proj')}|{_TRANSFORMER})"
         r"|down_blocks\.\d+\.downsamplers\.0\.conv|up_blocks\.\d+\.upsamplers\.0\.conv"
         r")\.(weight|bias)"
@@ -103,7 +105,14 @@ _GRAMMARS = {
 }
 
 _TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
-_READABLE = {DType.F32, DType.F16, DType.BF16}
+_READABLE = {
+    DType.F64,
+    DType.F32,
+    DType.F16,
+    DType.BF16,
+    DType.F8_E4M3,
+    DType.F8_E5M2,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +127,21 @@ class SortedKeys:
 class CanonicalWeights:
     """A component's weights under canonical names, and how many keys were leftovers."""
 
-    weights: Mapping[str, FileSlice]
+    weights: Mapping[str, StoredWeight]
     ignored: int
 
 
-def sort_keys(tensors: Mapping[str, FileSlice], path: Path) -> SortedKeys:
-    """Which component each tensor of a single file belongs to."""
+def sort_keys(
+    tensors: Mapping[str, FileSlice], path: Path, text: Component = Component.TEXT_ENCODER
+) -> SortedKeys:
+    """Which component each tensor of a single file belongs to.
+
+    `text` is the text encoder that names without a prefix are of: they do not say.
+    """
     components: dict[Component, dict[str, FileSlice]] = {}
     ignored = 0
     for key, tensor in tensors.items():
-        component, name = _place(key)
+        component, name = _place(key, text)
         if component is None:
             ignored += 1
             continue
@@ -142,13 +156,14 @@ def canonical_weights(
     component: Component, tensors: Mapping[str, FileSlice], path: Path
 ) -> CanonicalWeights:
     """A component's tensors, prefix removed, under their canonical names and in their shapes."""
-    if component in _TEXT_ENCODERS and is_open_clip(tensors):
-        tensors = hugging_face_names(tensors, path)
-    rename = _RENAMES[component](tensors, path)
+    keys = with_scales(component, tensors, path)
+    found, ignored = keys.tensors, keys.ignored
+    if component in _TEXT_ENCODERS and is_open_clip(found):
+        found = hugging_face_names(found, path)
+    rename = _RENAMES[component](found, path)
     leftovers, grammar = _LEFTOVERS[component], _GRAMMARS[component]
-    weights: dict[str, FileSlice] = {}
-    ignored = 0
-    for name, tensor in tensors.items():
+    weights: dict[str, StoredWeight] = {}
+    for name, tensor in found.items():
         if leftovers.match(name):
             ignored += 1
             continue
@@ -163,24 +178,20 @@ def canonical_weights(
     return CanonicalWeights(weights, ignored)
 
 
-def _place(key: str) -> tuple[Component | None, str]:
+def _place(key: str, text: Component) -> tuple[Component | None, str]:
     prefix = _PREFIX.match(key)
     if prefix:
         return _PREFIXES[prefix[0]], key[prefix.end() :]
     for component, start in _BARE:
         if start.match(key):
-            return component, key
+            return text if component is Component.TEXT_ENCODER else component, key
     return None, key
 
 
-def _in_shape(canonical: str, tensor: FileSlice) -> FileSlice:
+def _in_shape(canonical: str, tensor: StoredWeight) -> StoredWeight:
     # The original VAE attends with 1x1 convolutions: the same numbers as a linear layer's.
     is_linear = ".attentions.0.to_" in canonical and len(tensor.shape) == 4
-    return (
-        replace(tensor, shape=tensor.shape[:2])
-        if is_linear and tensor.shape[2:] == (1, 1)
-        else tensor
-    )
+    return tensor.reshaped(tensor.shape[:2]) if is_linear and tensor.shape[2:] == (1, 1) else tensor
 
 
 # --- UNet ---
@@ -188,6 +199,7 @@ def _in_shape(canonical: str, tensor: FileSlice) -> FileSlice:
 _UNET_MODULES = {
     "time_embed.0": "time_embedding.linear_1",
     "time_embed.2": "time_embedding.linear_2",
+    "time_embed.cond_proj": "time_embedding.cond_proj",
     "label_emb.0.0": "add_embedding.linear_1",
     "label_emb.0.2": "add_embedding.linear_2",
     "input_blocks.0.0": "conv_in",
@@ -354,9 +366,9 @@ def _unknown_key(component: Component, name: str, path: Path) -> EngineError:
     )
 
 
-def _unreadable_type(component: Component, tensor: FileSlice, path: Path) -> EngineError:
+def _unreadable_type(component: Component, tensor: StoredWeight, path: Path) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNREADABLE,
         f"The {component.label} of {path.name} is stored as {tensor.dtype}.",
-        "This version reads fp32, fp16 and bf16; get one of those.",
+        "This version reads fp32, fp16, bf16 and fp8; get one of those.",
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
-_NUMBER = re.compile(r"\.([0-9]+)(?=\.)")
+_NUMBER = re.compile(r"[0-9]+")
 
 
 class Numbering:
@@ -16,9 +16,20 @@ class Numbering:
     def __init__(self, names: Iterable[str], path: Path) -> None:
         self._path = path
         self._children: dict[str, set[int]] = {}
+        seen: set[str] = set()
         for name in names:
-            for number in _NUMBER.finditer(name):
-                self._children.setdefault(name[: number.start()], set()).add(int(number[1]))
+            module = name.rpartition(".")[0]
+            # Most names share most of their modules.
+            while module not in seen:
+                seen.add(module)
+                module = self._count(module)
+
+    def _count(self, module: str) -> str:
+        """Count a module for the one it is in, if it is numbered, and return that one."""
+        within, dot, last = module.rpartition(".")
+        if dot and _NUMBER.fullmatch(last):
+            self._children.setdefault(within, set()).add(int(last))
+        return within
 
     def count(self, prefix: str) -> int:
         """Children of `prefix`, which must be numbered from 0 without a gap."""

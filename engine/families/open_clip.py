@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from backends.base import FileSlice
 from engine.families.numbering import damaged
+from engine.graphs.stored import StoredWeight
 
 _TOPS = {
     "token_embedding.weight": "embeddings.token_embedding.weight",
@@ -27,17 +27,17 @@ _LEAVES = {
 _FUSED = re.compile(r"attn\.in_proj_(weight|bias)")
 
 
-def is_open_clip(tensors: Mapping[str, FileSlice]) -> bool:
+def is_open_clip(tensors: Mapping[str, StoredWeight]) -> bool:
     """Whether a text encoder's tensors have OpenCLIP's names."""
     return any(name.startswith("transformer.resblocks.") for name in tensors)
 
 
-def hugging_face_names(tensors: Mapping[str, FileSlice], path: Path) -> dict[str, FileSlice]:
+def hugging_face_names(tensors: Mapping[str, StoredWeight], path: Path) -> dict[str, StoredWeight]:
     """The same tensors as CLIPTextModel has them, but for `text_projection`.
 
     That one keeps its name: OpenCLIP multiplies by it as it is stored, [width, projection].
     """
-    named: dict[str, FileSlice] = {}
+    named: dict[str, StoredWeight] = {}
     for name, tensor in tensors.items():
         block = _BLOCK.fullmatch(name)
         if block is None:
@@ -55,8 +55,8 @@ def hugging_face_names(tensors: Mapping[str, FileSlice], path: Path) -> dict[str
 
 
 def _parts(
-    tensor: FileSlice, attention: str, kind: str, name: str, path: Path
-) -> dict[str, FileSlice]:
+    tensor: StoredWeight, attention: str, kind: str, name: str, path: Path
+) -> dict[str, StoredWeight]:
     """Query, key and value, which lie one after another."""
     rows = tensor.shape[0] if tensor.shape else 0
     if not rows or rows % 3:

@@ -24,8 +24,8 @@ class Kind:
     none_of: tuple[str, ...] = ()
     # Whether it is a checkpoint, of another family.
     is_checkpoint: bool = False
-    # For a file with a single component: which one, and that it can supply.
-    supplies: Component | None = None
+    # For a file with a single component: which one it can supply, or which of two.
+    supplies: tuple[Component, ...] = ()
 
     def matches(self, text: str) -> bool:
         """Whether a listing is of this kind."""
@@ -51,7 +51,8 @@ def recognise(text: str) -> Kind | None:
 _FEW_VECTORS = re.compile(r"\A(\n[^\n]* \[(\d+,)?(768|1024|1280|2048|4096)\]){1,3}\n\Z")
 
 _UNET = ("attn2.to_k.weight [",)
-_CLIP = ("embeddings.token_embedding.weight [",)
+# In Hugging Face's names and OpenCLIP's.
+_CLIP = ("token_embedding.weight [",)
 _VAE = ("decoder.conv_in.weight [",)
 _CONTROLNET = (
     "input_hint_block.",
@@ -67,13 +68,22 @@ _LORA = (
     ".lora.down.weight [",
     "_lora.down.weight [",
     ".lora_linear_layer.down.",
+)
+# LoHa, LoKr, Diag-OFT and BOFT, (IA)^3, GLoRA and whole differences, as LyCORIS names them.
+_LYCORIS = (
     ".hada_w1_a [",
     ".lokr_w1",
+    ".oft_blocks [",
+    ".oft_diag [",
+    ".on_input [",
+    ".a1.weight [",
+    ".diff [",
 )
 _TRANSFORMERS = ("double_blocks.0.", "joint_blocks.0.", "transformer_blocks.0.attn.")
 
 KINDS = (
     Kind("a LoRA", _LORA, none_of=("lora_controlnet",)),
+    Kind("a LyCORIS LoRA", _LYCORIS, none_of=_LORA),
     Kind("a textual inversion embedding", (" [",), (_FEW_VECTORS,)),
     Kind("a ControlNet", _CONTROLNET),
     Kind("a T2I adapter", ("\nadapter.body.0.", "\nbody.0.in_conv.")),
@@ -99,19 +109,37 @@ KINDS = (
         is_checkpoint=True,
     ),
     Kind("a Flux.2 checkpoint", ("double_stream_modulation_img.lin.",), is_checkpoint=True),
+    # As `comfy/model_detection.py` tells these.
+    Kind(
+        "a Stable Cascade checkpoint",
+        ("clip_txt_mapper.weight [", "clip_mapper.weight ["),
+        is_checkpoint=True,
+    ),
+    Kind("an AuraFlow checkpoint", ("double_layers.0.attn.w1q.weight [",), is_checkpoint=True),
+    Kind("a Hunyuan-DiT checkpoint", ("mlp_t5.0.weight [",), is_checkpoint=True),
+    Kind(
+        "a Stable Video Diffusion checkpoint",
+        ("time_stack.0.attn1.to_q.weight [", "temporal_transformer_blocks.0.attn1.to_q.weight ["),
+        is_checkpoint=True,
+    ),
     Kind("a Chroma checkpoint", ("distilled_guidance_layer.norms.",), is_checkpoint=True),
     Kind(
         "a VAE",
         _VAE,
         none_of=_UNET + _CLIP + _TRANSFORMERS,
-        supplies=Component.VAE,
+        supplies=(Component.VAE,),
     ),
     Kind(
         "a CLIP text encoder",
         _CLIP,
         none_of=_UNET + _VAE + _TRANSFORMERS,
-        supplies=Component.TEXT_ENCODER,
+        supplies=(Component.TEXT_ENCODER, Component.TEXT_ENCODER_2),
     ),
     Kind("a T5 text encoder", ("\nencoder.block.0.layer.0.SelfAttention.q.weight [",)),
-    Kind("a tiny VAE for previews", ("decoder.layers.0.", "\ntaesd_decoder."), none_of=_UNET),
+    Kind(
+        "a tiny VAE (TAESD)",
+        ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight ["),
+        none_of=_UNET,
+        supplies=(Component.VAE,),
+    ),
 )

@@ -35,4 +35,5 @@ FAMILY = LatentDiffusion(
     unet=UNetFacts(heads=8),
     latents=latent_spaces.SD,
     default_size=512,
+    convolutional=True,
 ).family()

@@ -12,8 +12,8 @@ from engine.families.latent_diffusion import LatentDiffusion, has_linear_unet
 from engine.families.sizes import ClipTextFacts, UNetFacts
 from engine.families.training import Training
 from engine.graphs.clip_text import Activation
+from engine.graphs.stored import numbers
 from engine.graphs.unet import UNetConfig
-from engine.graphs.weights import mapped
 
 CONTEXT_WIDTH = 1024
 # Of OpenCLIP ViT-H; Hugging Face's layout leaves the last one out, which is not used.
@@ -37,10 +37,11 @@ def guessed_training(unet: ComponentSource) -> Training | None:
     config = unet.config
     if bias is None or not isinstance(config, UNetConfig) or config.in_channels != 4:
         return None
-    spread = float(np.std(mapped(bias).astype(np.float32)))
+    spread = float(np.std(numbers(bias).astype(np.float32)))
     if not spread > _SPREAD_OF_V:
         return None
-    return Training(PredictionType.V, f"predicts v: the spread of {_TELLING} is {spread:.2f}")
+    reason = f"the spread of {_TELLING} is {spread:.2f}"
+    return Training(PredictionType.V, reason, is_stated=False)
 
 
 FAMILY = LatentDiffusion(
@@ -52,6 +53,8 @@ FAMILY = LatentDiffusion(
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SD,
     default_size=512,
+    v_default_size=768,
+    hides_prediction=True,
     text=text_use,
     guess=guessed_training,
 ).family()

@@ -1,5 +1,8 @@
 """The SDXL refiner: OpenCLIP bigG alone, and a UNet told of sizes and of how the picture looks."""
 
+from dataclasses import replace
+
+from engine.api.values import ConventionName
 from engine.families import latent_spaces
 from engine.families.base import Component
 from engine.families.latent_diffusion import SDXL_TEXT, LatentDiffusion, has_linear_unet
@@ -7,6 +10,9 @@ from engine.families.sizes import ClipTextFacts, UNetFacts
 from engine.graphs.clip_text import Activation
 
 CONTEXT_WIDTH = 1280
+# diffusers' pipeline for it and InvokeAI's node encode an empty negative prompt (its
+# model_index.json, force_zeros_for_empty_prompt; `SDXLRefinerCompelPromptInvocation`).
+_TEXT = replace(SDXL_TEXT, zeroes_empty=frozenset({ConventionName.A1111, ConventionName.COMFY}))
 
 FAMILY = LatentDiffusion(
     name="sdxl_refiner",
@@ -16,8 +22,9 @@ FAMILY = LatentDiffusion(
     text_encoders={Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
+    vae_overflows_f16=True,
     default_size=1024,
-    text=lambda _: SDXL_TEXT,
+    text=lambda _: _TEXT,
     # Original height and width, crop, and the aesthetic score.
     told_sizes=5,
 ).family()

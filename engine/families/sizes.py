@@ -8,24 +8,25 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from backends.base import FileSlice
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.numbering import Numbering, damaged
 from engine.graphs.clip_text import Activation, ClipTextConfig, Projection
+from engine.graphs.stored import StoredWeight
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
 
 HEAD_WIDTH = 64
 
 _ADDED = "add_embedding.linear_1.weight"
+_GUIDANCE = "time_embedding.cond_proj.weight"
 _CONTEXT = "transformer_blocks.0.attn2.to_k.weight"
 
 
 class Shapes:
     """A component's shapes; asking for one that is not there names the key."""
 
-    def __init__(self, weights: Mapping[str, FileSlice], path: Path) -> None:
+    def __init__(self, weights: Mapping[str, StoredWeight], path: Path) -> None:
         self.path = path
         self._weights = weights
         self._numbering = Numbering(weights, path)
@@ -80,7 +81,7 @@ class ClipTextFacts:
     epsilon: float = 1e-5
 
 
-def unet_config(weights: Mapping[str, FileSlice], facts: UNetFacts, path: Path) -> UNetConfig:
+def unet_config(weights: Mapping[str, StoredWeight], facts: UNetFacts, path: Path) -> UNetConfig:
     """Sizes of a UNet2DConditionModel."""
     shapes = Shapes(weights, path)
     levels = shapes.blocks("down_blocks", "resnets.0.conv1.weight")
@@ -104,6 +105,7 @@ def unet_config(weights: Mapping[str, FileSlice], facts: UNetFacts, path: Path) 
         norm_epsilon=facts.norm_epsilon,
         linear_projection=len(shapes.first("attentions.0.proj_in.weight", None)) == 2,
         added_width=shapes.of(_ADDED, 2)[1] if _ADDED in shapes else 0,
+        guidance_width=shapes.of(_GUIDANCE, 2)[1] if _GUIDANCE in shapes else 0,
     )
     _check_skips(config, path)
     for block in (*config.down, *((config.mid,) if config.mid else ()), *config.up):
@@ -167,7 +169,7 @@ def _check_skips(config: UNetConfig, path: Path) -> None:
         raise damaged(path, f"it lacks {name!r}")
 
 
-def vae_config(weights: Mapping[str, FileSlice], norm_groups: int, path: Path) -> VaeConfig:
+def vae_config(weights: Mapping[str, StoredWeight], norm_groups: int, path: Path) -> VaeConfig:
     """Sizes of an AutoencoderKL."""
     shapes = Shapes(weights, path)
     levels = shapes.blocks("encoder.down_blocks", "resnets.0.conv1.weight")
@@ -198,7 +200,7 @@ def vae_config(weights: Mapping[str, FileSlice], norm_groups: int, path: Path) -
 
 
 def clip_text_config(
-    weights: Mapping[str, FileSlice], facts: ClipTextFacts, path: Path
+    weights: Mapping[str, StoredWeight], facts: ClipTextFacts, path: Path
 ) -> ClipTextConfig:
     """Sizes of a CLIPTextModel."""
     shapes = Shapes(weights, path)

@@ -1,7 +1,8 @@
 """What a denoiser was trained to predict, as far as files say it.
 
 Shapes do not tell, so this is a list of places to look, in order: what the user put beside the file
-comes before what is inside it. First answer wins; without one, it predicts noise.
+comes before what is inside it, that before what the denoiser did when it was asked, and that before
+what only names a model it was made from. First answer wins; without one, it predicts noise.
 """
 
 import re
@@ -14,16 +15,22 @@ from engine.checkpoints.diffusers_configs import NoiseConstants, SchedulerFile, 
 from engine.checkpoints.faults import unreadable
 from engine.checkpoints.index import TensorIndex
 from engine.errors import EngineError
+from engine.families.edm import EdmLevels, edm_of_file, edm_of_scheduler
+from engine.families.sidecars import cards_of
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """An answer, and where it was found."""
+    """An answer, and where it was found: what "because" is followed by."""
 
     prediction: PredictionType
     evidence: str
     # The levels reach noise alone (Lin et al. 2023).
     zero_terminal_snr: bool = False
+    # Whether the file says so itself; else one step of the denoiser may know better.
+    is_stated: bool = True
+    # Those that it was trained for, where that was no timesteps.
+    levels: EdmLevels | None = None
 
 
 _PREDICTIONS = {
@@ -31,6 +38,7 @@ _PREDICTIONS = {
     "v_prediction": PredictionType.V,
     "eps": PredictionType.EPSILON,
     "epsilon": PredictionType.EPSILON,
+    "sample": PredictionType.SAMPLE,
 }
 _PARAMETERIZATION = re.compile(r"^\s*parameterization:\s*[\"']?(v|eps)\b", re.MULTILINE)
 _SIDECAR_BYTES = 64 * 1024
@@ -41,7 +49,7 @@ def training_of_file(
 ) -> Training:
     """What a single file says, or a sidecar file with its name; else the `guess`, if any."""
     answers = (rule(index) for rule in _RULES)
-    usual = Training(PredictionType.EPSILON, "predicts noise: nothing says otherwise")
+    usual = Training(PredictionType.EPSILON, "nothing says otherwise", is_stated=False)
     answer = next((answer for answer in answers if answer), None) or guess() or usual
     kohya = "ss_zero_terminal_snr"
     if index.metadata.get(kohya, "").lower() == "true":
@@ -56,8 +64,12 @@ def training_of_file(
 def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Training:
     """What a diffusers folder's scheduler says."""
     if scheduler is None:
-        return Training(PredictionType.EPSILON, "predicts noise: the folder has no scheduler")
+        return Training(PredictionType.EPSILON, "the folder has no scheduler")
     where = "scheduler/scheduler_config.json"
+    levels = edm_of_scheduler(scheduler)
+    if levels is not None:
+        evidence = f"{where}: {scheduler.class_name}, prediction_type {scheduler.prediction_type}"
+        return Training(levels[0], evidence, levels=levels[1])
     prediction = _PREDICTIONS.get(scheduler.prediction_type)
     odd = unusual(scheduler, NoiseConstants)
     if prediction is None or odd:
@@ -95,6 +107,12 @@ def _from_modelspec(index: TensorIndex) -> Training | None:
     return Training(prediction, f"metadata: modelspec.prediction_type {stated}")
 
 
+def _from_edm_keys(index: TensorIndex) -> Training | None:
+    """They say more than a word for what is predicted, which can be that of no EDM."""
+    found = edm_of_file(index)
+    return Training(found[0], found[2], levels=found[1]) if found else None
+
+
 def _from_key(index: TensorIndex) -> Training | None:
     return Training(PredictionType.V, "key v_pred") if "v_pred" in index.tensors else None
 
@@ -106,9 +124,35 @@ def _from_kohya(index: TensorIndex) -> Training | None:
     )
 
 
+def _from_probe(index: TensorIndex) -> Training | None:
+    return Training(index.probed, "one step of the denoiser shows it") if index.probed else None
+
+
+def _from_cards(index: TensorIndex) -> Training | None:
+    """From the model it is said to be made from, as "SD 2.1 768"."""
+    card = next((card for card in cards_of(index) if card.prediction), None)
+    if card is None or card.prediction is None:
+        return None
+    return Training(card.prediction, card.words, is_stated=False)
+
+
+def _from_name(index: TensorIndex) -> Training | None:
+    """SDXL-Lightning's for one step, of which nothing but its name tells.
+
+    huggingface.co/ByteDance/SDXL-Lightning: sdxl_lightning_1step_x0, prediction_type "sample".
+    """
+    if "1step_x0" not in index.path.stem.lower():
+        return None
+    return Training(PredictionType.SAMPLE, "the file is called 1step_x0", is_stated=False)
+
+
 _RULES: tuple[Callable[[TensorIndex], Training | None], ...] = (
+    _from_edm_keys,
     _from_sidecar,
     _from_modelspec,
     _from_key,
     _from_kohya,
+    _from_probe,
+    _from_cards,
+    _from_name,
 )

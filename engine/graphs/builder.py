@@ -1,7 +1,6 @@
 """Writes an ONNX graph node by node. Weights enter by name, shape and type only."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +9,6 @@ from onnx import NodeProto, TensorProto, ValueInfoProto, helper
 from backends.base import (
     Array,
     DType,
-    FileSlice,
     Graph,
     OperatorSet,
     Precision,
@@ -19,7 +17,7 @@ from backends.base import (
 )
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.graphs.weights import Derive, DerivedWeight, WeightSource
+from engine.graphs.stored import Derive, DerivedWeight, StoredWeight, WeightSource
 
 # A value flowing through the graph, by its ONNX name.
 Value = str
@@ -46,7 +44,7 @@ class NodeWriter:
     def __init__(
         self,
         name: str,
-        weights: Mapping[str, FileSlice],
+        weights: Mapping[str, StoredWeight],
         operators: OperatorSet,
         element: DType,
         precision: Precision,
@@ -153,7 +151,7 @@ class NodeWriter:
     ) -> Value:
         """Use a weight in another shape of as many numbers in the same order: by reference."""
         seen = f"{name}:{label}"
-        self.used[seen] = replace(self.source(name, shape), shape=other)
+        self.used[seen] = self.source(name, shape).reshaped(other)
         return seen
 
     def derived_weight(
@@ -173,7 +171,7 @@ class NodeWriter:
         self.used[derived] = DerivedWeight(sources, derived_shape, derive)
         return derived
 
-    def source(self, name: str, shape: tuple[int, ...]) -> FileSlice:
+    def source(self, name: str, shape: tuple[int, ...]) -> StoredWeight:
         """Where a weight of the checkpoint is.
 
         Raises EngineError(CHECKPOINT_MISMATCH) where it is absent or has another shape.

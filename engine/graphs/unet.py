@@ -43,6 +43,8 @@ class UNetConfig:
     linear_projection: bool = False
     # Of what is added to the time, pooled text and sinusoids of sizes; 0 where nothing is.
     added_width: int = 0
+    # Of the sinusoids of guidance, for networks that were distilled to take it in; else 0.
+    guidance_width: int = 0
 
 
 def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) -> None:
@@ -55,7 +57,8 @@ def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) ->
     first looks at the context, both halves of guidance are the same and are computed once.
 
     With an `added_width` there is an input added float32 [contexts, added_width], the pooled text
-    and `size_waves`, and the halves differ from the first block on.
+    and `size_waves`, and the halves differ from the first block on. With a `guidance_width` there
+    is an input guidance_waves float32 [1, guidance_width], see `guidance_waves`.
 
     `halves_evenly` promises that height and width are multiples of 2 ** (levels - 1).
     """
@@ -68,6 +71,7 @@ def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) ->
     time = _time_embedding(g, config, waves)
     if config.added_width:
         added = g.input("added", DType.F32, ("contexts", config.added_width))
+        added = g.cast_to_element(added)
         time = g.op("Add", time, _embedding(g, config, added, "add_embedding", config.added_width))
     # Every residual block applies SiLU to it first: once is enough.
     time = g.silu(time)
@@ -91,6 +95,19 @@ def time_waves(config: UNetConfig, timestep: float) -> Array:
     return _waves(timestep, config.down[0].width)[np.newaxis]
 
 
+def guidance_waves(config: UNetConfig, guidance: float) -> Array:
+    """A guidance scale as a distilled network wants it: float32 [1, guidance_width].
+
+    Sinusoids of a thousand times what it adds to the prompt alone, sines first (Luo et al. 2023,
+    section 4.2, w; diffusers `get_guidance_scale_embedding`).
+    """
+    half = config.guidance_width // 2
+    falling = -math.log(10000) / (half - 1) * np.arange(half, dtype=np.float32)
+    angles = np.float32(1000 * (guidance - 1)) * np.exp(falling)
+    waves = np.concatenate([np.sin(angles), np.cos(angles), np.zeros(config.guidance_width % 2)])
+    return waves[np.newaxis].astype(np.float32)
+
+
 def size_waves(sizes: Sequence[float], width: int) -> Array:
     """Sizes in pixels as the network wants them after the pooled text: [len(sizes) * width]."""
     return np.concatenate([_waves(size, width) for size in sizes])
@@ -104,13 +121,19 @@ def _waves(value: float, width: int) -> Array:
 
 
 def _time_embedding(g: GraphBuilder, config: UNetConfig, waves: Value) -> Value:
-    """The sinusoids of the time through a two-layer MLP."""
-    return _embedding(g, config, waves, "time_embedding", config.down[0].width)
+    """The sinusoids of the time, and of guidance where it is told, through a two-layer MLP."""
+    width, x = config.down[0].width, g.cast_to_element(waves)
+    if config.guidance_width:
+        told = g.input("guidance_waves", DType.F32, (1, config.guidance_width))
+        sizes = config.guidance_width, width
+        name = "time_embedding.cond_proj"
+        x = g.op("Add", x, g.linear(g.cast_to_element(told), name, sizes, bias=False))
+    return _embedding(g, config, x, "time_embedding", width)
 
 
 def _embedding(g: GraphBuilder, config: UNetConfig, x: Value, name: str, width: int) -> Value:
     wide = 4 * config.down[0].width
-    h = g.linear(g.cast_to_element(x), f"{name}.linear_1", (width, wide))
+    h = g.linear(x, f"{name}.linear_1", (width, wide))
     return g.linear(g.silu(h), f"{name}.linear_2", (wide, wide))
 
 

@@ -1,4 +1,9 @@
-"""The KL autoencoder of latent diffusion (Rombach et al. 2022), named as in diffusers."""
+"""The KL autoencoder of latent diffusion (Rombach et al. 2022), named as in diffusers.
+
+Each side is two parts. Its *core* works at the latent's size and attends to all of it; its *shell*
+works at larger sizes, sees only neighbours but for its normalisations, and takes nearly all the
+memory. `engine.graphs.vae_tiles` emits the shell for a tile at a time.
+"""
 
 from dataclasses import dataclass
 
@@ -6,6 +11,8 @@ from backends.base import DType
 from engine.graphs.builder import Value
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.operators.attention import Projections
+
+NORM_EPSILON = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +41,9 @@ def vae_decoder(g: GraphBuilder, config: VaeConfig) -> None:
     The latent is unscaled (divided by the family's factor); image is float32
     [batch, 3, height * downscale, width * downscale], nominally in [-1, 1].
     """
-    vae, channels = _Vae(g, config, "decoder"), config.latent_channels
-    latent = g.input("latent", DType.F32, ("batch", channels, "height", "width"))
-    x = g.from_planes(g.cast_to_element(latent))
-    if config.quant_convolutions:
-        x = g.conv(x, "post_quant_conv", (channels, channels), kernel=1)
-    width = config.widths[-1]
-    x = vae.mid(g.conv(x, "decoder.conv_in", (channels, width)), width)
-    for i, out in enumerate(reversed(config.widths)):
-        name = f"decoder.up_blocks.{i}"
-        x = vae.resnets(x, name, (width, out), config.layers + 1)
-        width = out
-        if i < len(config.widths) - 1:
-            x = g.doubled_conv(x, f"{name}.upsamplers.0.conv", (width, width))
-    x = vae.norm_silu(x, "decoder.conv_norm_out", width)
-    x = g.conv(x, "decoder.conv_out", (width, config.image_channels))
-    size = (f"{config.downscale}*height", f"{config.downscale}*width")
-    g.output(g.to_planes(x), "image", DType.F32, ("batch", config.image_channels, *size))
+    vae = VaeBlocks(g, config, "decoder")
+    image = vae.decoder_shell(vae.decoder_core(latent_input(g, config)))
+    image_output(g, config, image)
 
 
 def vae_encoder(g: GraphBuilder, config: VaeConfig) -> None:
@@ -59,38 +52,97 @@ def vae_encoder(g: GraphBuilder, config: VaeConfig) -> None:
     moments is float32 [batch, 2 * latent_channels, height / downscale, width / downscale]: means,
     then logarithms of variances, unscaled. Height and width are multiples of `downscale`.
     """
-    vae, width = _Vae(g, config, "encoder"), config.widths[0]
-    pixels = ("batch", config.image_channels, "height", "width")
-    image = g.cast_to_element(g.input("image", DType.F32, pixels))
-    x = g.conv(g.from_planes(image), "encoder.conv_in", (config.image_channels, width))
-    for i, out in enumerate(config.widths):
-        name = f"encoder.down_blocks.{i}"
-        x = vae.resnets(x, name, (width, out), config.layers)
-        width = out
-        if i < len(config.widths) - 1:
-            # Padded below and to the right only, as the original's asymmetric padding.
-            down, pads = f"{name}.downsamplers.0.conv", (0, 0, 1, 1)
-            x = g.conv(x, down, (width, width), stride=2, pads=pads)
-    x = vae.mid(x, width)
-    x = vae.norm_silu(x, "encoder.conv_norm_out", width)
-    moments = 2 * config.latent_channels
-    x = g.conv(x, "encoder.conv_out", (width, moments))
-    if config.quant_convolutions:
-        x = g.conv(x, "quant_conv", (moments, moments), kernel=1)
+    vae = VaeBlocks(g, config, "encoder")
+    moments = vae.encoder_core(vae.encoder_shell(image_input(g, config)))
     size = (f"height/{config.downscale}", f"width/{config.downscale}")
-    g.output(g.to_planes(x), "moments", DType.F32, ("batch", moments, *size))
+    moments_output(g, config, moments, size)
 
 
-class _Vae:
-    """The blocks that encoder and decoder share; `side` is the prefix of their weights."""
+def latent_input(g: GraphBuilder, config: VaeConfig) -> Value:
+    """The latent, as an image."""
+    shape = ("batch", config.latent_channels, "height", "width")
+    return g.from_planes(g.cast_to_element(g.input("latent", DType.F32, shape)))
+
+
+def image_input(g: GraphBuilder, config: VaeConfig) -> Value:
+    """The picture, as an image."""
+    shape = ("batch", config.image_channels, "height", "width")
+    return g.from_planes(g.cast_to_element(g.input("image", DType.F32, shape)))
+
+
+def image_output(g: GraphBuilder, config: VaeConfig, image: Value) -> None:
+    """The decoder's result; its input had `height` and `width`."""
+    size = (f"{config.downscale}*height", f"{config.downscale}*width")
+    g.output(g.to_planes(image), "image", DType.F32, ("batch", config.image_channels, *size))
+
+
+def moments_output(
+    g: GraphBuilder, config: VaeConfig, moments: Value, size: tuple[str, str]
+) -> None:
+    """The encoder's result."""
+    channels = 2 * config.latent_channels
+    g.output(g.to_planes(moments), "moments", DType.F32, ("batch", channels, *size))
+
+
+class VaeBlocks:
+    """The parts of one side; `side`, "encoder" or "decoder", is the prefix of their weights."""
 
     def __init__(self, g: GraphBuilder, config: VaeConfig, side: str) -> None:
         self.g, self.config, self.side = g, config, side
 
-    def norm_silu(self, x: Value, name: str, width: int) -> Value:
-        return self.g.norm_silu(x, name, width, self.config.norm_groups, 1e-6)
+    def decoder_core(self, x: Value) -> Value:
+        """From the latent to what the first level makes of it, at the latent's size."""
+        g, config = self.g, self.config
+        channels, width = config.latent_channels, config.widths[-1]
+        if config.quant_convolutions:
+            x = g.conv(x, "post_quant_conv", (channels, channels), kernel=1)
+        x = self._mid(g.conv(x, "decoder.conv_in", (channels, width)), width)
+        return self._resnets(x, "decoder.up_blocks.0", (width, width), config.layers + 1)
 
-    def resnets(self, x: Value, name: str, channels: tuple[int, int], count: int) -> Value:
+    def decoder_shell(self, x: Value) -> Value:
+        """From there through the other levels, each twice as large, to the picture."""
+        g, config = self.g, self.config
+        widths = config.widths[::-1]
+        for i in range(1, len(widths)):
+            before, width = widths[i - 1], widths[i]
+            up = f"decoder.up_blocks.{i - 1}.upsamplers.0.conv"
+            x = g.doubled_conv(x, up, (before, before))
+            x = self._resnets(x, f"decoder.up_blocks.{i}", (before, width), config.layers + 1)
+        x = self.norm_silu(x, "decoder.conv_norm_out", widths[-1])
+        return g.conv(x, "decoder.conv_out", (widths[-1], config.image_channels))
+
+    def encoder_shell(self, x: Value) -> Value:
+        """From the picture through all levels but the last, each half as large, past the last."""
+        g, config = self.g, self.config
+        width = config.widths[0]
+        x = g.conv(x, "encoder.conv_in", (config.image_channels, width))
+        for i, out in enumerate(config.widths[:-1]):
+            name = f"encoder.down_blocks.{i}"
+            x = self._resnets(x, name, (width, out), config.layers)
+            width = out
+            # Padded below and to the right only, as the original's asymmetric padding.
+            down, pads = f"{name}.downsamplers.0.conv", (0, 0, 1, 1)
+            x = g.conv(x, down, (width, width), stride=2, pads=pads)
+        return x
+
+    def encoder_core(self, x: Value) -> Value:
+        """From there, at the latent's size, to its moments."""
+        g, config = self.g, self.config
+        last = len(config.widths) - 1
+        width, moments = config.widths[-1], 2 * config.latent_channels
+        before = config.widths[max(0, last - 1)]
+        x = self._resnets(x, f"encoder.down_blocks.{last}", (before, width), config.layers)
+        x = self.norm_silu(self._mid(x, width), "encoder.conv_norm_out", width)
+        x = g.conv(x, "encoder.conv_out", (width, moments))
+        if config.quant_convolutions:
+            x = g.conv(x, "quant_conv", (moments, moments), kernel=1)
+        return x
+
+    def norm_silu(self, x: Value, name: str, width: int) -> Value:
+        """SiLU after group normalisation."""
+        return self.g.norm_silu(x, name, width, self.config.norm_groups, NORM_EPSILON)
+
+    def _resnets(self, x: Value, name: str, channels: tuple[int, int], count: int) -> Value:
         for j in range(count):
             x = self._resnet(x, f"{name}.resnets.{j}", channels)
             channels = (channels[1], channels[1])
@@ -106,7 +158,7 @@ class _Vae:
             x = g.conv(x, f"{name}.conv_shortcut", channels, kernel=1)
         return g.add(x, h)
 
-    def mid(self, x: Value, width: int) -> Value:
+    def _mid(self, x: Value, width: int) -> Value:
         name = f"{self.side}.mid_block"
         x = self._resnet(x, f"{name}.resnets.0", (width, width))
         if self.config.mid_attention:
@@ -116,7 +168,7 @@ class _Vae:
     def _attention(self, x: Value, name: str, width: int) -> Value:
         """Self-attention with one head over the cells of the latent."""
         g = self.g
-        h = g.group_norm(x, f"{name}.group_norm", width, self.config.norm_groups, 1e-6)
+        h = g.group_norm(x, f"{name}.group_norm", width, self.config.norm_groups, NORM_EPSILON)
         h = g.to_tokens(h, width)
         names = (f"{name}.to_q", f"{name}.to_k", f"{name}.to_v")
         h = g.attend(h, h, Projections(names, width, width, heads=1))

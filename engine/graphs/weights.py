@@ -6,55 +6,34 @@ Measured on OpenVINO with SD 1.5's UNet in bfloat16 (private memory): a float32 
 mapped bfloat16 working copy 2.1 GB.
 """
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
 
-from backends.base import (
-    Array,
-    ComputedArray,
-    DType,
-    FileSlice,
-    OperatorSet,
-    Precision,
-    WeightRef,
+from backends.base import Array, ComputedArray, DType, OperatorSet, Precision, WeightRef
+from engine.graphs.stored import (
+    DerivedWeight,
+    StoredWeight,
+    WeightSource,
+    is_stored_as,
+    numbers,
+    numbers_as,
 )
 
 Report = Callable[[int, int], None]
-# Writes what is derived from stored weights of any element type to an array of another.
-Derive = Callable[[Sequence[Array], Array], None]
-
-
-@dataclass(frozen=True, slots=True)
-class DerivedWeight:
-    """A weight of `shape` that `derive` computes from those in a file."""
-
-    sources: tuple[FileSlice, ...]
-    shape: tuple[int, ...]
-    derive: Derive
-
-    @property
-    def elements(self) -> int:
-        """How many numbers the tensor has."""
-        return math.prod(self.shape)
-
-
-WeightSource = FileSlice | DerivedWeight
 
 
 def element_type(
-    weights: Iterable[FileSlice], operators: OperatorSet, precision: Precision
+    weights: Iterable[StoredWeight], operators: OperatorSet, precision: Precision
 ) -> DType:
     """The element type to bind `weights` in, for a network computed in `precision`.
 
     The files' own type where the compiler takes it and computes no more precisely than it; else
     the precision's type; float32 where the compiler takes nothing else. A strongly typed compiler
-    wants the precision's type.
+    wants the precision's type. Of several types in a file it is that of the most bytes.
     """
     if operators.strongly_typed:
         return precision.dtype
@@ -77,9 +56,7 @@ def bind(
     `report(done, total)` counts converted bytes and may raise to stop.
     """
     bound: dict[str, WeightRef] = {
-        name: source
-        for name, source in weights.items()
-        if isinstance(source, FileSlice) and source.dtype is element
+        name: source for name, source in weights.items() if is_stored_as(source, element)
     }
     pending = {name: source for name, source in weights.items() if name not in bound}
     total, done = sum(source.elements for source in pending.values()) * element.itemsize, 0
@@ -99,14 +76,8 @@ def bind(
 
 def converted_weight(source: WeightSource, element: DType) -> Array:
     """One weight read, derived if need be, and converted, rounding to nearest."""
-    if isinstance(source, FileSlice):
-        return mapped(source).astype(element.numpy)
+    if not isinstance(source, DerivedWeight):
+        return numbers_as(source, element)
     derived = np.empty(source.shape, element.numpy)
-    source.derive([mapped(part) for part in source.sources], derived)
+    source.derive([numbers(part) for part in source.sources], derived)
     return derived
-
-
-def mapped(ref: FileSlice) -> Array:
-    """A view of a weight over its file's pages; nothing is read until it is used."""
-    flat = np.memmap(ref.path, np.uint8, "r", ref.offset, (ref.nbytes,))
-    return flat.view(ref.dtype.numpy).reshape(ref.shape)

@@ -81,7 +81,7 @@ def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_
         # Both halves of guidance see the same latents.
         feeds = {
             "sample": normal(batch, unet.in_channels, *latent),
-            "time_waves": networks.time_waves(checkpoint, 500),
+            **networks.told(checkpoint, 500),
             "context": normal(2 * batch, CHUNK_LENGTH, unet.context_width),
         }
         return feeds | ({"added": normal(2 * batch, unet.added_width)} if unet.added_width else {})

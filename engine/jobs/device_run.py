@@ -6,10 +6,12 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+import msgspec
+
 from backends.base import Cancellation, Precision
 from engine.api.record import GenerationRecord, ResolvedRequest, Retry
 from engine.api.request import GenerateRequest
-from engine.api.values import ErrorCode, ErrorInfo, Phase
+from engine.api.values import ErrorCode, ErrorInfo, Phase, PredictionType
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
@@ -17,11 +19,12 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.prospect import Prospect, prospect
 from engine.jobs.saving import PictureSaver, SavedImage
-from engine.memory.plan import ComponentBytes, MemoryPlan, plan_memory
+from engine.memory.plan import TILE_CELLS, ComponentBytes, MemoryPlan, plan_memory
 from engine.memory.residency import Residency
+from engine.pipeline import networks
+from engine.pipeline.denoising import guidances
 from engine.pipeline.forecast import Forecast
 from engine.pipeline.generate import Generation, Job
-from engine.pipeline.networks import text_encoders
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Reporter, Stages, Stopwatch
 from engine.text import expand_wildcards
@@ -42,6 +45,8 @@ class DeviceRun:
         known_files: KnownFiles,
         estimates: Estimates,
         choice: str = "",
+        *,
+        preview_bytes: int = 0,
     ) -> None:
         """Resolve and plan. Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY beforehand."""
         self.count = request.count
@@ -53,8 +58,13 @@ class DeviceRun:
         self.residency = residency
         self.known_files, self.estimates = known_files, estimates
         self.choice = choice
+        self.preview_bytes = preview_bytes
         self.plan = self._plan(request.memory_limit_bytes)
         self._require_room(request.memory_limit_bytes)
+        tile = TILE_CELLS * checkpoint.latent.downscale
+        larger = max(self.resolved.width, self.resolved.height) > tile
+        if self.plan.tiles and larger and self.resolved.vae_tile is None:
+            self.resolved = msgspec.structs.replace(self.resolved, vae_tile=tile)
 
     def saved_pictures(
         self,
@@ -74,9 +84,11 @@ class DeviceRun:
         with closing(stages):
             generation = Generation(self._job(made), stages, reporter)
             for picture in generation.pictures():
+                self._keep(generation.found_prediction)
                 warnings += [w for w in generation.warnings if w not in warnings]
                 with stages.timed(Phase.SAVE):
-                    record = self._record(picture.request, stages.retries, warnings)
+                    found = generation.found_prediction
+                    record = self._record(picture.request, stages.retries, warnings, found)
                     saved = saver.save(picture, record)
                 yield saved
             stages.leave_resident()
@@ -84,8 +96,7 @@ class DeviceRun:
     def prospect(self, reporter: Reporter, cancel: Cancellation) -> Prospect:
         """What the job will load and take. Raises EngineError as its beginning would."""
         runs = Generation(self._job(0), self._stages(reporter, cancel), reporter).first_runs()
-        precision = self.precisions[0]
-        return prospect(self.compiler, precision, self.plan, runs, self.count, self.estimates)
+        return prospect(self.compiler, self.precisions, self.plan, runs, self.count, self.estimates)
 
     def _stages(self, reporter: Reporter, cancel: Cancellation) -> Stages:
         compiler = self.compiler
@@ -113,17 +124,34 @@ class DeviceRun:
 
     def _plan(self, limit: int | None) -> MemoryPlan:
         latent, precision = self.checkpoint.latent.downscale, self.precisions[0]
+        vae_precision = networks.decoder(self.checkpoint).precisions(self.precisions)[0]
+        texts, tile = networks.text_encoders(self.checkpoint), self.resolved.vae_tile
         freeable = self.residency.weight_bytes if self.residency else 0
         return plan_memory(
             self._bytes((Component.DENOISER,), precision),
-            self._bytes((Component.VAE,), precision),
-            self._bytes(text_encoders(self.checkpoint), precision),
+            self._bytes((Component.VAE,), vae_precision),
+            self._bytes(texts, precision),
+            largest_text=max(
+                (self._bytes((one,), precision) for one in texts), key=lambda one: one.packed
+            ),
+            vae_itemsize=vae_precision.dtype.itemsize,
+            tile_cells=tile and (tile // latent) ** 2,
+            preview_bytes=self.preview_bytes,
+            refiner=self._refiner_bytes(precision),
+            # One that edits is asked once more, without its picture.
+            contexts=2 + (guidances(self.resolved)[1] != 1),
             cells=(self.resolved.width // latent) * (self.resolved.height // latent),
             pictures=self.count,
             more_jobs=self.residency is not None,
             free_bytes=self.compiler.memory().free + freeable,
             limit_bytes=limit,
         )
+
+    def _refiner_bytes(self, precision: Precision) -> ComponentBytes | None:
+        refiner = self.checkpoint.refiner
+        if refiner is None:
+            return None
+        return self._bytes((Component.DENOISER,), precision, refiner)
 
     def _require_room(self, limit: int | None) -> None:
         """Refuse what cannot fit, before minutes of work end in a crash.
@@ -143,28 +171,49 @@ class DeviceRun:
             "Make it smaller" + (", or raise --memory-limit." if limit else "."),
         )
 
-    def _bytes(self, components: tuple[Component, ...], precision: Precision) -> ComponentBytes:
+    def _bytes(
+        self,
+        components: tuple[Component, ...],
+        precision: Precision,
+        checkpoint: IdentifiedCheckpoint | None = None,
+    ) -> ComponentBytes:
         """Of components that are loaded together where anything stays loaded."""
-        weights = [self.checkpoint.components[component].weights for component in components]
+        parts = (checkpoint or self.checkpoint).components
+        weights = [parts[component].weights for component in components]
         parameters = sum(ref.elements for some in weights for ref in some.values())
         return ComponentBytes(
             packed=parameters * precision.dtype.itemsize,
             converted=sum(self.compiler.converted_bytes(some, precision) for some in weights),
         )
 
+    def _keep(self, found: PredictionType | None) -> None:
+        """Remember what the denoiser showed that it predicts: it need not be asked again."""
+        file = self.checkpoint.parts.unstated
+        if found is not None and file is not None and self.known_files.is_settled(file):
+            self.known_files.note_prediction(file, found)
+
     def _record(
-        self, request: ResolvedRequest, retries: Sequence[Retry], warnings: Sequence[ErrorInfo]
+        self,
+        request: ResolvedRequest,
+        retries: Sequence[Retry],
+        warnings: Sequence[ErrorInfo],
+        found: PredictionType | None,
     ) -> GenerationRecord:
-        file = self.checkpoint.file
+        refiner = self.checkpoint.refiner
         return GenerationRecord(
             safelight=version("safelight"),
             request=request,
             family=self.checkpoint.family,
-            prediction=self.checkpoint.prediction,
+            prediction=found or self.checkpoint.prediction,
             device=self.compiler.device.name,
             choice=self.choice,
             checkpoint_digest=self.checkpoint.digest,
-            checkpoint_sha256=self.known_files.sha256(file) if file else None,
+            checkpoint_sha256=self._sha256(self.checkpoint),
+            refiner_digest=refiner and refiner.digest,
+            refiner_sha256=refiner and self._sha256(refiner),
             retries=tuple(retries),
             warnings=tuple(warnings),
         )
+
+    def _sha256(self, checkpoint: IdentifiedCheckpoint) -> str | None:
+        return self.known_files.sha256(checkpoint.file) if checkpoint.file else None

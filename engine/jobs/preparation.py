@@ -143,7 +143,7 @@ class Preparations:
         self, wanted: Prospect, missing: Sequence[Network], plan: MemoryPlan
     ) -> ErrorInfo | None:
         """See to it that these are compiled; why not, where one of them failed before."""
-        names = [wanted.compiler.artifact_name(network, wanted.precision) for network in missing]
+        names = [wanted.compiler.artifact_name(one, wanted.precision(one)) for one in missing]
         with self._changed:
             for name, network in zip(names, missing, strict=True):
                 if name in self._failed:
@@ -175,7 +175,7 @@ class Preparations:
     def _has_room(self, task: _Task) -> bool:
         """Whether a compiler fits beside the job that runs, or, where none does, alone."""
         compiler = task.prospect.compiler
-        needed = 2 * compiler.weight_bytes(task.network, task.prospect.precision)
+        needed = 2 * compiler.weight_bytes(task.network, task.prospect.precision(task.network))
         own = compiler.memory()
         beside = task.beside if self._is_busy() else 0
         fits = hardware.host_memory().free >= needed + _COMPILER_BYTES + beside
@@ -187,7 +187,11 @@ class Preparations:
         try:
             with self._holding():
                 prospect.compiler.prepare(
-                    network, prospect.precision, prospect.plan.placement, _ignore, self._token
+                    network,
+                    prospect.precision(network),
+                    prospect.plan.placement,
+                    _ignore,
+                    self._token,
                 )
         except Cancelled:
             return
@@ -214,7 +218,7 @@ class Preparations:
 
 def _work(prospect: Prospect, network: Network) -> Work:
     """Compiling a network, as estimates know it."""
-    device, precision = prospect.compiler.device, prospect.precision
+    device, precision = prospect.compiler.device, prospect.precision(network)
     kind = Kind(COMPILE, network.name, device.backend, device.name, precision.value)
     elements = sum(ref.elements for ref in network.weights.values())
     return Work(kind, max(1, elements * precision.dtype.itemsize))

@@ -25,7 +25,7 @@ class Prospect:
     """
 
     compiler: Compiler
-    precision: Precision
+    precisions: tuple[Precision, ...]
     plan: MemoryPlan
     networks: tuple[Network, ...]
     checkpoint: str
@@ -37,13 +37,17 @@ class Prospect:
         return tuple(
             network
             for network in self.networks
-            if self.compiler.preparation(network, self.precision) is Preparation.COMPILE
+            if self.compiler.preparation(network, self.precision(network)) is Preparation.COMPILE
         )
+
+    def precision(self, network: Network) -> Precision:
+        """The one that a network is computed in first."""
+        return network.precisions(self.precisions)[0]
 
 
 def prospect(
     compiler: Compiler,
-    precision: Precision,
+    precisions: tuple[Precision, ...],
     plan: MemoryPlan,
     runs: Sequence[Run],
     pictures: int,
@@ -53,11 +57,15 @@ def prospect(
     networks = {run.network.name: run.network for run in runs if run.network is not None}
     forecast = Forecast(estimates, compiler)
     each = [run for run in runs if run.each and run.network is not None]
-    expected = [estimates.expect(forecast.running(run, precision).work) for run in each]
+    expected = [
+        estimates.expect(forecast.running(run, run.network.precisions(precisions)[0]).work)
+        for run in each
+        if run.network is not None
+    ]
     known = [seconds for seconds in expected if seconds is not None]
     return Prospect(
         compiler=compiler,
-        precision=precision,
+        precisions=precisions,
         plan=plan,
         networks=tuple(networks.values()),
         checkpoint=next((network.checkpoint for network in networks.values()), ""),

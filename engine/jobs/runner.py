@@ -1,10 +1,9 @@
 """Runs one job from request to saved pictures, on the best device that works."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
@@ -19,8 +18,10 @@ from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
 from engine.errors import Cancelled, EngineError
-from engine.families.base import IdentifiedCheckpoint, LatentFormat
+from engine.families.base import IdentifiedCheckpoint, Parts
 from engine.families.identify import identify, require_complete, supply
+from engine.families.refiner_fit import with_refiner
+from engine.families.shelf import Shelf
 from engine.jobs.at_work import AtWork
 from engine.jobs.background_hash import BackgroundHash
 from engine.jobs.cancel import CancelToken
@@ -37,48 +38,20 @@ from engine.jobs.fallback import (
 )
 from engine.jobs.preparation import Preparations
 from engine.jobs.prospect import Prospect
+from engine.jobs.reporting import JobReporter
 from engine.jobs.saving import PictureSaver, SavedImage
+from engine.jobs.tiny_preview import (
+    PREVIEW_BYTES,
+    Previewing,
+    TinyPreview,
+    loader,
+    tiny_decoder_for,
+)
 from engine.memory.plan import MemoryPlan
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
-from engine.pipeline.forecast import Outlook
 from engine.pipeline.resolve import resolve
-from engine.pipeline.stages import Reporter, Stopwatch
-from engine.sampling.types import Latent
-
-
-class JobReporter(Reporter, Protocol):
-    """Told how a job goes, on the thread that runs it."""
-
-    def image_saved(self, image: SavedImage) -> None:
-        """A picture is on disk."""
-        ...
-
-    def warning(self, warning: ErrorInfo) -> None:
-        """Something failed and was worked around."""
-        ...
-
-
-class SilentReporter:
-    """A `JobReporter` that says nothing; a base for those that say little."""
-
-    def expect(self, outlook: Outlook) -> None:
-        """Say nothing."""
-
-    def phase(self, phase: Phase) -> None:
-        """Say nothing."""
-
-    def progress(self, done: int, total: int) -> None:
-        """Say nothing."""
-
-    def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
-        """Say nothing."""
-
-    def image_saved(self, image: SavedImage) -> None:
-        """Say nothing."""
-
-    def warning(self, warning: ErrorInfo) -> None:
-        """Say nothing."""
+from engine.pipeline.stages import Stopwatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +85,8 @@ class _Work:
 class JobRunner:
     """Runs jobs one after another; `cache` is the folder for what can be made again.
 
-    `wildcards` is the one of lists of words that prompts name. With a `residency` networks stay
+    `wildcards` is the one of lists of words that prompts name, `models` that of checkpoints, where
+    files are found that hold what one lacks. With a `residency` networks stay
     loaded between jobs where there is room; with `hashes` whole checkpoints are hashed meanwhile.
     One that `prepares` compiles in the background until it is closed.
     """
@@ -125,9 +99,12 @@ class JobRunner:
         hashes: BackgroundHash | None = None,
         devices: Devices | None = None,
         *,
+        models: Path | None = None,
         prepares: bool = False,
     ) -> None:
         self.known_files = known_files(cache)
+        self.models = models
+        self.shelf = Shelf(models, self.known_files) if models else None
         self.estimates = Estimates(cache / "durations.json")
         self.devices = devices or Devices(cache)
         self.at_work = AtWork(cache / "at-work")
@@ -142,7 +119,7 @@ class JobRunner:
 
     def plan(self, request: GenerateRequest) -> tuple[Device, MemoryPlan]:
         """What a request would need on the device it would run on first. Raises EngineError."""
-        checkpoint = load_checkpoint(request, self.known_files.read_index)
+        checkpoint = self._checkpoint(request)
         first = self._candidates(request, CancelToken())[0]
         run = self._device_run(first, request, checkpoint, Stopwatch(), self.residency)
         return first.device, run.plan
@@ -189,18 +166,35 @@ class JobRunner:
         reporter.phase(Phase.LOAD)
         with stopwatch.measuring(Phase.LOAD):
             saver.require_writable()
-            checkpoint = self._with_room(
-                lambda: load_checkpoint(request, self.known_files.read_index)
-            )
+            checkpoint = self._with_room(lambda: self._checkpoint(request))
             if self.hashes is not None:
                 self.hashes.want(checkpoint)
+                if checkpoint.refiner is not None:
+                    self.hashes.want(checkpoint.refiner)
             candidates = self._candidates(request, cancel)
         if cancel.is_set():
             raise Cancelled
         drawn = resolve(request, checkpoint, candidates[0].device)
         request = msgspec.structs.replace(request, seed=drawn.seed, seed_options=drawn.seed_options)
-        work = _Work(request, checkpoint, saver, reporter, cancel, stopwatch)
-        return self._on_first_that_can(work, self._ordered(work, candidates))
+        with self._previewing(reporter, checkpoint, candidates[0]) as told:
+            work = _Work(request, checkpoint, saver, told, cancel, stopwatch)
+            return self._on_first_that_can(work, self._ordered(work, candidates))
+
+    @contextmanager
+    def _previewing(
+        self, reporter: JobReporter, checkpoint: IdentifiedCheckpoint, candidate: Candidate
+    ) -> Generator[JobReporter]:
+        """The reporter, with previews by a tiny VAE within the block where there is one."""
+        tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
+        if tiny is None:
+            yield reporter
+            return
+        load = loader(tiny, candidate, self.working_copies)
+        with closing(TinyPreview(load, reporter.show)) as previews:
+            yield Previewing(reporter, previews, checkpoint)
+
+    def _tiny_decoder(self, checkpoint: IdentifiedCheckpoint) -> Parts | None:
+        return tiny_decoder_for(checkpoint, self.models, self.known_files.read_index)
 
     def _ordered(self, work: _Work, candidates: list[Candidate]) -> list[Candidate]:
         """As they are preferred, but that a picture need not wait for a compiler."""
@@ -297,6 +291,9 @@ class JobRunner:
             self.devices.note_failure(device, "the engine ended while it was at work")
         return fitting(self.devices.candidates(request.backend, cancel), request.precision)
 
+    def _checkpoint(self, request: GenerateRequest) -> IdentifiedCheckpoint:
+        return load_checkpoint(request, self.known_files.read_index, self.shelf)
+
     def _with_room(self, load: Callable[[], IdentifiedCheckpoint]) -> IdentifiedCheckpoint:
         """What `load` gives; tried again with everything released where memory ran out."""
         try:
@@ -317,7 +314,9 @@ class JobRunner:
         caches = self.working_copies, self.cache.artifacts
         compiler = Compiler(candidate.backend, candidate.device, *caches)
         folders = self.wildcards, residency, self.known_files, self.estimates
-        return DeviceRun(request, checkpoint, compiler, stopwatch, *folders, candidate.choice)
+        preview_bytes = PREVIEW_BYTES if self._tiny_decoder(checkpoint) else 0
+        given = request, checkpoint, compiler, stopwatch, *folders
+        return DeviceRun(*given, candidate.choice, preview_bytes=preview_bytes)
 
 
 def known_files(cache: Path) -> KnownFiles:
@@ -325,12 +324,19 @@ def known_files(cache: Path) -> KnownFiles:
     return KnownFiles(cache / "files")
 
 
-def load_checkpoint(request: GenerateRequest, read: ReadIndex = read_index) -> IdentifiedCheckpoint:
-    """The request's checkpoint with its supplied components, complete. Raises EngineError."""
+def load_checkpoint(
+    request: GenerateRequest, read: ReadIndex = read_index, shelf: Shelf | None = None
+) -> IdentifiedCheckpoint:
+    """The request's checkpoint with its supplied components, complete.
+
+    Raises EngineError; where something is missing it says which files of the `shelf` hold it.
+    """
     if request.checkpoint is None:
         raise EngineError(
             ErrorCode.CHECKPOINT_NOT_FOUND, "No checkpoint is chosen.", "Choose one with --model."
         )
-    checkpoint = supply(identify(Path(request.checkpoint), read), request.components, read)
-    require_complete(checkpoint)
-    return checkpoint
+    found = identify(Path(request.checkpoint), read, request.override)
+    checkpoint = supply(found, request.components, read)
+    require_complete(checkpoint, shelf.gaps(checkpoint) if shelf else ())
+    refiner = request.refiner and request.refiner.checkpoint
+    return with_refiner(checkpoint, identify(Path(refiner), read)) if refiner else checkpoint

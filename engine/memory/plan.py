@@ -3,9 +3,16 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-# What a working set needs beside weights: measured peaks of SD 1.5 at 512x512, per latent cell.
-_DENOISER_BYTES_PER_CELL = 75_000
-_VAE_BYTES_PER_CELL = 165_000
+# What a working set needs beside weights, per latent cell: measured peaks of SD 1.5 at 512x512 and
+# of SDXL at 1024x1024, in bfloat16.
+_DENOISER_BYTES_PER_CELL = 90_000
+# Under a prompt and its negative.
+_MEASURED_CONTEXTS = 2
+# For each byte of a number; of the VAE's core alone (`engine.graphs.vae_tiles`) and of all of it.
+_VAE_CORE_BYTES_PER_CELL = 12_000
+_VAE_BYTES_PER_CELL = 90_000
+# A side of the tiles that are taken where the whole does not fit.
+TILE_CELLS = 72
 # Interpreter, runtime and libraries.
 _BASE_BYTES = 200 << 20
 # What the rest of the machine keeps.
@@ -42,6 +49,10 @@ class MemoryPlan:
     budget_bytes: int
     # All networks stay loaded, for the next job too.
     resident: bool = False
+    # The denoiser is loaded while the last text encoder still is.
+    beside: bool = True
+    # The VAE works in tiles, asked for or not.
+    tiles: bool = False
 
     @property
     def fits(self) -> bool:
@@ -54,38 +65,82 @@ def plan_memory(
     vae: ComponentBytes,
     text_encoder: ComponentBytes,
     *,
+    largest_text: ComponentBytes | None = None,
+    vae_itemsize: int = 2,
+    tile_cells: int | None = None,
+    preview_bytes: int = 0,
+    contexts: int = _MEASURED_CONTEXTS,
     cells: int,
     pictures: int,
     more_jobs: bool,
     free_bytes: int,
     limit_bytes: int | None,
+    refiner: ComponentBytes | None = None,
 ) -> MemoryPlan:
     """Choose the fastest way that fits: converted in memory, or a mapped working copy.
 
     `cells` is latent height times width. Components take turns unless several pictures are made
     and both fit at once, because reloading costs seconds and one picture needs each only once.
     Where `more_jobs` may come, all of them stay if they fit.
+
+    `text_encoder` is all of them, which are held at once only where they stay; `largest_text` is
+    the largest (None: there is one). The VAE computes in numbers of `vae_itemsize` bytes, in tiles
+    of `tile_cells` if that is asked for; else tiles are taken where components take turns and the
+    whole does not fit. `preview_bytes` are held while the denoiser runs; a `refiner` is a second
+    one. It predicts `contexts` times at once: fewer than a prompt and its negative count as these.
     """
     budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
-    denoiser_run = denoiser.packed + cells * _DENOISER_BYTES_PER_CELL
-    vae_run = vae.packed + cells * _VAE_BYTES_PER_CELL
+    largest = largest_text or text_encoder
+    times = max(contexts, _MEASURED_CONTEXTS) / _MEASURED_CONTEXTS
+    denoiser_run = denoiser.packed + int(cells * _DENOISER_BYTES_PER_CELL * times) + preview_bytes
+    tile = min(cells, tile_cells or TILE_CELLS**2)
 
-    def plan(placement: WeightPlacement, together: bool, resident: bool) -> MemoryPlan:
+    def plan(placement: WeightPlacement, way: _Way) -> MemoryPlan:
         held = placement is WeightPlacement.MEMORY
         first = denoiser_run + denoiser.converted * held
-        second = vae_run + vae.converted * held
-        third = (text_encoder.packed + text_encoder.converted * held) * resident
-        peak = _BASE_BYTES + third + (first + second if together else max(first, second))
-        return MemoryPlan(placement, together, peak, budget, resident)
+        whole, core = (0, cells) if way.tiles else (cells, 0)
+        working = (whole or tile) * _VAE_BYTES_PER_CELL + core * _VAE_CORE_BYTES_PER_CELL
+        second = vae.packed + vae.converted * held + working * vae_itemsize
+        third = text_encoder.packed + text_encoder.converted * held
+        if not way.resident:
+            # Before the first step: one text encoder, and the denoiser without what a step needs.
+            text = largest.packed + largest.converted * held
+            loaded = (denoiser.converted * held or denoiser.packed) * way.beside
+            first, third = max(first, text + loaded), 0
+        runs = first, second, _run_bytes(refiner, cells, held=held)
+        peak = _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
+        chosen = (way.together, peak, budget, way.resident, way.beside, way.tiles)
+        return MemoryPlan(placement, *chosen)
 
-    ways = [(True, True)] * more_jobs + [(True, False)] * (pictures > 1) + [(False, False)]
-    plans = [
-        plan(placement, *way)
-        for placement in (WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY)
-        for way in ways
-    ]
+    ways = _ways(more_jobs=more_jobs, several=pictures > 1, tiles=tile_cells is not None)
+    placements = (WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY)
+    plans = [plan(placement, way) for placement in placements for way in ways]
     chosen = next((plan for plan in plans if plan.fits), plans[-1])
-    return _with_copy(chosen, denoiser.converted)
+    return _with_copy(chosen, denoiser.converted + (refiner.converted if refiner else 0))
+
+
+def _run_bytes(refiner: ComponentBytes | None, cells: int, *, held: bool) -> int:
+    if refiner is None:
+        return 0
+    return refiner.packed + refiner.converted * held + cells * _DENOISER_BYTES_PER_CELL
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """What stays loaded beside what."""
+
+    together: bool = False
+    resident: bool = False
+    beside: bool = True
+    tiles: bool = False
+
+
+def _ways(*, more_jobs: bool, several: bool, tiles: bool) -> list[_Way]:
+    """The fastest first; each needs less than the one before, or as much."""
+    ways = [_Way(together=True, resident=True, tiles=tiles)] * more_jobs
+    ways += [_Way(together=True, tiles=tiles)] * several
+    ways += [_Way(tiles=tiles), _Way(beside=False, tiles=tiles), _Way(beside=False, tiles=True)]
+    return ways
 
 
 def _with_copy(plan: MemoryPlan, converted: int) -> MemoryPlan:

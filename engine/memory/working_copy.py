@@ -26,7 +26,8 @@ from engine.api.values import ArtifactKind, ErrorCode
 from engine.checkpoints.safetensors import read_index
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
-from engine.graphs.weights import Report, WeightSource, converted_weight, mapped
+from engine.graphs.stored import WeightSource, mapped
+from engine.graphs.weights import Report, converted_weight
 from engine.memory.cache_folder import CacheFolder, unfinished
 
 CAP_BYTES = 24 << 30

@@ -13,7 +13,10 @@ from engine.api.conventions import CONVENTIONS, SdeNoise
 from engine.api.limits import (
     MAX_BATCH_INDEX,
     MAX_CLIP_SKIP,
+    MAX_FEATHER,
     MAX_GUIDANCE,
+    MAX_MASK_BLUR,
+    MAX_MASK_PADDING,
     MAX_SCORE,
     MAX_SEED,
     MAX_SIDE,
@@ -21,9 +24,9 @@ from engine.api.limits import (
     MAX_TOLD_SIZE,
     MIN_SIDE,
 )
+from engine.api.masks import MaskOptions
 from engine.api.record import RECORD_VERSION
 from engine.api.request import SizeOptions
-from engine.api.values import ConventionName
 from engine.metadata.infotext import format_infotext
 from engine.metadata.json_text import parse_json
 from engine.metadata.pictures import read_text_chunks
@@ -70,6 +73,8 @@ _VERSION_1 = {
     name.value: msgspec.to_builtins(msgspec.structs.replace(convention, sde_noise=SdeNoise.STREAM))
     for name, convention in CONVENTIONS.items()
 }
+# What a later record has no habits for is as its tool has it.
+_HABITS = {name.value: msgspec.to_builtins(habits) for name, habits in CONVENTIONS.items()}
 
 
 def _current(decoded: Any) -> Any:
@@ -79,11 +84,10 @@ def _current(decoded: Any) -> Any:
             request = {**request, "convention": _VERSION_1[name]}
             return {**decoded, "version": RECORD_VERSION, "request": request}
         case {
-            "version": 2,
+            "version": 2 | 3,
             "request": {"convention": {"name": str(name)} as habits} as request,
-        } if name in _VERSION_1:
-            zeroes = CONVENTIONS[ConventionName(name)].zeroes_empty_negative
-            request = {**request, "convention": {**habits, "zeroes_empty_negative": zeroes}}
+        } if name in _HABITS:
+            request = {**request, "convention": {**_HABITS[name], **habits}}
             return {**decoded, "version": RECORD_VERSION, "request": request}
         case _:
             return decoded
@@ -104,7 +108,11 @@ def find_record(chunks: tuple[TextChunk, ...]) -> GenerationRecord | None:
 
 
 def _is_possible(request: ResolvedRequest) -> bool:
-    fractions = [request.strength, *(end for image in request.inputs for end in image.range)]
+    fractions = [
+        request.strength,
+        request.refiner.switch_at if request.refiner else 0.0,
+        *(end for image in request.inputs for end in image.range),
+    ]
     return (
         all(MIN_SIDE <= side <= MAX_SIDE for side in (request.width, request.height))
         and 1 <= request.steps <= MAX_STEPS
@@ -118,6 +126,7 @@ def _is_possible(request: ResolvedRequest) -> bool:
         and len(request.convention.discards_next_to_last) <= _MAX_INPUTS
         and _are_possible_options(request)
         and _are_possible_sizes(request.size_options)
+        and _is_possible_mask(request.mask_options)
     )
 
 
@@ -126,13 +135,24 @@ def _are_possible_options(request: ResolvedRequest) -> bool:
     options = (request.sampler_options, request.schedule_options)
     numbers = (value for one in options for value in msgspec.structs.astuple(one))
     fractions = (seeds.variation_strength, guidance.rescale, *guidance.range)
+    image_guidance = guidance.image_guidance or 0
     return (
         all(value is None or 0 <= value <= _MAX_OPTION for value in numbers)
         and all(0 <= fraction <= 1 for fraction in fractions)
+        and 0 <= image_guidance <= MAX_GUIDANCE
         and 0 <= (seeds.variation_seed or 0) <= MAX_SEED
         and abs(seeds.eta_seed_delta) <= MAX_SEED
         and 0 <= seeds.batch_index <= MAX_BATCH_INDEX
         and all(MIN_SIDE <= side <= MAX_SIDE for side in seeds.resize_from or ())
+    )
+
+
+def _is_possible_mask(options: MaskOptions) -> bool:
+    return (
+        0 <= (options.blur or 0) <= MAX_MASK_BLUR
+        and 0 <= options.padding <= MAX_MASK_PADDING
+        and 0 <= options.feather <= MAX_FEATHER
+        and all(0 <= margin <= MAX_SIDE for margin in options.expand)
     )
 
 

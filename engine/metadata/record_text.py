@@ -15,7 +15,9 @@ from engine.api.conventions import (
     InitialNoise,
     PromptGrammar,
     RandomSource,
+    RefinerHandover,
 )
+from engine.api.masks import MaskedContent
 from engine.metadata.infotext import Infotext, Parameter
 
 _CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf"})
@@ -37,7 +39,9 @@ def record_infotext(record: GenerationRecord) -> Infotext:
         ("Clip skip", str(request.clip_skip) if request.clip_skip > 1 else None),
         ("ENSD", str(request.seed_options.eta_seed_delta or "")),
         ("RNG", _RANDOM_SOURCES[request.convention.random_source]),
+        *_refiner(request, record.refiner_sha256),
         *_options(request),
+        *_mask(request),
         *_habits(request),
         ("Version", f"Safelight {record.safelight}"),
     )
@@ -58,6 +62,8 @@ def _main(request: ResolvedRequest, sha256: str | None) -> Pairs:
     yield "Sampler", request.sampler.label
     yield "Schedule type", request.schedule.label
     yield "CFG scale", _number(request.guidance)
+    image_guidance = request.guidance_options.image_guidance
+    yield "Image CFG scale", None if image_guidance is None else _number(image_guidance)
     yield "Seed", str(request.seed)
     yield "Size", f"{request.width}x{request.height}"
     yield "Model hash", sha256 and sha256[:_MODEL_HASH_DIGITS]
@@ -72,6 +78,18 @@ def _seeds(request: ResolvedRequest) -> Pairs:
         yield "Variation seed strength", _number(options.variation_strength)
     if options.resize_from is not None:
         yield "Seed resize from", "x".join(map(str, options.resize_from))
+
+
+def _refiner(request: ResolvedRequest, sha256: str | None) -> Pairs:
+    """As `sd_samplers_common.apply_refiner` writes it, under the checkpoint's short title."""
+    choice = request.refiner
+    if choice is None or choice.checkpoint is None or choice.switch_at >= 1:
+        return
+    name = _checkpoint_name(choice.checkpoint)
+    yield "Refiner", f"{name} [{sha256[:_MODEL_HASH_DIGITS]}]" if sha256 else name
+    yield "Refiner switch at", _number(choice.switch_at)
+    if request.convention.refiner_handover is RefinerHandover.EVALUATION:
+        yield "Refiner switch by sampling steps", "True"
 
 
 def _options(request: ResolvedRequest) -> Pairs:
@@ -93,6 +111,20 @@ def _options(request: ResolvedRequest) -> Pairs:
     if start:
         # It leaves guidance out up to and with this part of the run.
         yield "Skip Early CFG", _number(math.nextafter(start, 0))
+
+
+def _mask(request: ResolvedRequest) -> Pairs:
+    """Of a canvas that grows the text says nothing: AUTOMATIC1111 has no word for it."""
+    options = request.mask_options
+    if not any(image.role is InputRole.MASK for image in request.inputs):
+        return
+    yield "Mask mode", "Inpaint not masked" if options.inverted else None
+    yield "Mask blur", str(options.blur or "")
+    if options.content not in (None, MaskedContent.ORIGINAL):
+        yield "Masked content", options.content.label
+    if options.only_masked:
+        yield "Inpaint area", "Only masked"
+        yield "Masked area padding", str(options.padding)
 
 
 def _habits(request: ResolvedRequest) -> Pairs:

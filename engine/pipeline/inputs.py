@@ -1,7 +1,9 @@
 """Reads the pictures a request refers to."""
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,20 +12,66 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
+T = TypeVar("T")
+# EXIF orientations that turn a picture on its side, and the tag they are in.
+_TURNED, _ORIENTATION = (5, 6, 7, 8), 0x0112
+# Of a mask's transparency, from 0 to 255: what is more opaque is painted.
+_HALF_OPAQUE = 128
+
 
 def read_image(path: Path, width: int, height: int) -> NDArray[np.float32]:
     """A picture resized to `width` x `height`: float32 [1, 3, height, width] in [-1, 1].
 
+    As `read_picture` reads it.
+    """
+    return as_samples(read_picture(path).resize((width, height), Image.Resampling.LANCZOS))
+
+
+def as_samples(picture: Image.Image) -> NDArray[np.float32]:
+    """An RGB picture as float32 [1, 3, height, width] in [-1, 1]."""
+    pixels = np.asarray(picture, np.float32) / 127.5 - 1
+    return np.ascontiguousarray(pixels.transpose(2, 0, 1)[np.newaxis])
+
+
+def read_picture(path: Path) -> Image.Image:
+    """A picture in RGB at its own size.
+
     Its EXIF orientation is applied; transparency is laid on white. Raises
     EngineError(INPUT_IMAGE_UNREADABLE).
     """
+    return _read(path, lambda opened: _on_white(ImageOps.exif_transpose(opened)), "picture")
+
+
+def read_mask(path: Path) -> Image.Image:
+    """A mask in shades of grey ("L") at its own size; white is painted.
+
+    Where some of it is transparent, what is opaque is painted, whatever its colour (A1111
+    `create_binary_mask`). Raises EngineError(INPUT_IMAGE_UNREADABLE).
+    """
+    return _read(path, lambda opened: _grey(ImageOps.exif_transpose(opened)), "mask")
+
+
+def picture_size(path: Path) -> tuple[int, int]:
+    """Width and height of a picture as `read_picture` has it, by its header alone.
+
+    Raises EngineError(INPUT_IMAGE_UNREADABLE).
+    """
+
+    def measured(opened: Image.Image) -> tuple[int, int]:
+        turned = opened.getexif().get(_ORIENTATION) in _TURNED
+        return (opened.height, opened.width) if turned else opened.size
+
+    return _read(path, measured, "picture")
+
+
+def _read(path: Path, work: Callable[[Image.Image], T], kind: str) -> T:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # damaged metadata is no reason to refuse a picture
             # A header that claims more than 89 megapixels is.
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(path, formats=("PNG", "JPEG", "WEBP")) as opened:
-                image = _on_white(ImageOps.exif_transpose(opened))
+                return work(opened)
     except (
         OSError,
         SyntaxError,
@@ -34,20 +82,33 @@ def read_image(path: Path, width: int, height: int) -> NDArray[np.float32]:
     ) as error:
         raise EngineError(
             ErrorCode.INPUT_IMAGE_UNREADABLE,
-            f"The picture {path} cannot be read.",
+            f"The {kind} {path} cannot be read.",
             "Choose a PNG, JPEG or WebP file.",
             str(error),
         ) from error
-    resized = image.resize((width, height), Image.Resampling.LANCZOS)
-    pixels = np.asarray(resized, np.float32) / 127.5 - 1
-    return np.ascontiguousarray(pixels.transpose(2, 0, 1)[np.newaxis])
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    if image.mode.startswith("I"):
-        # 16 bits of grey, which Pillow would clip to 8 instead of scaling them.
-        image = Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
+    image = _shallow(image)
     if not image.has_transparency_data:
         return image.convert("RGB")
     layer = image.convert("RGBA")
     return Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("RGB")
+
+
+def _grey(image: Image.Image) -> Image.Image:
+    image = _shallow(image)
+    if image.has_transparency_data:
+        alpha = image.convert("RGBA").getchannel("A")
+        if alpha.getextrema() != (255, 255):
+            opaque = np.asarray(alpha) > _HALF_OPAQUE
+            return Image.fromarray(opaque.astype(np.uint8) * np.uint8(255))
+        image = image.convert("RGB")
+    return image.convert("L")
+
+
+def _shallow(image: Image.Image) -> Image.Image:
+    if image.mode.startswith("I"):
+        # 16 bits of grey, which Pillow would clip to 8 instead of scaling them.
+        return Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
+    return image

@@ -1,12 +1,18 @@
 """What a checkpoint is, as data for a person."""
 
-from engine.api.checkpoints import CheckpointInfo, ComponentInfo
+from collections.abc import Sequence
+
+from engine.api.checkpoints import CheckpointCard, CheckpointInfo, ComponentInfo, Gap
 from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.sidecars import Card
 from engine.pipeline.resolve import suggested_settings
 
 
-def inspect(checkpoint: IdentifiedCheckpoint, sha256: str | None = None) -> CheckpointInfo:
+def inspect(
+    checkpoint: IdentifiedCheckpoint, sha256: str | None = None, gaps: Sequence[Gap] = ()
+) -> CheckpointInfo:
     """Everything that is known of it, the hash of its file among it; reads nothing."""
+    stranger = _about_another_file(checkpoint, sha256)
     return CheckpointInfo(
         path=str(checkpoint.path),
         family=checkpoint.family,
@@ -19,12 +25,36 @@ def inspect(checkpoint: IdentifiedCheckpoint, sha256: str | None = None) -> Chec
             if component in checkpoint.components
         ),
         missing=tuple(component.value for component in checkpoint.missing),
-        evidence=checkpoint.evidence,
+        evidence=(*checkpoint.evidence, *stranger),
         ignored_keys=checkpoint.ignored_keys,
         digest=checkpoint.digest,
         sha256=sha256,
         tokenizer=str(checkpoint.tokenizer) if checkpoint.tokenizer else None,
         suggested=suggested_settings(checkpoint),
+        gaps=tuple(gaps),
+        card=_card(checkpoint.parts.cards),
+        override=checkpoint.override,
+        prediction_is_stated=checkpoint.parts.unstated is None,
+    )
+
+
+def _card(cards: Sequence[Card]) -> CheckpointCard:
+    """What is said of it: of each, the first that says it."""
+    return CheckpointCard(
+        title=next((card.title for card in cards if card.title), ""),
+        base_model=next((card.base_model for card in cards if card.base_model), ""),
+        trained_words=next((card.trained_words for card in cards if card.trained_words), ()),
+        notes=next((card.notes for card in cards if card.notes), ""),
+    )
+
+
+def _about_another_file(checkpoint: IdentifiedCheckpoint, sha256: str | None) -> tuple[str, ...]:
+    """Cards that name the files they are about by hash, and not this one."""
+    cards = (card for card in checkpoint.parts.cards if card.hashes)
+    return tuple(
+        f"{card.source} is about another file: it names another SHA-256"
+        for card in cards
+        if sha256 is not None and sha256 not in card.hashes
     )
 
 

@@ -5,6 +5,8 @@ for a range: pictures of 64 to 2048 pixels, up to 8 at once, up to 16 prompts.
 """
 
 from collections.abc import Callable
+from enum import Enum, auto
+from functools import partial
 from typing import cast
 
 from backends.base import Array, DimensionRange
@@ -14,8 +16,8 @@ from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig, clip_text
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.unet import UNetConfig, unet
-from engine.graphs.unet import time_waves as unet_time_waves
+from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
+from engine.graphs.unet import UNetConfig, guidance_waves, time_waves, unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 from engine.text.chunks import CHUNK_LENGTH
 
@@ -71,8 +73,12 @@ def denoiser(
     *,
     contexts: int = _GUIDED,
     tokens: int = CHUNK_LENGTH,
+    rows: int = 1,
 ) -> Network:
-    """One step's prediction for pictures of this size in pixels, under so many prompts at once."""
+    """One step's prediction for pictures of this size in pixels, under so many prompts at once.
+
+    `rows`: how many latents it is given, which go into the contexts.
+    """
     config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
     downscale = checkpoint.latent.downscale
     coarsest = downscale << (len(config.down) - 1)
@@ -82,7 +88,7 @@ def denoiser(
         Component.DENOISER,
         "denoiser",
         lambda g: unet(g, config, halves_evenly=halves_evenly),
-        _pictures(checkpoint, height, width, downscale)
+        _pictures(checkpoint, height, width, downscale, rows)
         | {
             "contexts": offered(1, contexts, _MAX_CONTEXTS),
             "tokens": offered(CHUNK_LENGTH, tokens, _MAX_CHUNKS * CHUNK_LENGTH),
@@ -90,54 +96,107 @@ def denoiser(
     )
 
 
-def time_waves(checkpoint: IdentifiedCheckpoint, timestep: float) -> Array:
-    """A timestep as the denoiser's input."""
+def told(
+    checkpoint: IdentifiedCheckpoint, timestep: float, guidance: float = 1.0
+) -> dict[str, Array]:
+    """A timestep, and guidance where it takes that in, as inputs of the denoiser."""
     config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
-    return unet_time_waves(config, timestep)
+    inputs = {"time_waves": time_waves(config, timestep)}
+    if config.guidance_width:
+        inputs["guidance_waves"] = guidance_waves(config, guidance)
+    return inputs
 
 
-def denoiser_channels(checkpoint: IdentifiedCheckpoint) -> int:
-    """How many channels the denoiser takes: those of the latent, or more."""
+def is_told_guidance(checkpoint: IdentifiedCheckpoint) -> bool:
+    """Whether the denoiser was distilled to be guided by a number it is told (Luo et al. 2023)."""
     config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
-    return config.in_channels
+    return config.guidance_width > 0
+
+
+class Beside(Enum):
+    """What a denoiser sees beside the latent."""
+
+    NOTHING = auto()
+    # The latent of the picture that it edits by instruction (Brooks et al. 2023).
+    PICTURE = auto()
+    # A mask of what is to be painted, and the latent of the picture without that.
+    MASK = auto()
+
+
+def seen_beside(checkpoint: IdentifiedCheckpoint) -> Beside:
+    """Known by the number of the denoiser's channels."""
+    config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+    latent = checkpoint.latent.channels
+    known = {2 * latent: Beside.PICTURE, 2 * latent + 1: Beside.MASK}
+    return known.get(config.in_channels, Beside.NOTHING)
 
 
 def decoder(
     checkpoint: IdentifiedCheckpoint, height: int | None = None, width: int | None = None
 ) -> Network:
     """Latents to pixels, for pictures of this size in pixels, or the checkpoint's usual one."""
-    config = cast("VaeConfig", checkpoint.components[Component.VAE].config)
-    return _network(
-        checkpoint,
-        Component.VAE,
-        "vae_decoder",
-        lambda g: vae_decoder(g, config),
-        _pictures(checkpoint, height, width, checkpoint.latent.downscale),
-    )
+    config = checkpoint.components[Component.VAE].config
+    size = _pictures(checkpoint, height, width, checkpoint.latent.downscale)
+    if isinstance(config, TinyVaeConfig):
+        return _vae(checkpoint, "vae_decoder", partial(tiny_decoder, config=config), size)
+    emit = partial(vae_decoder, config=cast("VaeConfig", config))
+    return _vae(checkpoint, "vae_decoder", emit, size)
 
 
 def encoder(
     checkpoint: IdentifiedCheckpoint, height: int | None = None, width: int | None = None
 ) -> Network:
     """Pixels to latents, for pictures of this size in pixels, or the checkpoint's usual one."""
+    config = checkpoint.components[Component.VAE].config
+    size = _pictures(checkpoint, height, width, 1)
+    if isinstance(config, TinyVaeConfig):
+        return _vae(checkpoint, "vae_encoder", partial(tiny_encoder, config=config), size)
+    emit = partial(vae_encoder, config=cast("VaeConfig", config))
+    return _vae(checkpoint, "vae_encoder", emit, size)
+
+
+def vae_part(
+    checkpoint: IdentifiedCheckpoint,
+    name: str,
+    emit: Callable[[GraphBuilder, VaeConfig], None],
+    size: tuple[int, int],
+    pixels: int,
+) -> Network:
+    """A part of the VAE (`engine.graphs.vae_tiles`) for this height and width in cells.
+
+    Its input has `pixels` along each axis of a cell.
+    """
     config = cast("VaeConfig", checkpoint.components[Component.VAE].config)
-    return _network(
-        checkpoint,
-        Component.VAE,
-        "vae_encoder",
-        lambda g: vae_encoder(g, config),
-        _pictures(checkpoint, height, width, 1),
-    )
+    height, width = (side * pixels for side in size)
+    dimensions = {
+        "batch": offered(1, 1, 1),
+        "height": offered(1, height, height),
+        "width": offered(1, width, width),
+    }
+    return _vae(checkpoint, name, lambda g: emit(g, config), dimensions)
+
+
+def _vae(
+    checkpoint: IdentifiedCheckpoint,
+    name: str,
+    emit: Callable[[GraphBuilder], None],
+    dimensions: Dimensions,
+) -> Network:
+    return _network(checkpoint, Component.VAE, name, emit, dimensions)
 
 
 def _pictures(
-    checkpoint: IdentifiedCheckpoint, height: int | None, width: int | None, downscale: int
+    checkpoint: IdentifiedCheckpoint,
+    height: int | None,
+    width: int | None,
+    downscale: int,
+    rows: int = 1,
 ) -> Dimensions:
     """A batch of pictures of so many pixels, `downscale` to a cell."""
     least, most = MIN_SIDE // downscale, _MAX_SIDE // downscale
     usual = checkpoint.default_size
     return {
-        "batch": offered(1, 1, _MAX_PICTURES),
+        "batch": offered(1, rows, _MAX_PICTURES),
         "height": offered(least, (height or usual) // downscale, most),
         "width": offered(least, (width or usual) // downscale, most),
     }
@@ -151,5 +210,8 @@ def _network(
     dimensions: Dimensions,
 ) -> Network:
     weights = checkpoint.components[component].weights
+    # So that a refiner's is not taken for that of the checkpoint before it.
+    name = f"refiner_{name}" if checkpoint.refines else name
     title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
-    return Network(name, emit, weights, checkpoint.digest, dimensions, title)
+    overflows = component is Component.VAE and checkpoint.vae_overflows_f16
+    return Network(name, emit, weights, checkpoint.digest, dimensions, title, overflows)

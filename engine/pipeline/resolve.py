@@ -1,7 +1,6 @@
 """Fills a request's gaps and refuses what cannot be made, before anything heavy starts."""
 
 import secrets
-from pathlib import Path
 
 import msgspec
 
@@ -17,39 +16,41 @@ from engine.api.limits import (
     MAX_SIDE,
     MAX_STEPS,
     MIN_SIDE,
+    MIN_VAE_TILE,
 )
 from engine.api.record import ResolvedRequest
-from engine.api.request import GenerateRequest, GuidanceOptions, SeedOptions
+from engine.api.request import GenerateRequest, GuidanceOptions, RefinerChoice, SeedOptions
 from engine.api.values import (
     ErrorCode,
-    InputRole,
     PrecisionName,
     SamplerName,
 )
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig
-from engine.pipeline.networks import denoiser_channels, text_encoders
+from engine.pipeline.networks import text_encoders
+from engine.pipeline.ranges import check_range, invalid
+from engine.pipeline.resolve_inputs import fill_inputs
 from engine.sampling.samplers import SAMPLERS, SamplerDefaults
 
 _RANDOM_SEEDS = 2**32
 _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
-_DEFAULT_STRENGTH = 0.75
 
 
 def resolve(
     request: GenerateRequest, checkpoint: IdentifiedCheckpoint, device: Device
 ) -> ResolvedRequest:
-    """The request without gaps. Raises EngineError(REQUEST_INVALID) naming what is wrong."""
+    """Fill the gaps. Raises EngineError: REQUEST_INVALID says why, or INPUT_IMAGE_UNREADABLE."""
     sampler = request.sampler or checkpoint.hints.sampler or _DEFAULT_SAMPLER
     defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
+    filled = fill_inputs(request, checkpoint)
     resolved = ResolvedRequest(
         prompt=request.prompt,
         negative_prompt=request.negative_prompt,
         checkpoint=str(checkpoint.path),
         components=request.components,
-        width=checkpoint.default_size if request.width is None else request.width,
-        height=checkpoint.default_size if request.height is None else request.height,
+        width=filled.width,
+        height=filled.height,
         steps=defaults.steps if request.steps is None else request.steps,
         guidance=defaults.guidance if request.guidance is None else request.guidance,
         sampler=sampler,
@@ -57,22 +58,38 @@ def resolve(
         seed=secrets.randbelow(_RANDOM_SEEDS) if request.seed is None else request.seed,
         clip_skip=checkpoint.text.clip_skip if request.clip_skip is None else request.clip_skip,
         inputs=request.inputs,
-        strength=_DEFAULT_STRENGTH if request.strength is None else request.strength,
+        strength=filled.strength,
         convention=convention_of(request.convention),
         backend=device.backend,
         precision=PrecisionName(precisions(request.precision, device)[0].value),
         sampler_options=request.sampler_options,
         schedule_options=request.schedule_options,
         seed_options=_seed_options(request.seed_options),
-        guidance_options=request.guidance_options,
+        guidance_options=filled.guidance_options,
         size_options=request.size_options,
-        zero_terminal_snr=checkpoint.zero_terminal_snr
-        if request.zero_terminal_snr is None
-        else request.zero_terminal_snr,
+        mask_options=filled.mask_options,
+        zero_terminal_snr=_zero_terminal_snr(request, checkpoint),
+        override=request.override,
+        vae_tile=request.vae_tile,
+        refiner=_refiner(request.refiner, checkpoint),
     )
     _check(resolved, request.count, checkpoint)
-    _check_denoiser(checkpoint)
     return resolved
+
+
+def _zero_terminal_snr(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:
+    chosen = request.zero_terminal_snr
+    return checkpoint.zero_terminal_snr if chosen is None else chosen
+
+
+def _refiner(
+    choice: RefinerChoice | None, checkpoint: IdentifiedCheckpoint
+) -> RefinerChoice | None:
+    if choice is None or choice.checkpoint is None:
+        return None
+    check_range("refiner's start", choice.switch_at, 0, 1)
+    path = checkpoint.refiner.path if checkpoint.refiner else choice.checkpoint
+    return msgspec.structs.replace(choice, checkpoint=str(path))
 
 
 def suggested_settings(checkpoint: IdentifiedCheckpoint) -> tuple[SuggestedSettings, ...]:
@@ -99,10 +116,11 @@ def _defaults(
     """What open choices become: as the checkpoint likes it, else as the sampler does.
 
     A checkpoint's hints were given with its own sampler in mind: one that a person chose instead
-    keeps its schedule and steps.
+    keeps its schedule and steps, but where a denoiser was distilled to few, which hold for any.
     """
     defaults, hints = SAMPLERS[sampler].defaults, checkpoint.hints
-    keeps = chosen and sampler is not (hints.sampler or _DEFAULT_SAMPLER)
+    others = chosen and sampler is not (hints.sampler or _DEFAULT_SAMPLER)
+    keeps = others and not hints.any_sampler
     return SamplerDefaults(
         schedule=defaults.schedule if keeps else hints.schedule or defaults.schedule,
         steps=defaults.steps if keeps else hints.steps or defaults.steps,
@@ -130,30 +148,20 @@ def precisions(wanted: PrecisionName, device: Device) -> tuple[Precision, ...]:
 
 def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoint) -> None:
     _check_size(request, checkpoint)
-    _check_range("number of steps", request.steps, 1, MAX_STEPS)
-    _check_range("guidance", request.guidance, 0, MAX_GUIDANCE)
-    _check_range("strength", request.strength, 0, 1)
-    _check_range("count", count, 1, MAX_COUNT)
-    _check_range("seed", request.seed, 0, MAX_SEED - count + 1)
-    _check_range("clip skip", request.clip_skip, 1, _text_layers(checkpoint))
+    check_range("number of steps", request.steps, 1, MAX_STEPS)
+    check_range("guidance", request.guidance, 0, MAX_GUIDANCE)
+    if request.vae_tile is not None:
+        check_range("tile of the VAE", request.vae_tile, MIN_VAE_TILE, MAX_SIDE)
+    check_range("strength", request.strength, 0, 1)
+    check_range("count", count, 1, MAX_COUNT)
+    check_range("seed", request.seed, 0, MAX_SEED - count + 1)
+    check_range("clip skip", request.clip_skip, 1, _text_layers(checkpoint))
     _check_seed_options(request.seed_options, count)
     _check_guidance_options(request.guidance_options)
     for name, text in (("prompt", request.prompt), ("negative prompt", request.negative_prompt)):
         if len(text) > MAX_PROMPT_CHARACTERS:
             most = f"at most {MAX_PROMPT_CHARACTERS:,} are accepted"
-            raise _invalid(f"The {name} has {len(text):,} characters; {most}.")
-    if len(request.inputs) > 1:
-        raise _invalid("Only one picture can be redrawn at a time.")
-    for image in request.inputs:
-        if image.role is not InputRole.INIT:
-            raise _invalid(f"A {image.role.value} picture cannot be used yet.")
-        if image.weight != 1 or image.range != (0, 1):
-            hint = "Use the strength to say how much of it is redrawn."
-            raise _invalid("A picture to be redrawn has no weight or range.", hint)
-        if not Path(image.path).is_file():
-            raise EngineError(
-                ErrorCode.INPUT_IMAGE_UNREADABLE, f"There is no picture {image.path}."
-            )
+            raise invalid(f"The {name} has {len(text):,} characters; {most}.")
 
 
 def _seed_options(options: SeedOptions) -> SeedOptions:
@@ -167,56 +175,35 @@ def _seed_options(options: SeedOptions) -> SeedOptions:
 
 
 def _check_seed_options(options: SeedOptions, count: int) -> None:
-    _check_range("variation strength", options.variation_strength, 0, 1)
+    check_range("variation strength", options.variation_strength, 0, 1)
     if options.variation_seed is not None:
-        _check_range("variation seed", options.variation_seed, 0, MAX_SEED - count + 1)
+        check_range("variation seed", options.variation_seed, 0, MAX_SEED - count + 1)
     for side in options.resize_from or ():
-        _check_range("side of the seed's size", side, MIN_SIDE, MAX_SIDE)
-    _check_range("eta seed delta", options.eta_seed_delta, -MAX_SEED, MAX_SEED)
-    _check_range("batch index", options.batch_index, 0, MAX_BATCH_INDEX)
+        check_range("side of the seed's size", side, MIN_SIDE, MAX_SIDE)
+    check_range("eta seed delta", options.eta_seed_delta, -MAX_SEED, MAX_SEED)
+    check_range("batch index", options.batch_index, 0, MAX_BATCH_INDEX)
 
 
 def _check_guidance_options(options: GuidanceOptions) -> None:
-    _check_range("guidance rescale", options.rescale, 0, 1)
+    check_range("guidance rescale", options.rescale, 0, 1)
     start, end = options.range
-    _check_range("end of guidance", end, 0, 1)
-    _check_range("start of guidance", start, 0, end)
-
-
-def _check_denoiser(checkpoint: IdentifiedCheckpoint) -> None:
-    """Refuse a denoiser that wants inputs we cannot give."""
-    latent, taken = checkpoint.latent.channels, denoiser_channels(checkpoint)
-    # The latent alone, or with a mask and a masked picture beside it.
-    if taken not in (latent, 2 * latent + 1):
-        raise EngineError(
-            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            f"{checkpoint.path.name} edits pictures by instruction ({taken} channels); "
-            "that cannot be run yet.",
-            "Choose a text-to-image or an inpainting checkpoint.",
-        )
+    check_range("image guidance", options.image_guidance or 0, 0, MAX_GUIDANCE)
+    check_range("end of guidance", end, 0, 1)
+    check_range("start of guidance", start, 0, end)
 
 
 def _check_size(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> None:
     multiple = checkpoint.latent.downscale
     for name, value in (("width", request.width), ("height", request.height)):
-        _check_range(name, value, MIN_SIDE, MAX_SIDE)
+        check_range(name, value, MIN_SIDE, MAX_SIDE)
         if value % multiple:
             below = value - value % multiple
-            raise _invalid(
+            raise invalid(
                 f"The {name} {value} is no multiple of {multiple}.",
                 f"{max(below, MIN_SIDE)} and {below + multiple} are the nearest.",
             )
 
 
-def _check_range(name: str, value: float, low: float, high: float) -> None:
-    if not low <= value <= high:  # which is true of what is not a number, too
-        raise _invalid(f"The {name} is {value:,}; it must be from {low:,} to {high:,}.")
-
-
 def _text_layers(checkpoint: IdentifiedCheckpoint) -> int:
     configs = (checkpoint.components[one].config for one in text_encoders(checkpoint))
     return min((one.layers for one in configs if isinstance(one, ClipTextConfig)), default=1)
-
-
-def _invalid(message: str, hint: str = "") -> EngineError:
-    return EngineError(ErrorCode.REQUEST_INVALID, message, hint)

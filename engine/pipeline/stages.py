@@ -206,7 +206,12 @@ class Stages:
         self._forecast.end()
 
     def prepare(self, network: Network) -> None:
-        """Begin to load a network that a later `run` will want, beside what runs until then."""
+        """Begin to load a network that a later `run` will want, beside what runs until then.
+
+        Nothing is begun where the plan has no room for both.
+        """
+        if not self._plan.beside:
+            return
         precision = self._precision(network)
         key = (network.name, precision)
         if key in self._ahead or self._find(network, precision):
@@ -229,11 +234,12 @@ class Stages:
         Raises EngineError(NUMERIC_FAILURE) when the safest precision fails too.
         """
         first = self._safest_needed.get(network.name, 0)
+        tried = network.precisions(self._precisions)
         reason = ""
-        for position in range(first, len(self._precisions)):
-            precision = self._precisions[position]
+        for position in range(first, len(tried)):
+            precision = tried[position]
             if reason:
-                self._record_retry(phase, reason, self._precisions[position - 1], precision)
+                self._record_retry(phase, reason, tried[position - 1], precision)
             self._safest_needed[network.name] = position
             loaded = self._loaded(network, precision, keep=keep)
             with loaded as session, self.timed(phase, network, precision):
@@ -303,7 +309,9 @@ class Stages:
 
     def _precision(self, network: Network | None) -> Precision:
         """The one that is tried first."""
-        return self._precisions[self._safest_needed.get(network.name, 0) if network else 0]
+        if network is None:
+            return self._precisions[0]
+        return network.precisions(self._precisions)[self._safest_needed.get(network.name, 0)]
 
     def _identity(self, network: Network, precision: Precision) -> str:
         """As it was before the network was loaded: its files may be written anew meanwhile."""

@@ -16,7 +16,8 @@ from engine.sampling.types import Latent
 
 # The network with its conditioning bound: (float32 [B, C, H, W], timestep, guided) -> float32
 # [n * B, C, H, W]: of the latents under each positive prompt in order, and then, when guided, under
-# the negative one. The timestep is one fractional number for the whole batch.
+# the negative one; of a denoiser with image guidance, then under the negative one without its
+# picture. The timestep is one fractional number for the whole batch.
 Predict = Callable[[Latent, np.float32, bool], Latent]
 
 
@@ -34,6 +35,10 @@ class Denoiser:
     the network predicts, as in diffusers' `rescale_noise_cfg`. `rescale_as` has it measured in
     another prediction than the network's own: ComfyUI's RescaleCFG measures V in any case.
 
+    `image_guidance` is for denoisers that edit a picture by instruction (Brooks et al. 2023,
+    equation 3): they are asked once more without that picture, and the step from there to the
+    negative prompt is taken so many times. With 1 the picture is taken as it is.
+
     Outside `guided_levels`, (lowest, highest) sigma, both included, the guidance is 1
     (Kynkaanniemi et al. 2024; A1111's "ignore negative prompt during early sampling" and NGMS).
     """
@@ -46,14 +51,17 @@ class Denoiser:
     rescale: float = 0.0
     rescale_as: PredictionType | None = None
     guided_levels: tuple[float, float] = (0.0, math.inf)
+    image_guidance: float = 1.0
 
     def __call__(self, x: Latent, sigma: np.float32) -> Latent:
         """Denoise float32 [B, C, H, W] at a level sigma > 0.
 
-        Scales in and out as k-diffusion's CompVisDenoiser and CompVisVDenoiser do.
+        Scales in and out as k-diffusion's CompVisDenoiser and CompVisVDenoiser do; for EDM as in
+        Karras et al. (2022), table 1.
         """
         scale = self._guidance_at(sigma)
-        if not math.isclose(scale * sum(self.weights), 1.0):
+        asks_without_picture = self.image_guidance != 1 and self._acts(sigma)
+        if asks_without_picture or not math.isclose(scale * sum(self.weights), 1.0):
             return self._guided(x, sigma, scale)[0]
         pictures = self._pictures(x, self._outputs(x, sigma, guided=False), sigma)
         # Their factors are 1 in sum, so any of them can stand for the negative.
@@ -79,42 +87,74 @@ class Denoiser:
     def _guided(self, x: Latent, sigma: np.float32, scale: float) -> tuple[Latent, Latent]:
         """With the negative prompt: the guided picture and the negative one."""
         outputs = self._outputs(x, sigma, guided=True)
-        *positives, negative = self._pictures(x, outputs, sigma)
+        pictures = self._pictures(x, outputs, sigma)
+        negative = pictures[len(self.weights)]
         if self.rescale == 0:
-            return _guide(positives, negative, self.weights, scale), negative
+            return self._combined(pictures, scale), negative
         kind = self.rescale_as or self.prediction
-        *prompts, against = (
-            _converted(x, output, sigma, self.prediction, kind) for output in outputs
-        )
-        plain = _guide(prompts, against, self.weights, 1.0)
-        guided = _guide(prompts, against, self.weights, scale)
+        said = [self._converted(x, output, sigma, kind) for output in outputs]
+        count = len(self.weights)
+        plain = _guide(said[:count], said[count], self.weights, 1.0)
+        guided = self._combined(said, scale)
         ratio = _spread(plain) / _spread(guided)
         guided = guided * (self.rescale * ratio + (1 - self.rescale))
-        return _picture(x, guided, sigma, kind), negative
+        return self._picture(x, guided, sigma, kind), negative
 
     def _outputs(self, x: Latent, sigma: np.float32, *, guided: bool) -> list[Latent]:
         """What the network says under each prompt."""
         timestep = self.schedule.sigma_to_timestep(sigma)
-        output = self.predict(x * _network_scale(sigma), timestep, guided)
-        return np.split(output, len(self.weights) + guided)
+        scale = _network_scale(sigma, self.schedule.sigma_data)
+        output = self.predict(x * scale, timestep, guided)
+        without_picture = guided and self.image_guidance != 1
+        return np.split(output, len(self.weights) + guided + without_picture)
+
+    def _combined(self, said: Sequence[Latent], scale: float) -> Latent:
+        """By guidance: of what is said under each prompt, the negative one and without picture."""
+        count = len(self.weights)
+        guided = _guide(said[:count], said[count], self.weights, scale)
+        if self.image_guidance == 1:
+            return guided
+        negative, without_picture = said[count:]
+        return guided + (negative - without_picture) * (self.image_guidance - 1)
 
     def _pictures(self, x: Latent, outputs: list[Latent], sigma: np.float32) -> list[Latent]:
-        return [_picture(x, output, sigma, self.prediction) for output in outputs]
+        return [self._picture(x, output, sigma, self.prediction) for output in outputs]
+
+    def _picture(
+        self, x: Latent, output: Latent, sigma: np.float32, kind: PredictionType
+    ) -> Latent:
+        # Predictions of another kind than the network's are those of latents of unit variance.
+        data = self.schedule.sigma_data if kind is self.prediction else 1.0
+        return _picture(x, output, sigma, kind, data)
+
+    def _converted(
+        self, x: Latent, output: Latent, sigma: np.float32, wanted: PredictionType
+    ) -> Latent:
+        if self.prediction in (wanted, PredictionType.EPSILON, PredictionType.V):
+            return _converted(x, output, sigma, self.prediction, wanted)
+        noise = (x - self._picture(x, output, sigma, self.prediction)) / sigma
+        return _converted(x, noise, sigma, PredictionType.EPSILON, wanted)
 
 
-def _network_scale(sigma: np.float32) -> np.float32:
+def _network_scale(sigma: np.float32, sigma_data: float = 1.0) -> np.float32:
     """From latents in variance-exploding form to those of unit variance that networks see."""
-    return 1 / np.sqrt(sigma**2 + 1)
+    return 1 / np.sqrt(sigma**2 + sigma_data**2)
 
 
-def _picture(x: Latent, output: Latent, sigma: np.float32, kind: PredictionType) -> Latent:
+def _picture(
+    x: Latent, output: Latent, sigma: np.float32, kind: PredictionType, sigma_data: float = 1.0
+) -> Latent:
     """What a prediction says of the picture in `x`."""
     match kind:
         case PredictionType.EPSILON:
             return x - output * sigma
-        case PredictionType.V:
+        case PredictionType.SAMPLE:
+            return output
+        case PredictionType.V | PredictionType.EDM_V | PredictionType.EDM:
             # The picture's share of x (c_skip) and of the network's output (c_out).
-            return output * (-sigma * _network_scale(sigma)) + x * (1 / (sigma**2 + 1))
+            turned = sigma if kind is PredictionType.EDM else -sigma
+            skip = sigma_data**2 / (sigma**2 + sigma_data**2)
+            return output * (turned * sigma_data * _network_scale(sigma, sigma_data)) + x * skip
 
 
 def _converted(

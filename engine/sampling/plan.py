@@ -7,11 +7,13 @@ import numpy as np
 
 from engine.api.conventions import Convention, InitialNoise
 from engine.api.record import ResolvedRequest
-from engine.api.values import ConventionName, SamplerName, ScheduleName
+from engine.api.values import ConventionName, ErrorCode, SamplerName, ScheduleName
+from engine.errors import EngineError
 from engine.sampling.samplers import SAMPLERS, bind_options
 from engine.sampling.schedules import (
     AlignedFor,
     DistilledSchedule,
+    EdmSchedule,
     NoiseSchedule,
     RedrawnLevels,
     ScheduleChoice,
@@ -23,7 +25,7 @@ from engine.sampling.schedules import (
 from engine.sampling.types import GuidedSampler, Latent, Sampler, Sigmas
 
 # A1111 runs these by timesteps of its own, whatever schedule is chosen.
-_BY_TIMESTEPS = {
+A1111_BY_TIMESTEPS = {
     SamplerName.DDIM: a1111_timestep_levels,
     SamplerName.DDIM_CFG_PP: a1111_timestep_levels,
     SamplerName.PLMS: a1111_timestep_levels,
@@ -54,26 +56,24 @@ class SamplingPlan:
 
 
 def plan_sampling(
-    request: ResolvedRequest, aligned_for: AlignedFor, *, redraws: bool
+    request: ResolvedRequest,
+    aligned_for: AlignedFor,
+    *,
+    redraws: bool,
+    training: EdmSchedule | None = None,
 ) -> SamplingPlan:
     """Choose as the request's convention says. `redraws`: there is a picture to begin with.
 
+    `training` is that of a denoiser which was trained by levels; None for Stable Diffusion's.
     Raises EngineError REQUEST_INVALID for options that the sampler or the schedule has not got.
     """
     convention = request.convention
-    choice = ScheduleChoice(
-        request.schedule,
-        _training(request),
-        request.schedule_options,
-        convention.name,
-        aligned_for,
-        request.sampler in convention.discards_next_to_last,
-    )
+    choice = _choice(request, aligned_for, training)
     sampler = bind_options(
         request.sampler, request.sampler_options, convention.name, choice.training
     )
     strength = request.strength if redraws else None
-    by_timesteps = _BY_TIMESTEPS.get(request.sampler)
+    by_timesteps = A1111_BY_TIMESTEPS.get(request.sampler)
     brownian = SAMPLERS[request.sampler].brownian
     if convention.name in _BY_SCHEDULERS:
         own = scheduler_levels(request.sampler, choice, request.steps, strength)
@@ -81,7 +81,8 @@ def plan_sampling(
         # Of diffusers' SDE schedulers one has a path, `DPMSolverSDEScheduler`.
         brownian = request.sampler is SamplerName.DPMPP_SDE
         return SamplingPlan(sampler, own.training, *levels, own.start, own.finish, brownian)
-    if convention.name is ConventionName.A1111 and by_timesteps is not None:
+    timed = convention.name is ConventionName.A1111 and training is None
+    if timed and by_timesteps is not None:
         own = by_timesteps(request.steps, choice.training, strength)
         levels = own.sigmas, own.sigmas
         return SamplingPlan(sampler, choice.training, *levels, own.start, own.finish, brownian)
@@ -92,8 +93,29 @@ def plan_sampling(
     return SamplingPlan(sampler, choice.training, taken, whole, start, _as_it_is, brownian)
 
 
-def _training(request: ResolvedRequest) -> NoiseSchedule:
+def _choice(
+    request: ResolvedRequest, aligned_for: AlignedFor, trained: EdmSchedule | None
+) -> ScheduleChoice:
+    return ScheduleChoice(
+        request.schedule,
+        _training(request, trained),
+        request.schedule_options,
+        request.convention.name,
+        aligned_for,
+        request.sampler in request.convention.discards_next_to_last,
+    )
+
+
+def _training(request: ResolvedRequest, trained: EdmSchedule | None) -> NoiseSchedule:
     name = request.convention.name
+    if trained is not None and request.zero_terminal_snr:
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            "Zero terminal SNR stretches timesteps, and this checkpoint was trained without them.",
+            "Leave it out.",
+        )
+    if trained is not None:
+        return trained
     levels = NoiseSchedule.scaled_linear(convention=name)
     if request.zero_terminal_snr:
         levels = levels.with_zero_terminal_snr()

@@ -78,12 +78,14 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> Iterator[Event]:
 
 def _inspected(query: InspectCheckpoint, runner: JobRunner) -> CheckpointInspected:
     read = runner.known_files.read_index
-    checkpoint = supply(identify(Path(query.path), read), query.components, read)
+    found = identify(Path(query.path), read, query.override)
+    checkpoint = supply(found, query.components, read)
     if runner.hashes is not None:
         # It will probably be used: its hash may be there before its first picture is.
         runner.hashes.want(checkpoint)
     sha256 = runner.known_files.sha256(checkpoint.file) if checkpoint.file else None
-    return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256))
+    gaps = runner.shelf.gaps(checkpoint) if runner.shelf else ()
+    return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256, gaps))
 
 
 def _plan(query: PlanJob, runner: JobRunner) -> JobPlanned:

@@ -2,6 +2,9 @@
 
 import logging
 
+import numpy as np
+from numpy.typing import NDArray
+
 from engine.api.messages import (
     CheckpointHashed,
     ImageSaved,
@@ -33,6 +36,8 @@ _log = logging.getLogger(__name__)
 
 class EventReporter:
     """A `JobReporter` that tells the app."""
+
+    shows_previews = True
 
     def __init__(self, job: str, put: Put) -> None:
         self._job, self._put = job, put
@@ -70,7 +75,10 @@ class EventReporter:
         """Show the picture so far, if it is known how and the last time is long enough ago."""
         if form.preview is None or not self._pace.is_due():
             return
-        pixels = preview_pixels(latent, form.preview)
+        self.show(step, preview_pixels(latent, form.preview))
+
+    def show(self, step: int, pixels: NDArray[np.uint8]) -> None:
+        """Show the picture so far."""
         height, width = pixels.shape[:2]
         event = JobPreview(job=self._job, step=step, width=width, height=height)
         self._put(event, pixels.tobytes())

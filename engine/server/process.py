@@ -129,11 +129,14 @@ class Engine:
         if self._folders is None or self._stopping:
             return
         log_as_events(self._outbox.put)
-        words = self._folders.wildcards
+        words, models = self._folders.wildcards, self._folders.models
         cache, put = Path(self._folders.cache), self._outbox.put
         hashes = BackgroundHash(known_files(cache), partial(tell_hash, put))
         words_folder = Path(words) if words else None
-        runner = JobRunner(cache, words_folder, Residency(), hashes, prepares=True)
+        models_folder = Path(models) if models else None
+        runner = JobRunner(
+            cache, words_folder, Residency(), hashes, models=models_folder, prepares=True
+        )
         arguments = (self._queries, runner, put)
         Thread(target=answer_all, args=arguments, name=_ANSWERER, daemon=True).start()
         put(Ready())

@@ -47,11 +47,13 @@ class ClipTokenizer:
         merges: list[Merge],
         start: str = START_TOKEN,
         end: str = END_TOKEN,
-        pad: str = END_TOKEN,
+        pad: str | None = None,
     ) -> None:
         """`vocabulary` must hold the named tokens, and the parts and the result of each merge."""
+        self._made_of = vocabulary, merges, start, end
         self.start_id = vocabulary[start]
         self.end_id = vocabulary[end]
+        pad = pad or end
         self.pad_id = vocabulary[pad]
         self.comma_id = vocabulary.get("," + _END_OF_WORD)
         self.vocabulary_size = max(vocabulary.values()) + 1
@@ -65,6 +67,19 @@ class ClipTokenizer:
         special = [AddedToken(token, normalized=False, special=True) for token in (start, end, pad)]
         # The library's stub leaves the element type of the list open.
         self._bpe.add_special_tokens(special)  # pyright: ignore[reportUnknownMemberType]
+
+    def filling_with_zero(self) -> "ClipTokenizer":
+        """The same as OpenCLIP's checkpoints bring it: token 0 fills up, and is that anywhere.
+
+        So an "!" of CLIP's, which is token 0, does not merge with what stands beside it.
+        """
+        vocabulary, merges, start, end = self._made_of
+        zero = next(token for token, number in vocabulary.items() if number == 0)
+        return self if self.pad_id == 0 else ClipTokenizer(vocabulary, merges, start, end, zero)
+
+    def filling_with_end(self) -> "ClipTokenizer":
+        """The same where the end token fills up, and every other word is text."""
+        return self if self.pad_id == self.end_id else ClipTokenizer(*self._made_of)
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of any text, without start and end; lone surrogates read as U+FFFD."""

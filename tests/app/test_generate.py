@@ -322,3 +322,48 @@ def test_a_killed_run_leaves_only_whole_pictures(tmp_path: Path) -> None:
 def test_the_starter_ships() -> None:
     files = [path for path in starter_checkpoint().rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= 32_000_000
+
+
+def test_a_preview_is_written_while_the_picture_grows(tmp_path: Path) -> None:
+    preview = tmp_path / "preview.png"
+    assert generate(tmp_path / "a.png", "--preview", str(preview)) == 0
+    # One for each cell of the latent, by the starter's linear factors.
+    assert pixels(preview).shape == (8, 8, 3)
+    assert pixels(preview).std() > 1
+
+
+def test_tiles_of_the_vae_make_the_same_picture_but_for_rounding(tmp_path: Path) -> None:
+    for name, tiling in (("whole", ()), ("tiled", ("--vae-tiling", "256"))):
+        arguments = ("--size", "320x256", "--steps", "3", "--backend", "cpu", *tiling)
+        assert generate(tmp_path / f"{name}.png", *arguments) == 0
+    whole, tiled = (pixels(tmp_path / f"{name}.png") for name in ("whole", "tiled"))
+    error = np.mean((whole.astype(np.float64) - tiled) ** 2)
+    assert 0 < error < 255**2 / 1e4  # 40 dB
+    recorded = [read_record(tmp_path / f"{name}.png") for name in ("whole", "tiled")]
+    assert [record.request.vae_tile for record in recorded if record] == [None, 256]
+
+
+def test_a_picture_is_made_again_from_tiles_in_tiles(tmp_path: Path) -> None:
+    first, second, init = (tmp_path / f"{name}.png" for name in ("first", "second", "init"))
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (256, 320, 3), np.uint8)).save(init)
+    arguments = (
+        "--size",
+        "320x256",
+        "--vae-tiling",
+        "256",
+        "--init",
+        str(init),
+        "--backend",
+        "cpu",
+    )
+    assert generate(first, *arguments) == 0
+    assert run(["generate", "--from", str(first), "--out", str(second)]) == 0
+    np.testing.assert_array_equal(pixels(first), pixels(second))
+
+
+@pytest.mark.parametrize("tile", ["255", "9000"])
+def test_a_tile_of_no_use_is_refused(
+    tmp_path: Path, tile: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert generate(tmp_path / "a.png", "--vae-tiling", tile) == 1
+    assert "tile" in capsys.readouterr().err

@@ -9,15 +9,23 @@ from tests.checkpoints.files import header
 
 
 def write_arrays(
-    path: Path, arrays: Mapping[str, Array], dtype: DType = DType.F32, *, odd: bool = False
+    path: Path,
+    arrays: Mapping[str, Array],
+    dtype: DType | Mapping[str, DType] = DType.F32,
+    *,
+    odd: bool = False,
 ) -> dict[str, FileSlice]:
-    """Write `arrays` as `dtype` and return where each one is; `odd` puts all at odd offsets."""
+    """Write `arrays` as `dtype`, or each as its own, and return where each one is.
+
+    `odd` puts all at odd offsets.
+    """
     raw, _ = header({name: array.shape for name, array in arrays.items()}, dtype)
     raw += b" " * odd
     with path.open("wb") as file:
         file.write(len(raw).to_bytes(8, "little") + raw)
-        for array in arrays.values():
-            file.write(array.astype(dtype.numpy).tobytes())
+        for name, array in arrays.items():
+            stored = dtype if isinstance(dtype, DType) else dtype[name]
+            file.write(array.astype(stored.numpy).tobytes())
     slices = dict(read_index(path).tensors)
     assert not odd or all(ref.offset % 2 for ref in slices.values())
     return slices

@@ -10,16 +10,20 @@ from backends.base import DType
 
 def header(
     shapes: Mapping[str, tuple[int, ...]],
-    dtype: DType = DType.F16,
+    dtype: DType | Mapping[str, DType] = DType.F16,
     metadata: Mapping[str, str] | None = None,
 ) -> tuple[bytes, int]:
-    """The header's JSON, padded as the reference writer pads it, and the bytes of data it wants."""
+    """The header's JSON, padded as the reference writer pads it, and the bytes of data it wants.
+
+    `dtype` is that of all tensors, or names that of each one.
+    """
     entries: dict[str, object] = {"__metadata__": dict(metadata)} if metadata else {}
     offset = 0
     for name, shape in shapes.items():
-        size = prod(shape) * dtype.itemsize
+        stored = dtype if isinstance(dtype, DType) else dtype[name]
+        size = prod(shape) * stored.itemsize
         entries[name] = {
-            "dtype": dtype.value,
+            "dtype": stored.value,
             "shape": list(shape),
             "data_offsets": [offset, offset + size],
         }
@@ -31,7 +35,7 @@ def header(
 def write_sparse(
     path: Path,
     shapes: Mapping[str, tuple[int, ...]],
-    dtype: DType = DType.F16,
+    dtype: DType | Mapping[str, DType] = DType.F16,
     metadata: Mapping[str, str] | None = None,
 ) -> Path:
     """A file of the right length whose weights are a hole in it."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.values import PredictionType
 from engine.checkpoints import known_files, safetensors
 from engine.checkpoints.index import FileState
 from engine.checkpoints.known_files import SETTLED_NS, KnownFiles
@@ -202,3 +203,48 @@ def test_many_threads_at_once_leave_whole_entries(
         seen = list(pool.map(work, range(200)))
     assert None not in seen
     assert len(list((tmp_path / "known").iterdir())) == 1
+
+
+def test_what_a_denoiser_predicts_is_kept_with_what_else_is_known(
+    known: KnownFiles, path: Path
+) -> None:
+    state = state_of(known.read_index(path))
+    known.note_prediction(state, PredictionType.V)
+    known.note_sha256(state, "d", "e" * 64)
+    known.note_content(state, "parts")
+    assert known.read_index(path).probed is PredictionType.V
+    assert known.sha256(state) == "e" * 64
+    assert known.content(path) == "parts"
+    keeping_times(path, lambda: write_at(path, 100_000, b"other"))
+    assert known.content(path) is None
+    assert known.read_index(path).probed is None
+
+
+def test_content_is_known_before_the_file_is_read(
+    known: KnownFiles, path: Path, samplings: list[int]
+) -> None:
+    state = state_of(safetensors.read_index(path, lambda _: "none"))
+    assert known.content(path) is None
+    known.note_content(state, "parts")
+    assert known.content(path) == "parts"
+    # It names no weights: they are sampled all the same, and the rest is kept.
+    assert known.read_index(path).digest
+    assert (len(samplings), known.content(path)) == (1, "parts")
+    known.read_index(path)
+    assert len(samplings) == 1
+
+
+def test_a_prediction_of_a_file_that_was_never_read_is_not_kept(
+    known: KnownFiles, path: Path
+) -> None:
+    known.note_prediction(state_of(safetensors.read_index(path)), PredictionType.V)
+    assert known.read_index(path).probed is None
+
+
+def test_what_was_just_written_is_not_believed(path: Path) -> None:
+    known = KnownFiles(
+        path.parent / "known", lambda: state_of(safetensors.read_index(path)).latest_ns
+    )
+    known.note_content(state_of(safetensors.read_index(path)), "parts")
+    assert known.content(path) is None
+    assert known.content(path.parent / "gone") is None

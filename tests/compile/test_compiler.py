@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from backends.base import (
+    Array,
     BackendError,
     ComputedArray,
     Device,
@@ -21,7 +22,7 @@ from engine.api.values import ErrorCode
 from engine.compile.compiler import Compiler, Network, translated_errors
 from engine.errors import Cancelled, EngineError
 from engine.graphs.clip_text import clip_text
-from engine.graphs.weights import mapped
+from engine.graphs.stored import ScaledSlice, mapped
 from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
@@ -141,6 +142,57 @@ def test_a_copy_is_written_beside_and_used_the_next_time(loading: Loading, tmp_p
         assert isinstance(ref, FileSlice)
         assert isinstance(numbers, ComputedArray)
         assert mapped(ref).tobytes() == numbers.array.tobytes()
+
+
+@pytest.mark.parametrize("placement", WeightPlacement)
+@pytest.mark.parametrize("dtype", [DType.F32, DType.F16])
+def test_weights_that_are_no_numbers_are_refused_and_named(
+    loading: Loading, tmp_path: Path, dtype: DType, placement: WeightPlacement
+) -> None:
+    made = network(tmp_path, dtype)
+    name = "text_model.encoder.layers.1.mlp.fc2.weight"
+    broken = write_arrays(tmp_path / "nan.safetensors", {"w": np.full((32, 64), np.nan)}, dtype)
+    made = replace(made, weights=dict(made.weights) | {name: broken["w"]}, checkpoint="merge")
+    with pytest.raises(EngineError, match=f"{name} of the text encoder of merge") as caught:
+        loading.load(made, F32, placement)
+    assert caught.value.code is ErrorCode.CHECKPOINT_CORRUPT
+    assert loading.cached() == 0
+
+
+def scaled_network(folder: Path, scale: float) -> Network:
+    """The text encoder in fp8, its numbers times `scale`, which its digest does not tell."""
+    made = network(folder, DType.F8_E4M3)
+    number = write_arrays(folder / f"{scale}.safetensors", {"s": np.array(scale)})["s"]
+    slices = made.weights.items()
+    weights = {n: ScaledSlice(w, number) for n, w in slices if isinstance(w, FileSlice)}
+    return replace(made, weights=weights)
+
+
+def as_numbers(bound: dict[str, FileSlice | ComputedArray]) -> dict[str, Array]:
+    return {n: mapped(r) if isinstance(r, FileSlice) else r.array for n, r in bound.items()}
+
+
+@pytest.mark.parametrize("precision", [F32, BF16])
+def test_scaled_weights_are_multiplied_in_memory_and_in_a_copy(
+    loading: Loading, tmp_path: Path, precision: Precision
+) -> None:
+    plain = as_numbers(loading.load(network(tmp_path, DType.F8_E4M3), F32, MEMORY))
+    for scale in (0.25, 3.0):
+        scaled = scaled_network(tmp_path, scale)
+        held = as_numbers(loading.load(scaled, precision, MEMORY))
+        copied = as_numbers(loading.load(scaled, precision, WORKING_COPY))
+        for name, array in plain.items():
+            expected = (array * np.float32(scale)).astype(held[name].dtype)
+            np.testing.assert_array_equal(held[name], expected)
+            np.testing.assert_array_equal(copied[name], expected)
+    # A copy for each scale, for the bytes that they scale are the same.
+    assert loading.cached() == 2
+
+
+def test_other_scales_make_another_session(loading: Loading, tmp_path: Path) -> None:
+    first, second = (scaled_network(tmp_path, scale) for scale in (0.25, 3.0))
+    identities = {loading.compiler.identity(made, F32) for made in (first, second)}
+    assert len(identities) == 2
 
 
 def test_a_copy_that_is_there_is_used_whatever_the_plan(loading: Loading, tmp_path: Path) -> None:

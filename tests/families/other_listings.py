@@ -72,6 +72,12 @@ def kohya_lora() -> Listing:
     return names
 
 
+def lycoris(*endings: str) -> Listing:
+    """A network of LyCORIS for SD 1.x, of the kind whose tensors end so."""
+    targets = ("down_blocks_0_attentions_0_proj_in", "mid_block_attentions_0_proj_out")
+    return {f"lora_unet_{target}{ending}": (8, 320) for target in targets for ending in endings}
+
+
 def peft_flux_lora() -> Listing:
     """A Flux LoRA under PEFT's names."""
     name = "transformer.single_transformer_blocks.0.attn.to_q"

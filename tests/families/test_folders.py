@@ -93,7 +93,7 @@ def test_a_configuration_of_another_checkpoint(
         ({"vae": {**VAE, "latents_mean": [0.0, 0.0, 0.0, 0.0]}}, "latents_mean"),
         ({"text": {**TEXT, "hidden_act": "relu"}}, "hidden_act = 'relu'"),
         ({"scheduler": {**SCHEDULER, "beta_schedule": "linear"}}, "beta_schedule = 'linear'"),
-        ({"scheduler": {**SCHEDULER, "prediction_type": "sample"}}, "'sample'"),
+        ({"scheduler": {**SCHEDULER, "prediction_type": "flow"}}, "'flow'"),
     ],
 )
 def test_a_setting_that_no_graph_emits(

@@ -70,7 +70,7 @@ def test_sd15(tmp_path: Path) -> None:
         "UNet of widths 320-640-1280-1280 with convolutional projections, "
         "4 channels in, context 768 wide",
         "VAE of widths 128-256-512-512, 4 latent channels",
-        "predicts noise: nothing says otherwise",
+        "SD 1.x, noise prediction because nothing says otherwise",
     )
 
 
@@ -241,10 +241,17 @@ def test_a_weight_stored_twice(tmp_path: Path) -> None:
     assert "twice" in error.message
 
 
-def test_a_number_format_we_do_not_run(tmp_path: Path) -> None:
-    error = failure(write_sparse(tmp_path / "x.safetensors", SMALL, DType.F8_E4M3))
+@pytest.mark.parametrize("dtype", [DType.I8, DType.U8, DType.U16, DType.I64, DType.BOOL])
+def test_a_number_format_we_do_not_run(tmp_path: Path, dtype: DType) -> None:
+    types = {name: dtype if name.startswith(UNET) else DType.F16 for name in SMALL}
+    error = failure(write_sparse(tmp_path / "x.safetensors", SMALL, types))
     assert error.code is ErrorCode.CHECKPOINT_UNREADABLE
-    assert "F8_E4M3" in error.message
+    assert error.message == f"The denoiser (UNet) of x.safetensors is stored as {dtype}."
+    # Nobody computes with positions, whatever type they have.
+    positions = f"{CLIP}text_model.embeddings.position_ids"
+    names, types = SMALL | {positions: (1, 77)}, dict.fromkeys(SMALL, DType.F16)
+    path = write_sparse(tmp_path / "y.safetensors", names, types | {positions: dtype})
+    assert identify(path).ignored_keys == 1
 
 
 def test_a_text_encoder_of_another_width(tmp_path: Path) -> None:

@@ -64,6 +64,23 @@ OTHERS: dict[str, tuple[str, Listing]] = {
     "Chroma": ("a Chroma checkpoint", other_listings.chroma()),
     "kohya LoRA": ("a LoRA", other_listings.kohya_lora()),
     "Flux LoRA": ("a LoRA", other_listings.peft_flux_lora()),
+    **{
+        name: ("a LyCORIS LoRA", other_listings.lycoris(*endings))
+        for name, endings in {
+            "LoHa": (".hada_w1_a", ".hada_w1_b", ".hada_w2_a", ".hada_w2_b", ".alpha"),
+            "LoKr": (".lokr_w1", ".lokr_w2_a", ".lokr_w2_b", ".alpha"),
+            "(IA)^3": (".weight", ".on_input"),
+            "Diag-OFT": (".oft_blocks", ".alpha"),
+            "OFT of kohya": (".oft_diag", ".alpha"),
+            "GLoRA": (".a1.weight", ".a2.weight", ".b1.weight", ".b2.weight", ".alpha"),
+            "whole differences": (".diff", ".diff_b"),
+        }.items()
+    },
+    "LoCon": (
+        "a LoRA",
+        other_listings.lycoris(".lora_down.weight", ".lora_mid.weight", ".lora_up.weight"),
+    ),
+    "OpenCLIP": ("a CLIP text encoder", listings.open_clip()),
     "ControlNet": ("a ControlNet", other_listings.controlnet()),
     "embedding": ("a textual inversion embedding", other_listings.embedding()),
     "SDXL embedding": ("a textual inversion embedding", other_listings.sdxl_embedding()),
@@ -115,7 +132,7 @@ def test_a_flux_checkpoint_in_words(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         identify(write_sparse(tmp_path / "f.safetensors", other_listings.flux()))
     runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner"
-    assert caught.value.message == f"f.safetensors is a Flux checkpoint; this version runs {runs}."
+    assert caught.value.message == "f.safetensors is a Flux checkpoint, which is not run yet."
     assert caught.value.hint == f"Choose a checkpoint of one of these: {runs}."
 
 

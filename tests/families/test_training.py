@@ -58,7 +58,8 @@ def test_levels_that_reach_noise_alone(
 def test_noise_prediction_otherwise(tmp_path: Path, metadata: dict[str, str]) -> None:
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", SMALL, metadata=metadata))
     assert checkpoint.prediction is PredictionType.EPSILON
-    assert checkpoint.evidence[-1] == "predicts noise: nothing says otherwise"
+    because = "noise prediction because nothing says otherwise"
+    assert checkpoint.evidence[-1] == f"SD 1.x, {because}"
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import numpy as np
 from backends.base import Array, ComputedArray, DType, FileSlice, Graph, OperatorSet, Precision
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.stored import DerivedWeight, StoredWeight, WeightSource
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
-from engine.graphs.weights import DerivedWeight, WeightSource
 
 Emit = Callable[[GraphBuilder], None]
 PLAIN = OperatorSet(opset=20)
@@ -30,7 +30,7 @@ class _Listing(GraphBuilder):
         self.asking = _Asking()
         super().__init__("listing", self.asking, PLAIN, DType.F32, Precision.F32)
 
-    def source(self, name: str, shape: tuple[int, ...]) -> FileSlice:
+    def source(self, name: str, shape: tuple[int, ...]) -> StoredWeight:
         self.asking.shape = shape
         return super().source(name, shape)
 
@@ -83,6 +83,7 @@ def _read(source: WeightSource, flat: Array) -> Array:
         derived = np.empty(source.shape, flat.dtype)
         source.derive([_read(part, flat) for part in source.sources], derived)
         return derived
+    assert isinstance(source, FileSlice)
     start = source.offset // flat.itemsize
     return flat[start : start + source.elements].reshape(source.shape)
 

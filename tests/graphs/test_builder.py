@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -36,6 +36,7 @@ from engine.errors import EngineError
 from engine.families import Component, identify
 from engine.graphs.clip_text import clip_text
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.stored import StoredWeight
 from engine.graphs.unet import UNetConfig, unet
 from engine.graphs.vae import vae_decoder, vae_encoder
 from tests.checkpoints.files import write_sparse
@@ -71,7 +72,7 @@ FORMS = [
 
 
 def builder(
-    weights: dict[str, FileSlice], operators: OperatorSet = PLAIN, element: DType = DType.F32
+    weights: Mapping[str, StoredWeight], operators: OperatorSet = PLAIN, element: DType = DType.F32
 ) -> GraphBuilder:
     return GraphBuilder("denoiser", weights, operators, element, Precision.F32)
 
@@ -222,7 +223,7 @@ def test_the_whole_sd15_unet_is_emitted_from_names_and_shapes_alone(tmp_path: Pa
     source = identify(path).components[Component.DENOISER]
     path.unlink()
     assert isinstance(source.config, UNetConfig)
-    g = builder(dict(source.weights))
+    g = builder(source.weights)
     unet(g, source.config)
     assert g.unused() == ()
     graph = g.build(_bound(g))

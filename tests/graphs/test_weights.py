@@ -11,10 +11,12 @@ import pytest
 from backends.base import Array, ComputedArray, DType, FileSlice, OperatorSet, Precision
 from engine.errors import Cancelled
 from engine.graphs import weights
-from engine.graphs.weights import DerivedWeight, bind, element_type, mapped
+from engine.graphs.stored import DerivedWeight, mapped
+from engine.graphs.weights import bind, element_type
 from tests.checkpoints.arrays import write_arrays
 
 F32, F16, BF16 = DType.F32, DType.F16, DType.BF16
+F64, F8 = DType.F64, DType.F8_E4M3
 ONLY_F32, WITH_BF16, ALL = (F32,), (F32, BF16), (F32, F16, BF16)
 
 
@@ -44,6 +46,14 @@ def refs(*parts: tuple[DType, int]) -> list[FileSlice]:
         (F16, ALL, Precision.F16, F16),
         (F16, ALL, Precision.BF16, F16),
         (BF16, ALL, Precision.BF16, BF16),
+        # What no compiler takes: the precision's own, which holds every number of fp8.
+        (F8, ONLY_F32, Precision.F32, F32),
+        (F8, WITH_BF16, Precision.F32, F32),
+        (F8, WITH_BF16, Precision.BF16, BF16),
+        (F8, ALL, Precision.F16, F16),
+        (F8, ALL, Precision.BF16, BF16),
+        (F64, ALL, Precision.F32, F32),
+        (F64, ALL, Precision.F16, F16),
     ],
 )
 def test_the_element_type(
@@ -58,6 +68,10 @@ def test_the_element_type_of_a_mixed_file_is_that_of_most_bytes() -> None:
     mostly_half = refs((F16, 1000), (F32, 10), (F32, 10))
     assert element_type(mostly_half, operators, Precision.F16) is F16
     assert element_type(refs((F16, 10), (F32, 1000)), operators, Precision.F16) is F32
+    # As scaled fp8 is shared: linear layers in fp8, convolutions in half, norms in float32.
+    fp8 = refs((F8, 1000), (F16, 300), (F32, 10))
+    for precision in Precision:
+        assert element_type(fp8, operators, precision) is precision.dtype
     assert element_type([], operators, Precision.F16) is F32
 
 

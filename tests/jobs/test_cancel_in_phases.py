@@ -20,7 +20,8 @@ from engine.api.request import GenerateRequest
 from engine.api.values import Phase, PrecisionName
 from engine.errors import Cancelled
 from engine.jobs.cancel import CancelToken
-from engine.jobs.runner import JobRunner, SilentReporter
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import Log, a_request, run

@@ -29,7 +29,8 @@ from engine.errors import Cancelled, EngineError
 from engine.jobs import runner as job_runner
 from engine.jobs.cancel import CancelToken
 from engine.jobs.devices import Candidate, Devices
-from engine.jobs.runner import JobResult, JobRunner, SilentReporter
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.residency import Residency, Resident
 from engine.metadata.record import read_record

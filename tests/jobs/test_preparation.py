@@ -66,7 +66,7 @@ class Office:
     def prospect(self, candidate: Candidate) -> Prospect:
         return Prospect(
             compiler=self.compiler(candidate),
-            precision=Precision.F32,
+            precisions=(Precision.F32,),
             plan=PLAN,
             networks=(network(self.bench.weights),),
             checkpoint="dreams",

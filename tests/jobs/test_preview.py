@@ -17,7 +17,8 @@ from engine.families.identify import identify, supply
 from engine.families.latent_spaces import SD
 from engine.jobs.cancel import CancelToken
 from engine.jobs.preview import INTERVAL_S, PreviewPace, preview_pixels
-from engine.jobs.runner import JobRunner, SilentReporter
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from starter.preview import fit
 from tests.checkpoints.files import write_sparse

@@ -16,7 +16,8 @@ from engine.api.values import ConventionName, Phase
 from engine.errors import Cancelled
 from engine.jobs.cancel import CancelToken
 from engine.jobs.devices import Candidate, Devices
-from engine.jobs.runner import JobResult, JobRunner, SilentReporter
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.memory.residency import Residency
 from tests.pipeline.counting import CountingBackend

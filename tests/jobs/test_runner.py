@@ -11,7 +11,8 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.jobs.cancel import CancelToken
-from engine.jobs.runner import JobResult, JobRunner, SilentReporter
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.metadata.record import read_record
 from engine.output import Destination

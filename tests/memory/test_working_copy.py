@@ -16,7 +16,8 @@ import pytest
 from backends.base import Array, ComputedArray, DType, FileSlice, WeightRef
 from engine.api.values import ErrorCode
 from engine.errors import Cancelled, EngineError
-from engine.graphs.weights import bind, mapped
+from engine.graphs.stored import mapped
+from engine.graphs.weights import bind
 from engine.memory.working_copy import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 

@@ -22,6 +22,7 @@ from engine.api import (
     ScheduleName,
 )
 from engine.api.conventions import CONVENTIONS
+from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
 
 PLAIN_REQUEST = ResolvedRequest(
@@ -100,7 +101,20 @@ REQUESTS = st.builds(
         batch_index=st.integers(0, 1024),
     ),
     guidance_options=st.builds(
-        GuidanceOptions, rescale=FRACTIONS, range=st.tuples(FRACTIONS, FRACTIONS)
+        GuidanceOptions,
+        rescale=FRACTIONS,
+        range=st.tuples(FRACTIONS, FRACTIONS),
+        image_guidance=st.one_of(st.none(), st.floats(0, 100)),
+    ),
+    mask_options=st.builds(
+        MaskOptions,
+        blur=st.one_of(st.none(), st.integers(0, 64)),
+        inverted=st.booleans(),
+        content=st.one_of(st.none(), st.sampled_from(MaskedContent)),
+        only_masked=st.booleans(),
+        padding=st.integers(0, 4096),
+        expand=st.tuples(*[st.integers(0, 8192)] * 4),
+        feather=st.integers(0, 4096),
     ),
     zero_terminal_snr=st.booleans(),
     prompt_template=PATHS,

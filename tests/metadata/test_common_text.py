@@ -191,7 +191,8 @@ def test_what_it_writes_is_read() -> None:
     assert convention.initial_noise is InitialNoise.VARIANCE
     assert request.sampler in convention.discards_next_to_last
     assert request.zero_terminal_snr is True
-    assert imported.warnings[-1] == "Not taken over: Mask blur."
+    assert request.mask_options.blur == 4
+    assert imported.unmapped == ()
 
 
 @pytest.mark.parametrize("name", ["plain", "everything"])

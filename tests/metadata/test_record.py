@@ -11,9 +11,12 @@ from hypothesis import strategies as st
 
 from engine.api import ComponentFiles, ConventionName, GenerationRecord, InputImage, InputRole
 from engine.api.conventions import CONVENTIONS, SdeNoise
+from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.record import RECORD_VERSION
-from engine.metadata.infotext import format_infotext
+from engine.api.request import GuidanceOptions
+from engine.metadata.infotext import format_infotext, parse_infotext
 from engine.metadata.png import insert_text_chunks
+from engine.metadata.readers.a1111 import import_infotext
 from engine.metadata.record import (
     decode_record,
     encode_record,
@@ -61,13 +64,20 @@ def test_a_record_of_version_1_names_its_convention() -> None:
     assert decode_record(json.dumps(written)) is None
 
 
+@pytest.mark.parametrize(
+    ("version", "later"),
+    [(2, ("zeroes_empty_negative", "masking", "pastes_kept")), (3, ("masking", "pastes_kept"))],
+)
 @pytest.mark.parametrize("name", ConventionName)
-def test_a_record_from_before_sdxl(name: ConventionName) -> None:
+def test_a_record_from_before_some_habits_has_the_tools(
+    name: ConventionName, version: int, later: tuple[str, ...]
+) -> None:
     request = msgspec.structs.replace(PLAIN_REQUEST, convention=CONVENTIONS[name])
     record = msgspec.structs.replace(PLAIN, request=request)
     written = json.loads(encode_record(record))
-    written["version"] = 2
-    del written["request"]["convention"]["zeroes_empty_negative"]
+    written["version"] = version
+    for habit in later:
+        del written["request"]["convention"][habit]
     assert decode_record(json.dumps(written)) == record
 
 
@@ -122,6 +132,37 @@ def test_the_common_text_of_all_that_may_be_said() -> None:
     )
 
 
+def test_the_common_text_of_a_masked_picture() -> None:
+    init, mask = (InputImage(role=r, path="in.png") for r in (InputRole.INIT, InputRole.MASK))
+    options = MaskOptions(
+        blur=6, inverted=True, content=MaskedContent.LATENT_NOISE, only_masked=True, padding=24
+    )
+    request = msgspec.structs.replace(
+        PLAIN_REQUEST,
+        inputs=(init, mask),
+        mask_options=options,
+        guidance_options=GuidanceOptions(image_guidance=1.25),
+    )
+    written = format_infotext(record_infotext(msgspec.structs.replace(PLAIN, request=request)))
+    for pair in (
+        "CFG scale: 7, Image CFG scale: 1.25, Seed: 965400086",
+        "Denoising strength: 0.75",
+        "Mask mode: Inpaint not masked, Mask blur: 6, Masked content: latent noise",
+        "Inpaint area: Only masked, Masked area padding: 24",
+    ):
+        assert pair in written
+    read = import_infotext(parse_infotext(written)).request
+    assert read.mask_options == options
+    assert read.guidance_options.image_guidance == 1.25
+    assert read.strength == 0.75
+
+
+def test_a_mask_that_nobody_chose_is_not_in_the_common_text() -> None:
+    written = format_infotext(record_infotext(PLAIN))
+    assert "Mask" not in written
+    assert import_infotext(parse_infotext(written)).request.mask_options == MaskOptions()
+
+
 VALID = json.loads(encode_record(PLAIN))
 
 
@@ -167,6 +208,12 @@ VALID = json.loads(encode_record(PLAIN))
         {"size_options": {"crop": [0, -1]}},
         {"size_options": {"negative_target": [1024, 65_537]}},
         {"size_options": {"aesthetic_score": 101}},
+        {"guidance_options": {"image_guidance": -1}},
+        {"mask_options": {"blur": 65}},
+        {"mask_options": {"padding": -1}},
+        {"mask_options": {"feather": 5000}},
+        {"mask_options": {"expand": [0, 0, 0, 8193]}},
+        {"mask_options": {"content": "unheard of"}},
     ],
 )
 def test_impossible_requests_are_no_record(change: dict[str, object]) -> None:

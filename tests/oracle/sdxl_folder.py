@@ -76,13 +76,40 @@ def write_pipeline(folder: Path, unet=None, **scheduler) -> Path:
     return folder / "sdxl"
 
 
-def write_sd2_pipeline(folder: Path, **scheduler) -> Path:
+def write_refiner(folder: Path, **scheduler) -> Path:
+    """The refiner of such a pipeline: bigG alone, and an aesthetic score for the last two sizes."""
+    torch.manual_seed(1)
+    unet = unet_module(
+        cross_attention_dim=WIDE, projection_class_embeddings_input_dim=PROJECTED + 5 * WAVES
+    )
+    unet.conv_out.weight.data *= 8  # so that a few steps of it show
+    pipe = diffusers.StableDiffusionXLImg2ImgPipeline(
+        vae=_vae(0.13025),
+        text_encoder=None,
+        text_encoder_2=text_model(WIDE, projects=True),
+        tokenizer=None,
+        tokenizer_2=_words(folder / "refiner_words", "a"),
+        unet=unet,
+        scheduler=_scheduler(**scheduler),
+        requires_aesthetics_score=True,
+        force_zeros_for_empty_prompt=False,
+        add_watermarker=False,
+    )
+    pipe.save_pretrained(folder / "refiner")
+    return folder / "refiner"
+
+
+def write_sd2_pipeline(folder: Path, in_channels: int = 4, **scheduler) -> Path:
     """An SD 2 pipeline: linear projections, OpenCLIP's activation, filled up with token 0."""
     torch.manual_seed(0)
     text = text_model(WIDE, projects=True)
     encoder = transformers.CLIPTextModel(text.config)
     encoder.load_state_dict(_without_projection(text.state_dict(), encoder.state_dict()))
-    sizes = {"addition_embed_type": None, "cross_attention_dim": WIDE}
+    sizes = {
+        "addition_embed_type": None,
+        "cross_attention_dim": WIDE,
+        "in_channels": in_channels,
+    }
     pipe = diffusers.StableDiffusionPipeline(
         vae=_vae(0.18215),
         text_encoder=encoder,

@@ -11,6 +11,7 @@ diffusers = pytest.importorskip("diffusers")
 transformers = pytest.importorskip("transformers")
 
 from engine.graphs.clip_text import Activation, ClipTextConfig, clip_text  # noqa: E402
+from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder  # noqa: E402
 from engine.graphs.unet import UNetConfig, time_waves, unet  # noqa: E402
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder  # noqa: E402
 from tests.graphs.networks import sd15_unet, small_unet  # noqa: E402
@@ -157,6 +158,54 @@ SMALL_VAES = [VaeConfig(4, (32, 64, 64, 64), 1, 16), VaeConfig(4, (16, 32), 2, 8
 @pytest.mark.parametrize("case", [decoder_case, encoder_case])
 def test_vae(target, case, config: VaeConfig, size: tuple[int, int]) -> None:
     case(config, size).check(target)
+
+
+def tiny_vae_module(config: TinyVaeConfig):
+    torch.manual_seed(0)
+    assert config.encoder_blocks and config.decoder_blocks
+    module = diffusers.AutoencoderTiny(
+        encoder_block_out_channels=(config.width,) * len(config.encoder_blocks),
+        decoder_block_out_channels=(config.width,) * len(config.decoder_blocks),
+        num_encoder_blocks=config.encoder_blocks,
+        num_decoder_blocks=config.decoder_blocks,
+        latent_channels=config.latent_channels,
+    ).eval()
+    # torch starts with so little that hardly anything of the input would be left at the end
+    for tensor in module.parameters():
+        if tensor.dim() > 1:
+            torch.nn.init.kaiming_normal_(tensor)
+    return module
+
+
+def tiny_decoder_case(config: TinyVaeConfig, size: tuple[int, int]) -> Case:
+    latent = 2 * normal(2, config.latent_channels, *size)
+
+    def call(module):
+        return module.decode(torch.from_numpy(latent).to(module.dtype)).sample
+
+    return Case(
+        lambda g: tiny_decoder(g, config), {"latent": latent}, tiny_vae_module(config), call
+    )
+
+
+def tiny_encoder_case(config: TinyVaeConfig, size: tuple[int, int]) -> Case:
+    image = normal(2, 3, size[0] * config.downscale, size[1] * config.downscale)
+
+    def call(module):
+        return module.encode(torch.from_numpy(image).to(module.dtype)).latents
+
+    return Case(lambda g: tiny_encoder(g, config), {"image": image}, tiny_vae_module(config), call)
+
+
+SMALL_TINY_VAE = TinyVaeConfig(4, 8, (1, 2), (2, 1))
+TAESD = TinyVaeConfig(4, 64, (1, 3, 3, 3), (3, 3, 3, 1))
+
+
+@every_target
+@pytest.mark.parametrize("config", [SMALL_TINY_VAE, TAESD], ids=["small", "full_size"])
+@pytest.mark.parametrize("case", [tiny_decoder_case, tiny_encoder_case])
+def test_tiny_vae(target, case, config: TinyVaeConfig) -> None:
+    case(config, (9, 6)).check(target)
 
 
 # --- full size ---

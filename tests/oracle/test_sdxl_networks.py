@@ -15,7 +15,7 @@ diffusers = pytest.importorskip("diffusers")
 transformers = pytest.importorskip("transformers")
 
 from engine.graphs.clip_text import ClipTextConfig, clip_text  # noqa: E402
-from engine.graphs.unet import UNetConfig, size_waves, time_waves  # noqa: E402
+from engine.graphs.unet import UNetConfig, guidance_waves, size_waves, time_waves  # noqa: E402
 from engine.graphs.unet import unet as unet_graph  # noqa: E402
 from tests.oracle.networks import Case, label, normal, targets  # noqa: E402
 from tests.oracle.sdxl_folder import (  # noqa: E402
@@ -39,7 +39,9 @@ UNETS = {
     },
     "KOALA": {"mid_block_type": None, "layers_per_block": 1},
     "inpainting": {"in_channels": 9},
+    "LCM": {"time_cond_proj_dim": 21},
 }
+GUIDANCE = 8.0
 
 
 def saved(folder: Path, unet=None) -> IdentifiedCheckpoint:
@@ -64,11 +66,19 @@ def unet_case(checkpoint: IdentifiedCheckpoint, module, size: tuple[int, int]) -
         "added": np.concatenate([pooled, waves], axis=1),
     }
 
+    if config.guidance_width:
+        feeds["guidance_waves"] = guidance_waves(config, GUIDANCE)
+
     def call(module):
         x, text, whole = (torch.from_numpy(a).to(module.dtype) for a in (sample, context, pooled))
         told = {"text_embeds": whole, "time_ids": torch.tensor([SIZES] * 2)}
         both = torch.cat([x, x])
-        return module(both, torch.tensor([731.25]), text, added_cond_kwargs=told).sample
+        guidance = torch.tensor([GUIDANCE - 1] * 2)
+        width = config.guidance_width
+        embed = diffusers.StableDiffusionXLPipeline.get_guidance_scale_embedding
+        cond = embed(None, guidance, width).to(module.dtype) if width else None
+        time = torch.tensor([731.25])
+        return module(both, time, text, timestep_cond=cond, added_cond_kwargs=told).sample
 
     return Case(lambda g: unet_graph(g, config), feeds, module, call)
 

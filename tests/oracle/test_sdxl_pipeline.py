@@ -2,6 +2,7 @@
 # pyright: basic
 # torch, diffusers and transformers are absent from the environment that is type-checked.
 
+import json
 import logging
 from pathlib import Path
 
@@ -45,8 +46,8 @@ THEIRS = {
     "guidance_scale": GUIDANCE,
     "output_type": "np",
 }
-# Without an "a", with which the second tokenizer fills up: diffusers' takes it for that anywhere.
-TEXTS = {"prompt": "red horse, blue house", "negative_prompt": "blur"}
+# With an "a", with which the second tokenizer fills up: to it that is padding, to the first a word.
+TEXTS = {"prompt": "a red horse, blue house", "negative_prompt": "a blur"}
 
 backends = pytest.mark.parametrize("backend_name", ["cpu", "intel_openvino"])
 
@@ -153,3 +154,20 @@ def test_image_to_image(checkpoint: Path, tmp_path: Path) -> None:
     expected = theirs(kind, checkpoint, image=pixels, strength=0.5, **TEXTS)
     init = InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png"))
     check(our_picture(checkpoint, "cpu", **TEXTS, inputs=(init,), strength=0.5), expected)
+
+
+def test_guidance_that_a_distilled_denoiser_is_told(tmp_path: Path) -> None:
+    """Latent consistency models: the scale goes into the time embedding, no negative is run."""
+    unet = unet_module(time_cond_proj_dim=16)
+    unet.time_embedding.cond_proj.weight.data *= 20  # as initialised, it hardly shows
+    folder = write_pipeline(tmp_path, unet)
+    diffusers.LCMScheduler.from_pretrained(folder / "scheduler").save_pretrained(
+        folder / "scheduler"
+    )
+    index = json.loads((folder / "model_index.json").read_text())
+    index["scheduler"] = ["diffusers", "LCMScheduler"]
+    (folder / "model_index.json").write_text(json.dumps(index))
+    ours = our_picture(folder, "cpu", **TEXTS, sampler=SamplerName.LCM)
+    check(ours, their_picture(folder, **TEXTS))
+    without = our_picture(folder, "cpu", **TEXTS, sampler=SamplerName.LCM, guidance=2.0)
+    assert psnr(ours, without) < 45

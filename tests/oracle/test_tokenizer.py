@@ -72,6 +72,24 @@ def test_packaged_vocabulary(tmp_path: Path):
         assert ours.encode(text) == ids_of(theirs, text), ascii(text)
 
 
+def test_the_tokenizer_of_open_clips_checkpoints(tmp_path: Path):
+    """SDXL's second one fills up with "!", which then is a token by itself wherever it stands."""
+    save_packaged(tmp_path)
+    config = {"tokenizer_class": "CLIPTokenizer", "pad_token": "!"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    theirs = transformers.CLIPTokenizer.from_pretrained(tmp_path)
+    ours = load_clip_tokenizer().filling_with_zero()
+    assert ours.pad_id == theirs.pad_token_id == 0
+    assert ours.encode("wow!!!") == [2781, 0, 0, 0]
+    for text in [*HARD, "a cat!", "?! a!b !!"]:
+        assert ours.encode(text) == ids_of(theirs, text), ascii(text)
+    # And back, as A1111 and ComfyUI read it.
+    for text in HARD:
+        assert load_tokenizer(tmp_path).filling_with_end().encode(
+            text
+        ) == load_clip_tokenizer().encode(text)
+
+
 @pytest.mark.parametrize("layout", ["vocab.json", "tokenizer.json"])
 def test_folder_with_another_padding(tmp_path: Path, layout: str):
     """Stable Diffusion 2 pads with "!", named in special_tokens_map.json only."""

@@ -7,7 +7,7 @@ import pytest
 
 from engine.checkpoints.torch_file import read_torch_index
 from engine.families import identify
-from engine.graphs.weights import mapped
+from engine.graphs.stored import mapped
 from tests.families import listings
 
 torch = pytest.importorskip("torch")

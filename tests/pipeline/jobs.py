@@ -12,9 +12,10 @@ from engine.api.record import Retry
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, Phase
 from engine.compile.compiler import Compiler
-from engine.families import IdentifiedCheckpoint, identify
+from engine.families import IdentifiedCheckpoint
 from engine.jobs.cancel import CancelToken
-from engine.jobs.runner import SilentReporter
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import load_checkpoint
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.residency import Residency
 from engine.memory.working_copy import WorkingCopies
@@ -92,7 +93,7 @@ def run(
 ) -> Result:
     """Make the pictures of a request; `tried` replaces the precisions it asks for."""
     device, log = backend.probe()[0], log or Log()
-    checkpoint = identify(Path(request.checkpoint or ""))
+    checkpoint = load_checkpoint(request)
     resolved = resolve(request, checkpoint, device)
     tried = tried or precisions(request.precision, device)
     folder = checkpoint.path.parent / "cache"

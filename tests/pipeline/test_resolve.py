@@ -230,10 +230,7 @@ def test_no_setting_of_a_picture_is_ignored(
     assert "strength" in error.hint
 
 
-def test_an_unet_that_edits_by_instruction_is_refused(tmp_path: Path) -> None:
-    unet = UNetSizes(in_channels=8)
-    path = write_sparse(tmp_path / "pix2pix.safetensors", listings.original(unet))
-    assert refused(identify(path)).code is ErrorCode.CHECKPOINT_UNKNOWN_FAMILY
+def test_an_unet_that_paints_what_is_masked_needs_no_picture(tmp_path: Path) -> None:
     inpainting = UNetSizes(in_channels=9)
     path = write_sparse(tmp_path / "inpainting.safetensors", listings.original(inpainting))
     assert filled(identify(path)).width == 512

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine.api.values import PredictionType
+from engine.api.values import ConventionName, PredictionType
 from engine.sampling.denoiser import Denoiser
-from engine.sampling.schedules import NoiseSchedule
+from engine.sampling.schedules import EdmSchedule, NoiseSchedule
 from engine.sampling.types import Latent
 from tests.sampling.toy import normals
 
@@ -26,9 +26,13 @@ def noised(picture: Latent, noise: Latent, sigma: np.float32) -> Latent:
 def test_a_perfect_network_gives_the_picture_back(prediction: PredictionType):
     """The network sees alpha * picture + spread * noise with alpha^2 + spread^2 = 1."""
     alpha, spread = 1 / np.sqrt(10), 3 / np.sqrt(10)
+    velocity = alpha * NOISE - spread * PICTURE
     answers = {
         PredictionType.EPSILON: NOISE,
-        PredictionType.V: alpha * NOISE - spread * PICTURE,
+        PredictionType.V: velocity,
+        PredictionType.SAMPLE: PICTURE,
+        PredictionType.EDM: -velocity,
+        PredictionType.EDM_V: velocity,
     }
 
     def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
@@ -40,6 +44,25 @@ def test_a_perfect_network_gives_the_picture_back(prediction: PredictionType):
     result = denoise(noised(PICTURE, NOISE, SIGMA), SIGMA)
     assert result.dtype == np.float32
     np.testing.assert_allclose(result, PICTURE, rtol=0, atol=3e-6)
+
+
+@pytest.mark.parametrize("prediction", [PredictionType.EDM, PredictionType.EDM_V])
+def test_edm_is_told_a_logarithm_and_sees_unit_variance(prediction: PredictionType):
+    """Karras et al. (2022), table 1: F = (picture - c_skip * x) / c_out, for pictures of 0.5."""
+    training = EdmSchedule.between(0.002, 80.0, 0.5, ConventionName.DIFFUSERS)
+    x = noised(PICTURE / 2, NOISE, SIGMA)
+    variance = 3.0**2 + 0.5**2
+    skip, out = 0.5**2 / variance, 3.0 * 0.5 / np.sqrt(variance)
+    sign = 1 if prediction is PredictionType.EDM else -1
+
+    def predict(seen: Latent, told: np.float32, guided: bool) -> Latent:
+        np.testing.assert_allclose(seen, x / np.sqrt(variance), rtol=1e-6)
+        np.testing.assert_allclose(told, np.log(3.0) / 4, rtol=1e-6)
+        return (sign * (PICTURE / 2 - skip * x) / out).astype(np.float32)
+
+    result = Denoiser(predict, training, prediction, guidance=1.0)(x, SIGMA)
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result, PICTURE / 2, rtol=0, atol=3e-6)
 
 
 @pytest.mark.parametrize("prediction", PredictionType)
@@ -167,11 +190,20 @@ def test_outside_its_levels_composed_prompts_keep_their_weights():
 def prediction_of(picture: Latent, kind: PredictionType) -> Latent:
     """What a network of this kind would have said for this picture in `X`, from definitions."""
     noise = (X.astype(np.float64) - picture) / 3
-    return noise if kind is PredictionType.EPSILON else (noise - 3 * picture) / np.sqrt(10)
+    velocity = (noise - 3 * picture) / np.sqrt(10)
+    match kind:
+        case PredictionType.EPSILON:
+            return noise
+        case PredictionType.SAMPLE:
+            return picture
+        case PredictionType.EDM:
+            return -velocity
+        case PredictionType.V | PredictionType.EDM_V:
+            return velocity
 
 
 @pytest.mark.parametrize("prediction", PredictionType)
-@pytest.mark.parametrize("measured", [None, *PredictionType])
+@pytest.mark.parametrize("measured", [None, PredictionType.EPSILON, PredictionType.V])
 def test_rescaling_restores_the_contrast_of_the_prompt(
     prediction: PredictionType, measured: PredictionType | None
 ):
@@ -206,3 +238,33 @@ def test_a_level_of_pure_noise_keeps_its_precision():
     )
     result = denoise(x.astype(np.float32), sigma)
     np.testing.assert_allclose(result, PICTURE, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize(("text", "image"), [(7.5, 1.5), (1.0, 2.0), (4.0, 0.5), (5.0, 1.0)])
+def test_an_edit_is_guided_by_text_and_picture(text: float, image: float) -> None:
+    """Brooks et al. (2023), equation 3, in the noise that is predicted."""
+    both, with_picture, without = (normals([5, i], (4, 3, 5)) for i in range(3))
+    x = noised(PICTURE, NOISE, SIGMA)
+
+    def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
+        assert guided
+        return np.concatenate((both, with_picture, without) if image != 1 else (both, with_picture))
+
+    denoise = Denoiser(predict, TRAINING, PredictionType.EPSILON, text, image_guidance=image)
+    noise = without + image * (with_picture - without) + text * (both - with_picture)
+    np.testing.assert_allclose(denoise(x, SIGMA), x - SIGMA * noise, rtol=1e-4, atol=1e-4)
+
+
+def test_outside_of_its_levels_an_edit_is_the_prompts_alone() -> None:
+    both = normals([5, 0], (4, 3, 5))
+    x = noised(PICTURE, NOISE, SIGMA)
+
+    def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
+        assert not guided
+        return both
+
+    levels = (0.0, 1.0)
+    denoise = Denoiser(
+        predict, TRAINING, PredictionType.EPSILON, 7.5, image_guidance=1.5, guided_levels=levels
+    )
+    np.testing.assert_allclose(denoise(x, SIGMA), x - SIGMA * both, rtol=1e-5, atol=1e-5)

@@ -42,6 +42,16 @@ def test_properties_of_the_packaged_vocabulary() -> None:
     assert clip.vocabulary_size == 49408
 
 
+def test_what_fills_up_is_that_wherever_it_stands() -> None:
+    clip = load_clip_tokenizer()
+    zero = clip.filling_with_zero()
+    assert (zero.pad_id, zero.end_id) == (0, clip.end_id)
+    assert (clip.encode("cat!!"), zero.encode("cat!!")) == ([2368, 748], [2368, 0, 0])
+    assert zero.filling_with_zero() is zero
+    assert zero.filling_with_end().encode("cat!!") == [2368, 748]
+    assert clip.filling_with_end() is clip
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [("caf\u0065\u0301", "caf\u00e9"), ("\ud83d\ude00", "😀"), ("\ud800", "\ufffd")],

@@ -25,6 +25,8 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, Phase
 from engine.metadata.png import TextChunk, insert_text_chunks
 from tests.app.folders import folders_in
+from tests.checkpoints.files import write_sparse
+from tests.families import listings
 from tests.ui.devices import CHOICE, DEVICES
 from ui.application import Application
 from ui.main_window import MainWindow
@@ -47,6 +49,8 @@ Size: 512x768, Model: portrait-mix-v4, VAE: vae-ft-mse-840000.safetensors, Clip 
 ENSD: 31337, Hires upscale: 2, Hires upscaler: R-ESRGAN 4x+, Variation seed: 77, \
 Variation seed strength: 0.3, ControlNet 0: "Module: canny, Weight: 1", Tiling: True, RNG: NV, \
 ADetailer model: face_yolov8n.pt, Emphasis: No norm, Version: v1.10.1"""
+CARD = """{"baseModel": "Illustrious", "trainedWords": ["masterpiece", "very aesthetic"],
+ "name": "v2.0", "model": {"name": "Illustrious XL"}}"""
 PATIENCE_S = 180
 
 
@@ -201,6 +205,33 @@ def failures(photographer: Photographer) -> None:
     session.generation.checkpoint = session.checkpoints.starter
 
 
+def gaps_of_a_checkpoint(photographer: Photographer) -> None:
+    """A checkpoint without its VAE, files that fit, and all that is known of it."""
+    session = photographer.session
+    whole = listings.sdxl()
+    names = {name: shape for name, shape in whole.items() if not name.startswith(listings.VAE)}
+    models = session.checkpoints.models
+    (models / "vae").mkdir(parents=True)
+    path = write_sparse(models / "illustriousXL_v20.safetensors", names)
+    write_sparse(models / "vae" / "sdxl_vae_fp16_fix.safetensors", listings.ldm_vae())
+    write_sparse(models / "vae" / "vae-ft-mse-840000.safetensors", listings.ldm_vae())
+    write_sparse(models / "ponyDiffusionV6XL.safetensors", whole)
+    path.with_suffix(".civitai.info").write_text(CARD)
+    session.open_checkpoint(path)
+    photographer.wait_for("gaps", lambda: bool(photographer.window.form.checkpoint.gaps.rows))
+    photographer.save("15-gaps")
+    dialog = photographer.window.form.checkpoint.show_details()
+    for look, colours in LOOKS:
+        photographer.theme.use_colours(colours)
+        photographer.settle()
+        dialog.grab().save(str(photographer.folder / f"16-checkpoint-{look}.png"))
+    dialog.accept()
+    photographer.window.form.checkpoint.gaps.rows[0].use.click()
+    photographer.wait_for("parts", lambda: not photographer.window.form.checkpoint.gaps.rows)
+    photographer.save("17-parts-given")
+    session.generation.checkpoint = session.checkpoints.starter
+
+
 def troubled_engine(photographer: Photographer) -> None:
     """An engine that hangs, and one that is dragged something to."""
     session = photographer.session
@@ -259,6 +290,7 @@ def main(folder: Path) -> None:
                 prompts_with_remarks,
                 picture_of_another_tool,
                 failures,
+                gaps_of_a_checkpoint,
                 troubled_engine,
                 devices,
             ):

@@ -8,8 +8,10 @@ from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorInfo
 from ui.actions import ActionName, Actions
+from ui.dialogs.checkpoint_dialog import CheckpointDialog
 from ui.item_models.checkpoint_item_model import CheckpointItemModel
 from ui.labels import checkpoint_summary
+from ui.panels.gap_panel import GapPanel
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
@@ -22,13 +24,15 @@ class CheckpointPanel(QWidget):
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
-        self._session = session
+        self._session, self._theme = session, theme
         self.model = CheckpointItemModel(session.checkpoints, self)
         self.box = ChoiceBox(theme)
         self.box.setModel(self.model)
         self.open = IconButton(theme, "folder", self.tr("Open a file…"), outlined=True)
         self.open.set_name(self.tr("Open a file…"), actions.key(ActionName.OPEN))
+        self.details = IconButton(theme, "note", self.tr("About the checkpoint…"), outlined=True)
         self.about = plain_label("", "caption", wrap=True)
+        self.gaps = GapPanel(session, theme)
         self.problem = plain_label("", "error", wrap=True)
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -37,15 +41,25 @@ class CheckpointPanel(QWidget):
         layout.addWidget(buddy_label(self.tr("Checkpoint"), self.box), 0, 0)
         layout.addWidget(self.box, 1, 0)
         layout.addWidget(self.open, 1, 1)
-        layout.addWidget(self.about, 2, 0, 1, 2)
-        layout.addWidget(self.problem, 3, 0, 1, 2)
+        layout.addWidget(self.details, 1, 2)
+        layout.addWidget(self.about, 2, 0, 1, 3)
+        layout.addWidget(self.problem, 3, 0, 1, 3)
+        layout.addWidget(self.gaps, 4, 0, 1, 3)
+        self.gaps.setContentsMargins(0, XS, 0, 0)
         self.box.activated.connect(self._on_chosen)
         self.open.clicked.connect(actions[ActionName.OPEN].trigger)
+        self.details.clicked.connect(self.show_details)
         self.model.modelReset.connect(self._show_chosen)
         session.generation.checkpoint_changed.connect(self._on_checkpoint)
         session.checkpoints.looked.connect(self._on_looked)
         session.checkpoints.hashing.connect(self._on_hashing)
         self._on_checkpoint(session.generation.checkpoint)
+
+    def show_details(self) -> CheckpointDialog:
+        """Open what is known of the checkpoint."""
+        dialog = CheckpointDialog(self._session, self._theme, self.window())
+        dialog.open()
+        return dialog
 
     def _on_chosen(self, row: int) -> None:
         self._session.generation.checkpoint = self.model.path_at(row)
@@ -72,16 +86,14 @@ class CheckpointPanel(QWidget):
     def _show_answer(self, answer: CheckpointInfo | ErrorInfo | None) -> None:
         match answer:
             case CheckpointInfo():
-                missing = ", ".join(part.replace("_", " ") for part in answer.missing)
                 self.about.setText(checkpoint_summary(answer))
-                self.problem.setText(
-                    self.tr("It lacks its {parts}.").format(parts=missing) if missing else ""
-                )
+                self.problem.setText("")
             case ErrorInfo():
                 self.about.setText("")
                 self.problem.setText(breakable(f"{answer.message} {answer.hint}"))
             case None:
                 self.about.setText(self.tr("Looking at it…"))
                 self.problem.setText("")
+        self.gaps.show_gaps(answer if isinstance(answer, CheckpointInfo) else None)
         self.about.setVisible(bool(self.about.text()))
         self.problem.setVisible(bool(self.problem.text()))

@@ -42,11 +42,12 @@ class ImageWriter(LayerWriter):
         kernel: int = 3,
         stride: int = 1,
         pads: tuple[int, int, int, int] | None = None,
+        bias: bool = True,
     ) -> Value:
         """A convolution from channels[0] to channels[1]; `pads` is top, left, bottom, right."""
         around = kernel // 2
         weight = self._kernel(f"{name}.weight", channels, kernel)
-        shift = self.weight(f"{name}.bias", (channels[1],))
+        shift = self.weight(f"{name}.bias", (channels[1],)) if bias else ""
         x = self.settled(x)
 
         def product(shift: Value) -> Value:
@@ -59,7 +60,7 @@ class ImageWriter(LayerWriter):
                 pads=list(pads or (around,) * 4),
             )
 
-        return self.hold(Sum(product, shift)) if self.holds_sums else product(shift)
+        return self.hold(Sum(product, shift)) if self.holds_sums and bias else product(shift)
 
     def _kernel(self, name: str, channels: tuple[int, int], size: int) -> Value:
         """A stored kernel [out, in, size, size] as the convolution takes it."""
@@ -160,18 +161,20 @@ class ImageWriter(LayerWriter):
             x = self.op("Transpose", x, perm=[0, 2, 1])
         return self.op("Reshape", x, self.op("Shape", like))
 
-    def doubled_conv(self, x: Value, name: str, channels: tuple[int, int]) -> Value:
+    def doubled_conv(
+        self, x: Value, name: str, channels: tuple[int, int], *, bias: bool = True
+    ) -> Value:
         """Nearest-neighbour upsampling to twice the height and width, then a 3x3 convolution."""
         if self.operators.upsampling is UpsamplingForm.RESIZE:
             scales = self.constant([1, 1, 2, 2] if self.planes else [1, 2, 2, 1], DType.F32)
-            return self.conv(self._resize(x, "", scales), name, channels)
+            return self.conv(self._resize(x, "", scales), name, channels, bias=bias)
         stored, summed = (channels[1], channels[0], 3, 3), (*channels, 4, 4)
         label = summed_for_doubling.__name__
         kernel = self.derived_weight([f"{name}.weight"], stored, summed, summed_for_doubling, label)
-        bias = self.weight(f"{name}.bias", (channels[1],))
         return self.op(
             "ConvTranspose",
-            *(x, kernel, bias),
+            *(x, kernel),
+            *([self.weight(f"{name}.bias", (channels[1],))] if bias else []),
             kernel_shape=[4, 4],
             strides=[2, 2],
             pads=[1, 1, 1, 1],
@@ -204,7 +207,7 @@ class ImageWriter(LayerWriter):
 def channels_last(weights: Sequence[Array], out: Array) -> None:
     """Write a kernel [out, in, height, width] as [out, height, width, in]."""
     (weight,) = weights
-    np.copyto(out, weight.transpose(0, 2, 3, 1), casting="same_kind")
+    out[...] = weight.transpose(0, 2, 3, 1)
 
 
 def summed_for_doubling(weights: Sequence[Array], out: Array) -> None:

@@ -8,9 +8,10 @@ the sum first, it is written as it is.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from backends.base import DType, FileSlice, OperatorSet, Precision
+from backends.base import DType, OperatorSet, Precision
 from backends.forms import LayerNormForm, Layout, ResidualForm
 from engine.graphs.builder import Attribute, NodeWriter, Value
+from engine.graphs.stored import StoredWeight
 
 MICROSOFT = "com.microsoft"
 
@@ -35,7 +36,7 @@ class SumWriter(NodeWriter):
     def __init__(
         self,
         name: str,
-        weights: Mapping[str, FileSlice],
+        weights: Mapping[str, StoredWeight],
         operators: OperatorSet,
         element: DType,
         precision: Precision,

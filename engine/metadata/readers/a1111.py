@@ -18,15 +18,31 @@ from engine.api.conventions import (
     Emphasis,
     InitialNoise,
     RandomSource,
+    RefinerHandover,
     choice_of,
 )
-from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_SEED, MAX_STEPS
-from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
+from engine.api.limits import (
+    MAX_CLIP_SKIP,
+    MAX_GUIDANCE,
+    MAX_MASK_BLUR,
+    MAX_MASK_PADDING,
+    MAX_SEED,
+    MAX_STEPS,
+)
+from engine.api.masks import MaskedContent, MaskOptions
+from engine.api.request import (
+    GuidanceOptions,
+    RefinerChoice,
+    SamplerOptions,
+    ScheduleOptions,
+    SeedOptions,
+)
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.infotext import Infotext, parse_infotext
 from engine.metadata.jpeg import COMMENT
 from engine.metadata.readers.a1111_keys import (
     DESCRIPTIVE,
+    REFINED_BY_LEVEL,
     SCHEDULE_APART,
     USUAL,
     old_habits,
@@ -39,6 +55,7 @@ from engine.metadata.readers.imported import (
     lora,
     made_with_checkpoint,
     made_with_loras,
+    made_with_refiner,
     made_with_vae,
     plain,
 )
@@ -105,6 +122,8 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         schedule_options=_schedule_options(values),
         seed_options=_seed_options(values),
         guidance_options=_guidance_options(values),
+        refiner=_refiner(values),
+        mask_options=_mask_options(values),
         zero_terminal_snr=_zero_terminal_snr(values),
         expand_wildcards=False,
     )
@@ -196,6 +215,11 @@ def _convention(
     changes["emphasis"] = _EMPHASIS.get(emphasis, base.emphasis)
     if values.flag("SGM noise multiplier"):
         changes["initial_noise"] = InitialNoise.VARIANCE
+    version = version_of(info.get("Version"))
+    by_steps = values.flag("Refiner switch by sampling steps")
+    is_old = version is not None and version < REFINED_BY_LEVEL
+    if info.get("Refiner") is not None and (by_steps or is_old):
+        changes["refiner_handover"] = RefinerHandover.EVALUATION
     if values.flag("Discard penultimate sigma") and sampler is not None:
         discarding = dict.fromkeys((*base.discards_next_to_last, sampler))
         changes["discards_next_to_last"] = tuple(discarding)
@@ -241,7 +265,39 @@ def _guidance_options(values: Values) -> GuidanceOptions:
     # Guidance is left out up to and with the step that reaches this part of all.
     skipped = values.number("Skip Early CFG", 0, 1)
     start = min(math.nextafter(skipped, math.inf), 1.0) if skipped else 0.0
-    return GuidanceOptions(rescale=rescale, range=(start, 1.0))
+    image_guidance = values.number("Image CFG scale", 0, MAX_GUIDANCE)
+    return GuidanceOptions(rescale=rescale, range=(start, 1.0), image_guidance=image_guidance)
+
+
+def _mask_options(values: Values) -> MaskOptions:
+    """How its mask was used, for whoever has it: it is not in the file."""
+    mode, area = values.text("Mask mode"), values.text("Inpaint area")
+    content = values.text("Masked content")
+    contents = {content.label: content for content in MaskedContent}
+    for key, known in (
+        ("Mask mode", (None, "Inpaint masked", "Inpaint not masked")),
+        ("Inpaint area", (None, "Whole picture", "Only masked")),
+        ("Masked content", (None, *contents)),
+    ):
+        if values.text(key) not in known:
+            values.refuse(key)
+    blur = values.integer("Mask blur", 0, MAX_MASK_BLUR)
+    if blur is None and (mode or area or content):
+        blur = 0  # of which it says nothing
+    padding = values.integer("Masked area padding", 0, MAX_MASK_PADDING)
+    return MaskOptions(
+        blur=blur,
+        inverted=mode == "Inpaint not masked",
+        content=contents.get(content or ""),
+        only_masked=area == "Only masked",
+        padding=MaskOptions().padding if padding is None else padding,
+    )
+
+
+def _refiner(values: Values) -> RefinerChoice | None:
+    """When one took over; which it was is for the person to choose, as the checkpoint is."""
+    switch_at = values.number("Refiner switch at", 0, 1)
+    return None if switch_at is None else RefinerChoice(switch_at=switch_at)
 
 
 def _zero_terminal_snr(values: Values) -> bool | None:
@@ -259,10 +315,13 @@ def _zero_terminal_snr(values: Values) -> bool | None:
 def _remarks(values: Values, info: Infotext, *, has_init: bool, has_hires: bool) -> tuple[str, ...]:
     """What a person must know to get the same picture from these values."""
     checkpoint, vae = values.text("Model"), values.text("VAE")
+    refiner = values.text("Refiner")
     loras = [lora(name, weight or "1") for name, weight in _LORA.findall(info.prompt)]
     remarks = list(old_habits(version_of(info.get("Version")), info.prompt))
     if checkpoint is not None:
         remarks.append(made_with_checkpoint(checkpoint))
+    if refiner is not None:
+        remarks.append(made_with_refiner(refiner))
     if vae not in (None, "Automatic"):
         remarks.append(made_with_vae(vae))
     remarks += made_with_loras(loras)

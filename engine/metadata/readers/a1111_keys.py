@@ -7,7 +7,7 @@ DESCRIPTIVE = (
     "Model hash", "VAE hash", "Version", "User", "SDCPP", "Lora hashes", "TI hashes", "Hashes",
     "Batch size", "Batch pos", "Init image hash", "Template", "Negative Template", "App",
     "Operations", "Backend", "Pipeline", "Created Date", "Civitai resources", "Civitai metadata",
-    "Schedule type", "Refiner switch by sampling steps",
+    "Schedule type",
 )  # fmt: skip
 
 # Values that are what happens without them.
@@ -33,6 +33,7 @@ _VERSION = re.compile(
 )
 # The first versions that do differently, after `modules/infotext_versions.py`.
 SCHEDULE_APART: Version = (1, 9, 0, 0)
+REFINED_BY_LEVEL: Version = (1, 8, 0, 0)
 FULL_PRECISION_LEVELS: Version = (1, 7, 0, 225)
 NEW_TIMELINES: Version = (1, 6, 0, 0)
 # `[a:b:1.5]`: a part of the second pass since then, a step before.

@@ -42,6 +42,11 @@ def made_with_checkpoint(name: str) -> str:
     return f'It was made with the checkpoint "{plain(name)}"; choose it to match.'
 
 
+def made_with_refiner(name: str) -> str:
+    """Which checkpoint finished it."""
+    return f'It was refined with the checkpoint "{plain(name)}"; choose it to match.'
+
+
 def made_with_vae(name: str) -> str:
     """Which VAE replaced the checkpoint's own."""
     return f'It was made with the VAE "{plain(name)}"; choose it to match.'

@@ -69,6 +69,10 @@ class PictureNoise:
     _place: _Place
     _stream: TorchGenerator
 
+    def next(self) -> Latent:
+        """What the picture's generator draws next, in the shape of `first`."""
+        return self._next(self._stream)
+
     def steps(self, taken: Sigmas, whole: Sigmas, *, brownian: bool) -> NoiseSource:
         """The source for a sampler that visits the levels `taken`, the end of a schedule `whole`.
 
@@ -92,7 +96,7 @@ class PictureNoise:
         return BrownianNoise(self._seed, draw, noisy.min(), noisy.max())
 
     def _next_of_stream(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
-        return self._next(self._stream)
+        return self.next()
 
     def _next(self, generator: TorchGenerator) -> Latent:
         return self._place.next(generator, self.first.shape[1:])[np.newaxis]

@@ -42,7 +42,7 @@ def _level_below(sigma: np.float32, eta: float, training: NoiseSchedule) -> np.f
     if sigma == 0:
         return sigma
     # Levels of the schedules are those of whole timesteps, up to rounding.
-    timestep = int(np.rint(training.sigma_to_timestep(sigma)))
+    timestep = int(np.rint(training.sigma_to_place(sigma)))
     lower = max(int(np.float32(1 - eta) * np.float32(timestep)), 0)
     # At the same one no noise is to be added, not even that of a difference in rounding.
     return np.minimum(training.sigmas[lower], sigma) if lower < timestep else sigma

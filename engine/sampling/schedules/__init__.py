@@ -20,6 +20,7 @@ from engine.sampling.schedules.choice import (
     sigmas_for,
 )
 from engine.sampling.schedules.distilled import DistilledSchedule
+from engine.sampling.schedules.edm import EdmSchedule
 from engine.sampling.schedules.redraw import RedrawnLevels, redraw_sigmas
 from engine.sampling.schedules.scheduler_levels import SchedulerLevels, scheduler_levels
 from engine.sampling.schedules.training import NoiseSchedule
@@ -28,6 +29,7 @@ __all__ = [
     "SCHEDULES",
     "AlignedFor",
     "DistilledSchedule",
+    "EdmSchedule",
     "NoiseSchedule",
     "RedrawnLevels",
     "ScheduleChoice",

@@ -7,10 +7,11 @@ keep latents of unit variance, picture / sqrt(1 + sigma^2) + noise * ...; ours a
 sqrt(1 + sigma^2) times that, and `SchedulerLevels` has where they begin and how they end.
 
 diffusers/schedulers/scheduling_*.py, `set_timesteps`, with Stable Diffusion's scheduler_config.json
-(steps_offset 1, set_alpha_to_one false).
+(steps_offset 1, set_alpha_to_one false). Its two schedulers for EDM visit levels as they are asked
+to, `EDMEulerScheduler` and `EDMDPMSolverMultistepScheduler`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 from engine.sampling.schedules.choice import ScheduleChoice
+from engine.sampling.schedules.edm import EdmSchedule
 from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import Latent, Sigmas
 
@@ -91,10 +93,20 @@ def scheduler_levels(
     int(strength * steps) steps, InvokeAI in those from timestep 1000 * strength down, rounded.
     Raises EngineError REQUEST_INVALID as `ScheduleChoice.sigmas` does.
     """
+    if isinstance(choice.training, EdmSchedule):
+        return _edm_levels(choice, steps, strength)
     whole = _levels(sampler, choice, steps)
     training = _timesteps_told(sampler, choice, whole)
     taken = whole[_skipped(choice.convention, training, whole, strength) :]
     return SchedulerLevels(taken, training, _noise_scale(sampler, choice, taken[0]))
+
+
+def _edm_levels(choice: ScheduleChoice, steps: int, strength: float | None) -> SchedulerLevels:
+    # They have but Karras' and the exponential schedule; the others are ComfyUI's.
+    whole = replace(choice, convention=ConventionName.COMFY).sigmas(steps)
+    skipped = _skipped(ConventionName.DIFFUSERS, choice.training, whole, strength)
+    taken = whole[skipped:]
+    return SchedulerLevels(taken, choice.training, np.sqrt(taken[0] ** 2 + 1))
 
 
 def _levels(sampler: SamplerName, choice: ScheduleChoice, steps: int) -> Sigmas:

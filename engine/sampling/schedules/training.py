@@ -29,6 +29,8 @@ class NoiseSchedule:
 
     alphas: NDArray[np.floating[Any]]
     convention: ConventionName = ConventionName.A1111
+    # The deviation of the latents in training: what is seen of them has unit variance at any level.
+    sigma_data: float = 1.0
     sigmas: Sigmas = field(init=False)
     log_sigmas: NDArray[np.float32] = field(init=False, repr=False)
 
@@ -95,7 +97,11 @@ class NoiseSchedule:
         )
 
     def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
-        """The timestep of a level, held at both ends.
+        """What the network is told of a level: its place among those of training."""
+        return self.sigma_to_place(sigma)
+
+    def sigma_to_place(self, sigma: np.float32) -> np.float32:
+        """Where a level is among those of training, held at both ends.
 
         Fractional and linear in log sigma (k-diffusion `DiscreteSchedule.sigma_to_t` with
         quantize=False); for ComfyUI the nearest that was trained, by log sigma.

@@ -16,13 +16,22 @@ from engine.api.conventions import (
     Emphasis,
     InitialNoise,
     RandomSource,
+    RefinerHandover,
     convention_of,
 )
-from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
+from engine.api.request import (
+    GuidanceOptions,
+    RefinerChoice,
+    SamplerOptions,
+    ScheduleOptions,
+    SeedOptions,
+)
 from engine.api.values import ConventionName
-from engine.metadata.infotext import Parameter
+from engine.metadata.infotext import Parameter, parse_infotext
 from engine.metadata.readers import ImportedRequest
+from engine.metadata.readers.a1111 import import_infotext
 from engine.metadata.record import record_chunks
+from engine.metadata.record_text import record_infotext
 from tests.metadata.readers.pictures import from_text, imported
 from tests.metadata.records import PLAIN
 
@@ -69,9 +78,9 @@ def test_what_does_not_map_is_said(tmp_path: Path) -> None:
         'It was made with the VAE "soft.vae.pt"; choose it to match.',
         "It was made with LoRAs: foo (0.8), bar (1).",
         "It was made from another picture, which is not in the file.",
-        "Not taken over: NGMS, Mask blur.",
+        "Not taken over: NGMS.",
     )
-    assert found.unmapped == (Parameter("NGMS", "0.5"), Parameter("Mask blur", "4"))
+    assert found.unmapped == (Parameter("NGMS", "0.5"),)
 
 
 @pytest.mark.parametrize(
@@ -375,3 +384,29 @@ def test_any_text_gives_a_request_within_bounds(
     assert request.seed is None or 0 <= request.seed < 2**64
     assert request.width is None or 64 <= request.width <= 8192
     assert all(warning.isprintable() for warning in found.warnings)
+
+
+def test_a_refiner_is_told_as_a1111_tells_it() -> None:
+    choice = RefinerChoice(checkpoint="/models/xl_refiner.safetensors", switch_at=0.7)
+    by_steps = msgspec.structs.replace(
+        PLAIN.request.convention, refiner_handover=RefinerHandover.EVALUATION
+    )
+    request = msgspec.structs.replace(PLAIN.request, refiner=choice, convention=by_steps)
+    record = msgspec.structs.replace(PLAIN, request=request, refiner_sha256="0123456789abcdef")
+    info = record_infotext(record)
+    assert info.get("Refiner") == "xl_refiner [0123456789]"
+    imported = import_infotext(info)
+    assert imported.request.refiner == RefinerChoice(switch_at=0.7)
+    assert convention_of(imported.request.convention).refiner_handover is by_steps.refiner_handover
+    assert any("xl_refiner [0123456789]" in warning for warning in imported.warnings)
+    assert not any("Not taken over" in warning for warning in imported.warnings)
+
+
+@pytest.mark.parametrize(
+    ("version", "handover"),
+    [("v1.7.0", RefinerHandover.EVALUATION), ("v1.10.1", RefinerHandover.LEVEL)],
+)
+def test_old_versions_switched_by_steps(version: str, handover: RefinerHandover) -> None:
+    text = f"a\nSteps: 20, Seed: 1, Refiner: x, Refiner switch at: 0.8, Version: {version}"
+    imported = import_infotext(parse_infotext(text))
+    assert convention_of(imported.request.convention).refiner_handover is handover

@@ -31,7 +31,7 @@ from engine.api.request import (
 )
 from engine.api.values import ConventionName, InputRole, PrecisionName, SamplerName, ScheduleName
 from engine.families import identify
-from engine.jobs.runner import SilentReporter
+from engine.jobs.reporting import SilentReporter
 from engine.memory.residency import Residency
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import resolve

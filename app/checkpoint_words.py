@@ -1,0 +1,60 @@
+"""What a person said of each checkpoint, and which parts it was given: it outlives the session."""
+
+import logging
+from pathlib import Path
+
+import msgspec
+
+from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
+from engine.durable import replace_file
+
+_FILE = "checkpoints.json"
+# The oldest are forgotten; a file of more was not written by us.
+_MOST = 1000
+_MOST_BYTES = 4 << 20
+
+_log = logging.getLogger(__name__)
+
+
+class CheckpointWords(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is said of one checkpoint; without any, it is what its files say."""
+
+    override: CheckpointOverride = NO_OVERRIDE
+    # None: as the checkpoint says.
+    zero_terminal_snr: bool | None = None
+    # Files for what it lacks.
+    components: ComponentFiles = ComponentFiles()
+
+
+NO_WORDS = CheckpointWords()
+_DECODER = msgspec.json.Decoder(dict[str, CheckpointWords])
+
+
+class CheckpointMemory:
+    """The words for each path, in a file that is written whenever they change."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` need not exist. What cannot be read is as if nothing had been said."""
+        self._path = folder / _FILE
+        self._said: dict[str, CheckpointWords] = {}
+        try:
+            with self._path.open("rb") as file:
+                self._said = _DECODER.decode(file.read(_MOST_BYTES))
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return
+
+    def of(self, checkpoint: Path) -> CheckpointWords:
+        """What was said of a checkpoint."""
+        return self._said.get(str(checkpoint), NO_WORDS)
+
+    def keep(self, checkpoint: Path, words: CheckpointWords) -> None:
+        """Remember what is said now; where the disk takes nothing, until the session ends."""
+        self._said.pop(str(checkpoint), None)
+        if words != NO_WORDS:
+            self._said[str(checkpoint)] = words
+        for path in tuple(self._said)[:-_MOST]:
+            del self._said[path]
+        try:
+            replace_file(self._path, msgspec.json.encode(self._said))
+        except (OSError, UnicodeEncodeError) as error:
+            _log.warning("what was said of checkpoints cannot be kept: %s", error)

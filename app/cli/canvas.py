@@ -1,0 +1,133 @@
+"""`--init`, `--mask`, `--expand` and what belongs to them: the picture that is painted over."""
+
+import argparse
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from app.cli.terminal import Usage
+from engine.api.masks import MaskedContent, MaskOptions
+from engine.api.request import GenerateRequest, InputImage
+from engine.api.values import InputRole
+
+_MARGINS = re.compile(r"(\d{1,5}),(\d{1,5}),(\d{1,5}),(\d{1,5})")
+
+Margins = tuple[int, int, int, int]
+# Options by the field that they change.
+_OF_A_MASK = {
+    "blur": "--mask-blur",
+    "inverted": "--mask-invert",
+    "content": "--mask-content",
+    "only_masked": "--only-masked",
+    "padding": "--mask-padding",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("--init", type=Path, metavar="FILE", help="a picture to start from")
+    parser.add_argument("--strength", type=float, metavar="X", help="0 keeps --init, 1 ignores it")
+    parser.add_argument(
+        "--image-guidance",
+        type=float,
+        metavar="X",
+        help="how strictly --init is followed, by checkpoints that edit by instruction",
+    )
+    parser.add_argument(
+        "--mask",
+        type=Path,
+        metavar="FILE",
+        help="which part of --init is painted: where this picture is white, or opaque",
+    )
+    parser.add_argument("--mask-blur", type=int, metavar="PIXELS", help="soften its edges")
+    parser.add_argument(
+        "--mask-invert", action="store_true", default=None, help="paint where it is black"
+    )
+    parser.add_argument(
+        "--mask-content",
+        type=MaskedContent,
+        choices=list(MaskedContent),
+        help="what the masked part starts from",
+    )
+    parser.add_argument(
+        "--only-masked",
+        action="store_true",
+        default=None,
+        help="paint only around the mask, at --size, and put that back into --init",
+    )
+    parser.add_argument(
+        "--mask-padding", type=int, metavar="PIXELS", help="how far around: 32 unless given"
+    )
+    parser.add_argument(
+        "--expand",
+        type=parse_margins,
+        metavar="LEFT,TOP,RIGHT,BOTTOM",
+        help="grow the canvas by so many pixels, and paint what is new",
+    )
+    parser.add_argument(
+        "--feather",
+        type=int,
+        metavar="PIXELS",
+        help="how far --expand paints into --init, ever less: 40 unless given",
+    )
+
+
+def parse_margins(text: str) -> Margins:
+    """Four lengths in pixels from "64,0,64,0"."""
+    match = _MARGINS.fullmatch(text)
+    if not match:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not LEFT,TOP,RIGHT,BOTTOM; write it as 64,0,64,0"
+        )
+    return int(match[1]), int(match[2]), int(match[3]), int(match[4])
+
+
+def with_canvas(request: GenerateRequest, options: argparse.Namespace) -> GenerateRequest:
+    """The request with what the options say about its pictures. Raises Usage."""
+    inputs = _inputs(request.inputs, options)
+    given = {field: getattr(options, _name(option)) for field, option in _OF_A_MASK.items()}
+    roles = {image.role for image in inputs}
+    for option, field in (("--strength", "strength"), ("--mask", "mask"), ("--expand", "expand")):
+        if getattr(options, field) is not None and InputRole.INIT not in roles:
+            raise Usage(f"{option} needs a picture to start from: --init FILE")
+    for field, value in given.items():
+        if value is not None and InputRole.MASK not in roles:
+            raise Usage(f"{_OF_A_MASK[field]} needs a mask: --mask FILE")
+    if options.feather is not None and not (options.expand or request.mask_options.expands):
+        raise Usage("--feather needs a canvas that grows: --expand LEFT,TOP,RIGHT,BOTTOM")
+    given |= {"expand": options.expand, "feather": options.feather}
+    changes: dict[str, Any] = {"inputs": inputs}
+    # Another picture is not masked as the one before was.
+    before = MaskOptions() if options.init else request.mask_options
+    changes["mask_options"] = msgspec.structs.replace(before, **_known(given))
+    if options.strength is not None:
+        changes["strength"] = options.strength
+    if options.image_guidance is not None:
+        changes["guidance_options"] = msgspec.structs.replace(
+            request.guidance_options, image_guidance=options.image_guidance
+        )
+    return msgspec.structs.replace(request, **changes)
+
+
+def _inputs(before: tuple[InputImage, ...], options: argparse.Namespace) -> tuple[InputImage, ...]:
+    inputs = before
+    if options.init:
+        inputs = (_image(InputRole.INIT, options.init),)
+    if options.mask:
+        others = (image for image in inputs if image.role is not InputRole.MASK)
+        inputs = (*others, _image(InputRole.MASK, options.mask))
+    return inputs
+
+
+def _image(role: InputRole, path: Path) -> InputImage:
+    return InputImage(role=role, path=str(path.expanduser().absolute()))
+
+
+def _name(option: str) -> str:
+    return option.removeprefix("--").replace("-", "_")
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

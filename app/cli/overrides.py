@@ -1,0 +1,32 @@
+"""`--family` and `--prediction`: what a person says a checkpoint is, where its files do not."""
+
+import argparse
+
+import msgspec
+
+from engine.api.request import NO_OVERRIDE, CheckpointOverride
+from engine.api.values import PredictionType
+from engine.families.identify import FAMILIES
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    families = [family.name for family in FAMILIES]
+    parser.add_argument(
+        "--family", choices=families, help="what the checkpoint is, where its shapes leave it open"
+    )
+    parser.add_argument(
+        "--prediction",
+        type=PredictionType,
+        choices=list(PredictionType),
+        help="what its denoiser predicts, where its files do not say or say it wrong",
+    )
+
+
+def given(
+    options: argparse.Namespace, before: CheckpointOverride = NO_OVERRIDE
+) -> CheckpointOverride:
+    """What the options say, and for the rest what was said before."""
+    said = {"family": options.family, "prediction": options.prediction}
+    changes = {name: value for name, value in said.items() if value is not None}
+    return msgspec.structs.replace(before, **changes)

@@ -1,0 +1,48 @@
+"""What a person says about which part of a picture is painted."""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class MaskedContent(StrEnum):
+    """What the masked part starts from, under the noise."""
+
+    ORIGINAL = "original"  # what is there
+    FILL = "fill"  # the colours around it, blurred into it
+    LATENT_NOISE = "latent_noise"  # noise of unit variance in the latent
+    LATENT_NOTHING = "latent_nothing"  # zeros in the latent
+
+    @property
+    def label(self) -> str:
+        """The name that A1111 writes into a picture."""
+        return self.value.replace("_", " ")
+
+
+class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How a mask is read and used; white is painted, black is kept. Lengths are in pixels.
+
+    Blur, padding and what is painted first are AUTOMATIC1111's (`StableDiffusionProcessingImg2Img`,
+    `modules/processing.py`), growing the canvas is ComfyUI's (`ImagePadForOutpaint`).
+    """
+
+    # The deviation of the blur, of the mask as it is in its file; None: 4 where the convention is
+    # AUTOMATIC1111's, whose window has that, and 0 elsewhere or where the canvas grows.
+    blur: int | None = None
+    # Black is painted instead.
+    inverted: bool = False
+    # None: the fill where the canvas grows, else the original.
+    content: MaskedContent | None = None
+    # Only the surroundings of the mask are painted, at the size of the whole, and put back.
+    only_masked: bool = False
+    # How far these surroundings reach beyond the mask.
+    padding: int = 32
+    # How far the canvas grows to the left, the top, the right and the bottom; that is painted.
+    expand: tuple[int, int, int, int] = (0, 0, 0, 0)
+    # How far the painted part reaches into the picture there, ever less.
+    feather: int = 40
+
+    @property
+    def expands(self) -> bool:
+        """Whether the canvas grows."""
+        return any(self.expand)

@@ -1,0 +1,110 @@
+"""What files say of denoisers that were trained as in EDM (Karras et al. 2022).
+
+Two are known: Playground 2.5, whose latents are normalised by numbers of its own, and CosXL. Keys
+as ComfyUI has them (`comfy/supported_models.py`, SDXL.model_type), schedulers as diffusers.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.api.values import PredictionType
+from engine.checkpoints.diffusers_configs import SchedulerFile
+from engine.checkpoints.index import TensorIndex
+from engine.families.numbering import damaged
+from engine.graphs.stored import mapped
+
+_MEAN, _DEVIATION = "edm_mean", "edm_std"
+_HIGHEST, _LOWEST = "edm_vpred.sigma_max", "edm_vpred.sigma_min"
+_EDM_SCHEDULERS = ("EDMEulerScheduler", "EDMDPMSolverMultistepScheduler")
+_PREDICTIONS = {"epsilon": PredictionType.EDM, "v_prediction": PredictionType.EDM_V}
+_MOST_CHANNELS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class EdmLevels:
+    """The levels that a denoiser was trained for, and the deviation of its latents."""
+
+    sigma_min: float
+    sigma_max: float
+    sigma_data: float
+
+
+@dataclass(frozen=True, slots=True)
+class LatentStatistics:
+    """The mean and the deviation of each channel of what a VAE encodes to."""
+
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
+
+
+# Where a file does not say: ComfyUI's for Playground 2.5, and `ModelSamplingContinuousEDM`'s own.
+_USUAL_LEVELS = {
+    PredictionType.EDM: EdmLevels(0.002, 80.0, 0.5),
+    PredictionType.EDM_V: EdmLevels(0.002, 120.0, 1.0),
+}
+
+
+def usual_levels(prediction: PredictionType) -> EdmLevels | None:
+    """The levels of a kind of prediction; None for those that are trained by timesteps."""
+    return _USUAL_LEVELS.get(prediction)
+
+
+def edm_of_file(index: TensorIndex) -> tuple[PredictionType, EdmLevels, str] | None:
+    """What its keys say, and which they are; None where they say nothing."""
+    if _MEAN in index.tensors and _DEVIATION in index.tensors:
+        return PredictionType.EDM, _USUAL_LEVELS[PredictionType.EDM], f"keys {_MEAN}, {_DEVIATION}"
+    if _HIGHEST not in index.tensors:
+        return None
+    usual = _USUAL_LEVELS[PredictionType.EDM_V]
+    highest = _number(index, _HIGHEST)
+    lowest = _number(index, _LOWEST) if _LOWEST in index.tensors else usual.sigma_min
+    levels = EdmLevels(lowest, highest, usual.sigma_data)
+    if not 0 < lowest < highest < np.inf:
+        raise damaged(index.path, f"its levels go from {lowest:g} to {highest:g}")
+    return PredictionType.EDM_V, levels, f"key {_HIGHEST} is {highest:g}"
+
+
+def statistics_of_file(index: TensorIndex) -> LatentStatistics | None:
+    """How the latents of a file's denoiser are normalised, where its keys say so."""
+    if _MEAN not in index.tensors or _DEVIATION not in index.tensors:
+        return None
+    mean, deviation = _numbers(index, _MEAN), _numbers(index, _DEVIATION)
+    if len(mean) != len(deviation) or not all(0 < value < np.inf for value in deviation):
+        raise damaged(index.path, f"{_MEAN} and {_DEVIATION} are no means and deviations")
+    return LatentStatistics(mean, deviation)
+
+
+def edm_of_scheduler(scheduler: SchedulerFile) -> tuple[PredictionType, EdmLevels] | None:
+    """What a diffusers scheduler says; None for those that go by timesteps."""
+    continuous = scheduler.timestep_type == "continuous"
+    prediction = _PREDICTIONS.get(scheduler.prediction_type)
+    if scheduler.class_name not in _EDM_SCHEDULERS:
+        # EulerDiscreteScheduler with levels between the timesteps is told log(sigma) / 4, too.
+        if not continuous or prediction is not PredictionType.EDM_V:
+            return None
+        data = 1.0
+    else:
+        data = 0.5 if scheduler.sigma_data is None else scheduler.sigma_data
+    if prediction is None:
+        return None
+    low = 0.002 if scheduler.sigma_min is None else scheduler.sigma_min
+    high = 80.0 if scheduler.sigma_max is None else scheduler.sigma_max
+    return prediction, EdmLevels(low, high, data)
+
+
+def _number(index: TensorIndex, key: str) -> float:
+    values = _numbers(index, key)
+    if len(values) != 1:
+        raise damaged(index.path, f"{key} has {len(values)} numbers instead of one")
+    return values[0]
+
+
+def _numbers(index: TensorIndex, key: str) -> tuple[float, ...]:
+    tensor = index.tensors[key]
+    if not 1 <= tensor.elements <= _MOST_CHANNELS:
+        raise damaged(index.path, f"{key} has the shape {list(tensor.shape)}")
+    values = mapped(tensor).astype(np.float32).reshape(-1)
+    if not np.isfinite(values).all():
+        raise damaged(index.path, f"{key} holds what is no number")
+    return tuple(float(value) for value in values)

@@ -1,0 +1,54 @@
+"""Whether one checkpoint can finish another's pictures."""
+
+from dataclasses import replace
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.identify import require_complete
+from engine.graphs.unet import UNetConfig
+
+
+def with_refiner(
+    checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint
+) -> IdentifiedCheckpoint:
+    """The checkpoint with a refiner, whose VAE is not needed.
+
+    The SDXL refiner is made for it; like the tools, it may be any checkpoint that sees the same
+    latents. Raises EngineError CHECKPOINT_MISMATCH where it does not, or wants more than latents,
+    and CHECKPOINT_INCOMPLETE where its denoiser or a text encoder is missing.
+    """
+    parts = tuple(part for part in refiner.missing if part is not Component.VAE)
+    require_complete(replace(refiner, missing=parts))
+    if not _see_the_same(checkpoint, refiner):
+        raise _misfit(
+            checkpoint,
+            refiner,
+            f"its latents are those of {refiner.family}, not of {checkpoint.family}",
+        )
+    unet = refiner.components[Component.DENOISER].config
+    if isinstance(unet, UNetConfig) and unet.in_channels != checkpoint.latent.channels:
+        raise _misfit(checkpoint, refiner, "it needs a mask or a picture beside the latent")
+    return replace(checkpoint, refiner=replace(refiner, latent=checkpoint.latent, refines=True))
+
+
+def _see_the_same(one: IdentifiedCheckpoint, other: IdentifiedCheckpoint) -> bool:
+    ours, theirs = one.latent, other.latent
+    if Component.VAE in other.components and ours.downscale != theirs.downscale:
+        return False
+    return (ours.channels, ours.scale, ours.shift, ours.statistics) == (
+        theirs.channels,
+        theirs.scale,
+        theirs.shift,
+        theirs.statistics,
+    )
+
+
+def _misfit(
+    checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint, why: str
+) -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_MISMATCH,
+        f"{refiner.path.name} cannot refine pictures of {checkpoint.path.name}: {why}.",
+        "Choose the SDXL refiner for an SDXL checkpoint, or one of the same family.",
+    )

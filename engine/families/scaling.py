@@ -1,0 +1,68 @@
+"""Scaled fp8: which keys beside a layer's weight say what its numbers count for.
+
+Two ways are in use, of one number a layer each. The older marks the component by a key `scaled_fp8`
+and has `<layer>.scale_weight` (ComfyUI until 2025, `comfy/ops.py`, `scaled_fp8_ops`); the newer has
+`<layer>.weight_scale` and says in `<layer>.comfy_quant`, or in the file's metadata, that it is fp8
+(`comfy/utils.py`, `convert_old_quants`). Scales of a layer's input serve hardware that multiplies
+in fp8, which nothing here does.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from backends.base import DType, FileSlice
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.families.base import Component
+from engine.families.numbering import damaged
+from engine.graphs.stored import ScaledSlice, StoredWeight
+
+_SCALES = (".scale_weight", ".weight_scale")
+_UNUSED = (".scale_input", ".input_scale", ".comfy_quant")
+_MARK = "scaled_fp8"
+_NUMBERS = {DType.F32, DType.F16, DType.BF16}
+
+
+@dataclass(frozen=True, slots=True)
+class ScaledKeys:
+    """A component's tensors, scaled ones with their scale, and how many keys only serve others."""
+
+    tensors: Mapping[str, StoredWeight]
+    ignored: int
+
+
+def with_scales(component: Component, tensors: Mapping[str, FileSlice], path: Path) -> ScaledKeys:
+    """Join each weight of a component with its scale.
+
+    Raises EngineError for a scale that is not one number, or of a weight that is not there.
+    """
+    weights: dict[str, StoredWeight] = dict(tensors)
+    scaled: set[str] = set()
+    ignored = 0
+    for name, scale in tensors.items():
+        if name == _MARK or name.endswith(_UNUSED):
+            ignored += 1
+            del weights[name]
+            continue
+        if not name.endswith(_SCALES):
+            continue
+        ending = next(ending for ending in _SCALES if name.endswith(ending))
+        weight = f"{name.removesuffix(ending)}.weight"
+        if weight not in tensors or weight in scaled:
+            raise damaged(path, f"its {name!r} scales no weight of its own")
+        if scale.elements != 1 or scale.dtype not in _NUMBERS:
+            raise _not_one_number(component, weight, path)
+        weights[weight] = ScaledSlice(tensors[weight], scale)
+        scaled.add(weight)
+        del weights[name]
+    return ScaledKeys(weights, ignored + len(scaled))
+
+
+def _not_one_number(component: Component, weight: str, path: Path) -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_UNREADABLE,
+        f"The {component.label} of {path.name} scales {weight!r} in parts, "
+        "which this version does not read.",
+        "Get the fp16 version, or fp8 with one scale for each layer.",
+    )

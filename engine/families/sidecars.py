@@ -1,0 +1,215 @@
+"""What people and tools write about a checkpoint: in its metadata, and in files beside it.
+
+It comes from strangers and is often wrong: a card of another version, a name that somebody typed.
+So it is read within limits, believed only where shapes and keys say nothing, and where it
+contradicts them the person is told. In the order in which it counts: the file's own metadata
+(Stability AI's ModelSpec, kohya's trainer), Civitai's card (`.civitai.info`), A1111's (`.json`).
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from engine.api.values import PredictionType
+from engine.checkpoints.index import TensorIndex
+
+# Civitai's cards hold the page's text and its pictures' prompts.
+MAX_CARD_BYTES = 1 << 20
+MAX_TEXT = 200
+MAX_WORDS = 40
+_SIDES = (256, 2048)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What one place says of a checkpoint, empty where it says nothing; texts are short.
+
+    `base_model` is its word for what the checkpoint is or was made from; `family` and `prediction`
+    are what that means here. `side`: pixels on a side that it was trained for. `hashes`: SHA-256
+    of the files it is about, in lower case.
+    """
+
+    source: str
+    base_model: str = ""
+    side: int | None = None
+    title: str = ""
+    trained_words: tuple[str, ...] = ()
+    notes: str = ""
+    hashes: frozenset[str] = frozenset()
+
+    @property
+    def words(self) -> str:
+        """Where it says what the checkpoint is, and how: "x.civitai.info: SD 2.1 768"."""
+        return f"{self.source}: {self.base_model}"
+
+    @property
+    def family(self) -> str | None:
+        """Our name for the family, None for one that is not said, unknown, or not ours."""
+        called = self.base_model.casefold()
+        return next((name for pattern, name in _FAMILIES if pattern.match(called)), None)
+
+    @property
+    def prediction(self) -> PredictionType | None:
+        """SD 2 for 768 pixels predicts v; no other name tells."""
+        predicts_v = self.family == "sd2" and "768" in self.base_model
+        return PredictionType.V if predicts_v else None
+
+
+# Civitai's base models, ModelSpec's architectures (github.com/Stability-AI/ModelSpec), kohya's
+# base versions (`library/train_util.py`) and A1111's SD versions.
+_FAMILIES = (
+    (re.compile(r"(sdxl|stable-diffusion-xl).*refiner"), "sdxl_refiner"),
+    (re.compile(r"sdxl|stable-diffusion-xl|pony$|illustrious|noobai|playground v2"), "sdxl"),
+    (re.compile(r"sd ?1|sd_v1|stable-diffusion-v1"), "sd1"),
+    (re.compile(r"sd ?2|sd_v2|stable-diffusion-v2"), "sd2"),
+)
+_SIZE = re.compile(r"\(?\s*([0-9]{3,4})\s*(?:[x,]\s*([0-9]{3,4})\s*)?\)?")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+def cards_of(index: TensorIndex) -> tuple[Card, ...]:
+    """Everything that is said of a single file, in the order in which it counts."""
+    found = (
+        _modelspec(index),
+        _kohya(index),
+        _civitai(index.path.with_suffix(".civitai.info")),
+        _a1111(index.path.with_suffix(".json")),
+    )
+    return tuple(card for card in found if card is not None)
+
+
+def _modelspec(index: TensorIndex) -> Card | None:
+    def said(field: str) -> str:
+        return _short(index.metadata.get(f"modelspec.{field}"))
+
+    card = Card(
+        "metadata: modelspec",
+        base_model=said("architecture"),
+        side=_side(said("resolution")),
+        title=said("title"),
+        trained_words=_listed(said("trigger_phrase")),
+        notes=said("usage_hint"),
+    )
+    return _telling(card)
+
+
+def _kohya(index: TensorIndex) -> Card | None:
+    def said(field: str) -> str:
+        return _short(index.metadata.get(f"ss_{field}"))
+
+    card = Card(
+        "metadata: kohya",
+        base_model=said("base_model_version"),
+        side=_side(said("resolution")),
+        title=said("output_name"),
+    )
+    return _telling(card)
+
+
+# --- files beside the checkpoint ---
+
+
+class _Hashes(msgspec.Struct, frozen=True):
+    sha256: str | None = msgspec.field(name="SHA256", default=None)
+
+
+class _CivitaiFile(msgspec.Struct, frozen=True):
+    hashes: _Hashes | None = None
+
+
+class _CivitaiModel(msgspec.Struct, frozen=True):
+    name: str | None = None
+
+
+class _CivitaiCard(msgspec.Struct, frozen=True):
+    """A model version as Civitai's API tells of it, which its helpers save beside the file."""
+
+    base_model: str | None = msgspec.field(name="baseModel", default=None)
+    trained_words: tuple[str, ...] | None = msgspec.field(name="trainedWords", default=None)
+    name: str | None = None
+    model: _CivitaiModel | None = None
+    files: tuple[_CivitaiFile, ...] | None = None
+
+
+class _A1111Card(msgspec.Struct, frozen=True):
+    """What A1111's editor of cards saves (`modules/ui_extra_networks_user_metadata.py`)."""
+
+    sd_version: str | None = msgspec.field(name="sd version", default=None)
+    activation_text: str | None = msgspec.field(name="activation text", default=None)
+    notes: str | None = None
+
+
+CardT = TypeVar("CardT", _CivitaiCard, _A1111Card)
+
+
+def _civitai(path: Path) -> Card | None:
+    said = _read(path, _CivitaiCard)
+    if said is None:
+        return None
+    stated = (file.hashes.sha256 for file in said.files or () if file.hashes)
+    hashes = (value.casefold() for value in stated if value)
+    names = (said.model.name if said.model else None, said.name)
+    card = Card(
+        _short(path.name),
+        base_model=_short(said.base_model),
+        title=" ".join(filter(None, map(_short, names))),
+        trained_words=tuple(filter(None, map(_short, (said.trained_words or ())[:MAX_WORDS]))),
+        hashes=frozenset(value for value in hashes if _SHA256.fullmatch(value)),
+    )
+    return _telling(card)
+
+
+def _a1111(path: Path) -> Card | None:
+    said = _read(path, _A1111Card)
+    if said is None:
+        return None
+    unknown = (said.sd_version or "").casefold() == "unknown"
+    card = Card(
+        _short(path.name),
+        base_model="" if unknown else _short(said.sd_version),
+        trained_words=_listed(_short(said.activation_text)),
+        notes=_short(said.notes),
+    )
+    return _telling(card)
+
+
+def _read(path: Path, kind: type[CardT]) -> CardT | None:
+    """A card, None where there is none: what is damaged or something else must stop nobody."""
+    try:
+        if not path.is_file():  # to open a pipe is to wait for somebody to write to it
+            return None
+        with path.open("rb") as file:
+            raw = file.read(MAX_CARD_BYTES + 1)
+        return msgspec.json.decode(raw, type=kind) if len(raw) <= MAX_CARD_BYTES else None
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _telling(card: Card) -> Card | None:
+    """The card, if it tells anything."""
+    return card if card != Card(card.source) else None
+
+
+def _short(text: str | None) -> str:
+    """A text as one printable line of bearable length."""
+    line = " ".join((text or "")[: 4 * MAX_TEXT].split())
+    return "".join(sign for sign in line if sign.isprintable())[:MAX_TEXT]
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    parts = (part.strip() for part in text.split(","))
+    return tuple(part for part in parts if part)[:MAX_WORDS]
+
+
+def _side(text: str) -> int | None:
+    """The side of the square of as many pixels as "1024x1024", "(768, 512)" or "768" has."""
+    match = _SIZE.fullmatch(text)
+    if not match:
+        return None
+    width, height = int(match[1]), int(match[2] or match[1])
+    side = round(math.sqrt(width * height) / 64) * 64
+    return side if _SIDES[0] <= side <= _SIDES[1] else None

@@ -1,0 +1,156 @@
+"""Tiny autoencoders (TAESD, TAESDXL): how their files are named, laid out, and found.
+
+The original comes as two files whose layers are numbered, `taesd_encoder` and `taesd_decoder`;
+ComfyUI's whole ones say so in a prefix; diffusers' `AutoencoderTiny` is one file. The decoder's
+first layer, a clamp, has no weights, and diffusers does not count it. SD's and SDXL's have the same
+shapes, so only names tell their latent spaces apart: in files, as in their folders, `taesdxl`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+from engine.checkpoints.diffusers_configs import PipelineFile, read_config
+from engine.checkpoints.diffusers_folder import ReadIndex
+from engine.checkpoints.index import TensorIndex, combined_digest
+from engine.errors import EngineError
+from engine.families import latent_spaces
+from engine.families.base import Component, ComponentSource, Parts
+from engine.families.latent_spaces import LatentSpace
+from engine.families.numbering import damaged
+from engine.graphs.stored import StoredWeight
+from engine.graphs.tiny_vae import TinyVaeConfig
+
+_SUFFIXES = {".safetensors", ".pth", ".pt"}
+_MOST_BYTES = 32 << 20
+_MOST_FILES = 5000
+_NAME = re.compile(r"taesd(?!3)", re.IGNORECASE)
+_OTHER_SIDE = {"encoder": "decoder", "decoder": "encoder"}
+_KEY = re.compile(
+    r"(?:(?:taesd_)?(?P<side>encoder|decoder)\.)?(?P<layers>layers\.)?(?P<place>\d+)\."
+    r"(?P<rest>(?:conv\.[024]\.)?(?:weight|bias))"
+)
+
+
+def is_tiny_vae(tensors: Mapping[str, StoredWeight]) -> bool:
+    """Whether these are a tiny autoencoder's, or one side's."""
+    return bool(tensors) and all(_KEY.fullmatch(name) for name in tensors)
+
+
+def is_tiny_vae_folder(path: Path) -> bool:
+    """Whether a folder is diffusers' of an `AutoencoderTiny` alone."""
+    config = path / "config.json"
+    return config.is_file() and read_config(config, PipelineFile).class_name == "AutoencoderTiny"
+
+
+def named_space(path: Path) -> LatentSpace | None:
+    """The latent space that the name of a file, or else of its folder, tells; None: none does."""
+    name = next((name for name in (path.name, path.parent.name) if _NAME.search(name)), None)
+    if name is None:
+        return None
+    return latent_spaces.SDXL if "xl" in name.casefold() else latent_spaces.SD
+
+
+def tiny_vae_parts(index: TensorIndex, read: ReadIndex) -> Parts:
+    """A tiny autoencoder as a VAE, with the other side from the file beside it if that is there.
+
+    Raises EngineError(CHECKPOINT_CORRUPT).
+    """
+    weights, digest = _canonical(index), index.digest
+    sides = {name.split(".")[0] for name in weights}
+    beside = _other_side(index.path, sides)
+    if beside is not None:
+        other = read(beside)
+        weights |= _canonical(other)
+        digest = combined_digest(digest, other.digest)
+    config = _config(weights, index.path)
+    space = named_space(index.path)
+    told = f"of {space.name} by its name" if space else "of this family, as no name says otherwise"
+    evidence = f"tiny VAE (TAESD), {config.latent_channels} latent channels, {told}"
+    source = ComponentSource(Component.VAE, config, weights)
+    return Parts({Component.VAE: source}, digest, (evidence,))
+
+
+def find_tiny_decoder(folder: Path, space: str, read: ReadIndex) -> Parts | None:
+    """The first tiny decoder below a folder for the latent space of that name."""
+    for path in islice(_candidates(folder), _MOST_FILES):
+        named = named_space(path)
+        if named is None or named.name != space:
+            continue
+        try:
+            index = read(path)
+            if not is_tiny_vae(index.tensors):
+                continue
+            parts = tiny_vae_parts(index, read)
+        except EngineError:
+            continue
+        config = parts.sources[Component.VAE].config
+        if isinstance(config, TinyVaeConfig) and config.decoder_blocks:
+            return parts
+    return None
+
+
+def _candidates(folder: Path) -> Iterator[Path]:
+    try:
+        paths = sorted(folder.rglob("*"))
+    except OSError:
+        return
+    for path in paths:
+        named = _NAME.search(path.name) or _NAME.search(path.parent.name)
+        fits = named and path.suffix.lower() in _SUFFIXES and path.is_file()
+        if fits and path.stat().st_size <= _MOST_BYTES:
+            yield path
+
+
+def _other_side(path: Path, sides: set[str]) -> Path | None:
+    """The file with the other side: named as this one is, but for that."""
+    if len(sides) != 1:
+        return None
+    (side,) = sides
+    other = path.with_name(path.name.replace(side, _OTHER_SIDE[side]))
+    return other if other != path and other.is_file() else None
+
+
+def _canonical(index: TensorIndex) -> dict[str, StoredWeight]:
+    """The tensors under diffusers' names."""
+    matches = {name: _KEY.fullmatch(name) for name in index.tensors}
+    # Numbers alone: a picture goes into the layer 0 of an encoder, a decoder's has no weights.
+    alone = "encoder" if "0.weight" in index.tensors else "decoder"
+    weights: dict[str, StoredWeight] = {}
+    for name, match in matches.items():
+        if match is None:
+            raise damaged(index.path, f"it holds {name!r}, which no tiny VAE has")
+        side, place = match["side"] or alone, int(match["place"])
+        if side == "decoder" and not match["layers"]:
+            place -= 1
+        weights[f"{side}.layers.{place}.{match['rest']}"] = index.tensors[name]
+    return weights
+
+
+def _config(weights: Mapping[str, StoredWeight], path: Path) -> TinyVaeConfig:
+    encoder, decoder = (_blocks(weights, side) for side in ("encoder", "decoder"))
+    first = weights.get("decoder.layers.0.weight") or weights.get("encoder.layers.0.weight")
+    if first is None or len(first.shape) != 4:
+        raise damaged(path, "it has no first layer of a tiny VAE")
+    channels = first.shape[1] if decoder else _last(weights, "encoder").shape[0]
+    return TinyVaeConfig(channels, first.shape[0], encoder, decoder)
+
+
+def _blocks(weights: Mapping[str, StoredWeight], side: str) -> tuple[int, ...] | None:
+    """Residual blocks between the layers that change the size; None where the side is missing."""
+    places = sorted({int(name.split(".")[2]) for name in weights if name.startswith(f"{side}.")})
+    if not places:
+        return None
+    counts = [0]
+    for place in places[1:]:
+        if f"{side}.layers.{place}.conv.0.weight" in weights:
+            counts[-1] += 1
+        elif place != places[-1]:
+            counts.append(0)
+    return tuple(counts)
+
+
+def _last(weights: Mapping[str, StoredWeight], side: str) -> StoredWeight:
+    last = max(int(name.split(".")[2]) for name in weights if name.startswith(f"{side}."))
+    return weights[f"{side}.layers.{last}.weight"]

@@ -1,0 +1,183 @@
+"""Previews by a tiny VAE (TAESD), on a thread of their own and for little of the steps' time.
+
+It runs on the processor: the job's own device where that is one, else ONNX Runtime's, which idles
+while a graphics processor takes the steps.
+"""
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from backends.base import Array, BackendError, RunCancelled, Session
+from backends.cpu import CpuBackend
+from engine.checkpoints.diffusers_folder import ReadIndex
+from engine.compile.compiler import Compiler, Network
+from engine.compile.shapes import offered
+from engine.errors import Cancelled, EngineError
+from engine.families.base import Component, IdentifiedCheckpoint, LatentFormat, Parts
+from engine.families.latent_spaces import SD, SDXL
+from engine.families.tiny_vaes import find_tiny_decoder
+from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder
+from engine.jobs.cancel import CancelToken
+from engine.jobs.devices import Candidate
+from engine.jobs.reporting import JobReporter
+from engine.memory.plan import WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+from engine.sampling.types import Latent
+
+_log = logging.getLogger(__name__)
+
+# At most so much of the steps' time goes into previews.
+SHARE = 0.03
+# Where that is less than one in so many steps, the linear ones, which are free, tell more.
+MOST_STEPS = 6
+# Larger latents are averaged: cells along a side.
+MOST_CELLS = 64
+# What a picture of so many cells takes, and its weights.
+PREVIEW_BYTES = 260 << 20
+
+Show = Callable[[int, NDArray[np.uint8]], None]
+
+
+class TinyPreview:
+    """Shows the picture of a step where there is time for it; closed with its job."""
+
+    def __init__(
+        self, load: Callable[[], Session], show: Show, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._load, self._show, self._clock = load, show, clock
+        self._thread = ThreadPoolExecutor(1, "preview")
+        self._lock = Lock()
+        self._session: Session | None = None
+        self._running: Future[None] | None = None
+        self._given_up = self._shown = self._closed = False
+        # Of the last picture: what it took, and when it was done. Of the last step: when, how long.
+        self._cost = self._done = 0.0
+        self._step_at: float | None = None
+        self._step_s = 0.0
+
+    def offer(self, step: int, latent: Latent) -> bool:
+        """A step's picture, [1, C, H, W]; whether such pictures are shown, this one or others."""
+        now = self._clock()
+        if self._step_at is not None:
+            self._step_s = now - self._step_at
+        self._step_at = now
+        if self._cost and self._step_s and self._cost > MOST_STEPS * SHARE * self._step_s:
+            self._given_up = True
+        if self._given_up:
+            return False
+        running = self._running is not None and not self._running.done()
+        rested = not self._cost or now - self._done >= self._cost * (1 / SHARE - 1)
+        if not running and rested:
+            self._running = self._thread.submit(self._make, step, latent.copy())
+        return self._shown
+
+    def close(self) -> None:
+        """Stop, and free what was loaded; nothing is shown after it."""
+        with self._lock:
+            self._closed = True
+            if self._session is not None:
+                self._session.cancel()
+        self._thread.shutdown(cancel_futures=True)
+        if self._session is not None:
+            self._session.close()
+
+    def _make(self, step: int, latent: Latent) -> None:
+        try:
+            if self._session is None:
+                session = self._load()
+                with self._lock:
+                    self._session = session
+            start = self._clock()
+            pixels = picture(self._session, latent)
+            self._done = self._clock()
+            self._cost = self._done - start
+        except (EngineError, Cancelled, BackendError, RunCancelled) as error:
+            self._given_up = True
+            _log.info("previews by a tiny VAE are given up: %s", error)
+            return
+        with self._lock:
+            if not self._closed:
+                self._shown = True
+                self._show(step, pixels)
+
+
+def picture(session: Session, latent: Latent) -> NDArray[np.uint8]:
+    """A tiny VAE's latent [1, C, H, W] decoded: uint8 [height, width, 3], of moderate size."""
+    (image,) = session.run({"latent": _averaged(np.nan_to_num(latent))}).values()
+    levels = np.clip((image[0] + 1) * 127.5, 0, 255)
+    return np.ascontiguousarray(np.rint(levels).astype(np.uint8).transpose(1, 2, 0))
+
+
+def _averaged(latent: Latent) -> Array:
+    factor = -(-max(latent.shape[2:]) // MOST_CELLS)
+    height, width = (max(1, side // factor) for side in latent.shape[2:])
+    if factor == 1:
+        return latent
+    cut = latent[:, :, : height * factor, : width * factor]
+    blocks = cut.reshape(*latent.shape[:2], height, factor, width, factor)
+    return np.ascontiguousarray(blocks.mean((3, 5), dtype=np.float32))
+
+
+def tiny_decoder_for(
+    checkpoint: IdentifiedCheckpoint, models: Path | None, read: ReadIndex
+) -> Parts | None:
+    """The checkpoint's own VAE if that is a tiny one, else one among the person's files."""
+    if isinstance(checkpoint.components[Component.VAE].config, TinyVaeConfig):
+        return checkpoint.parts
+    space = checkpoint.latent.space
+    return find_tiny_decoder(models, space, read) if models and space else None
+
+
+def scale_of(checkpoint: IdentifiedCheckpoint) -> float:
+    """What a latent is multiplied by to be a tiny VAE's."""
+    if isinstance(checkpoint.components[Component.VAE].config, TinyVaeConfig):
+        return 1.0
+    return next(one.scale for one in (SD, SDXL) if one.name == checkpoint.latent.space)
+
+
+def loader(parts: Parts, candidate: Candidate, copies: WorkingCopies) -> Callable[[], Session]:
+    """Loads the decoder on the processor."""
+    source = parts.sources[Component.VAE]
+    config = source.config
+    assert isinstance(config, TinyVaeConfig)
+    sizes = {"batch": offered(1, 1, 1)}
+    sizes |= {side: offered(1, MOST_CELLS, MOST_CELLS) for side in ("height", "width")}
+    network = Network(
+        "preview", lambda g: tiny_decoder(g, config), source.weights, parts.digest, sizes
+    )
+
+    def load() -> Session:
+        backend, device = candidate.backend, candidate.device
+        if device.id != "cpu":
+            backend = CpuBackend()
+            device = backend.probe()[0]
+        compiler = Compiler(backend, device, copies)
+        given = device.precisions[0], WeightPlacement.MEMORY
+        return compiler.load(network, *given, lambda _done, _total: None, CancelToken())
+
+    return load
+
+
+class Previewing:
+    """A `JobReporter` whose previews are a tiny VAE's where there is time for them."""
+
+    def __init__(
+        self, inner: JobReporter, previews: TinyPreview, checkpoint: IdentifiedCheckpoint
+    ) -> None:
+        self._inner, self._previews = inner, previews
+        self.shows_previews = True
+        self._scale = np.float32(scale_of(checkpoint))
+        self.expect, self.phase, self.progress = inner.expect, inner.phase, inner.progress
+        self.image_saved, self.warning, self.show = inner.image_saved, inner.warning, inner.show
+
+    def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
+        """By the tiny VAE, or as the other reporter does it."""
+        if not self._previews.offer(step, form.latent(latent) * self._scale):
+            self._inner.preview(step, latent, form)

@@ -1,0 +1,177 @@
+"""A mask's pixels: blurred, cropped to, filled in, and as cells of the latent.
+
+Masks are Pillow images of shades of grey ("L"), white where it is painted.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageFilter, ImageOps
+
+from engine.api.conventions import Masking
+from engine.sampling.types import Latent
+
+# Left, top, right and bottom in pixels; the last two are outside.
+Box = tuple[int, int, int, int]
+_LANCZOS = Image.Resampling.LANCZOS
+# Pixels of at least this level are painted where there is nothing in between.
+_HALF = 128
+# Radius and how often it is laid over (`modules/masking.py:fill`).
+_FILL = ((256, 1), (64, 1), (16, 2), (4, 4), (2, 2), (0, 1))
+
+
+def blurred(mask: Image.Image, deviation: int) -> Image.Image:
+    """As A1111 does with OpenCV: across, then down, each rounded to 256 levels."""
+    if deviation == 0:
+        return mask
+    reach = int(2.5 * deviation + 0.5)
+    places = np.arange(-reach, reach + 1)
+    kernel = np.exp(-(places**2) / (2 * deviation**2))
+    kernel /= kernel.sum()
+    pixels = np.asarray(mask, np.float64)
+    for axis in (1, 0):
+        margins = [(0, 0), (0, 0)]
+        margins[axis] = (reach, reach)
+        padded = np.pad(pixels, margins, mode="reflect")
+        size = pixels.shape[axis]
+        shifted = (np.take(padded, range(i, i + size), axis) for i in range(len(kernel)))
+        total = np.zeros_like(pixels)
+        for weight, part in zip(kernel, shifted, strict=True):
+            total += weight * part
+        pixels = np.rint(total)
+    return Image.fromarray(pixels.astype(np.uint8))
+
+
+def surroundings(mask: Image.Image, padding: int, width: int, height: int) -> Box | None:
+    """The part of a picture that is painted where only the masked part is; None for no mask.
+
+    The mask with its padding, made wider or higher to the proportions of `width` x `height` as far
+    as the picture goes (`get_crop_region_v2` and `expand_crop_region` of `modules/masking.py`,
+    which diffusers' `VaeImageProcessor.get_crop_region` has as well).
+    """
+    box = mask.getbbox()
+    if box is None:
+        return None
+    left, top = max(box[0] - padding, 0), max(box[1] - padding, 0)
+    right, bottom = min(box[2] + padding, mask.width), min(box[3] + padding, mask.height)
+    wanted = width / height
+    if (right - left) / (bottom - top) > wanted:
+        missing = int((right - left) / wanted - (bottom - top))
+        top, bottom = _widened(top, bottom, missing, mask.height)
+    else:
+        missing = int((bottom - top) * wanted - (right - left))
+        left, right = _widened(left, right, missing, mask.width)
+    return left, top, right, bottom
+
+
+def _widened(start: int, end: int, by: int, limit: int) -> tuple[int, int]:
+    start -= by // 2
+    end += by - by // 2
+    over = max(end - limit, 0)
+    start, end = start - over, end - over
+    under = max(-start, 0)
+    return start + under, min(end + under, limit)
+
+
+def fitted(image: Image.Image, width: int, height: int) -> Image.Image:
+    """As large as fits, in the middle; its edges are drawn out (`images.resize_image`, mode 2)."""
+    wide = image.width * height <= width * image.height
+    inner = (image.width * height // image.height, height) if wide else (
+        width, image.height * width // image.width,
+    )  # fmt: skip
+    resized = image.resize(inner, _LANCZOS)
+    left, top = width // 2 - inner[0] // 2, height // 2 - inner[1] // 2
+    result = Image.new(image.mode, (width, height))
+    result.paste(resized, (left, top))
+    if top > 0:
+        first, last = (0, 0, width, 0), (0, inner[1], width, inner[1])
+        result.paste(resized.resize((width, top), box=first), (0, 0))
+        result.paste(resized.resize((width, top), box=last), (0, top + inner[1]))
+    elif left > 0:
+        first, last = (0, 0, 0, height), (inner[0], 0, inner[0], height)
+        result.paste(resized.resize((left, height), box=first), (0, 0))
+        result.paste(resized.resize((left, height), box=last), (left + inner[0], 0))
+    return result
+
+
+def covering(image: Image.Image, width: int, height: int) -> Image.Image:
+    """As small as covers it, the middle of it (`images.resize_image`, mode 1)."""
+    wide = image.width * height > width * image.height
+    inner = (image.width * height // image.height, height) if wide else (
+        width, image.height * width // image.width,
+    )  # fmt: skip
+    result = Image.new(image.mode, (width, height))
+    place = (width // 2 - inner[0] // 2, height // 2 - inner[1] // 2)
+    result.paste(image.resize(inner, _LANCZOS), place)
+    return result
+
+
+def filled(picture: Image.Image, mask: Image.Image) -> Image.Image:
+    """A picture in RGB whose masked part is the colours around it (`modules/masking.py:fill`)."""
+    result = Image.new("RGBA", picture.size)
+    kept = without_masked(picture, mask)
+    for radius, times in _FILL:
+        layer = kept.filter(ImageFilter.GaussianBlur(radius)).convert("RGBA")
+        for _ in range(times):
+            result.alpha_composite(layer)
+    return result.convert("RGB")
+
+
+def without_masked(picture: Image.Image, mask: Image.Image) -> Image.Image:
+    """A picture as "RGBa", transparent where the mask is white."""
+    result = Image.new("RGBa", picture.size)
+    result.paste(picture.convert("RGBA").convert("RGBa"), mask=ImageOps.invert(mask))
+    return result
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellMask:
+    """A mask in cells of the latent: float32 [1, 1, height, width], 1 where it is painted.
+
+    `blended` is what keeps the rest, `seen` what an inpainting denoiser is told.
+    """
+
+    blended: Latent
+    seen: Latent
+
+
+def is_painted(mask: Image.Image) -> NDArray[np.bool_]:
+    """Which pixels are painted, bool [height, width], where there is nothing in between."""
+    return np.asarray(mask) >= _HALF
+
+
+def cell_mask(mask: Image.Image, masking: Masking, downscale: int) -> CellMask:
+    """A mask of a picture as cells, each of `downscale` x `downscale` pixels.
+
+    A1111: Pillow's bicubic reduction, rounded (`StableDiffusionProcessingImg2Img.init`), and the
+    corners of cells. ComfyUI: linear interpolation, that is, the middle of each cell
+    (`reshape_mask`), rounded for the denoiser. diffusers: corners (`prepare_mask_latents`).
+    """
+    corners = is_painted(mask)[::downscale, ::downscale].astype(np.float32)
+    match masking:
+        case Masking.A1111:
+            size = mask.width // downscale, mask.height // downscale
+            reduced = mask.resize(size, Image.Resampling.BICUBIC)
+            return CellMask(_as_latent(np.around(_shares(reduced))), _as_latent(corners))
+        case Masking.COMFY:
+            middle = _middles(_shares(mask), downscale)
+            return CellMask(_as_latent(middle), _as_latent(np.around(middle)))
+        case Masking.DIFFUSERS:
+            return CellMask(_as_latent(corners), _as_latent(corners))
+
+
+def _shares(mask: Image.Image) -> Latent:
+    """How much of each pixel is painted, from 0 to 1."""
+    return np.asarray(mask, np.float32) / np.float32(255)
+
+
+def _as_latent(cells: Latent) -> Latent:
+    return np.ascontiguousarray(cells[np.newaxis, np.newaxis])
+
+
+def _middles(pixels: Latent, downscale: int) -> Latent:
+    """The mean of the pixels that meet in the middle of each cell."""
+    before, after = (downscale - 1) // 2, downscale // 2
+    rows = (pixels[before::downscale] + pixels[after::downscale]) / 2
+    return (rows[:, before::downscale] + rows[:, after::downscale]) / 2

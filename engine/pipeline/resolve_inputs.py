@@ -1,0 +1,149 @@
+"""Fills the gaps of what a request paints over, and refuses what cannot be."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from engine.api.conventions import convention_of
+from engine.api.limits import MAX_FEATHER, MAX_MASK_BLUR, MAX_MASK_PADDING, MAX_SIDE
+from engine.api.masks import MaskedContent, MaskOptions
+from engine.api.request import GenerateRequest, GuidanceOptions, InputImage
+from engine.api.values import ConventionName, ErrorCode, InputRole
+from engine.errors import EngineError
+from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.canvas import grown
+from engine.pipeline.inputs import picture_size
+from engine.pipeline.networks import Beside, seen_beside
+from engine.pipeline.ranges import check_range, invalid
+
+_DEFAULT_STRENGTH = 0.75
+# Of A1111's window and diffusers' pipelines.
+_DEFAULT_IMAGE_GUIDANCE = 1.5
+_A1111_BLUR = 4
+
+Sides = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FilledInputs:
+    """What follows from a request's pictures."""
+
+    width: int
+    height: int
+    strength: float
+    mask_options: MaskOptions
+    guidance_options: GuidanceOptions
+
+
+def fill_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> FilledInputs:
+    """Size, strength, mask and image guidance without gaps; the size is not checked.
+
+    Raises EngineError: REQUEST_INVALID, or INPUT_IMAGE_UNREADABLE.
+    """
+    _check_inputs(request, checkpoint)
+    edits = seen_beside(checkpoint) is Beside.PICTURE
+    options = _mask_options(request)
+    width, height = request.width, request.height
+    if options.expands and width is None and height is None:
+        # The margins are what the record needs to make it again.
+        size = picture_size(_path(request, InputRole.INIT))
+        left, top, right, bottom = grown(size, options.expand, checkpoint.latent.downscale)
+        options = msgspec.structs.replace(options, expand=(left, top, right, bottom))
+        width, height = size[0] + left + right, size[1] + top + bottom
+    elif edits or (_has(request, InputRole.MASK) and not options.only_masked):
+        own = _whole_cells(_path(request, InputRole.INIT), checkpoint.latent.downscale)
+        width = own[0] if width is None else width
+        height = own[1] if height is None else height
+    strength = request.strength
+    if strength is None:
+        # An instruction is followed from noise, and what an inpainting denoiser paints, too.
+        sees_mask = seen_beside(checkpoint) is Beside.MASK and _has(request, InputRole.MASK)
+        strength = 1.0 if edits or sees_mask or options.expands else _DEFAULT_STRENGTH
+    return FilledInputs(
+        width=checkpoint.default_size if width is None else width,
+        height=checkpoint.default_size if height is None else height,
+        strength=strength,
+        mask_options=options,
+        guidance_options=_guidance_options(request.guidance_options, edits=edits),
+    )
+
+
+def _mask_options(request: GenerateRequest) -> MaskOptions:
+    """Without gaps; as nobody chose them where nothing is masked."""
+    options = request.mask_options
+    if not _has(request, InputRole.MASK) and not options.expands:
+        return MaskOptions()
+    check_range("blur of the mask", options.blur or 0, 0, MAX_MASK_BLUR)
+    check_range("padding of the mask", options.padding, 0, MAX_MASK_PADDING)
+    check_range("feather", options.feather, 0, MAX_FEATHER)
+    for margin in options.expand:
+        check_range("margin", margin, 0, MAX_SIDE)
+    if options.expands and options.only_masked:
+        hint = "Leave one of them out: all that is new is painted with the whole."
+        raise invalid("A canvas cannot grow where only what is masked is painted.", hint)
+    blur, content = options.blur, options.content
+    if blur is None:
+        a1111s = convention_of(request.convention).name is ConventionName.A1111
+        blur = _A1111_BLUR if a1111s and not options.expands else 0
+    if content is None:
+        content = MaskedContent.FILL if options.expands else MaskedContent.ORIGINAL
+    return msgspec.structs.replace(options, blur=blur, content=content)
+
+
+def _guidance_options(options: GuidanceOptions, *, edits: bool) -> GuidanceOptions:
+    guidance = options.image_guidance
+    if not edits:
+        guidance = None
+    elif guidance is None:
+        guidance = _DEFAULT_IMAGE_GUIDANCE
+    return msgspec.structs.replace(options, image_guidance=guidance)
+
+
+def _check_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> None:
+    roles = [image.role for image in request.inputs]
+    for image in request.inputs:
+        _check_input(image)
+    for role, what in ((InputRole.INIT, "picture"), (InputRole.MASK, "mask")):
+        if roles.count(role) > 1:
+            raise invalid(f"Only one {what} can be used at a time.", "Leave the others out.")
+    if InputRole.INIT in roles:
+        return
+    hint = "Give it with --init FILE."
+    if InputRole.MASK in roles:
+        raise invalid("A mask says which part of a picture is painted, and there is none.", hint)
+    if request.mask_options.expands:
+        raise invalid("A canvas grows around a picture, and there is none.", hint)
+    if seen_beside(checkpoint) is Beside.PICTURE:
+        raise invalid(f"{checkpoint.path.name} edits a picture, and there is none.", hint)
+
+
+def _check_input(image: InputImage) -> None:
+    if image.role not in (InputRole.INIT, InputRole.MASK):
+        raise invalid(
+            f"A {image.role.value} picture cannot be used yet.", "Use a picture and a mask."
+        )
+    if image.weight != 1 or image.range != (0, 1):
+        hint = "Use the strength to say how much of it is redrawn."
+        raise invalid("A picture to be redrawn has no weight or range.", hint)
+    if not Path(image.path).is_file():
+        kind = "mask" if image.role is InputRole.MASK else "picture"
+        raise EngineError(
+            ErrorCode.INPUT_IMAGE_UNREADABLE,
+            f"There is no {kind} {image.path}.",
+            "Choose a PNG, JPEG or WebP file.",
+        )
+
+
+def _has(request: GenerateRequest, role: InputRole) -> bool:
+    return any(image.role is role for image in request.inputs)
+
+
+def _path(request: GenerateRequest, role: InputRole) -> Path:
+    return Path(next(image.path for image in request.inputs if image.role is role))
+
+
+def _whole_cells(path: Path, cell: int) -> Sides:
+    """A picture's own size, to the nearest multiples of a latent's cell."""
+    width, height = (max(round(side / cell) * cell, cell) for side in picture_size(path))
+    return width, height

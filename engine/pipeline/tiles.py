@@ -1,0 +1,98 @@
+"""How a picture is covered by tiles, and what the whole's statistics are by those of its tiles."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+
+import numpy as np
+
+from backends.base import Array
+from engine.graphs.vae import NORM_EPSILON
+from engine.graphs.vae_tiles import ShellNorm
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Cells along one axis: what a tile sees, and the part of it that is kept."""
+
+    start: int
+    stop: int
+    kept_from: int
+    kept_to: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A tile of a picture, in cells."""
+
+    rows: Span
+    columns: Span
+
+    def seen(self, whole: Array, scale: int = 1) -> Array:
+        """Its part of [batch, channels, height, width] with `scale` numbers along a cell."""
+        rows, columns = self.rows, self.columns
+        return np.ascontiguousarray(
+            whole[
+                ...,
+                rows.start * scale : rows.stop * scale,
+                columns.start * scale : columns.stop * scale,
+            ]
+        )
+
+    def keep(self, seen: Array, whole: Array, scale: int = 1) -> None:
+        """Write the part that is kept, of what `seen` became, into the whole."""
+        rows, columns = self.rows, self.columns
+        height, width = rows.kept_to - rows.kept_from, columns.kept_to - columns.kept_from
+        top, left = rows.kept_from - rows.start, columns.kept_from - columns.start
+        whole[
+            ...,
+            rows.kept_from * scale : rows.kept_to * scale,
+            columns.kept_from * scale : columns.kept_to * scale,
+        ] = seen[..., top * scale : (top + height) * scale, left * scale : (left + width) * scale]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """Tiles of one size, no longer than asked for, that keep `halo` cells between two seams."""
+
+    tiles: tuple[Tile, ...]
+    # Of every tile, in cells.
+    size: tuple[int, int]
+
+
+def tiling(size: tuple[int, int], longest: int, halo: int) -> Tiling:
+    """Cover `size` cells; tiles are as small as their number allows."""
+    rows, columns = (_spans(side, longest, halo) for side in size)
+    tiles = tuple(Tile(*spans) for spans in product(rows, columns))
+    return Tiling(tiles, (rows[0].stop - rows[0].start, columns[0].stop - columns[0].start))
+
+
+def _spans(side: int, longest: int, halo: int) -> list[Span]:
+    if side <= longest:
+        return [Span(0, side, 0, side)]
+    kept = max(1, longest - 2 * halo)
+    count = math.ceil((side - 2 * halo) / kept)
+    length = min(side, math.ceil((side - 2 * halo) / count) + 2 * halo)
+    starts = [round(i * (side - length) / (count - 1)) for i in range(count)]
+    # Seams lie in the middle of what two tiles share.
+    seams = [0, *((a + length + b) // 2 for a, b in pairwise(starts)), side]
+    return [Span(start, start + length, seams[i], seams[i + 1]) for i, start in enumerate(starts)]
+
+
+def shared_norms(
+    norms: Sequence[ShellNorm], groups: int, measured: Array
+) -> Iterator[tuple[str, Array]]:
+    """What each normalisation is told, by the name of its input, from the statistics of tiles.
+
+    `measured` is [tiles, 2 * groups * norms], of tiles of equal size, means before variances.
+    The variance of the whole is that of the means, too (Chan et al. 1979).
+    """
+    by_norm = measured.reshape(len(measured), len(norms), 2, groups).astype(np.float64)
+    means, variances = by_norm[:, :, 0], by_norm[:, :, 1]
+    mean = means.mean(0)
+    factor = 1 / np.sqrt(variances.mean(0) + means.var(0) + NORM_EPSILON)
+    for i, norm in enumerate(norms):
+        each = norm.channels // groups
+        yield f"{norm.name}.centre", np.repeat(-mean[i], each).astype(np.float32)
+        yield f"{norm.name}.factor", np.repeat(factor[i], each).astype(np.float32)

@@ -1,0 +1,41 @@
+"""The levels of networks that were trained as in EDM: any level between two, and no timesteps."""
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.api.values import ConventionName
+from engine.sampling.schedules.ramp import linspace
+from engine.sampling.schedules.training import NoiseSchedule
+from engine.sampling.types import Sigmas
+
+_COUNT = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EdmSchedule(NoiseSchedule):
+    """Levels evenly spaced in log sigma, for the schedules that count training levels.
+
+    The network is told log(sigma) / 4 in place of a timestep: c_noise of Karras et al. (2022),
+    table 1. ComfyUI `ModelSamplingContinuousEDM`, diffusers `EDMEulerScheduler.precondition_noise`.
+    """
+
+    @classmethod
+    def between(
+        cls, sigma_min: float, sigma_max: float, sigma_data: float, convention: ConventionName
+    ) -> Self:
+        """Build a thousand levels; `sigma_data` is the deviation of the latents in training."""
+        logs = linspace(math.log(sigma_min), math.log(sigma_max), _COUNT)
+        sigmas = np.exp(logs).astype(np.float64)
+        return cls(1 / (1 + sigmas**2), convention, sigma_data)
+
+    def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
+        """What the network is told of a level."""
+        return np.float32(np.float32(0.25) * np.log(sigma))
+
+    def timestep_to_sigma(self, timesteps: NDArray[np.float32]) -> Sigmas:
+        """The levels that the network is told of so."""
+        return np.exp(timesteps / np.float32(0.25))

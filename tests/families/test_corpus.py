@@ -1,0 +1,34 @@
+"""Each header of the corpus is one thing, with the parts it has, in words, and soon."""
+
+from pathlib import Path
+
+import pytest
+
+from engine.checkpoints.safetensors import read_index
+from engine.families import identify
+from engine.families.identify import FAMILIES
+from engine.families.recognition import KINDS, listing
+from tests.families.corpus import corpus
+
+CORPUS = corpus()
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_each_is_of_one_family(tmp_path: Path, name: str) -> None:
+    entry = CORPUS[name]
+    path = entry.write(tmp_path / "x.safetensors")
+    text = listing(read_index(path).tensors)
+    found = [family.name for family in FAMILIES if family.recognises(text)]
+    assert found + [kind.title for kind in KINDS if kind.matches(text)] == [entry.family]
+    checkpoint = identify(path)
+    assert (checkpoint.family, checkpoint.variant) == (entry.family, entry.variant)
+    assert checkpoint.missing == entry.missing
+    assert checkpoint.prediction is entry.prediction
+    title = next(family.title for family in FAMILIES if family.name == entry.family)
+    assert checkpoint.evidence[-1].startswith(f"{title}, {entry.prediction.label} because ")
+
+
+def test_the_corpus_is_whole() -> None:
+    """Each family in each layout, type and variant; kilobytes each."""
+    assert len(CORPUS) > 80
+    assert {entry.family for entry in CORPUS.values()} == {family.name for family in FAMILIES}

@@ -1,0 +1,183 @@
+"""Previews by a tiny VAE: real pictures, for a small share of the steps' time, or not at all."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from backends.base import Array, Session, TensorSpec
+from engine.api.request import ComponentFiles
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.families.base import LatentFormat
+from engine.families.latent_spaces import SD
+from engine.jobs.cancel import CancelToken
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobRunner
+from engine.jobs.saving import PictureSaver
+from engine.jobs.tiny_preview import MOST_STEPS, SHARE, TinyPreview, picture
+from tests.families.tiny_vaes import write_diffusers, write_original
+from tests.pipeline.jobs import a_request
+from tests.tiny_checkpoint import SIDE, write_checkpoint
+
+LATENT = np.zeros((1, 4, 8, 8), np.float32)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Decoder:
+    """Takes `seconds` of the clock for a picture; `hold` makes it wait."""
+
+    inputs: tuple[TensorSpec, ...] = ()
+    outputs: tuple[TensorSpec, ...] = ()
+
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        self.clock, self.seconds, self.closed = clock, seconds, False
+        self.sizes: list[tuple[int, ...]] = []
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        self.clock.now += self.seconds
+        latent = feeds["latent"]
+        self.sizes.append(latent.shape)
+        return {"image": np.zeros((1, 3, *latent.shape[2:]), np.float32)}
+
+    def pin(self, name: str, array: Array) -> None:
+        raise AssertionError(name)
+
+    def cancel(self) -> None:
+        pass
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Bench:
+    """Offers steps of a length and waits for each picture."""
+
+    def __init__(self, seconds: float) -> None:
+        self.clock, self.shown = Clock(), list[int]()
+        self.decoder = Decoder(self.clock, seconds)
+        self.previews = TinyPreview(self._load, self._show, self.clock)
+
+    def steps(self, count: int, seconds: float) -> list[bool]:
+        answers: list[bool] = []
+        for step in range(1, count + 1):
+            answers.append(self.previews.offer(step, LATENT))
+            self._settle()
+            self.clock.now += seconds
+        return answers
+
+    def _settle(self) -> None:
+        running = self.previews._running  # pyright: ignore[reportPrivateUsage]
+        if running is not None:
+            running.result(timeout=10)
+
+    def _load(self) -> Session:
+        return self.decoder
+
+    def _show(self, step: int, pixels: NDArray[np.uint8]) -> None:
+        assert pixels.dtype == np.uint8
+        self.shown.append(step)
+
+
+def test_they_take_a_small_share_of_the_steps_time() -> None:
+    bench = Bench(seconds=0.1)
+    answers = bench.steps(60, seconds=1.0)
+    bench.previews.close()
+    assert bench.shown[0] == 1
+    assert len(bench.shown) >= 10
+    spent = 0.1 * (len(bench.shown) - 1)
+    assert spent <= SHARE * bench.clock.now
+    # Linear ones until the first is there, and never again: no flicker.
+    assert answers == [False] + [True] * 59
+    assert bench.decoder.closed
+
+
+def test_what_would_come_too_rarely_is_given_up_after_one() -> None:
+    seconds = 1.1 * MOST_STEPS * SHARE
+    bench = Bench(seconds)
+    answers = bench.steps(20, seconds=1.0 - seconds)
+    assert bench.shown == [1]
+    assert not any(answers[2:])
+    bench.previews.close()
+
+
+def test_a_decoder_that_fails_leaves_the_linear_ones() -> None:
+    def fail() -> Session:
+        raise EngineError(ErrorCode.BACKEND_FAILED, "no")
+
+    clock = Clock()
+    previews = TinyPreview(fail, lambda _step, _pixels: pytest.fail("shown"), clock)
+    assert not previews.offer(1, LATENT)
+    previews.close()
+    assert not previews.offer(2, LATENT)
+
+
+def test_large_latents_are_averaged() -> None:
+    decoder = Decoder(Clock(), 0)
+    latent = np.arange(4 * 128 * 100, dtype=np.float32).reshape(1, 4, 128, 100)
+    assert picture(decoder, latent).shape == (64, 50, 3)
+    assert decoder.sizes == [(1, 4, 64, 50)]
+
+
+class Collecting(SilentReporter):
+    """With `patient` steps the first picture comes before the second step."""
+
+    shows_previews = True
+
+    def __init__(self, *, patient: bool) -> None:
+        self.shown: list[NDArray[np.uint8]] = []
+        self.linear, self._patient, self._first = 0, patient, Event()
+
+    def preview(self, step: int, latent: Array, form: LatentFormat) -> None:
+        self.linear += 1
+        if self._patient:
+            assert self._first.wait(20)
+
+    def show(self, step: int, pixels: NDArray[np.uint8]) -> None:
+        self.shown.append(pixels)
+        self._first.set()
+
+
+def test_one_among_the_persons_files_is_used(tmp_path: Path) -> None:
+    checkpoint = write_checkpoint(tmp_path / "checkpoint")
+    config = checkpoint / "vae" / "config.json"
+    usual = json.loads(config.read_text()) | {"scaling_factor": SD.scale}
+    config.write_text(json.dumps(usual))
+    models = tmp_path / "models"
+    write_original(models / "vae_approx", "taesdxl")
+    for expected in (False, True):
+        reporter = Collecting(patient=expected)
+        request = a_request(checkpoint, backend="cpu", steps=12)
+        runner = JobRunner(tmp_path / "cache", models=models)
+        runner.run(request, PictureSaver(str(tmp_path / "out/"), 1), reporter, CancelToken())
+        assert bool(reporter.shown) == expected
+        assert reporter.linear >= 1
+        for pixels in reporter.shown:
+            # Twice the latent's side: what this tiny VAE makes of it.
+            assert pixels.shape == (SIDE, SIDE, 3)
+            assert pixels.std() > 1
+        write_original(models / "vae_approx", "taesd")
+
+
+def test_as_the_vae_it_makes_the_picture(tmp_path: Path) -> None:
+    checkpoint = write_checkpoint(tmp_path / "checkpoint")
+    tiny = write_diffusers(tmp_path / "taesd.safetensors")
+    plain = a_request(checkpoint, backend="cpu")
+    quick = a_request(checkpoint, backend="cpu", components=ComponentFiles(vae=str(tiny)))
+    runner, made = JobRunner(tmp_path / "cache"), list[bytes]()
+    for request in (plain, quick):
+        saver = PictureSaver(str(tmp_path / "out/"), 1)
+        (image,) = runner.run(request, saver, SilentReporter(), CancelToken()).images
+        made.append(image.path.read_bytes())
+    assert made[0] != made[1]

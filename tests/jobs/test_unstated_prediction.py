@@ -1,0 +1,110 @@
+"""A denoiser of which nothing says what it predicts is asked by the first job, and never again."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+
+from engine.api.request import CheckpointOverride, GenerateRequest
+from engine.api.values import PredictionType
+from engine.checkpoints.known_files import KnownFiles
+from engine.families import IdentifiedCheckpoint, identify
+from engine.jobs.cancel import CancelToken
+from engine.jobs.reporting import SilentReporter
+from engine.jobs.runner import JobRunner
+from engine.jobs.saving import PictureSaver, SavedImage
+from engine.sampling import prediction_probe
+from tests.unstated_checkpoint import PREDICTS_NOISE, PREDICTS_V, write_unstated
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A number for each time a denoiser was asked."""
+    probe, times = prediction_probe.probe_prediction, list[int]()
+
+    def counted(*arguments: object) -> object:
+        times.append(1)
+        return probe(*arguments)  # pyright: ignore[reportArgumentType]
+
+    monkeypatch.setattr("engine.pipeline.denoiser_run.probe_prediction", counted)
+    return times
+
+
+class Bench:
+    """A runner that believes its files' times, and a file."""
+
+    def __init__(self, folder: Path, gain: float) -> None:
+        self.path = write_unstated(folder / "found.safetensors", gain)
+        self.runner = JobRunner(folder / "cache")
+        self.runner.known_files = KnownFiles(folder / "known", lambda: 1 << 62)
+        self.out = f"{folder / 'out'}/"
+
+    def picture(self, prediction: PredictionType | None = None, count: int = 1) -> SavedImage:
+        request = GenerateRequest(
+            prompt="a red house",
+            checkpoint=str(self.path),
+            override=CheckpointOverride(prediction=prediction),
+            steps=4,
+            width=64,
+            height=64,
+            seed=1,
+            backend="cpu",
+            count=count,
+        )
+        saver = PictureSaver(self.out, count)
+        return self.runner.run(request, saver, SilentReporter(), CancelToken()).images[0]
+
+    def known(self) -> IdentifiedCheckpoint:
+        return identify(self.path, self.runner.known_files.read_index)
+
+
+def pixels(image: SavedImage) -> np.ndarray:
+    return np.asarray(Image.open(image.path))
+
+
+@pytest.mark.parametrize(
+    ("gain", "prediction"),
+    [(PREDICTS_NOISE, PredictionType.EPSILON), (PREDICTS_V, PredictionType.V)],
+)
+def test_the_first_picture_is_right_already(
+    tmp_path: Path, asked: list[int], gain: float, prediction: PredictionType
+) -> None:
+    bench = Bench(tmp_path, gain)
+    assert bench.known().parts.unstated is not None
+    first = bench.picture()
+    assert (first.record.prediction, asked) == (prediction, [1])
+    found = bench.known()
+    assert (found.prediction, found.parts.unstated) == (prediction, None)
+    reason = "because one step of the denoiser shows it"
+    assert found.evidence[-1] == f"SD 2.x, {prediction.label} {reason}"
+    again, said = bench.picture(), bench.picture(prediction)
+    assert asked == [1]
+    for image in (again, said):
+        assert image.record.prediction is prediction
+        np.testing.assert_array_equal(pixels(image), pixels(first))
+
+
+def test_the_kinds_make_other_pictures(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, PREDICTS_V)
+    right, wrong = bench.picture(), bench.picture(PredictionType.EPSILON)
+    assert wrong.record.request.override.prediction is PredictionType.EPSILON
+    difference = pixels(right).astype(float) - pixels(wrong)
+    assert np.abs(difference).mean() > 5
+
+
+def test_what_tells_nothing_leaves_the_guess(tmp_path: Path, asked: list[int]) -> None:
+    bench = Bench(tmp_path, 0.5)
+    assert bench.picture(count=2).record.prediction is PredictionType.EPSILON
+    assert bench.known().parts.unstated is not None
+    assert asked == [1]
+
+
+def test_a_file_that_says_so_is_not_asked(tmp_path: Path, asked: list[int]) -> None:
+    bench = Bench(tmp_path, PREDICTS_V)
+    bench.path.with_suffix(".yaml").write_text("parameterization: eps\n")
+    image = bench.picture()
+    assert (image.record.prediction, asked) == (PredictionType.EPSILON, [])
+    record = msgspec.json.encode(image.record.request.override)
+    assert record == b"{}"

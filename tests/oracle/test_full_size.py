@@ -1,0 +1,229 @@
+"""Each network of SD 2 and SDXL once at full size, from one file of random weights that both read.
+
+The file is float32, so that diffusers and we map it: its 0.3 to 10 GB are page cache, not memory.
+"""
+# pyright: basic, reportMissingImports=false
+# torch, diffusers and transformers are absent from the environment that is type-checked.
+
+import gc
+import logging
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.oracle, pytest.mark.slow, pytest.mark.timeout(3600)]
+torch = pytest.importorskip("torch")
+diffusers = pytest.importorskip("diffusers")
+transformers = pytest.importorskip("transformers")
+
+from diffusers.loaders import single_file_utils  # noqa: E402
+
+from backends.base import Array, DType, Precision  # noqa: E402
+from backends.cpu import CpuBackend  # noqa: E402
+from engine.api.request import ComponentFiles  # noqa: E402
+from engine.compile.compiler import Compiler, Network  # noqa: E402
+from engine.families import Component, IdentifiedCheckpoint, identify, supply  # noqa: E402
+from engine.graphs.unet import UNetConfig, size_waves, time_waves  # noqa: E402
+from engine.jobs.cancel import CancelToken  # noqa: E402
+from engine.memory.plan import WeightPlacement  # noqa: E402
+from engine.memory.working_copy import WorkingCopies  # noqa: E402
+from engine.pipeline import networks  # noqa: E402
+from tests.backends.samples import relative_error  # noqa: E402
+from tests.checkpoints.files import header, write_sparse  # noqa: E402
+from tests.families import listings  # noqa: E402
+from tests.families.listings import REFINER, SD2, SDXL, UNET, VAE, Listing, prefixed  # noqa: E402
+from tests.families.test_layouts import OPEN_CLIP, REFINER_TEXT  # noqa: E402
+from tests.oracle import published  # noqa: E402
+from tests.oracle.networks import normal  # noqa: E402
+from tests.oracle.published import Published, write_configs  # noqa: E402
+
+LOG = logging.getLogger(__name__)
+TOLERANCE = 1e-5
+SIDE = 256
+TIME = 731.25
+WAVES = 256
+END, START = 49407, 49406
+
+
+def write_random(path: Path, listing: Listing) -> Path:
+    """Weights as a network is initialised, one at a time; embeddings as large as trained ones'."""
+    random = np.random.default_rng(0)
+    raw, _ = header(listing, DType.F32)
+    with path.open("wb") as file:
+        file.write(len(raw).to_bytes(8, "little") + raw)
+        for name, shape in listing.items():
+            file.write(_drawn(random, name, shape).tobytes())
+    return path
+
+
+def _drawn(random: np.random.Generator, name: str, shape: tuple[int, ...]) -> Array:
+    drawn = random.standard_normal(shape, np.float32)
+    if "embedding" in name:
+        return drawn * np.float32(0.3)
+    if len(shape) > 1:
+        return drawn / np.float32(np.sqrt(np.prod(shape[1:])))
+    is_bias = name.endswith("bias")
+    return drawn * np.float32(0.1) + np.float32(not is_bias)
+
+
+def run_ours(folder: Path, network: Network, feeds: dict[str, Array]) -> dict[str, Array]:
+    backend = CpuBackend()
+    compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder / "cache"))
+    placement, token = WeightPlacement.MEMORY, CancelToken()
+    with closing(compiler.load(network, Precision.F32, placement, _ignore, token)) as session:
+        return session.run(feeds)
+
+
+def _ignore(done: int, total: int) -> None:
+    """Nobody watches."""
+
+
+def check(ours: Array, theirs: Array) -> None:
+    error = relative_error(ours, theirs)
+    LOG.info("relative error %.1e", error)
+    assert ours.shape == theirs.shape
+    assert error <= TOLERANCE
+
+
+def computed(module, call: Callable[[Any], Any]) -> Any:
+    with torch.no_grad():
+        return call(module)
+
+
+def from_single_file(kind, path: Path, config: Path, part: str):
+    options = {"torch_dtype": torch.float32, "local_files_only": True}
+    return kind.from_single_file(str(path), config=str(config), subfolder=part, **options).eval()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left(tmp_path: Path) -> Iterator[None]:
+    """pytest keeps folders for a while, and these files are large."""
+    yield
+    gc.collect()
+    shutil.rmtree(tmp_path)
+
+
+UNETS: dict[str, tuple[listings.UNetSizes, Published, int]] = {
+    "SD 2": (SD2, published.SD2, 0),
+    "SDXL": (SDXL, published.SDXL, 6),
+    "refiner": (REFINER, published.REFINER, 5),
+}
+
+
+@pytest.mark.parametrize("name", UNETS)
+def test_unet(tmp_path: Path, name: str) -> None:
+    sizes, model, told = UNETS[name]
+    path = write_random(tmp_path / "unet.safetensors", prefixed(UNET, listings.ldm_unet(sizes)))
+    checkpoint = identify(path)
+    unet = checkpoint.components[Component.DENOISER].config
+    assert isinstance(unet, UNetConfig)
+    sample, context = normal(1, 4, SIDE // 8, SIDE // 8), normal(2, 77, sizes.context, seed=1)
+    feeds = {
+        "sample": sample,
+        "time_waves": time_waves(unet, TIME),
+        "context": context,
+    }
+    more = {}
+    if told:
+        numbers = tuple(float(100 * n) for n in range(told))
+        pooled = normal(2, sizes.added - told * WAVES, seed=2)
+        feeds["added"] = np.concatenate([pooled, [size_waves(numbers, WAVES)] * 2], axis=1)
+        feeds["added"] = feeds["added"].astype(np.float32)
+        ids = torch.tensor([numbers] * 2)
+        more["added_cond_kwargs"] = {"text_embeds": torch.from_numpy(pooled), "time_ids": ids}
+
+    def call(module):
+        both = torch.from_numpy(np.concatenate([sample, sample]))
+        return module(both, torch.tensor([TIME]), torch.from_numpy(context), **more).sample
+
+    config = write_configs(tmp_path / "config", model)
+    module = from_single_file(diffusers.UNet2DConditionModel, path, config, "unet")
+    expected = computed(module, call).numpy()
+    del module
+    network = networks.denoiser(checkpoint, SIDE, SIDE)
+    check(next(iter(run_ours(tmp_path, network, feeds).values())), expected)
+
+
+def with_part(folder: Path, whole: Listing, component: Component, path: Path):
+    """A checkpoint of nothing but holes, and this part."""
+    checkpoint = identify(write_sparse(folder / "whole.safetensors", whole))
+    return supply(checkpoint, ComponentFiles(**{component.value: str(path)}))
+
+
+@pytest.mark.parametrize("coder", ["decoder", "encoder"])
+def test_vae(tmp_path: Path, coder: str) -> None:
+    path = write_random(tmp_path / "vae.safetensors", prefixed(VAE, listings.ldm_vae()))
+    config = write_configs(tmp_path / "config", published.SDXL)
+    module = from_single_file(diffusers.AutoencoderKL, path, config, "vae")
+    checkpoint = with_part(tmp_path, listings.sdxl(), Component.VAE, path)
+    if coder == "decoder":
+        latent = normal(1, 4, SIDE // 8, SIDE // 8)
+        expected = computed(module, lambda m: m.decode(torch.from_numpy(latent)).sample)
+        network, feeds = networks.decoder(checkpoint, SIDE, SIDE), {"latent": latent}
+    else:
+        image = normal(1, 3, SIDE, SIDE)
+        given = torch.from_numpy(image)
+        expected = computed(module, lambda m: m.encode(given).latent_dist.parameters)
+        network, feeds = networks.encoder(checkpoint, SIDE, SIDE), {"image": image}
+    check(next(iter(run_ours(tmp_path, network, feeds).values())), expected.numpy())
+
+
+def _tokens() -> tuple[np.ndarray, Array]:
+    """Two texts filled up with token 0, and where each ends."""
+    tokens = np.random.default_rng(0).integers(1, START, (2, 77))
+    ends = (9, 76)
+    for row, end in enumerate(ends):
+        tokens[row, 0], tokens[row, end], tokens[row, end + 1 :] = START, END, 0
+    return tokens, np.eye(77, dtype=np.float32)[list(ends)]
+
+
+def their_text(kind, path: Path, config: Path, part: str):
+    weights = single_file_utils.load_single_file_checkpoint(str(path), local_files_only=True)
+    return single_file_utils.create_diffusers_clip_model_from_ldm(
+        kind, weights, subfolder=part, config=str(config), torch_dtype=torch.float32
+    )
+
+
+def our_text(
+    folder: Path, checkpoint: IdentifiedCheckpoint, component: Component, skip: int
+) -> dict[str, Array]:
+    tokens, ends = _tokens()
+    network = networks.text_encoder(checkpoint, skip, component)
+    feeds: dict[str, Array] = {"tokens": tokens}
+    if component is Component.TEXT_ENCODER_2:
+        feeds["end"] = ends
+    return run_ours(folder, network, feeds)
+
+
+def test_open_clip_h(tmp_path: Path) -> None:
+    big = listings.open_clip(listings.ClipSizes(width=1024, layers=24))
+    path = write_random(tmp_path / "clip_h.safetensors", prefixed(OPEN_CLIP, big))
+    config = write_configs(tmp_path / "config", published.SD2)
+    module = their_text(transformers.CLIPTextModel, path, config, "text_encoder")
+    tokens = torch.from_numpy(_tokens()[0])
+    expected = computed(module, lambda m: m(tokens).last_hidden_state).numpy()
+    checkpoint = with_part(tmp_path, listings.sd2(), Component.TEXT_ENCODER, path)
+    found = our_text(tmp_path, checkpoint, Component.TEXT_ENCODER, checkpoint.text.clip_skip)
+    check(found["last_hidden_state"], expected)
+
+
+def test_open_clip_big_g(tmp_path: Path) -> None:
+    path = write_random(
+        tmp_path / "clip_g.safetensors", prefixed(REFINER_TEXT, listings.open_clip())
+    )
+    config = write_configs(tmp_path / "config", published.REFINER)
+    kind = transformers.CLIPTextModelWithProjection
+    module = their_text(kind, path, config, "text_encoder_2")
+    tokens = torch.from_numpy(_tokens()[0])
+    found = computed(module, lambda m: m(tokens, output_hidden_states=True))
+    hidden, pooled = found.hidden_states[-2].numpy(), found.text_embeds.numpy()
+    part = Component.TEXT_ENCODER_2
+    checkpoint = with_part(tmp_path, listings.sdxl_refiner(), part, path)
+    ours = our_text(tmp_path, checkpoint, part, checkpoint.text.clip_skip)
+    check(ours["last_hidden_state"], hidden)
+    check(ours["pooled"], pooled)

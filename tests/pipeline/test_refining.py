@@ -1,0 +1,104 @@
+"""Pictures that a second checkpoint finishes, in each tool's way."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from backends.base import Precision
+from backends.registry import find
+from engine.api.conventions import CONVENTIONS, RefinerHandover
+from engine.api.request import RefinerChoice
+from engine.api.values import ConventionName, ErrorCode, SamplerName
+from engine.errors import EngineError
+from engine.jobs.runner import load_checkpoint
+from tests.pipeline.jobs import a_request, run
+from tests.tiny_checkpoint import write_checkpoint
+
+STEPS = 6
+Pixels = NDArray[np.uint8]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two checkpoints of one latent space, with unlike weights and one VAE."""
+    folder = tmp_path_factory.mktemp("refining")
+    base, refiner = write_checkpoint(folder / "base"), write_checkpoint(folder / "other", seed=5)
+    vae = "vae/diffusion_pytorch_model.safetensors"
+    (refiner / vae).write_bytes((base / vae).read_bytes())
+    return base, refiner
+
+
+def picture(folders: tuple[Path, Path], at: float | None, **changes: object) -> Pixels:
+    """A picture that is handed over at this part of the run; None: not at all."""
+    found = find("cpu")
+    assert found
+    refiner = None if at is None else RefinerChoice(checkpoint=str(folders[1]), switch_at=at)
+    request = a_request(folders[0], steps=STEPS, refiner=refiner, **changes)
+    return run(request, found.create(), (Precision.F32,)).pixels[0]
+
+
+BY_EVALUATION = msgspec.structs.replace(
+    CONVENTIONS[ConventionName.A1111], refiner_handover=RefinerHandover.EVALUATION
+)
+conventions = pytest.mark.parametrize(
+    "convention", [*ConventionName, BY_EVALUATION], ids=[*ConventionName, "by evaluation"]
+)
+
+
+@conventions
+def test_both_ends(folders: tuple[Path, Path], convention: object) -> None:
+    """At the end of the run nobody takes over, at its beginning the refiner does all of it."""
+    habits = {"convention": convention, "sampler": SamplerName.EULER}
+    base, other = (
+        picture(folders, None, **habits),
+        picture((folders[1], folders[0]), None, **habits),
+    )
+    assert not np.array_equal(base, other)
+    np.testing.assert_array_equal(picture(folders, 1.0, **habits), base)
+    np.testing.assert_array_equal(picture(folders, 0.0, **habits), other)
+    between = picture(folders, 0.5, **habits)
+    assert not np.array_equal(between, base)
+    assert not np.array_equal(between, other)
+
+
+@conventions
+@pytest.mark.parametrize(
+    "sampler", [SamplerName.HEUN, SamplerName.DPMPP_SDE, SamplerName.EULER_ANCESTRAL]
+)
+def test_to_itself_is_nothing(
+    folders: tuple[Path, Path], convention: object, sampler: SamplerName
+) -> None:
+    """Samplers without a memory do not notice; the noise of their steps goes on as it was."""
+    habits = {"convention": convention, "sampler": sampler}
+    whole = picture(folders, None, **habits)
+    handed = picture((folders[0], folders[0]), 0.5, **habits)
+    starts_anew = convention in (ConventionName.COMFY, ConventionName.INVOKE)
+    if starts_anew and sampler is not SamplerName.HEUN:
+        assert not np.array_equal(handed, whole)  # each of its nodes draws from the seed
+    else:
+        np.testing.assert_array_equal(handed, whole)
+
+
+def test_what_cannot_refine(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    def failure(refiner: Path) -> EngineError:
+        choice = RefinerChoice(checkpoint=str(refiner))
+        with pytest.raises(EngineError) as caught:
+            load_checkpoint(a_request(folders[0], refiner=choice))
+        return caught.value
+
+    assert failure(folders[1] / "nowhere").code is ErrorCode.CHECKPOINT_NOT_FOUND
+    inpainting = write_checkpoint(tmp_path / "inpainting", in_channels=9)
+    assert failure(inpainting).code is ErrorCode.CHECKPOINT_MISMATCH
+    assert "beside the latent" in failure(inpainting).message
+    config = folders[1] / "vae" / "config.json"
+    before = config.read_text()
+    try:
+        config.write_text(before.replace('"scaling_factor": 0.5', '"scaling_factor": 0.13'))
+        assert "its latents" in failure(folders[1]).message
+    finally:
+        config.write_text(before)
+    (tmp_path / "inpainting" / "text_encoder" / "config.json").unlink()
+    assert failure(tmp_path / "inpainting").code is ErrorCode.CHECKPOINT_INCOMPLETE

@@ -1,0 +1,124 @@
+"""What a checkpoint is, why, what it lacks, and what a person says of it: all in the window."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+
+from app.checkpoint_words import NO_WORDS
+from engine.api.request import ComponentFiles
+from engine.api.values import PredictionType
+from tests.checkpoints.files import write_sparse
+from tests.families import listings
+from tests.families.listings import VAE
+from tests.families.test_identify import SMALL
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_accessibility import unnamed
+from tests.unstated_checkpoint import PREDICTS_NOISE, write_unstated
+from ui.dialogs.checkpoint_dialog import CheckpointDialog
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    desk = make_desk(real=True)
+    desk.start()
+    return desk
+
+
+def lacking_a_vae(folder: Path) -> Path:
+    names = {name: shape for name, shape in SMALL.items() if not name.startswith(VAE)}
+    return write_sparse(folder / "mine.safetensors", names)
+
+
+def texts(dialog: CheckpointDialog) -> list[str]:
+    content = dialog.facts.widget()
+    assert content is not None
+    return [label.text().replace("\u200b", "") for label in content.findChildren(QLabel)]
+
+
+def test_one_press_gives_a_checkpoint_what_it_lacks(desk: Desk, tmp_path: Path) -> None:
+    panel, models = desk.window.form.checkpoint.gaps, desk.session.checkpoints.models
+    (models / "vae").mkdir(parents=True)
+    vae = models / "vae" / "good.safetensors"
+    write_sparse(vae, listings.ldm_vae(listings.SMALL_VAE))
+    whole = write_sparse(models / "whole.safetensors", SMALL)
+    desk.session.open_path(lacking_a_vae(tmp_path))
+    desk.wait(lambda: len(panel.rows) == 1)
+    row = panel.rows[0]
+    assert row.words.text().startswith("VAE is missing")
+    shown = [row.box.itemText(index) for index in range(row.box.count())]
+    assert shown == [str(Path("vae") / "good"), "whole (of this Stable Diffusion 1 checkpoint)"]
+    assert unnamed(desk.window) == []
+    row.use.click()
+    desk.wait(lambda: panel.rows == [])
+    assert panel.given.text.text().replace("\u200b", "") == "VAE: good.safetensors"
+    request = desk.session.generation.build_request()
+    assert request.components == ComponentFiles(vae=str(vae))
+    assert unnamed(desk.window) == []
+    panel.given.drop.click()
+    desk.wait(lambda: len(panel.rows) == 1)
+    assert desk.session.generation.words == NO_WORDS
+    panel.rows[0].box.setCurrentIndex(1)
+    panel.rows[0].use.click()
+    assert desk.session.generation.components.vae == str(whole)
+
+
+def test_where_nothing_fits_a_file_can_be_chosen(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel = desk.window.form.checkpoint.gaps
+    desk.session.open_path(lacking_a_vae(tmp_path))
+    desk.wait(lambda: len(panel.rows) == 1)
+    assert "none of your files" in panel.rows[0].words.text()
+    assert not panel.rows[0].use.isVisible()
+    (tmp_path / "elsewhere").mkdir()
+    vae = tmp_path / "elsewhere" / "v.safetensors"
+    write_sparse(vae, listings.ldm_vae(listings.SMALL_VAE))
+
+    def chosen(*_: object) -> tuple[str, str]:
+        return str(vae), ""
+
+    monkeypatch.setattr("ui.panels.gap_panel.QFileDialog.getOpenFileName", chosen)
+    panel.rows[0].other.click()
+    desk.wait(lambda: panel.rows == [])
+    assert desk.session.generation.components.vae == str(vae)
+
+
+def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) -> None:
+    path = write_unstated(tmp_path / "found.safetensors", PREDICTS_NOISE)
+    desk.session.open_path(path)
+    dialog = desk.window.form.checkpoint.show_details()
+    desk.wait(lambda: "Why" in texts(dialog))
+    assert "SD 2.x, noise prediction because nothing says otherwise" in texts(dialog)
+    assert "noise, which its first picture will confirm or correct" in texts(dialog)
+    assert dialog.prediction.itemText(0) == "As the file says · noise"
+    assert not dialog.reset.isEnabled()
+    row = dialog.prediction.findData(PredictionType.V.value)
+    dialog.prediction.setCurrentIndex(row)
+    dialog.prediction.activated.emit(row)
+    desk.wait(lambda: "v (velocity)" in texts(dialog))
+    assert "v-prediction" in desk.window.form.checkpoint.about.text()
+    row = dialog.family.findData("sdxl")
+    dialog.family.setCurrentIndex(row)
+    dialog.family.activated.emit(row)
+    desk.wait(lambda: any("cannot be taken for SDXL" in text for text in texts(dialog)))
+    assert "cannot be taken for SDXL" in desk.window.form.checkpoint.problem.text()
+    assert unnamed(dialog) == []
+    dialog.reset.click()
+    desk.wait(lambda: "SD 2.x, noise prediction because nothing says otherwise" in texts(dialog))
+    assert desk.session.generation.words == NO_WORDS
+    assert dialog.family.currentIndex() == dialog.prediction.currentIndex() == 0
+
+
+def test_what_strangers_wrote_is_plain_text(desk: Desk, tmp_path: Path) -> None:
+    path = write_sparse(tmp_path / "x.safetensors", SMALL)
+    card = '{"baseModel": "<b>SDXL</b>", "model": {"name": "<img src=x>"}}'
+    (tmp_path / "x.civitai.info").write_text(card)
+    desk.session.open_path(path)
+    dialog = desk.window.form.checkpoint.show_details()
+    desk.wait(lambda: "<img src=x>" in texts(dialog))
+    content = dialog.facts.widget()
+    assert content is not None
+    formats = {label.textFormat() for label in content.findChildren(QLabel)}
+    assert formats == {Qt.TextFormat.PlainText}

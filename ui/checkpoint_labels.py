@@ -1,0 +1,74 @@
+"""What a checkpoint is, in the user's language. Why it is believed is the engine's sentence."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from engine.api.checkpoints import CheckpointInfo, ComponentInfo, FittingFile
+from engine.api.request import ComponentFiles
+from engine.api.values import PredictionType
+from ui.labels import family_label, file_size
+
+translate = QCoreApplication.translate
+
+FAMILIES = ("sd1", "sd2", "sdxl", "sdxl_refiner")
+
+
+def prediction_label(prediction: PredictionType) -> str:
+    """What a denoiser predicts."""
+    return {
+        PredictionType.EPSILON: translate("checkpoints", "noise"),
+        PredictionType.V: translate("checkpoints", "v (velocity)"),
+        PredictionType.SAMPLE: translate("checkpoints", "the picture"),
+        PredictionType.EDM: translate("checkpoints", "as in EDM"),
+        PredictionType.EDM_V: translate("checkpoints", "v, as in EDM"),
+    }[prediction]
+
+
+def part_label(component: str) -> str:
+    """The name of a part, at the beginning of a line."""
+    return {
+        "text_encoder": translate("checkpoints", "Text encoder"),
+        "text_encoder_2": translate("checkpoints", "Second text encoder"),
+        "denoiser": translate("checkpoints", "Denoiser (UNet)"),
+        "vae": translate("checkpoints", "VAE"),
+    }.get(component, component)
+
+
+def part_summary(part: ComponentInfo) -> str:
+    """How large a part is, and how it is stored."""
+    millions = QLocale().toString(round(part.parameters / 1e6))
+    count = translate("checkpoints", "{n} million weights").format(n=millions)
+    return " · ".join((count, file_size(part.bytes), "/".join(part.precisions)))
+
+
+def fit_label(fit: FittingFile, models: Path) -> str:
+    """A file that fits: its name below the models folder, and what it is."""
+    path = Path(fit.path)
+    near = path.relative_to(models) if path.is_relative_to(models) else Path(path.name)
+    name = str(near.with_suffix("")) if path.suffix == ".safetensors" else str(near)
+    if not fit.family:
+        return name
+    of = translate("checkpoints", "{name} (of this {family} checkpoint)")
+    return of.format(name=name, family=family_label(fit.family))
+
+
+def given_parts(components: ComponentFiles) -> str:
+    """Files in the place of parts, in one line; empty where there are none."""
+    files = {
+        "denoiser": components.denoiser,
+        "text_encoder": components.text_encoder,
+        "text_encoder_2": components.text_encoder_2,
+        "vae": components.vae,
+    }
+    parts = [f"{part_label(part)}: {Path(file).name}" for part, file in files.items() if file]
+    return " · ".join(parts)
+
+
+def prediction_line(info: CheckpointInfo) -> str:
+    """What its denoiser predicts, and whether that is known."""
+    label = prediction_label(PredictionType(info.prediction))
+    if info.prediction_is_stated:
+        return label
+    open_ = translate("checkpoints", "{what}, which its first picture will confirm or correct")
+    return open_.format(what=label)

@@ -1,0 +1,213 @@
+"""What a checkpoint is and why, and what a person may say of it instead."""
+
+from collections.abc import Sequence
+
+import msgspec
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.checkpoint_words import NO_WORDS
+from app.session import Session
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.request import CheckpointOverride
+from engine.api.values import ErrorInfo, PredictionType
+from ui.checkpoint_labels import (
+    FAMILIES,
+    part_label,
+    part_summary,
+    prediction_label,
+    prediction_line,
+)
+from ui.labels import family_label, size_label
+from ui.theme.metrics import XS, L, M, S
+from ui.theme.theme import Theme
+from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.labels import breakable, buddy_label, plain_label, rule
+
+_SIZE = (560, 620)
+Facts = list[tuple[str, str]]
+
+
+class CheckpointDialog(QDialog):
+    """Draws what is known of the chosen checkpoint; each choice counts at once."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("About the checkpoint"))
+        self.resize(*_SIZE)
+        self.facts = QScrollArea()
+        self.facts.setWidgetResizable(True)
+        self.facts.setFrameShape(QFrame.Shape.NoFrame)
+        self.facts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.facts.setAccessibleName(self.tr("What is known of it"))
+        self.family, self.prediction, self.levels = (ChoiceBox(theme) for _ in range(3))
+        self.reset = QPushButton(self.tr("Leave it to the file"))
+        self.close_button = QPushButton(self.tr("Close"))
+        self._fill()
+        self._lay_out()
+        for box in (self.family, self.prediction, self.levels):
+            box.activated.connect(self._say)
+        self.reset.clicked.connect(self._take_back)
+        self.close_button.clicked.connect(self.accept)
+        session.checkpoints.looked.connect(self._refresh)
+        session.generation.words_changed.connect(self._refresh)
+        session.generation.checkpoint_changed.connect(self._refresh)
+        self._refresh()
+
+    def _fill(self) -> None:
+        as_file = self.tr("As the file says")
+        self.family.addItem(as_file, None)
+        for family in FAMILIES:
+            self.family.addItem(family_label(family), family)
+        self.prediction.addItem(as_file, None)
+        for prediction in PredictionType:
+            self.prediction.addItem(prediction_label(prediction), prediction.value)
+        self.levels.addItem(as_file, None)
+        self.levels.addItem(self.tr("Reach noise alone (zero-terminal SNR)"), True)
+        self.levels.addItem(self.tr("Leave a trace of the picture"), False)
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        grid.setContentsMargins(L, 0, L, 0)
+        grid.setHorizontalSpacing(M)
+        grid.setVerticalSpacing(S)
+        grid.setColumnStretch(1, 1)
+        rows = (
+            (self.tr("Family"), self.family),
+            (self.tr("Predicts"), self.prediction),
+            (self.tr("Noise levels"), self.levels),
+        )
+        for row, (name, box) in enumerate(rows):
+            grid.addWidget(buddy_label(name, box), row, 0)
+            grid.addWidget(box, row, 1)
+        about = self.tr(
+            "Files do not always say what they are. If pictures come out as noise or washed out, "
+            "say it here; it is remembered for this checkpoint."
+        )
+        words = plain_label(about, "caption", wrap=True)
+        words.setContentsMargins(L, S, L, 0)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(L, M, L, M)
+        buttons.addWidget(self.reset)
+        buttons.addStretch()
+        buttons.addWidget(self.close_button)
+        column = QVBoxLayout(self)
+        column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
+        column.setContentsMargins(0, L, 0, 0)
+        column.setSpacing(S)
+        column.addWidget(self.facts, 1)
+        column.addWidget(rule(Qt.Orientation.Horizontal))
+        column.addWidget(words)
+        column.addLayout(grid)
+        column.addLayout(buttons)
+        self.close_button.setDefault(True)
+
+    def _say(self) -> None:
+        words = self._session.generation.words
+        prediction = self.prediction.currentData()
+        override = msgspec.structs.replace(
+            words.override,
+            family=self.family.currentData(),
+            prediction=None if prediction is None else PredictionType(prediction),
+        )
+        zero = self.levels.currentData()
+        self._session.say(msgspec.structs.replace(words, override=override, zero_terminal_snr=zero))
+
+    def _take_back(self) -> None:
+        parts = self._session.generation.words.components
+        self._session.say(msgspec.structs.replace(NO_WORDS, components=parts))
+
+    def _refresh(self) -> None:
+        words = self._session.generation.words
+        override = words.override
+        for box, value in (
+            (self.family, override.family),
+            (self.prediction, override.prediction and override.prediction.value),
+            (self.levels, words.zero_terminal_snr),
+        ):
+            box.setCurrentIndex(max(0, box.findData(value)))
+        said = msgspec.structs.replace(words, components=NO_WORDS.components)
+        self.reset.setEnabled(said != NO_WORDS)
+        path = self._session.generation.checkpoint
+        answer = self._session.checkpoints.answer(path)
+        self._show_found(override, answer)
+        self.facts.setWidget(self._content(path.name, answer))
+
+    def _show_found(
+        self, override: CheckpointOverride, answer: CheckpointInfo | ErrorInfo | None
+    ) -> None:
+        """What leaving it to the file comes to, where the answer is the file's own."""
+        family = prediction = ""
+        if isinstance(answer, CheckpointInfo):
+            family = "" if override.family else family_label(answer.family)
+            found = prediction_label(PredictionType(answer.prediction))
+            prediction = "" if override.prediction else found
+        for box, what in ((self.family, family), (self.prediction, prediction)):
+            as_file = self.tr("As the file says")
+            box.setItemText(0, f"{as_file} · {what}" if what else as_file)
+
+    def _content(self, name: str, answer: CheckpointInfo | ErrorInfo | None) -> QWidget:
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(L, 0, L, S)
+        column.setSpacing(S)
+        column.addWidget(plain_label(breakable(name), "heading", wrap=True))
+        match answer:
+            case CheckpointInfo():
+                column.addWidget(_Table(self._facts(answer)))
+                column.addWidget(plain_label(self.tr("Why"), "heading"))
+                for line in reversed(answer.evidence):  # what it comes to first
+                    column.addWidget(plain_label(breakable(line), "caption", wrap=True))
+            case ErrorInfo():
+                text = breakable(f"{answer.message} {answer.hint}")
+                column.addWidget(plain_label(text, "error", wrap=True))
+            case None:
+                column.addWidget(plain_label(self.tr("Looking at it…"), "caption"))
+        column.addStretch()
+        return content
+
+    def _facts(self, info: CheckpointInfo) -> Facts:
+        variant = "" if info.variant == "base" else f" {info.variant}"
+        card = info.card
+        facts: Facts = [
+            (self.tr("Title"), card.title),
+            (self.tr("Family"), family_label(info.family) + variant),
+            (self.tr("Made from"), card.base_model),
+            (self.tr("Predicts"), prediction_line(info)),
+            (self.tr("Picture"), size_label(info.default_size, info.default_size)),
+            *((part_label(part.name), part_summary(part)) for part in info.components),
+            *((part_label(part), self.tr("missing")) for part in info.missing),
+            (self.tr("Trained words"), ", ".join(card.trained_words)),
+            (self.tr("Notes"), card.notes),
+            (self.tr("SHA-256"), info.sha256 or ""),
+        ]
+        return [(name, text) for name, text in facts if text]
+
+
+class _Table(QWidget):
+    """Names and what they are, in two columns."""
+
+    def __init__(self, facts: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, S)
+        grid.setHorizontalSpacing(M)
+        grid.setVerticalSpacing(XS)
+        grid.setColumnStretch(1, 1)
+        for row, (name, text) in enumerate(facts):
+            label = plain_label(name, "label")
+            grid.addWidget(label, row, 0, Qt.AlignmentFlag.AlignTop)
+            value = plain_label(breakable(text), wrap=True)
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            grid.addWidget(value, row, 1)

@@ -1,0 +1,140 @@
+"""What a checkpoint lacks, and the user's files that fit: one press uses the best."""
+
+from pathlib import Path
+
+import msgspec
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.session import Session
+from engine.api.checkpoints import CheckpointInfo, Gap
+from engine.api.request import ComponentFiles
+from ui.checkpoint_labels import fit_label, given_parts, part_label
+from ui.theme.metrics import XS, S
+from ui.theme.theme import Theme
+from ui.widgets.choice_box import ChoiceBox
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import breakable, plain_label
+
+_FILTER = "*.safetensors *.ckpt"
+
+
+class GapPanel(QWidget):
+    """A row for each part that is missing, and one for those that were given."""
+
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
+        self._session, self._theme = session, theme
+        self.rows: list[GapRow] = []
+        self.given = _GivenRow(theme)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(S)
+        self._column.addWidget(self.given)
+        self.given.drop.clicked.connect(self._drop)
+        session.generation.words_changed.connect(self._show_given)
+        self._show_given()
+
+    def show_gaps(self, info: CheckpointInfo | None) -> None:
+        """Draw what is missing of a checkpoint; nothing where nothing is known of one."""
+        for row in self.rows:
+            row.hide()
+            row.deleteLater()
+        self.rows = []
+        for gap in info.gaps if info else ():
+            row = GapRow(gap, self._session.checkpoints.models, self._theme)
+            row.use.clicked.connect(lambda _checked=False, row=row: self._use(row))
+            row.other.clicked.connect(lambda _checked=False, row=row: self._choose(row))
+            self._column.addWidget(row)
+            self.rows.append(row)
+        self._show()
+
+    def give(self, component: str, file: str) -> None:
+        """Take a part from a file, now and whenever this checkpoint is chosen."""
+        words = self._session.generation.words
+        parts = msgspec.structs.replace(words.components, **{component: file})
+        self._session.say(msgspec.structs.replace(words, components=parts))
+
+    def _use(self, row: "GapRow") -> None:
+        self.give(row.component, row.chosen)
+
+    def _choose(self, row: "GapRow") -> None:
+        title = self.tr("A file with this part: {part}").format(part=part_label(row.component))
+        folder = str(self._session.checkpoints.models)
+        name, _ = QFileDialog.getOpenFileName(self, title, folder, _FILTER)
+        if name:
+            self.give(row.component, str(Path(name)))
+
+    def _drop(self) -> None:
+        words = self._session.generation.words
+        self._session.say(msgspec.structs.replace(words, components=ComponentFiles()))
+
+    def _show_given(self) -> None:
+        self.given.tell(given_parts(self._session.generation.words.components))
+        self._show()
+
+    def _show(self) -> None:
+        wanted = bool(self.rows) or not self.given.isHidden()
+        # One without a window yet would become one.
+        self.setVisible(wanted and self.parentWidget() is not None)
+
+
+class GapRow(QWidget):
+    """One part: the files that fit, the best chosen already, and buttons to use one or another."""
+
+    def __init__(self, gap: Gap, models: Path, theme: Theme) -> None:
+        super().__init__()
+        self.component = gap.component
+        part = part_label(gap.component)
+        self._paths = [fit.path for fit in gap.fits]
+        if gap.fits:
+            text = self.tr("{part} is missing. Of your files this one fits best:")
+        else:
+            text = self.tr("{part} is missing, and none of your files has one that fits.")
+        self.words = plain_label(text.format(part=part), "error", wrap=True)
+        self.box = ChoiceBox(theme)
+        self.box.setAccessibleName(self.tr("Files that fit: {part}").format(part=part))
+        for fit in gap.fits:
+            self.box.addItem(fit_label(fit, models))
+        self.use = QPushButton(self.tr("Use"))
+        self.use.setAccessibleName(self.tr("Use this file: {part}").format(part=part))
+        self.other = IconButton(theme, "folder", self.tr("Another file…"), outlined=True)
+        self.other.set_name(self.tr("Another file: {part}").format(part=part))
+        if not gap.fits:
+            self.box.hide()
+            self.use.hide()
+        row = QHBoxLayout()
+        row.setSpacing(S)
+        row.addWidget(self.box, 1)
+        row.addWidget(self.use)
+        row.addWidget(self.other)
+        if not gap.fits:
+            row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(XS)
+        column.addWidget(self.words)
+        column.addLayout(row)
+
+    @property
+    def chosen(self) -> str:
+        """The file that would be used."""
+        return self._paths[max(0, self.box.currentIndex())]
+
+
+class _GivenRow(QWidget):
+    """The files that are used in the place of parts, with a button to drop them."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.text = plain_label("", "caption", wrap=True)
+        self.drop = IconButton(theme, "close", self.tr("Take all parts from the checkpoint again"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(S)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.drop)
+
+    def tell(self, text: str) -> None:
+        """Say what is in use; nothing is shown where nothing is."""
+        self.text.setText(breakable(text))
+        self.setVisible(bool(text))
