@@ -2,7 +2,8 @@
 
 Sections: step, picture, start, memory, starter, window, parity, components, identify, ablation (on
 a CUDA GPU); all of them by default, about three quarters of an hour on two quiet cores. Only when
-named: blob (what OpenVINO's cache is worth), shapes (what dynamic shapes cost), compilers
+named: blob (what OpenVINO's cache is worth), shapes (what dynamic shapes cost), weights (what
+each backend copies of SDXL), tiles (the VAE in tiles), compilers
 (cross-vendor compilers, with the extra of that name). Full-size checkpoints of random weights
 (10 GB) are made on first use.
 """

@@ -18,6 +18,8 @@ from benchmarks.sections.start import start
 from benchmarks.sections.starter import starter
 from benchmarks.sections.step import step
 from benchmarks.sections.tensorrt import tensorrt
+from benchmarks.sections.tiles import tiles
+from benchmarks.sections.weights import weights
 from benchmarks.sections.window import window
 
 SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
@@ -36,7 +38,9 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "blob": blob,
     "compilers": compilers,
     "shapes": shapes,
+    "tiles": tiles,
+    "weights": weights,
 }
 
 # Measured only when named: they answer a question once, and take long.
-ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt")
+ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt", "tiles", "weights")
