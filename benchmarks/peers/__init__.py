@@ -30,6 +30,8 @@ class PeerReference:
 
 PEERS: Mapping[str, PeerReference] = {
     "safelight": PeerReference("benchmarks.peers.safelight", "Safelight", "numpy"),
+    "loaded": PeerReference("benchmarks.peers.loaded", "Loaded", "numpy"),
+    "decoded": PeerReference("benchmarks.peers.decoded", "Decoded", "numpy"),
     "unet step": PeerReference("benchmarks.peers.unet_step", "UnetStep", "numpy"),
     "diffusers gpu": PeerReference("benchmarks.peers.diffusers_gpu", "DiffusersGpu", "diffusers"),
     "spike": PeerReference("benchmarks.peers.spike_unet", "Spike", "openvino"),

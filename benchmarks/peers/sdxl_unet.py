@@ -24,7 +24,7 @@ from engine.graphs.unet import size_waves
 from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
-from engine.pipeline.networks import denoiser, time_waves
+from engine.pipeline.networks import denoiser, told
 
 _WAVES = 256
 
@@ -41,7 +41,7 @@ class SdxlUnet:
         network = denoiser(found, SDXL_SIZE, SDXL_SIZE)
         backend, copies = OpenVinoBackend(), WorkingCopies(Path(folder))
         device = next(device for device in backend.probe() if device.id == "cpu")
-        feeds = _inputs(time_waves(found, 500.0))
+        feeds = _inputs() | told(found, 500.0)
         if bare:
             self._graph = networks.graph(network, backend.operators(device), Precision.BF16, copies)
             self._weights = mapped_weights(self._graph.weights)
@@ -75,12 +75,11 @@ class SdxlUnet:
         return self._request.get_output_tensor(0).data
 
 
-def _inputs(waves: Array) -> dict[str, Array]:
+def _inputs() -> dict[str, Array]:
     given = sdxl_feeds()
-    told = np.tile(size_waves(given["sizes"].tolist(), _WAVES), (2, 1))
+    sizes = np.tile(size_waves(given["sizes"].tolist(), _WAVES), (2, 1))
     return {
         "sample": given["sample"],
-        "time_waves": waves,
         "context": given["context"],
-        "added": np.concatenate([given["pooled"], told], axis=1).astype(np.float32),
+        "added": np.concatenate([given["pooled"], sizes], axis=1).astype(np.float32),
     }

@@ -19,7 +19,9 @@ from benchmarks.sections.start import start
 from benchmarks.sections.starter import starter
 from benchmarks.sections.step import step
 from benchmarks.sections.tensorrt import tensorrt
+from benchmarks.sections.tiles import tiles
 from benchmarks.sections.webgpu import webgpu
+from benchmarks.sections.weights import weights
 from benchmarks.sections.window import window
 
 SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
@@ -40,7 +42,9 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "shapes": shapes,
     "sdxl": sdxl,
     "webgpu": webgpu,
+    "tiles": tiles,
+    "weights": weights,
 }
 
 # Measured only when named: they answer a question once, or take long.
-ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt", "sdxl", "webgpu")
+ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt", "sdxl", "webgpu", "tiles", "weights")

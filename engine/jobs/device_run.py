@@ -19,7 +19,7 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.prospect import Prospect, prospect
 from engine.jobs.saving import PictureSaver, SavedImage
-from engine.memory.plan import TILE_CELLS, ComponentBytes, MemoryPlan, plan_memory
+from engine.memory.plan import TILE_CELLS, ComponentBytes, MemoryNeeds, MemoryPlan, plan_memory
 from engine.memory.residency import Residency
 from engine.pipeline import networks
 from engine.pipeline.denoising import guidances
@@ -127,20 +127,23 @@ class DeviceRun:
         vae_precision = networks.decoder(self.checkpoint).precisions(self.precisions)[0]
         texts, tile = networks.text_encoders(self.checkpoint), self.resolved.vae_tile
         freeable = self.residency.weight_bytes if self.residency else 0
-        return plan_memory(
-            self._bytes((Component.DENOISER,), precision),
-            self._bytes((Component.VAE,), vae_precision),
-            self._bytes(texts, precision),
+        needs = MemoryNeeds(
+            denoiser=self._bytes((Component.DENOISER,), precision),
+            vae=self._bytes((Component.VAE,), vae_precision),
+            text_encoder=self._bytes(texts, precision),
             largest_text=max(
                 (self._bytes((one,), precision) for one in texts), key=lambda one: one.packed
             ),
+            refiner=self._refiner_bytes(precision),
+            cells=(self.resolved.width // latent) * (self.resolved.height // latent),
+            # One that edits is asked once more, without its picture.
+            contexts=2 + (guidances(self.resolved)[1] != 1),
             vae_itemsize=vae_precision.dtype.itemsize,
             tile_cells=tile and (tile // latent) ** 2,
             preview_bytes=self.preview_bytes,
-            refiner=self._refiner_bytes(precision),
-            # One that edits is asked once more, without its picture.
-            contexts=2 + (guidances(self.resolved)[1] != 1),
-            cells=(self.resolved.width // latent) * (self.resolved.height // latent),
+        )
+        return plan_memory(
+            needs,
             pictures=self.count,
             more_jobs=self.residency is not None,
             free_bytes=self.compiler.memory().free + freeable,

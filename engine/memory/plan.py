@@ -37,6 +37,10 @@ class ComponentBytes:
     packed: int
     converted: int
 
+    def bytes(self, *, held: bool) -> int:
+        """Both, or without what is converted where that is mapped instead of held."""
+        return self.packed + self.converted * held
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
@@ -60,71 +64,6 @@ class MemoryPlan:
         return self.peak_bytes <= self.budget_bytes
 
 
-def plan_memory(
-    denoiser: ComponentBytes,
-    vae: ComponentBytes,
-    text_encoder: ComponentBytes,
-    *,
-    largest_text: ComponentBytes | None = None,
-    vae_itemsize: int = 2,
-    tile_cells: int | None = None,
-    preview_bytes: int = 0,
-    contexts: int = _MEASURED_CONTEXTS,
-    cells: int,
-    pictures: int,
-    more_jobs: bool,
-    free_bytes: int,
-    limit_bytes: int | None,
-    refiner: ComponentBytes | None = None,
-) -> MemoryPlan:
-    """Choose the fastest way that fits: converted in memory, or a mapped working copy.
-
-    `cells` is latent height times width. Components take turns unless several pictures are made
-    and both fit at once, because reloading costs seconds and one picture needs each only once.
-    Where `more_jobs` may come, all of them stay if they fit.
-
-    `text_encoder` is all of them, which are held at once only where they stay; `largest_text` is
-    the largest (None: there is one). The VAE computes in numbers of `vae_itemsize` bytes, in tiles
-    of `tile_cells` if that is asked for; else tiles are taken where components take turns and the
-    whole does not fit. `preview_bytes` are held while the denoiser runs; a `refiner` is a second
-    one. It predicts `contexts` times at once: fewer than a prompt and its negative count as these.
-    """
-    budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
-    largest = largest_text or text_encoder
-    times = max(contexts, _MEASURED_CONTEXTS) / _MEASURED_CONTEXTS
-    denoiser_run = denoiser.packed + int(cells * _DENOISER_BYTES_PER_CELL * times) + preview_bytes
-    tile = min(cells, tile_cells or TILE_CELLS**2)
-
-    def plan(placement: WeightPlacement, way: _Way) -> MemoryPlan:
-        held = placement is WeightPlacement.MEMORY
-        first = denoiser_run + denoiser.converted * held
-        whole, core = (0, cells) if way.tiles else (cells, 0)
-        working = (whole or tile) * _VAE_BYTES_PER_CELL + core * _VAE_CORE_BYTES_PER_CELL
-        second = vae.packed + vae.converted * held + working * vae_itemsize
-        third = text_encoder.packed + text_encoder.converted * held
-        if not way.resident:
-            # Before the first step: one text encoder, and the denoiser without what a step needs.
-            text = largest.packed + largest.converted * held
-            loaded = (denoiser.converted * held or denoiser.packed) * way.beside
-            first, third = max(first, text + loaded), 0
-        runs = first, second, _run_bytes(refiner, cells, held=held)
-        peak = _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
-        chosen = (way.together, peak, budget, way.resident, way.beside, way.tiles)
-        return MemoryPlan(placement, *chosen)
-
-    ways = _ways(more_jobs=more_jobs, several=pictures > 1, tiles=tile_cells is not None)
-    placements = (WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY)
-    plans = [plan(placement, way) for placement in placements for way in ways]
-    chosen = next((plan for plan in plans if plan.fits), plans[-1])
-    return _with_copy(chosen, denoiser.converted + (refiner.converted if refiner else 0))
-
-
-def _run_bytes(refiner: ComponentBytes | None, cells: int, *, held: bool) -> int:
-    if refiner is None:
-        return 0
-    return refiner.packed + refiner.converted * held + cells * _DENOISER_BYTES_PER_CELL
-
-
 @dataclass(frozen=True, slots=True)
 class _Way:
     """What stays loaded beside what."""
@@ -133,6 +72,89 @@ class _Way:
     resident: bool = False
     beside: bool = True
     tiles: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryNeeds:
+    """What a job is made of, in sizes.
+
+    `text_encoder` is all of them, which are held at once only where they stay; `largest_text` is
+    the largest (None: there is one). A `refiner` is a second denoiser.
+    """
+
+    denoiser: ComponentBytes
+    vae: ComponentBytes
+    text_encoder: ComponentBytes
+    largest_text: ComponentBytes | None = None
+    refiner: ComponentBytes | None = None
+    # Latent height times width.
+    cells: int
+    # Predictions at once: fewer than a prompt and its negative count as these.
+    contexts: int = _MEASURED_CONTEXTS
+    # Bytes of the numbers that the VAE computes in.
+    vae_itemsize: int = 2
+    # Cells of a tile of the VAE, where tiles are asked for.
+    tile_cells: int | None = None
+    # Held while the denoiser runs.
+    preview_bytes: int = 0
+
+    @property
+    def written(self) -> int:
+        """Bytes that are held until working copies of them are written."""
+        return self.denoiser.converted + (self.refiner.converted if self.refiner else 0)
+
+    def peak(self, way: _Way, *, held: bool) -> int:
+        """The most bytes at once; `held`: converted weights are in memory."""
+        times = max(self.contexts / _MEASURED_CONTEXTS, 1)
+        step = int(self.cells * _DENOISER_BYTES_PER_CELL * times)
+        first = self.denoiser.bytes(held=held) + step + self.preview_bytes
+        third = self.text_encoder.bytes(held=held)
+        if not way.resident:
+            # Before the first step: one text encoder, and the denoiser without what a step needs.
+            text = (self.largest_text or self.text_encoder).bytes(held=held)
+            loaded = (self.denoiser.converted * held or self.denoiser.packed) * way.beside
+            first, third = max(first, text + loaded), 0
+        runs = [first, self._vae(way, held=held)]
+        if self.refiner:
+            runs.append(self.refiner.bytes(held=held) + step)
+        return _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
+
+    def _vae(self, way: _Way, *, held: bool) -> int:
+        tile = min(self.cells, self.tile_cells or TILE_CELLS**2)
+        whole, core = (tile, self.cells) if way.tiles else (self.cells, 0)
+        working = whole * _VAE_BYTES_PER_CELL + core * _VAE_CORE_BYTES_PER_CELL
+        return self.vae.bytes(held=held) + working * self.vae_itemsize
+
+
+def plan_memory(
+    needs: MemoryNeeds,
+    *,
+    pictures: int,
+    more_jobs: bool,
+    free_bytes: int,
+    limit_bytes: int | None,
+) -> MemoryPlan:
+    """Choose the fastest way that fits: converted in memory, or a mapped working copy.
+
+    Components take turns unless several pictures are made and both fit at once, because reloading
+    costs seconds and one picture needs each only once. Where `more_jobs` may come, all of them stay
+    if they fit. The VAE runs in tiles where that is asked for, or where components take turns and
+    the whole does not fit.
+    """
+    budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
+
+    def plan(placement: WeightPlacement, way: _Way) -> MemoryPlan:
+        peak = needs.peak(way, held=placement is WeightPlacement.MEMORY)
+        return MemoryPlan(
+            placement, way.together, peak, budget, way.resident, way.beside, way.tiles
+        )
+
+    tiles = needs.tile_cells is not None
+    ways = _ways(more_jobs=more_jobs, several=pictures > 1, tiles=tiles)
+    placements = (WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY)
+    plans = [plan(placement, way) for placement in placements for way in ways]
+    chosen = next((plan for plan in plans if plan.fits), plans[-1])
+    return _with_copy(chosen, needs.written)
 
 
 def _ways(*, more_jobs: bool, several: bool, tiles: bool) -> list[_Way]:

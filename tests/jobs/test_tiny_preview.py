@@ -98,8 +98,8 @@ def test_they_take_a_small_share_of_the_steps_time() -> None:
     assert len(bench.shown) >= 10
     spent = 0.1 * (len(bench.shown) - 1)
     assert spent <= SHARE * bench.clock.now
-    # Linear ones until the first is there, and never again: no flicker.
-    assert answers == [False] + [True] * 59
+    # Linear ones until the first is there, and never again.
+    assert all(answers[1:])
     assert bench.decoder.closed
 
 

@@ -1,8 +1,16 @@
 """Which plan is chosen for which sizes and budgets."""
 
+from typing import Any
+
 import pytest
 
-from engine.memory.plan import ComponentBytes, MemoryPlan, WeightPlacement, plan_memory
+from engine.memory.plan import (
+    ComponentBytes,
+    MemoryNeeds,
+    MemoryPlan,
+    WeightPlacement,
+    plan_memory,
+)
 
 MB = 1_000_000
 CELLS = 64 * 64
@@ -14,6 +22,17 @@ VAE = ComponentBytes(packed=168 * MB, converted=168 * MB)
 TEXT = ComponentBytes(packed=246 * MB, converted=246 * MB)
 
 
+def needs(
+    denoiser: ComponentBytes,
+    vae: ComponentBytes,
+    text_encoder: ComponentBytes,
+    *,
+    cells: int,
+    **others: Any,
+) -> MemoryNeeds:
+    return MemoryNeeds(denoiser=denoiser, vae=vae, text_encoder=text_encoder, cells=cells, **others)
+
+
 def plan(
     *components: ComponentBytes,
     pictures: int = 1,
@@ -23,8 +42,7 @@ def plan(
     cells: int = CELLS,
 ) -> MemoryPlan:
     return plan_memory(
-        *(components or (DENOISER, VAE, TEXT)),
-        cells=cells,
+        needs(*(components or (DENOISER, VAE, TEXT)), cells=cells),
         pictures=pictures,
         more_jobs=more_jobs,
         free_bytes=free,
@@ -44,9 +62,7 @@ def peak(*, pictures: int, placement: WeightPlacement, together: bool) -> int:
 def test_a_denoiser_that_is_asked_three_times_at_once_works_on_half_as_much_again() -> None:
     def planned(contexts: int) -> int:
         return plan_memory(
-            *(DENOISER, VAE, TEXT),
-            contexts=contexts,
-            cells=4 * CELLS,
+            needs(DENOISER, VAE, TEXT, cells=4 * CELLS, contexts=contexts),
             pictures=1,
             more_jobs=False,
             free_bytes=10**12,
@@ -154,14 +170,11 @@ BIG_G = ComponentBytes(1389 * MB, 1389 * MB)
 
 def sdxl(side: int = 128, limit: int | None = None, tile_cells: int | None = None) -> MemoryPlan:
     return plan_memory(
-        *SDXL,
-        largest_text=BIG_G,
-        cells=side * side,
+        needs(*SDXL, largest_text=BIG_G, cells=side * side, tile_cells=tile_cells),
         pictures=1,
         more_jobs=False,
         free_bytes=10**12,
         limit_bytes=limit,
-        tile_cells=tile_cells,
     )
 
 
@@ -181,9 +194,7 @@ def test_the_denoiser_waits_for_the_text_encoder_where_there_is_no_room_for_both
 
     def device(limit: int) -> MemoryPlan:
         return plan_memory(
-            *uploaded,
-            largest_text=text,
-            cells=1,
+            needs(*uploaded, largest_text=text, cells=1),
             pictures=1,
             more_jobs=False,
             free_bytes=0,
@@ -211,13 +222,11 @@ def test_tiles_that_are_asked_for_are_counted() -> None:
     nothing = ComponentBytes(0, 0)
     whole, small, large = (
         plan_memory(
-            *(nothing, VAE, nothing),
-            cells=256**2,
+            needs(nothing, VAE, nothing, cells=256**2, tile_cells=tile),
             pictures=1,
             more_jobs=False,
             free_bytes=10**12,
             limit_bytes=None,
-            tile_cells=tile,
         )
         for tile in (None, 72**2, 200**2)
     )

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from backends.base import FileSlice
 from engine.api.values import PredictionType
 from engine.families import Component, IdentifiedCheckpoint, identify
+from engine.graphs.stored import numbers
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import ClipSizes, Listing, UNetSizes, VaeSizes
@@ -106,17 +106,11 @@ def convert(tensors: Tensors, unet: UNetSizes, vae: VaeSizes) -> dict:
     }
 
 
-def read(tensor: FileSlice) -> np.ndarray:
-    with tensor.path.open("rb") as file:
-        file.seek(tensor.offset)
-        return np.frombuffer(file.read(tensor.nbytes), np.float32).reshape(tensor.shape)
-
-
 def assert_same_weights(checkpoint: IdentifiedCheckpoint, theirs: dict[Component, dict]) -> None:
     for component, source in checkpoint.components.items():
         assert source.weights.keys() == theirs[component].keys()
         for name, tensor in source.weights.items():
-            np.testing.assert_array_equal(read(tensor), theirs[component][name].numpy(), name)
+            np.testing.assert_array_equal(numbers(tensor), theirs[component][name].numpy(), name)
 
 
 def random_file(path: Path, listing: Listing) -> Tensors:
@@ -247,4 +241,4 @@ def test_the_same_vae_under_the_names_of_old_diffusers(tmp_path: Path) -> None:
     ours = identify(path).components[Component.VAE].weights
     assert ours.keys() == vae.state_dict().keys()
     for name, tensor in ours.items():
-        np.testing.assert_array_equal(read(tensor), vae.state_dict()[name].numpy(), name)
+        np.testing.assert_array_equal(numbers(tensor), vae.state_dict()[name].numpy(), name)

@@ -162,7 +162,8 @@ def test_vae(target, case, config: VaeConfig, size: tuple[int, int]) -> None:
 
 def tiny_vae_module(config: TinyVaeConfig):
     torch.manual_seed(0)
-    assert config.encoder_blocks and config.decoder_blocks
+    assert config.encoder_blocks
+    assert config.decoder_blocks
     module = diffusers.AutoencoderTiny(
         encoder_block_out_channels=(config.width,) * len(config.encoder_blocks),
         decoder_block_out_channels=(config.width,) * len(config.decoder_blocks),

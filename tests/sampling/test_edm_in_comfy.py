@@ -5,6 +5,7 @@ comfy/model_sampling.py (EDM, V_PREDICTION, ModelSamplingContinuousEDM), comfy/s
 """
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def comfys(noise: Latent, prediction: PredictionType) -> Exact:
     sigmas = [*np.exp(times / 0.25), 0.0]
     x = noise.astype(np.float64) * math.sqrt(1 + sigmas[0] ** 2)
     sign = 1 if prediction is PredictionType.EDM else -1
-    for sigma, following in zip(sigmas, sigmas[1:], strict=False):
+    for sigma, following in pairwise(sigmas):
         whole = sigma**2 + data**2
         output = network(x / math.sqrt(whole), 0.25 * math.log(sigma))
         denoised = x * data**2 / whole + sign * output * sigma * data / math.sqrt(whole)

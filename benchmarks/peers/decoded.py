@@ -1,0 +1,78 @@
+"""Pictures through a checkpoint's VAE as a job decodes them, whole or in tiles."""
+
+import tempfile
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from backends import registry
+from backends.base import Precision
+from benchmarks.child import Answer
+from engine.api.request import GenerateRequest
+from engine.compile.compiler import Compiler
+from engine.families import identify
+from engine.jobs.cancel import CancelToken
+from engine.jobs.reporting import SilentReporter
+from engine.memory.plan import MemoryPlan, WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+from engine.pipeline import checks
+from engine.pipeline.autoencoding import Autoencoder
+from engine.pipeline.inputs import read_image
+from engine.pipeline.resolve import resolve
+from engine.pipeline.stages import Stages, Stopwatch
+
+
+class Decoded:
+    """One VAE on one backend."""
+
+    def __init__(self, checkpoint: str, backend: str, precision: str) -> None:
+        reference = registry.find(backend)
+        if reference is None:
+            raise ValueError(f"no backend {backend}")
+        self._backend, self._precision = reference.create(), Precision(precision)
+        self._device = next(one for one in self._backend.probe() if one.usable)
+        self._checkpoint = identify(Path(checkpoint))
+        self._folder = tempfile.TemporaryDirectory()
+
+    def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
+        """`decode` a picture of `size` pixels a side in tiles of `tile`, whole where that is None.
+
+        Of the file `picture` encoded whole, else of noise. `save` names a file for the result.
+        """
+        size = options["size"]
+        latent = self._latent(options.get("picture"), size)
+        start = perf_counter()
+        with closing(self._stages()) as stages:
+            image = self._vae(stages, size, options["tile"]).decode(latent, checks.numbers)
+        seconds = perf_counter() - start
+        if "save" in options:
+            np.save(options["save"], image)
+        return {"seconds": seconds}
+
+    def _latent(self, picture: str | None, size: int) -> np.ndarray:
+        form = self._checkpoint.latent
+        if picture is None:
+            cells = size // form.downscale
+            shape = (1, form.channels, cells, cells)
+            return np.random.default_rng(0).standard_normal(shape, np.float32)
+        with closing(self._stages()) as stages:
+            given = read_image(Path(picture), size, size)
+            return self._vae(stages, size, None).encode([given])[0].mean
+
+    def _vae(self, stages: Stages, size: int, tile: int | None) -> Autoencoder:
+        path = str(self._checkpoint.path)
+        request = GenerateRequest(
+            prompt="", checkpoint=path, width=size, height=size, vae_tile=tile
+        )
+        resolved = resolve(request, self._checkpoint, self._device)
+        return Autoencoder(resolved, self._checkpoint, stages, SilentReporter())
+
+    def _stages(self) -> Stages:
+        compiler = Compiler(self._backend, self._device, WorkingCopies(Path(self._folder.name)))
+        plan = MemoryPlan(WeightPlacement.MEMORY, together=False, peak_bytes=0, budget_bytes=0)
+        given = (self._precision,), SilentReporter(), CancelToken(), Stopwatch()
+        return Stages(compiler, plan, *given)

@@ -1,0 +1,82 @@
+"""A network of a checkpoint loaded on a backend, and what this process holds for it."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from backends import registry
+from backends.base import Precision, Session
+from benchmarks.child import Answer
+from engine.compile.compiler import Compiler, Network
+from engine.families import Component, IdentifiedCheckpoint, identify
+from engine.jobs.cancel import CancelToken
+from engine.memory.plan import WeightPlacement
+from engine.memory.working_copy import WorkingCopies
+from engine.pipeline import networks
+
+_TOKENS = 77
+
+
+class Loaded:
+    """One network, loaded and run at the least size when it is made; `memory` is what it took."""
+
+    def __init__(
+        self, checkpoint: str, component: str, backend: str, precision: str, placement: str
+    ) -> None:
+        reference = registry.find(backend)
+        if reference is None:
+            raise ValueError(f"no backend {backend}")
+        made = reference.create()
+        device = next(one for one in made.probe() if one.usable)
+        network = _network(identify(Path(checkpoint)), Component(component))
+        self._folder = tempfile.TemporaryDirectory(dir=Path(checkpoint).parent)
+        compiler = Compiler(made, device, WorkingCopies(Path(self._folder.name)))
+        given = network, Precision(precision), WeightPlacement(placement)
+        before = _held()
+        start = perf_counter()
+        session = compiler.load(*given, lambda _done, _total: None, CancelToken())
+        self._seconds, loaded = perf_counter() - start, _held()
+        session.run(_feeds(session))
+        ran = _held()
+        cached = WorkingCopies(Path(self._folder.name)).listed()
+        self._memory = {
+            "stored": sum(ref.nbytes for ref in network.weights.values()),
+            "load_private": loaded[0] - before[0],
+            "run_private": ran[0] - before[0],
+            "mapped": ran[1] - before[1],
+            "cached": sum(one.bytes for one in cached),
+        }
+
+    def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
+        """What it took, in bytes."""
+        return {"seconds": self._seconds, **self._memory}
+
+
+def _network(checkpoint: IdentifiedCheckpoint, component: Component) -> Network:
+    match component:
+        case Component.DENOISER:
+            return networks.denoiser(checkpoint, 64, 64)
+        case Component.VAE:
+            return networks.decoder(checkpoint, 64, 64)
+        case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
+            return networks.text_encoder(checkpoint, component=component)
+
+
+def _feeds(session: Session) -> dict[str, np.ndarray]:
+    sizes = {"batch": 1, "contexts": 2, "tokens": _TOKENS, "height": 8, "width": 8}
+    feeds: dict[str, np.ndarray] = {}
+    for spec in session.inputs:
+        shape = [sizes[side] if isinstance(side, str) else side for side in spec.shape]
+        feeds[spec.name] = np.ones(shape, spec.dtype.numpy)
+    return feeds
+
+
+def _held() -> tuple[int, int]:
+    """Private and mapped resident bytes of this process."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    fields = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Rss")}
+    return int(fields["RssAnon"]) * 1024, int(fields["RssFile"]) * 1024
