@@ -77,34 +77,17 @@ def plan_memory(
 
     `cells` is latent height times width. Components take turns unless several pictures are made
     and both fit at once, because reloading costs seconds and one picture needs each only once.
-    Where `more_jobs` may come, all of them stay if they fit.
-
-    `text_encoder` is all of them, which are held at once only where they stay; `largest_text` is
-    the largest (None: there is one). The VAE computes in numbers of `vae_itemsize` bytes, in tiles
-    of `tile_cells` if that is asked for; else tiles are taken where components take turns and the
-    whole does not fit. `preview_bytes` are held while the denoiser runs; a `refiner` is a second
-    one. It predicts `contexts` times at once: fewer than a prompt and its negative count as these.
+    Where `more_jobs` may come, all of them stay if they fit. The others are those of `_Needs`;
+    without `tile_cells` tiles are taken where components take turns and the whole does not fit.
     """
     budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
-    largest = largest_text or text_encoder
-    times = max(contexts, _MEASURED_CONTEXTS) / _MEASURED_CONTEXTS
-    denoiser_run = denoiser.packed + int(cells * _DENOISER_BYTES_PER_CELL * times) + preview_bytes
     tile = min(cells, tile_cells or TILE_CELLS**2)
+    texts = text_encoder, largest_text or text_encoder
+    working = cells, tile, vae_itemsize, preview_bytes, contexts
+    needs = _Needs(denoiser, vae, *texts, refiner, *working)
 
     def plan(placement: WeightPlacement, way: _Way) -> MemoryPlan:
-        held = placement is WeightPlacement.MEMORY
-        first = denoiser_run + denoiser.converted * held
-        whole, core = (0, cells) if way.tiles else (cells, 0)
-        working = (whole or tile) * _VAE_BYTES_PER_CELL + core * _VAE_CORE_BYTES_PER_CELL
-        second = vae.packed + vae.converted * held + working * vae_itemsize
-        third = text_encoder.packed + text_encoder.converted * held
-        if not way.resident:
-            # Before the first step: one text encoder, and the denoiser without what a step needs.
-            text = largest.packed + largest.converted * held
-            loaded = (denoiser.converted * held or denoiser.packed) * way.beside
-            first, third = max(first, text + loaded), 0
-        runs = first, second, _run_bytes(refiner, cells, held=held)
-        peak = _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
+        peak = needs.peak(way, held=placement is WeightPlacement.MEMORY)
         chosen = (way.together, peak, budget, way.resident, way.beside, way.tiles)
         return MemoryPlan(placement, *chosen)
 
@@ -113,10 +96,48 @@ def plan_memory(
     return next((plan for plan in plans if plan.fits), plans[-1])
 
 
-def _run_bytes(refiner: ComponentBytes | None, cells: int, *, held: bool) -> int:
-    if refiner is None:
-        return 0
-    return refiner.packed + refiner.converted * held + cells * _DENOISER_BYTES_PER_CELL
+@dataclass(frozen=True, slots=True)
+class _Needs:
+    """What a job needs, by which each way is judged."""
+
+    denoiser: ComponentBytes
+    vae: ComponentBytes
+    # All of them, which are held at once only where they stay, and the largest.
+    text_encoder: ComponentBytes
+    largest_text: ComponentBytes
+    # A second denoiser.
+    refiner: ComponentBytes | None
+    cells: int
+    tile: int
+    # Of the numbers that the VAE computes in.
+    vae_itemsize: int
+    # Held while the denoiser runs.
+    preview_bytes: int
+    # How many predictions it makes at once: fewer than a prompt and its negative count as these.
+    contexts: int
+
+    def peak(self, way: "_Way", *, held: bool) -> int:
+        """The most that is in memory; `held`: with weights that were converted there."""
+        first = self._run(self.denoiser, held=held) + self.preview_bytes
+        whole, core = (0, self.cells) if way.tiles else (self.cells, 0)
+        working = (whole or self.tile) * _VAE_BYTES_PER_CELL + core * _VAE_CORE_BYTES_PER_CELL
+        second = _held(self.vae, held=held) + working * self.vae_itemsize
+        third = _held(self.text_encoder, held=held)
+        if not way.resident:
+            # Before the first step: one text encoder, and the denoiser without what a step needs.
+            loaded = (self.denoiser.converted * held or self.denoiser.packed) * way.beside
+            first, third = max(first, _held(self.largest_text, held=held) + loaded), 0
+        refining = self._run(self.refiner, held=held) if self.refiner else 0
+        runs = first, second, refining
+        return _BASE_BYTES + third + (sum(runs) if way.together else max(runs))
+
+    def _run(self, denoiser: ComponentBytes, *, held: bool) -> int:
+        times = max(self.contexts, _MEASURED_CONTEXTS) / _MEASURED_CONTEXTS
+        return _held(denoiser, held=held) + int(self.cells * _DENOISER_BYTES_PER_CELL * times)
+
+
+def _held(component: ComponentBytes, *, held: bool) -> int:
+    return component.packed + component.converted * held
 
 
 @dataclass(frozen=True, slots=True)
