@@ -48,7 +48,7 @@ class Safelight:
         given = dict(feeds(task, options.get("pictures", 1)))
         if task == DENOISER:
             timestep = float(given.pop("timestep")[0])
-            given["time_waves"] = networks.time_waves(self._checkpoint, timestep)
+            given |= networks.told(self._checkpoint, timestep)
         start = perf_counter()
         (output,) = self._session.run(given).values()
         seconds = perf_counter() - start

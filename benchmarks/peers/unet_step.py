@@ -43,7 +43,7 @@ class UnetStep:
         self._backend = _made(backend, step, options)
         self._device = next(d for d in self._backend.probe() if d.usable)
         found = identify(Path(checkpoint))
-        self._time_waves = networks.time_waves(found, 500.0)
+        self._told = networks.told(found, 500.0)
         self._size = size
         # Nothing is looked up in a folder that is not there.
         copies = WorkingCopies(Path(checkpoint).parent / "no working copies")
@@ -80,7 +80,7 @@ class UnetStep:
             self._pictures = pictures
             context = random.standard_normal((2 * pictures, _TOKENS, width), np.float32)
             self._session.pin("context", context)
-        return {"sample": sample, "time_waves": self._time_waves}
+        return {"sample": sample, **self._told}
 
 
 def _made(backend: str, step: str, options: str) -> Backend:
