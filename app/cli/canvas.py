@@ -35,6 +35,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="X",
         help="how strictly --init is followed, by checkpoints that edit by instruction",
     )
+    _add_mask(parser)
+    parser.add_argument(
+        "--expand",
+        type=parse_margins,
+        metavar="LEFT,TOP,RIGHT,BOTTOM",
+        help="grow the canvas by so many pixels, and paint what is new",
+    )
+    parser.add_argument(
+        "--feather",
+        type=int,
+        metavar="PIXELS",
+        help="how far --expand paints into --init, ever less: 40 unless given",
+    )
+
+
+def _add_mask(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mask",
         type=Path,
@@ -59,18 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--mask-padding", type=int, metavar="PIXELS", help="how far around: 32 unless given"
-    )
-    parser.add_argument(
-        "--expand",
-        type=parse_margins,
-        metavar="LEFT,TOP,RIGHT,BOTTOM",
-        help="grow the canvas by so many pixels, and paint what is new",
-    )
-    parser.add_argument(
-        "--feather",
-        type=int,
-        metavar="PIXELS",
-        help="how far --expand paints into --init, ever less: 40 unless given",
     )
 
 
