@@ -9,6 +9,7 @@ from backends.base import DType, OperatorSet, Precision
 from engine.families import ComponentSource, IdentifiedCheckpoint, identify
 from engine.graphs.clip_text import ClipTextConfig, clip_text
 from engine.graphs.operators import GraphBuilder
+from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
 from engine.graphs.unet import UNetConfig, unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 from tests.checkpoints.files import write_sparse
@@ -36,6 +37,9 @@ def used(source: ComponentSource) -> set[str]:
         case VaeConfig() as config:
             emit(lambda g: vae_encoder(g, config))
             emit(lambda g: vae_decoder(g, config))
+        case TinyVaeConfig() as config:
+            emit(lambda g: tiny_encoder(g, config))
+            emit(lambda g: tiny_decoder(g, config))
         case ClipTextConfig() as config:
             emit(lambda g: clip_text(g, config))
     return names

@@ -148,6 +148,6 @@ def test_comfyui(folder: Path, networks, case: str) -> None:
     channels, sampler, schedule, name, asked = COMFY[case]
     mask = folder / name if name else None
     job = Masked(folder / "init.png", mask, sampler, schedule, **asked)
-    our_sampler = {"euler_ancestral": "euler_a"}.get(sampler, sampler)
+    our_sampler = "euler_a" if sampler == "euler_ancestral" else sampler
     made = ours(folder / str(channels), ConventionName.COMFY, our_sampler, schedule, job)
     check(made, render_comfy(networks(channels), job))
