@@ -178,7 +178,7 @@ def check(made: np.ndarray, expected: np.ndarray) -> None:
 
 # At 1 it starts from noise alone, and the picture is not encoded where nothing else wants it.
 @pytest.mark.parametrize(
-    ("family", "strength"), [("sd1", 1.0), ("sd1", 0.6), ("sd2", 0.6), ("sdxl", 1.0), ("sdxl", 0.6)]
+    ("family", "strength"), [("sd1", 1.0), ("sd1", 0.6), ("sd2", 0.6), ("sdxl", 0.6)]
 )
 @pytest.mark.parametrize("channels", [4, 9])
 def test_a_masked_part_is_painted(
@@ -193,8 +193,10 @@ def test_a_masked_part_is_painted(
     assert psnr(made, ours(folder, pictures.init, strength=strength)) < 30
 
 
-@pytest.mark.parametrize("channels", [4, 9])
-@pytest.mark.parametrize("sampler", [name for name in SAMPLERS if name != "euler"])
+@pytest.mark.parametrize(
+    ("sampler", "channels"),
+    [("dpmpp_2m", 4), ("heun", 4), ("ddim", 4), ("euler_a", 4), ("euler_a", 9)],
+)
 def test_with_other_samplers(checkpoints, pictures: Pictures, sampler: str, channels: int) -> None:
     folder, made = checkpoints("sd1", channels), SAMPLERS[sampler][2]()
     size = {"width": SIDE, "height": SIDE, "strength": 0.8}
