@@ -249,7 +249,7 @@ def _require_numbers(network: Network, weights: Mapping[str, WeightSource]) -> N
         raise EngineError(
             ErrorCode.CHECKPOINT_CORRUPT,
             f"The weight {name} of the {network.name.replace('_', ' ')} of {network.checkpoint} "
-            "holds what is no number.",
+            "holds values that are not a number.",
             "The file is damaged, or was merged wrongly: download it again, or use another.",
         )
 

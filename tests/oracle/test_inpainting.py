@@ -216,7 +216,7 @@ def test_only_what_is_masked(checkpoints, pictures: Pictures, channels: int) -> 
 
 
 def test_a_mask_of_another_size_is_scaled(checkpoints, pictures: Pictures, tmp_path: Path) -> None:
-    folder, opened = checkpoints("sd1", 9), pictures.opened
+    folder, opened = checkpoints("sd1", 9), dict[str, Image.Image](pictures.opened)
     opened["mask_image"] = opened["mask_image"].resize((150, 90))
     opened["mask_image"].save(tmp_path / "mask.png")
     mask = InputImage(role=InputRole.MASK, path=str(tmp_path / "mask.png"))
