@@ -249,7 +249,7 @@ def test_one_level_leaves_its_denoised_picture(sampler: Sampler):
     np.testing.assert_array_equal(step.x, mixture_denoise(FROZEN["x"], FROZEN["sigmas"][-2]))
 
 
-@pytest.mark.parametrize("name", set(SamplerName) - END_ELSEWHERE)
+@pytest.mark.parametrize("name", sorted(set(SamplerName) - END_ELSEWHERE))
 def test_the_result_is_the_last_denoised_picture(name: SamplerName):
     noise = RecordedNoise(draws(DRAWS))
     sampler = SAMPLERS[name].function
