@@ -8,13 +8,13 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("diffusers")
 
-import diffusers  # noqa: E402
-import torch  # noqa: E402
+import diffusers
+import torch
 
-from app.paths import starter_checkpoint  # noqa: E402
-from engine.api.values import PredictionType  # noqa: E402
-from engine.sampling.prediction_probe import ProbeResult, probe_prediction  # noqa: E402
-from tests.oracle.reference import alphas_cumprod  # noqa: E402
+from app.paths import starter_checkpoint
+from engine.api.values import PredictionType
+from engine.sampling.prediction_probe import ProbeResult, probe_prediction
+from tests.oracle.reference import alphas_cumprod
 
 pytestmark = pytest.mark.oracle
 
