@@ -22,6 +22,9 @@ from engine.graphs.vae import (
     moments_output,
 )
 
+# Squares are taken of what is divided by this, so that those of float16 stay in range.
+_LARGE = 64.0
+
 
 @dataclass(frozen=True, slots=True)
 class ShellNorm:
@@ -168,14 +171,18 @@ class _MeasuringBlocks(VaeBlocks):
         """As it is, and measured."""
         g, last = self.g, self.g.integers([-1])
         split = g.integers([0, self.config.norm_groups, -1])
+        # In the element type: float32 copies of the largest images take as much again.
         grouped = g.op("Reshape", g.to_planes(x), split)
-        if g.element is not DType.F32:
-            grouped = g.cast(grouped, DType.F32)
         mean = g.op("ReduceMean", grouped, last, keepdims=1)
-        apart = g.op("Add", grouped, g.op("Mul", mean, g.constant(-1.0, DType.F32)))
-        variance = g.op("ReduceMean", g.op("Mul", apart, apart), last, keepdims=1)
-        self._measured += [mean, variance]
+        apart = g.op("Add", grouped, g.op("Mul", mean, g.constant(-1.0)))
+        small = g.op("Mul", apart, g.constant(1 / _LARGE))
+        variance = g.op("ReduceMean", g.op("Mul", small, small), last, keepdims=1)
+        mean, variance = self._as_float32(mean), self._as_float32(variance)
+        self._measured += [mean, g.op("Mul", variance, g.constant(_LARGE**2, DType.F32))]
         return super().norm_silu(x, name, width)
+
+    def _as_float32(self, x: Value) -> Value:
+        return x if self.g.element is DType.F32 else self.g.cast(x, DType.F32)
 
     def output(self) -> None:
         """Declare what was measured."""

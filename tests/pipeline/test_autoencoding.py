@@ -33,8 +33,8 @@ def test_progress_is_told_and_a_wish_to_stop_is_heard_between_tiles(tiny: Path) 
     request = a_request(tiny, width=SIDE, height=SIDE, steps=1, vae_tile=256)
     log = Tiles(CancelToken(), last=-1)
     run(request, CpuBackend(), log=log)
-    # Once to measure, once to compute: four tiles each.
-    assert log.tiles == [(done, 4) for done in range(5)] * 2
+    # Smaller ones to measure, then those that compute.
+    assert log.tiles == [*((done, 9) for done in range(10)), *((done, 4) for done in range(5))]
     token = CancelToken()
     stopped = Tiles(token, last=3)
     with pytest.raises(Cancelled):
