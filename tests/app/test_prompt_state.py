@@ -87,7 +87,8 @@ def test_a_new_engine_is_asked_what_the_last_one_did_not_answer(stage: Stage) ->
     staged.wait(lambda: prompt.query is not None)
     os.kill(hello.pid, signal.SIGKILL)
     staged.wait(lambda: prompt.check.used == 2)
-    assert staged.process.state is EngineState.READY
+    # On a busy machine its next beat may be late.
+    staged.wait(lambda: staged.process.state is EngineState.READY)
 
 
 def answer(staged: Staged, prompt: PromptState, *hints: Hint) -> None:
