@@ -21,6 +21,8 @@ def mapped_weights(weights: Mapping[str, WeightRef]) -> dict[str, Array]:
                 # Copy-on-write: OpenVINO insists on writable arrays; nothing is ever written.
                 files[ref.path] = np.memmap(ref.path, np.uint8, "c")
             stored = files[ref.path][ref.offset : ref.offset + ref.nbytes]
+            if len(stored) < ref.nbytes:
+                raise ValueError(f"the file of weights {ref.path.name} was cut short")
             arrays[name] = stored.view(ref.dtype.numpy).reshape(ref.shape)
         else:
             arrays[name] = np.ascontiguousarray(ref.array)

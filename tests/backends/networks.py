@@ -4,7 +4,9 @@ from dataclasses import replace
 from functools import cache, partial
 
 from backends.base import Array, DType, Graph, OperatorSet, Precision
+from engine.graphs import vae_tiles
 from engine.graphs.clip_text import Activation, clip_text
+from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
 from engine.graphs.unet import unet
 from engine.graphs.vae import vae_decoder, vae_encoder
 from tests.graphs.networks import (
@@ -16,6 +18,7 @@ from tests.graphs.networks import (
     small_unet,
 )
 
+_TINY_VAE = TinyVaeConfig(4, 8, (1, 2), (2, 1))
 _GELU_CLIP = replace(SMALL_CLIP, activation=Activation.GELU)
 
 NETWORKS: dict[str, Emit] = {
@@ -28,6 +31,18 @@ NETWORKS: dict[str, Emit] = {
     "vae decoder": partial(vae_decoder, config=SMALL_VAE),
     "vae encoder": partial(vae_encoder, config=SMALL_VAE),
 }
+# The VAE in tiles, and the tiny one.
+VAE_PARTS: dict[str, Emit] = {
+    "tiny decoder": partial(tiny_decoder, config=_TINY_VAE),
+    "tiny encoder": partial(tiny_encoder, config=_TINY_VAE),
+    "decoder's core": partial(vae_tiles.decoder_core, config=SMALL_VAE),
+    "encoder's core": partial(vae_tiles.encoder_core, config=SMALL_VAE),
+    "decoder's shell": partial(vae_tiles.decoder_shell, config=SMALL_VAE),
+    "decoder's shell, measured": partial(vae_tiles.decoder_shell, config=SMALL_VAE, measures=True),
+    "encoder's shell": partial(vae_tiles.encoder_shell, config=SMALL_VAE),
+    "encoder's shell, measured": partial(vae_tiles.encoder_shell, config=SMALL_VAE, measures=True),
+}
+ALL_NETWORKS = NETWORKS | VAE_PARTS
 
 
 def network(
@@ -36,10 +51,10 @@ def network(
     element: DType = DType.F32,
     precision: Precision = Precision.F32,
 ) -> Graph:
-    """One of `NETWORKS` with its weights in memory."""
-    return graph_in_memory(NETWORKS[name], _weights(name), operators, element, precision)
+    """One of `ALL_NETWORKS` with its weights in memory."""
+    return graph_in_memory(ALL_NETWORKS[name], _weights(name), operators, element, precision)
 
 
 @cache
 def _weights(name: str) -> dict[str, Array]:
-    return random_weights(NETWORKS[name])
+    return random_weights(ALL_NETWORKS[name])

@@ -25,7 +25,7 @@ from backends.base import (
 )
 from backends.onnx_runtime.placement import at_the_edge, element_types
 from backends.registry import BACKENDS
-from tests.backends.networks import NETWORKS, network
+from tests.backends.networks import ALL_NETWORKS, NETWORKS, network
 
 FOLDER = Path(__file__).parent
 # Their compilers are in every development install, and compute every network in other tests.
@@ -115,7 +115,7 @@ def test_a_table_says_where_it_is_from(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", TABLED)
-@pytest.mark.parametrize("part", NETWORKS)
+@pytest.mark.parametrize("part", ALL_NETWORKS)
 def test_a_backend_has_every_operator_of_every_network(name: str, part: str) -> None:
     assert forms(name)
     for operators, element, precision in forms(name):

@@ -224,7 +224,7 @@ def test_a_graph_whose_weights_are_gone_is_an_error(tmp_path: Path) -> None:
     emit(g)
     graph = g.build(dict(slices))
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(BackendError, match="does not take the decoder"):
+    with pytest.raises(BackendError, match="was cut short"):
         built(graph, BuildOptions(capabilities=("SM89",)))
     path.unlink()
     with pytest.raises(BackendError, match="No such file"):
