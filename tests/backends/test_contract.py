@@ -378,10 +378,10 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="no way to tell 
 @linux_only
 @every_host_runtime
 def test_a_closed_session_leaves_no_memory_behind(target: Target, tmp_path: Path) -> None:
-    """Twenty rounds of 20 MiB: what is held may differ by one, which the allocator keeps."""
+    """Twenty rounds of 20 MiB: glibc's allocator keeps up to two of them, from any round on."""
     after = measured(target.backend.name, tmp_path, "cycles")
     assert len(after) == 20
-    assert after[-1] - after[4] < 1.5 * SMALL_SIDE**2 * DType.F32.itemsize
+    assert max(after) - after[0] < 3.5 * SMALL_SIDE**2 * DType.F32.itemsize
 
 
 @linux_only
