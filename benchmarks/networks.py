@@ -7,7 +7,7 @@ import numpy as np
 
 from backends.base import DType, Graph, OperatorSet, Precision
 from benchmarks.workload import Array
-from engine.compile.compiler import Network
+from engine.compile.compiler import Network, copy_key
 from engine.families import identify
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.weights import bind, element_type
@@ -39,7 +39,7 @@ def graph(
     bound = g.used
     if all(ref.dtype is element for ref in network.weights.values()):
         return g.build(bind(bound, element))
-    key = f"{network.digest[:24]}-{network.name}-{element.value.lower()}"
+    key = copy_key(network, element)
     mapped = copies.find(key, bound) or copies.make(key, bound, element, lambda _done, _total: None)
     return g.build(mapped)
 

@@ -154,7 +154,7 @@ class Compiler:
         element = element_type(
             network.weights.values(), self.backend.operators(self.device), precision
         )
-        has_copy = self._working_copies.find(_copy_key(network, element), {}) is not None
+        has_copy = self._working_copies.find(copy_key(network, element), {}) is not None
         return Preparation.LOAD if has_copy else Preparation.CONVERT
 
     def artifact_name(self, network: Network, precision: Precision) -> str:
@@ -225,18 +225,20 @@ class Compiler:
         placement: WeightPlacement,
         report: Report,
     ) -> Mapping[str, WeightRef]:
-        _require_numbers(network, weights)
         stored = (w for w in weights.values() if not isinstance(w, DerivedWeight))
         if all(is_stored_as(weight, element) for weight in stored):
+            _require_numbers(network, weights)
             return bind(weights, element, report)
         # A copy that exists is the fastest way, whatever the plan.
-        key = _copy_key(network, element)
+        key = copy_key(network, element)
         copy = self._working_copies.find(key, weights)
-        made_of = (network.name, network.checkpoint)
-        if copy is None and placement is WeightPlacement.WORKING_COPY:
-            copy = self._working_copies.make(key, weights, element, report, made_of)
         if copy is not None:
             return copy
+        # What a copy was made of was looked at then.
+        _require_numbers(network, weights)
+        made_of = (network.name, network.checkpoint)
+        if placement is WeightPlacement.WORKING_COPY:
+            return self._working_copies.make(key, weights, element, report, made_of)
         bound = bind(weights, element, report)
         if placement is WeightPlacement.MEMORY_THEN_COPY:
             self._working_copies.make_beside(key, bound, element, made_of)
@@ -254,7 +256,7 @@ def _require_numbers(network: Network, weights: Mapping[str, WeightSource]) -> N
         )
 
 
-def _copy_key(network: Network, element: DType) -> str:
+def copy_key(network: Network, element: DType) -> str:
     """The name of a working copy."""
     scales = scales_digest(network.weights.values())
     name = f"{network.name}-{scales[:8]}" if scales else network.name
