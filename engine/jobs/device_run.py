@@ -28,7 +28,7 @@ from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Reporter, Stages, Stopwatch
 from engine.text import expand_wildcards
-from engine.text.tokenizers import load_clip_tokenizer, load_tokenizer
+from engine.text.tokenizers import tokenizer_of
 
 
 class DeviceRun:
@@ -112,11 +112,10 @@ class DeviceRun:
         )
 
     def _job(self, made: int) -> Job:
-        own = self.checkpoint.tokenizer
         return Job(
             self.resolved,
             self.checkpoint,
-            load_tokenizer(own) if own else load_clip_tokenizer(),
+            tokenizer_of(self.checkpoint.tokenizer),
             self.count,
             range(made, self.count),
             self.replace_wildcards,

@@ -78,6 +78,8 @@ class _Work:
     reporter: JobReporter
     cancel: Cancellation
     stopwatch: Stopwatch
+    # What previews of it hold.
+    preview_bytes: int
     images: list[SavedImage] = field(default_factory=list[SavedImage])
     warnings: list[ErrorInfo] = field(default_factory=list[ErrorInfo])
 
@@ -121,7 +123,9 @@ class JobRunner:
         """What a request would need on the device it would run on first. Raises EngineError."""
         checkpoint = self._checkpoint(request)
         first = self._candidates(request, CancelToken())[0]
-        run = self._device_run(first, request, checkpoint, Stopwatch(), self.residency)
+        preview_bytes = PREVIEW_BYTES if self._tiny_decoder(checkpoint) else 0
+        given = request, checkpoint, Stopwatch(), self.residency, preview_bytes
+        run = self._device_run(first, *given)
         return first.device, run.plan
 
     def close(self) -> None:
@@ -176,17 +180,22 @@ class JobRunner:
             raise Cancelled
         drawn = resolve(request, checkpoint, candidates[0].device)
         request = msgspec.structs.replace(request, seed=drawn.seed, seed_options=drawn.seed_options)
-        with self._previewing(reporter, checkpoint, candidates[0]) as told:
-            work = _Work(request, checkpoint, saver, told, cancel, stopwatch)
+        tiny = self._tiny_decoder(checkpoint)
+        with self._previewing(reporter, checkpoint, candidates[0], tiny) as told:
+            preview_bytes = PREVIEW_BYTES if tiny else 0
+            work = _Work(request, checkpoint, saver, told, cancel, stopwatch, preview_bytes)
             return self._on_first_that_can(work, self._ordered(work, candidates))
 
     @contextmanager
     def _previewing(
-        self, reporter: JobReporter, checkpoint: IdentifiedCheckpoint, candidate: Candidate
+        self,
+        reporter: JobReporter,
+        checkpoint: IdentifiedCheckpoint,
+        candidate: Candidate,
+        tiny: Parts | None,
     ) -> Generator[JobReporter]:
         """The reporter, with previews by a tiny VAE within the block where there is one."""
-        tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
-        if tiny is None:
+        if tiny is None or not reporter.shows_previews:
             yield reporter
             return
         load = loader(tiny, candidate, self.working_copies)
@@ -202,8 +211,8 @@ class JobRunner:
             return candidates
 
         def prospect(candidate: Candidate) -> Prospect:
-            given = (work.request, work.checkpoint, work.stopwatch, self.residency)
-            return self._device_run(candidate, *given).prospect(work.reporter, work.cancel)
+            run = self._work_on(candidate, work, self.residency)
+            return run.prospect(work.reporter, work.cancel)
 
         return self.preparations.order(candidates, prospect, lambda said: self._tell(said, work))
 
@@ -244,7 +253,7 @@ class JobRunner:
         return self._attempt(candidate, work, None)
 
     def _attempt(self, candidate: Candidate, work: _Work, residency: Residency | None) -> JobResult:
-        run = self._device_run(candidate, work.request, work.checkpoint, work.stopwatch, residency)
+        run = self._work_on(candidate, work, residency)
         made = len(work.images)
         try:
             with host_memory_errors(), self._watched(run, work.cancel):
@@ -303,6 +312,10 @@ class JobRunner:
         with host_memory_errors():
             return load()
 
+    def _work_on(self, candidate: Candidate, work: _Work, residency: Residency | None) -> DeviceRun:
+        given = work.request, work.checkpoint, work.stopwatch, residency, work.preview_bytes
+        return self._device_run(candidate, *given)
+
     def _device_run(
         self,
         candidate: Candidate,
@@ -310,11 +323,11 @@ class JobRunner:
         checkpoint: IdentifiedCheckpoint,
         stopwatch: Stopwatch,
         residency: Residency | None,
+        preview_bytes: int,
     ) -> DeviceRun:
         caches = self.working_copies, self.cache.artifacts
         compiler = Compiler(candidate.backend, candidate.device, *caches)
         folders = self.wildcards, residency, self.known_files, self.estimates
-        preview_bytes = PREVIEW_BYTES if self._tiny_decoder(checkpoint) else 0
         given = request, checkpoint, compiler, stopwatch, *folders
         return DeviceRun(*given, candidate.choice, preview_bytes=preview_bytes)
 

@@ -29,6 +29,7 @@ from engine.jobs.devices import Candidate
 from engine.jobs.reporting import JobReporter
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
+from engine.pipeline.stages import as_pixels
 from engine.sampling.types import Latent
 
 _log = logging.getLogger(__name__)
@@ -111,8 +112,7 @@ class TinyPreview:
 def picture(session: Session, latent: Latent) -> NDArray[np.uint8]:
     """A tiny VAE's latent [1, C, H, W] decoded: uint8 [height, width, 3], of moderate size."""
     (image,) = session.run({"latent": _averaged(np.nan_to_num(latent))}).values()
-    levels = np.clip((image[0] + 1) * 127.5, 0, 255)
-    return np.ascontiguousarray(np.rint(levels).astype(np.uint8).transpose(1, 2, 0))
+    return as_pixels(image, rounds=True)[0]
 
 
 def _averaged(latent: Latent) -> Array:

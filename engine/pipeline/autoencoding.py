@@ -136,13 +136,9 @@ class _TiledVae:
         # Tiles that are only measured need not see what is around them, and take two to three
         # times as much memory for each cell: smaller ones serve as well.
         self._measured = tiling(cells, longest // 2, 0)
-        self._decoder_core = networks.vae_part(
-            checkpoint, "vae_decoder_core", vae_tiles.decoder_core, cells, 1
-        )
-        self._encoder_core = networks.vae_part(
-            checkpoint, "vae_encoder_core", vae_tiles.encoder_core, cells, 1
-        )
         part = partial(networks.vae_part, checkpoint)
+        self._decoder_core = part("vae_decoder_core", vae_tiles.decoder_core, cells, 1)
+        self._encoder_core = part("vae_encoder_core", vae_tiles.encoder_core, cells, 1)
         pixels, features = config.downscale, config.widths[-2]
         shell, halo = vae_tiles.decoder_shell, vae_tiles.decoder_halo(config)
         tiles = tiling(cells, longest, halo)

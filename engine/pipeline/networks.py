@@ -42,6 +42,17 @@ def text_encoders(checkpoint: IdentifiedCheckpoint) -> tuple[Component, ...]:
     return tuple(one for one in TEXT_ENCODERS if one in checkpoint.components)
 
 
+def text_layers(checkpoint: IdentifiedCheckpoint) -> int:
+    """How many layers the shallowest text encoder has; 1 where there is none."""
+    configs = (checkpoint.components[one].config for one in text_encoders(checkpoint))
+    return min((one.layers for one in configs if isinstance(one, ClipTextConfig)), default=1)
+
+
+def denoiser_config(checkpoint: IdentifiedCheckpoint) -> UNetConfig:
+    """The sizes of the denoiser."""
+    return cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+
+
 def text_encoder(
     checkpoint: IdentifiedCheckpoint,
     clip_skip: int = 1,
@@ -79,7 +90,7 @@ def denoiser(
 
     `rows`: how many latents it is given, which go into the contexts.
     """
-    config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+    config = denoiser_config(checkpoint)
     downscale = checkpoint.latent.downscale
     coarsest = downscale << (len(config.down) - 1)
     halves_evenly = height % coarsest == 0 and width % coarsest == 0
@@ -100,7 +111,7 @@ def told(
     checkpoint: IdentifiedCheckpoint, timestep: float, guidance: float = 1.0
 ) -> dict[str, Array]:
     """A timestep, and guidance where it takes that in, as inputs of the denoiser."""
-    config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+    config = denoiser_config(checkpoint)
     inputs = {"time_waves": time_waves(config, timestep)}
     if config.guidance_width:
         inputs["guidance_waves"] = guidance_waves(config, guidance)
@@ -109,7 +120,7 @@ def told(
 
 def is_told_guidance(checkpoint: IdentifiedCheckpoint) -> bool:
     """Whether the denoiser was distilled to be guided by a number it is told (Luo et al. 2023)."""
-    config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+    config = denoiser_config(checkpoint)
     return config.guidance_width > 0
 
 
@@ -125,7 +136,7 @@ class Beside(Enum):
 
 def seen_beside(checkpoint: IdentifiedCheckpoint) -> Beside:
     """Known by the number of the denoiser's channels."""
-    config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+    config = denoiser_config(checkpoint)
     latent = checkpoint.latent.channels
     known = {2 * latent: Beside.PICTURE, 2 * latent + 1: Beside.MASK}
     return known.get(config.in_channels, Beside.NOTHING)

@@ -8,17 +8,16 @@ import msgspec
 from engine.api.record import ResolvedRequest
 from engine.compile.compiler import Network
 from engine.families.base import IdentifiedCheckpoint
-from engine.graphs.clip_text import ClipTextConfig
-from engine.pipeline import networks
 from engine.pipeline.denoiser_run import DenoiserRun
 from engine.pipeline.denoising import Denoising, EncodedCanvas
 from engine.pipeline.forecast import Run
 from engine.pipeline.joint_conditioning import JointConditioning
+from engine.pipeline.networks import text_layers
 from engine.pipeline.prompt_encoding import Plans, PromptEncoding, Texts, texts_of
 from engine.pipeline.refining import legs
 from engine.pipeline.stages import Reporter, Stages
 from engine.sampling.types import Latent
-from engine.text.tokenizers import load_clip_tokenizer, load_tokenizer
+from engine.text.tokenizers import tokenizer_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,7 @@ class Refinement:
         reporter: Reporter,
     ) -> None:
         self._request, self._base, self._refining = request, base, refining
-        own = refiner.tokenizer
-        tokenizer = load_tokenizer(own) if own else load_clip_tokenizer()
+        tokenizer = tokenizer_of(refiner.tokenizer)
         read = msgspec.structs.replace(request, clip_skip=_clip_skip(request, checkpoint, refiner))
         self._prompts = PromptEncoding(read, refiner, tokenizer, stages)
         self._denoiser = DenoiserRun(request, refiner, refining, stages, reporter)
@@ -93,7 +91,6 @@ def _clip_skip(
     request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint
 ) -> int:
     """As it was chosen; where that is the checkpoint's own, the refiner's own."""
-    configs = (refiner.components[one].config for one in networks.text_encoders(refiner))
-    layers = min(config.layers for config in configs if isinstance(config, ClipTextConfig))
     own = request.clip_skip == checkpoint.text.clip_skip
-    return min(refiner.text.clip_skip if own else request.clip_skip, layers)
+    skip = refiner.text.clip_skip if own else request.clip_skip
+    return min(skip, text_layers(refiner))

@@ -27,8 +27,7 @@ from engine.api.values import (
 )
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
-from engine.graphs.clip_text import ClipTextConfig
-from engine.pipeline.networks import text_encoders
+from engine.pipeline.networks import text_layers
 from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
 from engine.sampling.samplers import SAMPLERS, SamplerDefaults
@@ -155,7 +154,7 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
     check_range("strength", request.strength, 0, 1)
     check_range("count", count, 1, MAX_COUNT)
     check_range("seed", request.seed, 0, MAX_SEED - count + 1)
-    check_range("clip skip", request.clip_skip, 1, _text_layers(checkpoint))
+    check_range("clip skip", request.clip_skip, 1, text_layers(checkpoint))
     _check_seed_options(request.seed_options, count)
     _check_guidance_options(request.guidance_options)
     for name, text in (("prompt", request.prompt), ("negative prompt", request.negative_prompt)):
@@ -202,8 +201,3 @@ def _check_size(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> N
                 f"The {name} {value} is no multiple of {multiple}.",
                 f"{max(below, MIN_SIDE)} and {below + multiple} are the nearest.",
             )
-
-
-def _text_layers(checkpoint: IdentifiedCheckpoint) -> int:
-    configs = (checkpoint.components[one].config for one in text_encoders(checkpoint))
-    return min((one.layers for one in configs if isinstance(one, ClipTextConfig)), default=1)

@@ -5,16 +5,15 @@ for; the refiner is told how the picture looks instead of the last. Which come i
 diffusers `StableDiffusionXLPipeline._get_add_time_ids`.
 """
 
-from typing import cast
-
 import numpy as np
 
 from backends.base import Array
 from engine.api.record import ResolvedRequest
 from engine.api.request import SizeOptions
-from engine.families.base import Component, IdentifiedCheckpoint
-from engine.graphs.unet import UNetConfig, size_waves
+from engine.families.base import IdentifiedCheckpoint
+from engine.graphs.unet import size_waves
 from engine.pipeline.emphasis import Vectors
+from engine.pipeline.networks import denoiser_config
 
 _REFINER_SIZES = 5
 
@@ -26,7 +25,7 @@ def added_conditioning(
 
     When guided, the last text is the negative one.
     """
-    config = cast("UNetConfig", checkpoint.components[Component.DENOISER].config)
+    config = denoiser_config(checkpoint)
     width = (config.added_width - pooled.shape[1]) // checkpoint.told_sizes
     refines = checkpoint.told_sizes == _REFINER_SIZES
     texts = len(pooled) - guided

@@ -223,6 +223,11 @@ class _FastTokenizer(msgspec.Struct):
     model: _FastModel
 
 
+def tokenizer_of(folder: Path | None) -> ClipTokenizer:
+    """A checkpoint folder's own tokenizer, CLIP's without one. Raises as `load_tokenizer`."""
+    return load_tokenizer(folder) if folder else load_clip_tokenizer()
+
+
 def load_tokenizer(folder: Path) -> ClipTokenizer:
     """Load the tokenizer of a diffusers folder: vocab.json and merges.txt, or tokenizer.json.
 
