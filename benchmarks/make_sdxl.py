@@ -4,7 +4,6 @@ Keys and shapes are those of the published `sd_xl_base_1.0.safetensors`, scales 
 are initialised with: outputs stay as large as inputs, so that nothing overflows or vanishes.
 """
 
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from backends.base import DType
+from tests.checkpoints.files import header
 from tests.families import listings
 
 _SEED = 0
@@ -22,13 +23,7 @@ _DRAWN = 1 << 24
 def make(path: Path) -> None:
     """Write the file, beside and then renamed."""
     shapes = listings.sdxl()
-    header: dict[str, object] = {}
-    end = 0
-    for name, shape in shapes.items():
-        start, end = end, end + 2 * math.prod(shape)
-        header[name] = {"dtype": "F16", "shape": list(shape), "data_offsets": [start, end]}
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
+    text, _ = header(shapes, DType.F16)
     random = np.random.default_rng(_SEED)
     drawn = random.standard_normal(_DRAWN, np.float32)
     part = path.with_suffix(".part")

@@ -51,7 +51,7 @@ def _ways() -> list[tuple[str, str, str]]:
         if device is None or reference.name == "null":
             continue
         for precision in device.precisions:
-            placements = list(WeightPlacement)
+            placements = [WeightPlacement.MEMORY, WeightPlacement.WORKING_COPY]
             if precision is Precision.F16:
                 placements = placements[:1]
             found += [(reference.name, precision.value, one.value) for one in placements]

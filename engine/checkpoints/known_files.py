@@ -97,7 +97,8 @@ class KnownFiles:
     def note_sha256(self, state: FileState, sampled: str, sha256: str) -> None:
         """Remember the SHA-256 of the file that was in this state while it was read whole."""
         entry = self._entry(state) or _new(state, sampled)
-        self._write(msgspec.structs.replace(entry, sha256=sha256), state.path)
+        entry = msgspec.structs.replace(entry, sampled=sampled, sha256=sha256)
+        self._write(entry, state.path)
 
     def note_prediction(self, state: FileState, prediction: PredictionType) -> None:
         """Remember what the denoiser of the file in this state predicts, if the file is known."""

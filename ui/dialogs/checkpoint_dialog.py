@@ -6,11 +6,9 @@ import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QFrame,
     QGridLayout,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -32,6 +30,7 @@ from ui.theme.metrics import XS, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.labels import breakable, buddy_label, plain_label, rule
+from ui.widgets.scroll_area import scroll_area
 
 _SIZE = (560, 620)
 Facts = list[tuple[str, str]]
@@ -46,11 +45,7 @@ class CheckpointDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("About the checkpoint"))
         self.resize(*_SIZE)
-        self.facts = QScrollArea()
-        self.facts.setWidgetResizable(True)
-        self.facts.setFrameShape(QFrame.Shape.NoFrame)
-        self.facts.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.facts.setAccessibleName(self.tr("What is known of it"))
+        self.facts = scroll_area(self.tr("What is known of it"))
         self.family, self.prediction, self.levels = (ChoiceBox(theme) for _ in range(3))
         self.reset = QPushButton(self.tr("Leave it to the file"))
         self.close_button = QPushButton(self.tr("Close"))

@@ -3,10 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QFrame,
     QHBoxLayout,
     QPushButton,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -16,6 +14,7 @@ from engine.api.messages import DeviceInfo
 from ui.device_labels import device_name, device_times, device_words
 from ui.theme.metrics import XS, L, M, S
 from ui.widgets.labels import breakable, plain_label, rule
+from ui.widgets.scroll_area import scroll_area
 
 _SIZE = (560, 500)
 
@@ -29,11 +28,7 @@ class DeviceDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Devices"))
         self.resize(*_SIZE)
-        self.rows = QScrollArea()
-        self.rows.setWidgetResizable(True)
-        self.rows.setFrameShape(QFrame.Shape.NoFrame)
-        self.rows.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.rows.setAccessibleName(self.tr("Devices"))
+        self.rows = scroll_area(self.tr("Devices"))
         self.again = QPushButton(self.tr("Check again"))
         self.close_button = QPushButton(self.tr("Close"))
         self._lay_out()
