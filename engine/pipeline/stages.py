@@ -1,11 +1,9 @@
 """Runs each network where the plan says, and does a stage again if its result is broken."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from threading import Event, RLock
 from time import perf_counter
 from typing import Protocol, TypeVar
 
@@ -22,10 +20,10 @@ from engine.graphs.weights import Report
 from engine.memory.plan import MemoryPlan
 from engine.memory.residency import Residency, Resident
 from engine.pipeline.forecast import Forecast, Outlook, Run, Stretch
+from engine.pipeline.load_ahead import LoadAhead
 from engine.sampling.types import Latent
 
 T = TypeVar("T")
-_REPORT_SECONDS = 0.05
 
 
 class Reporter(Protocol):
@@ -73,68 +71,6 @@ class Stopwatch:
         return Timings(**spent, total_s=round(perf_counter() - self.started, 4))
 
 
-class _LoadAhead:
-    """A network that is loaded on a thread of its own while another one runs.
-
-    It is the load's `Cancellation`: to stop the job stops it, and so does nobody wanting it.
-    """
-
-    def __init__(
-        self, load: Callable[[Report, Cancellation], Session], cancel: Cancellation
-    ) -> None:
-        self._cancel = cancel
-        self._unwanted = Event()
-        self._lock = RLock()
-        self._stops: list[Callable[[], None]] = []
-        self._progress = (0, 0)
-        self._thread = ThreadPoolExecutor(1, "load ahead")
-        self._session = self._thread.submit(load, self._note, self)
-
-    def is_set(self) -> bool:
-        """Whether to stop."""
-        return self._unwanted.is_set() or self._cancel.is_set()
-
-    @contextmanager
-    def calling(self, stop: Callable[[], None]) -> Generator[None]:
-        """Within the block, a request to stop the job calls `stop`, and so does `discard`."""
-        with self._lock:
-            self._stops.append(stop)
-            if self._unwanted.is_set():
-                stop()
-        try:
-            with self._cancel.calling(stop):
-                yield
-        finally:
-            with self._lock:
-                self._stops.remove(stop)
-
-    def wait(self, report: Report) -> Session:
-        """The session, or what its load raised; reports how far it is on this thread."""
-        done = False
-        while not done:
-            done = bool(wait({self._session}, _REPORT_SECONDS).done)
-            if self._progress[1]:
-                report(*self._progress)
-        if self._cancel.is_set():  # after it was loaded, perhaps
-            self.discard()
-            raise Cancelled
-        self._thread.shutdown()
-        return self._session.result()
-
-    def discard(self) -> None:
-        """Stop, and free what was loaded."""
-        with self._lock:
-            self._unwanted.set()
-            for stop in self._stops:
-                stop()
-        self._thread.shutdown()
-        if self._session.exception() is None:
-            self._session.result().close()
-
-    def _note(self, done: int, total: int) -> None:
-        self._progress = (done, total)
-
-
 @dataclass(frozen=True, slots=True)
 class _Kept:
     """A network that stays loaded, and what it was loaded from."""
@@ -172,7 +108,7 @@ class Stages:
         self._residency = residency
         self._kept: dict[tuple[str, Precision], _Kept] = {}
         self._identities: dict[tuple[str, Precision], list[tuple[Network, str]]] = {}
-        self._ahead: dict[tuple[str, Precision], tuple[Network, _LoadAhead]] = {}
+        self._ahead: dict[tuple[str, Precision], tuple[Network, LoadAhead]] = {}
         self._safest_needed: dict[str, int] = {}
 
     def announce(self, runs: Sequence[Run], pictures: int) -> None:
@@ -216,7 +152,7 @@ class Stages:
         key = (network.name, precision)
         if key in self._ahead or self._find(network, precision):
             return
-        ahead = _LoadAhead(partial(self._load, network, precision), self._cancel)
+        ahead = LoadAhead(partial(self._load, network, precision), self._cancel)
         self._ahead[key] = network, ahead
 
     def run(
