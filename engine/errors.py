@@ -1,5 +1,8 @@
 """The one exception that carries a failure to the person who can act on it."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 from engine.api.values import ErrorCode, ErrorInfo
 
 
@@ -24,3 +27,17 @@ class Cancelled(EngineError):  # noqa: N818 (a decision of the user, not a fault
 
     def __init__(self) -> None:
         super().__init__(ErrorCode.CANCELLED, "Cancelled.")
+
+
+@contextmanager
+def host_memory_errors() -> Generator[None]:
+    """Memory that runs out in our own arrays, as the error that says so."""
+    try:
+        yield
+    except MemoryError as error:
+        raise EngineError(
+            ErrorCode.OUT_OF_MEMORY,
+            "There is not enough memory.",
+            "Make the picture smaller, or close other programs.",
+            str(error),
+        ) from error

@@ -1,6 +1,6 @@
 """A job on one device: plan its memory, make its pictures, save each at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from importlib.metadata import version
@@ -44,6 +44,7 @@ class DeviceRun:
         residency: Residency | None,
         known_files: KnownFiles,
         estimates: Estimates,
+        release: Callable[[], None],
         choice: str = "",
         *,
         preview_bytes: int = 0,
@@ -56,7 +57,7 @@ class DeviceRun:
         self.precisions = precisions(request.precision, compiler.device)
         self.checkpoint, self.compiler, self.stopwatch = checkpoint, compiler, stopwatch
         self.residency = residency
-        self.known_files, self.estimates = known_files, estimates
+        self.known_files, self.estimates, self.release = known_files, estimates, release
         self.choice = choice
         self.preview_bytes = preview_bytes
         self.plan = self._plan(request.memory_limit_bytes)
@@ -84,6 +85,7 @@ class DeviceRun:
         with closing(stages):
             generation = Generation(self._job(made), stages, reporter)
             for picture in generation.pictures():
+                self.plan = stages.plan
                 self._keep(generation.found_prediction)
                 warnings += [w for w in generation.warnings if w not in warnings]
                 with stages.timed(Phase.SAVE):
@@ -109,6 +111,7 @@ class DeviceRun:
             self.stopwatch,
             self.residency,
             Forecast(self.estimates, compiler),
+            self.release,
         )
 
     def _job(self, made: int) -> Job:

@@ -1,7 +1,6 @@
 """What is said where a device cannot go on, and which failures another device may cure."""
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 
 from backends.base import Precision
@@ -23,20 +22,6 @@ _DOING = {
     Phase.DECODE: "finishing it",
     Phase.SAVE: "saving it",
 }
-
-
-@contextmanager
-def host_memory_errors() -> Generator[None]:
-    """Memory that runs out in our own arrays, as the error that says so."""
-    try:
-        yield
-    except MemoryError as error:
-        raise EngineError(
-            ErrorCode.OUT_OF_MEMORY,
-            "There is not enough memory.",
-            "Make the picture smaller, or close other programs.",
-            str(error),
-        ) from error
 
 
 def with_size_and_phase(

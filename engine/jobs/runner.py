@@ -17,7 +17,7 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
-from engine.errors import Cancelled, EngineError
+from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.base import IdentifiedCheckpoint, Parts
 from engine.families.identify import identify, require_complete, supply
 from engine.families.refiner_fit import with_refiner
@@ -32,7 +32,6 @@ from engine.jobs.fallback import (
     failure_of,
     fitting,
     goes_on,
-    host_memory_errors,
     taken_over,
     with_size_and_phase,
 )
@@ -124,8 +123,7 @@ class JobRunner:
         checkpoint = self._checkpoint(request)
         first = self._candidates(request, CancelToken())[0]
         preview_bytes = PREVIEW_BYTES if self._tiny_decoder(checkpoint) else 0
-        given = request, checkpoint, Stopwatch(), self.residency, preview_bytes
-        run = self._device_run(first, *given)
+        run = self._device_run(first, request, checkpoint, Stopwatch(), preview_bytes)
         return first.device, run.plan
 
     def close(self) -> None:
@@ -211,7 +209,7 @@ class JobRunner:
             return candidates
 
         def prospect(candidate: Candidate) -> Prospect:
-            run = self._work_on(candidate, work, self.residency)
+            run = self._work_on(candidate, work)
             return run.prospect(work.reporter, work.cancel)
 
         return self.preparations.order(candidates, prospect, lambda said: self._tell(said, work))
@@ -241,19 +239,8 @@ class JobRunner:
         raise AssertionError("candidates() returns at least one device")
 
     def _on_device(self, candidate: Candidate, work: _Work) -> JobResult:
-        """Make what is left; once more with everything released where memory ran out."""
-        residency = self.residency
-        try:
-            return self._attempt(candidate, work, residency)
-        except EngineError as error:
-            if error.code is not ErrorCode.OUT_OF_MEMORY:
-                raise
-        self.release()
-        # Networks take turns now, and none stays.
-        return self._attempt(candidate, work, None)
-
-    def _attempt(self, candidate: Candidate, work: _Work, residency: Residency | None) -> JobResult:
-        run = self._work_on(candidate, work, residency)
+        """Make what is left."""
+        run = self._work_on(candidate, work)
         made = len(work.images)
         try:
             with host_memory_errors(), self._watched(run, work.cancel):
@@ -312,8 +299,8 @@ class JobRunner:
         with host_memory_errors():
             return load()
 
-    def _work_on(self, candidate: Candidate, work: _Work, residency: Residency | None) -> DeviceRun:
-        given = work.request, work.checkpoint, work.stopwatch, residency, work.preview_bytes
+    def _work_on(self, candidate: Candidate, work: _Work) -> DeviceRun:
+        given = work.request, work.checkpoint, work.stopwatch, work.preview_bytes
         return self._device_run(candidate, *given)
 
     def _device_run(
@@ -322,13 +309,12 @@ class JobRunner:
         request: GenerateRequest,
         checkpoint: IdentifiedCheckpoint,
         stopwatch: Stopwatch,
-        residency: Residency | None,
         preview_bytes: int,
     ) -> DeviceRun:
         caches = self.working_copies, self.cache.artifacts
         compiler = Compiler(candidate.backend, candidate.device, *caches)
-        folders = self.wildcards, residency, self.known_files, self.estimates
-        given = request, checkpoint, compiler, stopwatch, *folders
+        kept = self.residency, self.known_files, self.estimates, self.release
+        given = request, checkpoint, compiler, stopwatch, self.wildcards, *kept
         return DeviceRun(*given, candidate.choice, preview_bytes=preview_bytes)
 
 

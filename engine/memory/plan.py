@@ -157,6 +157,14 @@ def plan_memory(
     return _with_copy(chosen, needs.written)
 
 
+def in_turns(plan: MemoryPlan) -> MemoryPlan:
+    """The same with nothing held beside what runs: where memory ran out after all."""
+    placement = plan.placement
+    if placement is WeightPlacement.MEMORY_THEN_COPY:
+        placement = WeightPlacement.MEMORY
+    return replace(plan, placement=placement, together=False, resident=False, beside=False)
+
+
 def _ways(*, more_jobs: bool, several: bool, tiles: bool) -> list[_Way]:
     """The fastest first; each needs less than the one before, or as much."""
     ways = [_Way(together=True, resident=True, tiles=tiles)] * more_jobs

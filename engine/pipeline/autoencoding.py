@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs import vae_tiles
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.vae import VaeConfig
+from engine.memory.plan import TILE_CELLS
 from engine.pipeline import checks, networks
 from engine.pipeline.denoising import EncodedImage
 from engine.pipeline.forecast import Run
@@ -22,14 +24,15 @@ from engine.pipeline.stages import Reporter, Stages
 from engine.pipeline.tiles import Tile, Tiling, shared_norms, tiling
 from engine.sampling.types import Latent
 
+T = TypeVar("T")
 Problem = Callable[[Array], str | None]
 
 
 class Autoencoder:
     """The checkpoint's VAE for the pictures of a job.
 
-    It is tiled where the request has a `vae_tile` and the picture is larger; see
-    `engine.graphs.vae_tiles`.
+    It is tiled where the request has a `vae_tile` and the picture is larger, or where memory runs
+    out; see `engine.graphs.vae_tiles`.
     """
 
     def __init__(
@@ -39,25 +42,23 @@ class Autoencoder:
         stages: Stages,
         reporter: Reporter,
     ) -> None:
-        self._checkpoint, self._stages = checkpoint, stages
+        self._checkpoint, self._stages, self._reporter = checkpoint, stages, reporter
         size, form = (request.height, request.width), checkpoint.latent
         self._cells = request.height // form.downscale, request.width // form.downscale
         # One of each for the whole job: `Stages` knows again what it has loaded.
         self._encoder = networks.encoder(checkpoint, *size)
         self._decoder = networks.decoder(checkpoint, *size)
-        config = checkpoint.components[Component.VAE].config
-        self._tiled: _TiledVae | None = None
-        longest = (request.vae_tile or 0) // form.downscale
-        if longest and max(self._cells) > longest and isinstance(config, VaeConfig):
-            self._tiled = _TiledVae(checkpoint, config, stages, reporter, self._cells, longest)
+        # A side of the tiles in pixels, asked for or not.
+        self.tile = request.vae_tile
+        self._tiled = self._in_tiles((request.vae_tile or 0) // form.downscale)
 
     def encode(self, pictures: Sequence[Array]) -> list[EncodedImage]:
         """Pictures, float32 [1, 3, height, width] in [-1, 1], as their latents' distributions."""
         self._require_encoder()
-        if self._tiled:
-            encoded = [self._tiled.encode(picture) for picture in pictures]
-        else:
-            encoded = self._encode_whole(pictures)
+        encoded = self._whole_or_tiled(
+            lambda: self._encode_whole(pictures),
+            lambda tiled: [tiled.encode(picture) for picture in pictures],
+        )
         form = self._checkpoint.latent
         if isinstance(self._checkpoint.components[Component.VAE].config, TinyVaeConfig):
             return [EncodedImage.exactly(latent, form) for latent in encoded]
@@ -66,13 +67,10 @@ class Autoencoder:
     def decode(self, latent: Latent, problem: Problem) -> Array:
         """Pixels in [-1, 1], float32 [1, 3, height, width], once `problem` finds none."""
         unscaled = self._checkpoint.latent.latent(latent)
-        if self._tiled:
-            return self._tiled.decode(unscaled, problem)
-
-        def work(session: Session) -> Array:
-            return self._stages.call(session, {"latent": unscaled})["image"]
-
-        return self._stages.run(Phase.DECODE, self._decoder, work, problem, keep=True)
+        return self._whole_or_tiled(
+            lambda: self._decode_whole(unscaled, problem),
+            lambda tiled: tiled.decode(unscaled, problem),
+        )
 
     def encoding(self, count: int) -> tuple[Run, ...]:
         """What encoding so many pictures goes through."""
@@ -88,6 +86,27 @@ class Autoencoder:
     def _area(self) -> int:
         return self._cells[0] * self._cells[1]
 
+    def _in_tiles(self, longest: int) -> "_TiledVae | None":
+        """The VAE in tiles of so many cells; None where it has none, or is no larger."""
+        config = self._checkpoint.components[Component.VAE].config
+        if not longest or max(self._cells) <= longest or not isinstance(config, VaeConfig):
+            return None
+        given = self._stages, self._reporter, self._cells, longest
+        return _TiledVae(self._checkpoint, config, *given)
+
+    def _whole_or_tiled(self, whole: Callable[[], T], in_tiles: Callable[["_TiledVae"], T]) -> T:
+        """As it was asked for; in tiles where memory runs out, and from then on."""
+        if self._tiled is not None:
+            return in_tiles(self._tiled)
+        try:
+            return whole()
+        except EngineError as error:
+            self._tiled = self._in_tiles(TILE_CELLS)
+            if error.code is not ErrorCode.OUT_OF_MEMORY or self._tiled is None:
+                raise
+        self.tile = TILE_CELLS * self._checkpoint.latent.downscale
+        return in_tiles(self._tiled)
+
     def _require_encoder(self) -> None:
         config = self._checkpoint.components[Component.VAE].config
         if isinstance(config, TinyVaeConfig) and config.encoder_blocks is None:
@@ -96,6 +115,12 @@ class Autoencoder:
                 "The tiny VAE has a decoder only, and a picture is to be encoded.",
                 "Put its encoder beside it, as taesd_encoder beside taesd_decoder.",
             )
+
+    def _decode_whole(self, unscaled: Latent, problem: Problem) -> Array:
+        def work(session: Session) -> Array:
+            return self._stages.call(session, {"latent": unscaled})["image"]
+
+        return self._stages.run(Phase.DECODE, self._decoder, work, problem, keep=True)
 
     def _encode_whole(self, pictures: Sequence[Array]) -> list[Array]:
         def work(session: Session) -> list[Array]:

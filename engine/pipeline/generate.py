@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -76,13 +77,26 @@ class Generation:
     @property
     def warnings(self) -> list[ErrorInfo]:
         """What the pictures so far were to have and have not."""
-        return [
+        warnings = [
             ErrorInfo(
                 ErrorCode.NOT_AVAILABLE,
                 f"<{kind}:{name}> in the prompt had no effect.",
                 "This version cannot apply such networks yet; the picture was made without.",
             )
             for kind, name in self._prompts.asked_for
+        ]
+        return warnings + self._shortages
+
+    @property
+    def _shortages(self) -> list[ErrorInfo]:
+        if self._vae.tile == self.request.vae_tile:
+            return []
+        return [
+            ErrorInfo(
+                ErrorCode.OUT_OF_MEMORY,
+                "There was not enough memory to decode the picture whole; it was done in tiles.",
+                "Tones may differ a little from the whole picture's. A smaller one needs none.",
+            )
         ]
 
     @property
@@ -104,7 +118,7 @@ class Generation:
             take = self._taken(plans, self._prompts.encode(plans), group, canvas)
             for request in group:
                 pixels = self._pixels(self._decode(take(request)))
-                yield Picture(request, pixels)
+                yield Picture(msgspec.structs.replace(request, vae_tile=self._vae.tile), pixels)
 
     def _taken(
         self,

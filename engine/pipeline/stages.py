@@ -14,10 +14,11 @@ from engine.api.record import Retry, Timings
 from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.compile.compiler import Compiler, Network, translated_errors
 from engine.compile.estimates import Estimates
-from engine.errors import Cancelled, EngineError
+from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.base import LatentFormat
 from engine.graphs.weights import Report
-from engine.memory.plan import MemoryPlan
+from engine.memory.plan import MemoryPlan, in_turns
+from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency, Resident
 from engine.pipeline.forecast import Forecast, Outlook, Run, Stretch
 from engine.pipeline.load_ahead import LoadAhead
@@ -83,7 +84,8 @@ class Stages:
     """Loads networks as the plan says, runs them, and retries broken results more safely.
 
     `precisions` are those to try, each safer than the one before. A network that once needed a
-    safer one keeps it for the rest of the job. What `residency` holds is taken from there.
+    safer one keeps it for the rest of the job. What `residency` holds is taken from there. Where
+    memory runs out, `release` is to free what this job does not use.
     """
 
     def __init__(
@@ -96,20 +98,23 @@ class Stages:
         stopwatch: Stopwatch,
         residency: Residency | None = None,
         forecast: Forecast | None = None,
+        release: Callable[[], None] = return_free_memory,
     ) -> None:
         self._forecast = forecast or Forecast(Estimates(None), compiler)
         self.retries: list[Retry] = []
         self._compiler = compiler
-        self._plan = plan
+        self.plan = plan
         self._precisions = precisions
         self._reporter = reporter
         self._cancel = cancel
         self._stopwatch = stopwatch
         self._residency = residency
+        self._release = release
         self._kept: dict[tuple[str, Precision], _Kept] = {}
         self._identities: dict[tuple[str, Precision], list[tuple[Network, str]]] = {}
         self._ahead: dict[tuple[str, Precision], tuple[Network, LoadAhead]] = {}
         self._safest_needed: dict[str, int] = {}
+        self._makes_room = False
 
     def announce(self, runs: Sequence[Run], pictures: int) -> None:
         """Say what is to come, so that each phase can tell how long all of it should take."""
@@ -121,7 +126,7 @@ class Stages:
                 precision = self._precision(run.network)
                 if self._find(run.network, precision) is None:
                     first.append(self._forecast.preparing(run.network, precision))
-                    if run.each and not (self._plan.together or self._plan.resident):
+                    if run.each and not (self.plan.together or self.plan.resident):
                         again = self._forecast.preparing(run.network, precision, again=True)
                         following.append(again)
             first.append(stretch)
@@ -146,7 +151,7 @@ class Stages:
 
         Nothing is begun where the plan has no room for both.
         """
-        if not self._plan.beside:
+        if not self.plan.beside:
             return
         precision = self._precision(network)
         key = (network.name, precision)
@@ -167,8 +172,29 @@ class Stages:
         """Do `work` with the loaded network until `problem` finds none in its result.
 
         `keep` asks for the network to stay loaded for the next picture, if the plan has room.
-        Raises EngineError(NUMERIC_FAILURE) when the safest precision fails too.
+        Where memory runs out, it is done once more with everything else freed.
+        Raises EngineError: NUMERIC_FAILURE when the safest precision fails too; OUT_OF_MEMORY.
         """
+        try:
+            with host_memory_errors():
+                return self._checked(phase, network, work, problem, keep=keep)
+        except EngineError as error:
+            if error.code is not ErrorCode.OUT_OF_MEMORY or self._makes_room:
+                raise
+        # Not in the block above: the error holds what its frames refer to.
+        self._make_room()
+        with host_memory_errors():
+            return self._checked(phase, network, work, problem, keep=keep)
+
+    def _checked(
+        self,
+        phase: Phase,
+        network: Network,
+        work: Callable[[Session], T],
+        problem: Callable[[T], str | None],
+        *,
+        keep: bool,
+    ) -> T:
         first = self._safest_needed.get(network.name, 0)
         tried = network.precisions(self._precisions)
         reason = ""
@@ -195,7 +221,7 @@ class Stages:
 
     def leave_resident(self) -> None:
         """After success: what was kept goes to the residency, if the plan has room."""
-        if self._residency is None or not self._plan.resident:
+        if self._residency is None or not self.plan.resident:
             return
         for (name, precision), kept in self._kept.items():
             weight_bytes = self._compiler.weight_bytes(kept.network, precision)
@@ -207,6 +233,17 @@ class Stages:
         """Free every network that was kept, and keep what was learnt."""
         with ExitStack() as stack:
             stack.callback(self._forecast.save)
+            stack.callback(self._free)
+
+    def _make_room(self) -> None:
+        """Free everything, and keep nothing from now on."""
+        self._makes_room = True
+        self.plan = in_turns(self.plan)
+        self._free()
+        self._release()
+
+    def _free(self) -> None:
+        with ExitStack() as stack:
             for kept in self._kept.values():
                 stack.callback(kept.session.close)
             for _, ahead in self._ahead.values():
@@ -221,7 +258,7 @@ class Stages:
         if session is None:
             with self.timed(Phase.COMPILE, network, precision):
                 session = self._loaded_ahead_or_now(network, precision)
-            if self._plan.resident or (keep and self._plan.together):
+            if self.plan.resident or (keep and self.plan.together):
                 self._kept[key] = _Kept(network, session)
         try:
             yield session
@@ -277,7 +314,7 @@ class Stages:
     def _load(
         self, network: Network, precision: Precision, report: Report, cancel: Cancellation
     ) -> Session:
-        return self._compiler.load(network, precision, self._plan.placement, report, cancel)
+        return self._compiler.load(network, precision, self.plan.placement, report, cancel)
 
     def _drop(self, network: Network, precision: Precision) -> None:
         """Free a network that was kept and whose results are broken."""

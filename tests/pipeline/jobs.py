@@ -1,5 +1,6 @@
 """Running a job through the pipeline in tests, without the runner around it."""
 
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,16 +11,17 @@ from numpy.typing import NDArray
 from backends.base import Backend, Cancellation, Precision
 from engine.api.record import Retry
 from engine.api.request import GenerateRequest
-from engine.api.values import ConventionName, Phase
+from engine.api.values import ConventionName, ErrorInfo, Phase
 from engine.compile.compiler import Compiler
 from engine.families import IdentifiedCheckpoint
 from engine.jobs.cancel import CancelToken
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import load_checkpoint
 from engine.memory.plan import MemoryPlan, WeightPlacement
+from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.memory.working_copy import WorkingCopies
-from engine.pipeline.generate import Generation, Job
+from engine.pipeline.generate import Generation, Job, Picture
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Stages, Stopwatch
 from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_tokenizer
@@ -45,9 +47,15 @@ class Log(SilentReporter):
 class Result:
     """What a job made."""
 
-    pixels: list[NDArray[np.uint8]]
+    pictures: list[Picture]
+    warnings: list[ErrorInfo]
     retries: tuple[Retry, ...]
     log: Log
+
+    @property
+    def pixels(self) -> list[NDArray[np.uint8]]:
+        """Of each picture, [height, width, 3]."""
+        return [picture.pixels for picture in self.pictures]
 
 
 def a_request(checkpoint: Path, **changes: object) -> GenerateRequest:
@@ -74,12 +82,14 @@ def make_stages(
     log: Log | None = None,
     cancel: Cancellation | None = None,
     residency: Residency | None = None,
+    release: Callable[[], None] = return_free_memory,
 ) -> Stages:
     """Stages on a backend's first device; `folder` is for working copies."""
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder))
     plan = MemoryPlan(WeightPlacement.MEMORY, together, 0, 0, resident=residency is not None)
     token = cancel or CancelToken()
-    return Stages(compiler, plan, tried, log or Log(), token, Stopwatch(), residency)
+    given = compiler, plan, tried, log or Log(), token, Stopwatch(), residency
+    return Stages(*given, release=release)
 
 
 def run(
@@ -100,9 +110,10 @@ def run(
     stages = make_stages(backend, folder, tried, together=together, log=log, cancel=cancel)
     job = Job(resolved, checkpoint, tokenizer_of(checkpoint), request.count, range(request.count))
     with closing(stages):
-        pictures = list(Generation(job, stages, log).pictures())
+        generation = Generation(job, stages, log)
+        pictures = list(generation.pictures())
     assert len(pictures) == request.count
-    return Result([picture.pixels for picture in pictures], tuple(stages.retries), log)
+    return Result(pictures, generation.warnings, tuple(stages.retries), log)
 
 
 def tokenizer_of(checkpoint: IdentifiedCheckpoint) -> ClipTokenizer:

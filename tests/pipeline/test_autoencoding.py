@@ -1,14 +1,28 @@
-"""A job in tiles tells how far it is between them, and stops there."""
+"""A job in tiles tells how far it is between them, stops there, and is what is left of memory."""
 
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from backends.base import (
+    Artifact,
+    BackendError,
+    Cancellation,
+    Device,
+    Graph,
+    Precision,
+    Progress,
+    Session,
+)
 from backends.cpu import CpuBackend
-from engine.api.values import Phase
-from engine.errors import Cancelled
+from engine.api.request import GenerateRequest, InputImage
+from engine.api.values import ErrorCode, InputRole, Phase
+from engine.errors import Cancelled, EngineError
 from engine.jobs.cancel import CancelToken
-from tests.pipeline.jobs import Log, a_request, run
+from engine.memory.plan import TILE_CELLS
+from tests.pipeline.jobs import Log, a_request, psnr, run
+from tests.tiny_checkpoint import DOWNSCALE
 
 SIDE = 320
 
@@ -40,3 +54,67 @@ def test_progress_is_told_and_a_wish_to_stop_is_heard_between_tiles(tiny: Path) 
     with pytest.raises(Cancelled):
         run(request, CpuBackend(), log=stopped, cancel=token)
     assert stopped.tiles == log.tiles[:3]
+
+
+class Small(CpuBackend):
+    """Has the memory for some networks only."""
+
+    def __init__(self, *too_large: str) -> None:
+        super().__init__()
+        self.too_large = too_large
+        self.loads: list[str] = []
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        self.loads.append(graph.name)
+        if graph.name in self.too_large:
+            raise BackendError("cannot allocate 3 GB", out_of_memory=True)
+        return super().load(graph, artifact, device, progress, cancel)
+
+
+def a_large_request(tiny: Path, **changes: object) -> GenerateRequest:
+    return a_request(tiny, width=SIDE, height=SIDE, steps=2, **changes)
+
+
+def test_what_does_not_fit_whole_is_decoded_in_tiles_of_the_same_latent(tiny: Path) -> None:
+    backend = Small("vae_decoder")
+    request = a_large_request(tiny, count=2)
+    made = run(request, backend, (Precision.F32,))
+    whole = run(request, CpuBackend(), (Precision.F32,))
+    for tiled, expected in zip(made.pixels, whole.pixels, strict=True):
+        assert psnr(tiled, expected) > 40
+    # Nothing is drawn again, and the second picture does not try again what failed.
+    assert backend.loads.count("denoiser") == 2
+    assert made.log.steps == whole.log.steps
+    assert backend.loads.count("vae_decoder") == 2
+    assert {picture.request.vae_tile for picture in made.pictures} == {TILE_CELLS * DOWNSCALE}
+    (warning,) = made.warnings
+    assert warning.code is ErrorCode.OUT_OF_MEMORY
+    assert whole.warnings == []
+
+
+def test_a_picture_that_does_not_fit_whole_is_encoded_in_tiles(tiny: Path, tmp_path: Path) -> None:
+    pixels = run(a_large_request(tiny), CpuBackend(), (Precision.F32,)).pixels[0]
+    Image.fromarray(pixels).save(tmp_path / "init.png")
+    inputs = (InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png")),)
+    request = a_large_request(tiny, inputs=inputs, strength=0.5)
+    backend = Small("vae_encoder")
+    made = run(request, backend, (Precision.F32,)).pixels[0]
+    assert psnr(made, run(request, CpuBackend(), (Precision.F32,)).pixels[0]) > 40
+    assert "vae_encoder_shell" in backend.loads
+
+
+@pytest.mark.parametrize("side", [64, SIDE])
+def test_where_tiles_do_not_fit_or_there_are_none_it_is_said(tiny: Path, side: int) -> None:
+    backend = Small("vae_decoder", "vae_decoder_norms")
+    request = a_request(tiny, width=side, height=side, steps=1)
+    with pytest.raises(EngineError) as caught:
+        run(request, backend, (Precision.F32,))
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
+    assert backend.loads.count("denoiser") == 1

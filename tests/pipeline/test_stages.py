@@ -9,7 +9,18 @@ from time import monotonic, sleep
 import numpy as np
 import pytest
 
-from backends.base import Array, BackendError, Precision, Session, ShapeSupport
+from backends.base import (
+    Array,
+    Artifact,
+    BackendError,
+    Cancellation,
+    Device,
+    Graph,
+    Precision,
+    Progress,
+    Session,
+    ShapeSupport,
+)
 from backends.null import Compiling, Script
 from engine.api.record import Retry
 from engine.api.values import ErrorCode, Phase, PrecisionName
@@ -161,6 +172,61 @@ def test_what_failed_does_not_stay(tmp_path: Path, decoder: Network) -> None:
     assert backend.most_open == 1
     stages.close()
     assert backend.open_now == []
+
+
+# --- where memory runs out ---
+
+
+class FullBeside(CountingBackend):
+    """Has room for one network at a time."""
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        if self.open_now:
+            raise BackendError("cannot allocate 3 GB", out_of_memory=True)
+        return super().load(graph, artifact, device, progress, cancel)
+
+
+def test_what_was_kept_makes_room_and_nothing_is_drawn_again(tiny: Path) -> None:
+    backend = FullBeside()
+    result = run(a_request(tiny, count=3), backend, together=True)
+    expected = run(a_request(tiny, count=3), CountingBackend())
+    np.testing.assert_array_equal(result.pixels, expected.pixels)
+    assert result.log.steps == expected.log.steps
+    # The networks take turns from then on.
+    assert [name for name, _ in backend.loads].count("denoiser") == 3
+    assert backend.open_now == []
+
+
+def test_an_array_that_does_not_fit_is_tried_once_more(tmp_path: Path, decoder: Network) -> None:
+    released: list[int] = []
+    stages = make_stages(
+        CountingBackend(), tmp_path, (F32,), together=True, release=lambda: released.append(1)
+    )
+    failures = [MemoryError("Unable to allocate 96 GiB")]
+
+    def problem(_image: Array) -> None:
+        if failures:
+            raise failures.pop()
+
+    def work(session: Session) -> Array:
+        return stages.call(session, {"latent": LATENT})["image"]
+
+    assert stages.run(Phase.DECODE, decoder, work, problem).shape[1] == 3
+    assert released == [1]
+    assert not stages.plan.together
+    # Once in a job: there is nothing more to free.
+    failures.append(MemoryError("Unable to allocate 96 GiB"))
+    with pytest.raises(EngineError) as caught:
+        stages.run(Phase.DECODE, decoder, work, problem)
+    assert caught.value.code is ErrorCode.OUT_OF_MEMORY
+    assert released == [1]
 
 
 # --- failures and stopping ---
