@@ -92,7 +92,7 @@ class Denoising:
         training = _training(checkpoint, request.convention.name)
         self._plan = plan_sampling(request, aligned_for, redraws=redraws, training=training)
         self._is_comfys = request.convention.name is ConventionName.COMFY
-        self._redraws, self._masks = redraws, masks
+        self.redraws, self._masks = redraws, masks
         form = checkpoint.latent
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
@@ -120,10 +120,16 @@ class Denoising:
     def encodes_init(self) -> bool:
         """Whether the latent of the picture to be painted over is wanted."""
         blends = self._masks and self._sees is not Beside.MASK
-        return self._redraws and (blends or self._sees is Beside.PICTURE or not self._from_noise)
+        return self.redraws and (blends or self._sees is Beside.PICTURE or not self._from_noise)
 
-    def start(self, request: ResolvedRequest, canvas: EncodedCanvas, first: int = 0) -> Beginning:
-        """Where one picture begins; the noise is for the steps from the one at `first` on."""
+    def start(
+        self,
+        request: ResolvedRequest,
+        canvas: EncodedCanvas,
+        first: int = 0,
+        end: int | None = None,
+    ) -> Beginning:
+        """Where one picture begins; the noise is for the steps from that at `first` to `end`."""
         plan, latent, drawn = self._plan, None, 0
         samples = request.convention.samples_encoded
         if canvas.init is not None:
@@ -139,7 +145,8 @@ class Denoising:
                 hidden = canvas.hidden.mean + canvas.hidden.deviation * drawn_next
         if latent is not None and canvas.mask is not None:
             latent = self._with_content(request, latent, canvas.mask)
-        source = noise.steps(plan.sigmas[first:], plan.whole, brownian=plan.brownian)
+        levels = self._levels(first, end)
+        source = noise.steps(levels, plan.whole, brownian=plan.brownian)
         x = plan.start(noise.first, None if self._from_noise else latent)
         kept = None
         if canvas.mask is not None and latent is not None:
@@ -156,8 +163,11 @@ class Denoising:
         self, denoise: GuidedDenoise, beginning: Beginning, first: int = 0, end: int | None = None
     ) -> Iterator[Step]:
         """The sampler's steps over the levels from the one at `first` to the one at `end`."""
-        levels = self._plan.sigmas[first : None if end is None else end + 1]
+        levels = self._levels(first, end)
         return self._plan.sampler(denoise, beginning.x, levels, beginning.noise)
+
+    def _levels(self, first: int, end: int | None) -> Sigmas:
+        return self._plan.sigmas[first : None if end is None else end + 1]
 
     # Of a run before it: neither steps nor evaluations.
     begun = 0

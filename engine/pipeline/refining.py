@@ -21,6 +21,7 @@ from engine.pipeline.denoising import Beginning, Denoising, EncodedCanvas
 from engine.sampling.denoiser import Predict
 from engine.sampling.masking import Kept
 from engine.sampling.samplers import SAMPLERS
+from engine.sampling.schedules.redraw import a1111_redrawn
 from engine.sampling.types import GuidedDenoise, Latent, NoiseSource, Step
 
 _TIMESTEPS = 1000
@@ -144,8 +145,8 @@ class BaseLeg:
     # The step that the refiner begins with; None where `switch` decides.
     end: int | None
     switch: _Switch | None
-    # Whether the sampler is to know that it ends early.
-    truncates: bool
+    # The end that the sampler is to know of, if any.
+    told_end: int | None
     begun: int = 0
     evaluated: int = 0
     hands_over: bool = False
@@ -156,7 +157,7 @@ class BaseLeg:
 
     def start(self, request: ResolvedRequest, canvas: EncodedCanvas) -> Beginning:
         """Where the picture begins."""
-        beginning = self.denoising.start(request, canvas)
+        beginning = self.denoising.start(request, canvas, 0, self.told_end)
         return replace(beginning, noise=_Counted(beginning.noise))
 
     def run(
@@ -168,9 +169,9 @@ class BaseLeg:
         denoise = self.denoising.denoise(beginning, predict, weights)
         if self.switch is not None:
             denoise = _Relay(denoise, self.answers, self.switch)
-        last = self.end if self.truncates else None
+        steps = self.denoising.sample(denoise, beginning, 0, self.told_end)
         try:
-            for step in islice(self.denoising.sample(denoise, beginning, 0, last), self.end):
+            for step in islice(steps, self.end):
                 self.x, self.steps = step.x, self.steps + 1
                 yield step
         except _HandedOver:
@@ -248,12 +249,19 @@ def legs(
         case RefinerHandover.LEVEL:
             switch = _Switch(base, share, None)
         case RefinerHandover.EVALUATION:
-            switch = _Switch(base, share, max(base.steps * evaluations, 1))
+            switch = _Switch(base, share, _announced(request, base) * evaluations)
         case RefinerHandover.TIMESTEP:
             lowest = round(_TIMESTEPS * (1 - share))
             end = sum(timestep >= lowest for timestep in base.timesteps())
         case RefinerHandover.STEP:
             end = round(share * base.steps)
-    truncates = request.convention.name is ConventionName.COMFY
-    first = BaseLeg(base, end, switch, truncates)
+    told_end = end if request.convention.name is ConventionName.COMFY else None
+    first = BaseLeg(base, end, switch, told_end)
     return first, RefinerLeg(first, refiner, evaluations)
+
+
+def _announced(request: ResolvedRequest, base: Denoising) -> int:
+    """The steps that A1111 counts by (`launch_sampling`); samplers by timesteps take fewer."""
+    if not base.redraws:
+        return request.steps
+    return a1111_redrawn(request.steps, request.strength) + 1

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.sampling.schedules.ramp import linspace
+from engine.sampling.schedules.redraw import a1111_redrawn
 from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import Latent, Sigmas
 
@@ -48,15 +49,15 @@ def a1111_timestep_levels(
     """What DDIM, DDIM CFG++ and PLMS visit: timesteps 1, 1 + 1000 // steps, ..., from the last.
 
     That is one step less than asked for, or more where the steps do not divide 1000. With a
-    strength, from 0 to 1, that of a picture that is redrawn: its int(min(strength, 0.999) * steps)
-    lowest timesteps. Steps are from 1 to 1000.
+    strength, from 0 to 1, that of a picture that is redrawn: its `a1111_redrawn` lowest timesteps.
+    Steps are from 1 to 1000.
     """
     timesteps = _timesteps(steps)
     if strength is None:
         # Above 500 steps A1111 has the highest timestep twice, which changes nothing.
         levels = training.sigmas[np.unique(timesteps)[::-1]]
         return TimestepLevels(levels, levels[0])
-    taken = int(min(strength, 0.999) * steps)
+    taken = a1111_redrawn(steps, strength)
     above = np.float32(training.sigmas[timesteps[taken]])
     if taken == 0:
         return TimestepLevels(np.array([above]), above)
@@ -76,7 +77,7 @@ def a1111_unipc_levels(
     if strength is None:
         sigmas = _evenly(len(timesteps), np.float32(1), training)
         return TimestepLevels(sigmas, sigmas[0])
-    taken = int(min(strength, 0.999) * steps)
+    taken = a1111_redrawn(steps, strength)
     above = np.float32(training.sigmas[timesteps[taken]])
     if taken == 0:
         return TimestepLevels(np.array([above]), above)

@@ -23,13 +23,18 @@ class RedrawnLevels:
     whole: Sigmas
 
 
+def a1111_redrawn(steps: int, strength: float) -> int:
+    """How many of the steps A1111 goes back in a picture: `t_enc` of `setup_img2img_steps`."""
+    return int(min(strength, 0.999) * steps)
+
+
 def redraw_sigmas(
     choice: ScheduleChoice, steps: int, strength: float, rule: RedrawSteps
 ) -> RedrawnLevels:
     """The levels that redraw a picture by `strength`, from 0 to 1.
 
-    A1111 (`setup_img2img_steps`) takes int(min(strength, 0.999) * steps) + 1 steps, so 1 takes the
-    whole schedule, and 0 the last step alone, which the eye does not see. ComfyUI
+    A1111 takes a step more than it goes back (`a1111_redrawn`), so 1 takes the whole schedule, and
+    0 the last step alone, which the eye does not see. ComfyUI
     (`KSampler.set_steps`) takes the last `steps` of a schedule of int(steps / strength) steps, and
     diffusers (`get_timesteps` of its pipelines) the last int(strength * steps); both take none for
     0. Raises EngineError REQUEST_INVALID for a strength outside [0, 1] or so low that ComfyUI's
@@ -45,7 +50,7 @@ def redraw_sigmas(
     match rule:
         case RedrawSteps.A1111:
             # Counted from the front: a schedule with more levels than asked for takes more steps.
-            skipped = steps - 1 - int(min(strength, 0.999) * steps)
+            skipped = steps - 1 - a1111_redrawn(steps, strength)
             return RedrawnLevels(whole[skipped:], whole)
         case RedrawSteps.DIFFUSERS:
             skipped = steps - min(int(steps * strength), steps)

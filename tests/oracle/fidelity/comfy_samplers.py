@@ -19,6 +19,8 @@ from tests.oracle.k_diffusion import load
 
 def lms(model: Any, x: Any, sigmas: Any, noise: Any) -> Any:
     """k-diffusion's, but the step to 0 takes the picture as it is."""
+    if sigmas[-1] > 0:  # another node goes on
+        return load("sampling").sample_lms(model, x, sigmas, disable=True)
     x = load("sampling").sample_lms(model, x, sigmas[:-1], disable=True)
     return model(x, sigmas[-2][None])
 
