@@ -3,7 +3,7 @@
 import msgspec
 
 from engine.api.request import CheckpointOverride
-from engine.api.values import SamplerName, ScheduleName
+from engine.api.values import Beside, SamplerName, ScheduleName
 
 
 class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,3 +80,5 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     override: CheckpointOverride = CheckpointOverride()
     # False where `prediction` is a guess, until the denoiser has run once.
     prediction_is_stated: bool = True
+    # What its denoiser sees beside the latent.
+    sees: Beside = Beside.NOTHING

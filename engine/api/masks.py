@@ -4,6 +4,8 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.api.values import Beside
+
 
 class MaskedContent(StrEnum):
     """What the masked part starts from, under the noise."""
@@ -46,3 +48,12 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     def expands(self) -> bool:
         """Whether the canvas grows."""
         return any(self.expand)
+
+
+def default_strength(sees: Beside, options: MaskOptions, *, masked: bool) -> float:
+    """How much of a picture is redrawn where nobody says it, from 0 to 1.
+
+    An instruction is followed from noise, and so is what an inpainting denoiser paints.
+    """
+    from_noise = sees is Beside.PICTURE or (sees is Beside.MASK and masked) or options.expands
+    return 1.0 if from_noise else 0.75

@@ -95,6 +95,10 @@ class SeedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     batch_size: int = 1
 
 
+# Of A1111's window and diffusers' pipelines.
+DEFAULT_IMAGE_GUIDANCE = 1.5
+
+
 class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How guidance acts beside its scale."""
 
@@ -105,7 +109,7 @@ class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     # 2024); outside of it the prompt alone counts.
     range: tuple[float, float] = (0.0, 1.0)
     # How strictly the picture to be edited is followed, for checkpoints that edit by instruction
-    # (Brooks et al. 2023, equation 3); None: 1.5, as in A1111 and diffusers. Others have none.
+    # (Brooks et al. 2023, equation 3); None: `DEFAULT_IMAGE_GUIDANCE`. Others have none.
     image_guidance: float | None = None
 
 

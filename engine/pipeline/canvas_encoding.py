@@ -4,13 +4,13 @@ import numpy as np
 
 from backends.base import Array
 from engine.api.record import ResolvedRequest
+from engine.api.values import Beside
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline import networks
 from engine.pipeline.autoencoding import Autoencoder
 from engine.pipeline.canvas import Canvas
 from engine.pipeline.denoising import Denoising, EncodedCanvas
 from engine.pipeline.forecast import Run
-from engine.pipeline.networks import Beside
 
 
 class CanvasEncoding:

@@ -7,7 +7,7 @@ import numpy as np
 
 from backends.base import Array, Session
 from engine.api.record import ResolvedRequest
-from engine.api.values import Phase, PredictionType
+from engine.api.values import Beside, Phase, PredictionType
 from engine.compile.compiler import Network
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline import checks, networks
@@ -105,7 +105,7 @@ class DenoiserRun:
     @property
     def _is_to_be_asked(self) -> bool:
         checkpoint = self._checkpoint
-        sees_more = networks.seen_beside(checkpoint) is not networks.Beside.NOTHING
+        sees_more = networks.seen_beside(checkpoint) is not Beside.NOTHING
         return checkpoint.parts.unstated is not None and not self._asked and not sees_more
 
     def _ask(self, session: Session, request: ResolvedRequest, prompt: JointConditioning) -> None:

@@ -12,11 +12,10 @@ from engine.api.conventions import Masking
 from engine.api.masks import MaskedContent
 from engine.api.record import ResolvedRequest
 from engine.api.request import SeedOptions
-from engine.api.values import ConventionName, PredictionType
+from engine.api.values import Beside, ConventionName, PredictionType
 from engine.families.base import IdentifiedCheckpoint, LatentFormat
 from engine.pipeline import networks
 from engine.pipeline.masks import CellMask
-from engine.pipeline.networks import Beside
 from engine.sampling.denoiser import Denoiser, Predict
 from engine.sampling.masking import Keeping, Kept, MaskedDenoise
 from engine.sampling.noise import PictureNoise, picture_noise

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, ComponentInfo, Gap
+from engine.api.values import Beside
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.sidecars import Card
+from engine.pipeline.networks import seen_beside
 from engine.pipeline.resolve import suggested_settings
 
 
@@ -12,7 +14,7 @@ def inspect(
     checkpoint: IdentifiedCheckpoint, sha256: str | None = None, gaps: Sequence[Gap] = ()
 ) -> CheckpointInfo:
     """Everything that is known of it, the hash of its file among it; reads nothing."""
-    stranger = _about_another_file(checkpoint, sha256)
+    stranger, parts = _about_another_file(checkpoint, sha256), checkpoint.components
     return CheckpointInfo(
         path=str(checkpoint.path),
         family=checkpoint.family,
@@ -20,9 +22,7 @@ def inspect(
         prediction=checkpoint.prediction.value,
         default_size=checkpoint.default_size,
         components=tuple(
-            _component(checkpoint, component)
-            for component in Component
-            if component in checkpoint.components
+            _component(checkpoint, component) for component in Component if component in parts
         ),
         missing=tuple(component.value for component in checkpoint.missing),
         evidence=(*checkpoint.evidence, *stranger),
@@ -35,6 +35,7 @@ def inspect(
         card=_card(checkpoint.parts.cards),
         override=checkpoint.override,
         prediction_is_stated=checkpoint.parts.unstated is None,
+        sees=seen_beside(checkpoint) if Component.DENOISER in parts else Beside.NOTHING,
     )
 
 

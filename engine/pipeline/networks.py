@@ -5,12 +5,12 @@ for a range: pictures of 64 to 2048 pixels, up to 8 at once, up to 16 prompts.
 """
 
 from collections.abc import Callable
-from enum import Enum, auto
 from functools import partial
 from typing import cast
 
 from backends.base import Array, DimensionRange
 from engine.api.limits import MIN_SIDE
+from engine.api.values import Beside
 from engine.compile.compiler import Network
 from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
@@ -122,16 +122,6 @@ def is_told_guidance(checkpoint: IdentifiedCheckpoint) -> bool:
     """Whether the denoiser was distilled to be guided by a number it is told (Luo et al. 2023)."""
     config = denoiser_config(checkpoint)
     return config.guidance_width > 0
-
-
-class Beside(Enum):
-    """What a denoiser sees beside the latent."""
-
-    NOTHING = auto()
-    # The latent of the picture that it edits by instruction (Brooks et al. 2023).
-    PICTURE = auto()
-    # A mask of what is to be painted, and the latent of the picture without that.
-    MASK = auto()
 
 
 def seen_beside(checkpoint: IdentifiedCheckpoint) -> Beside:

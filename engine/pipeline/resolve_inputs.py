@@ -7,19 +7,21 @@ import msgspec
 
 from engine.api.conventions import convention_of
 from engine.api.limits import MAX_FEATHER, MAX_MASK_BLUR, MAX_MASK_PADDING, MAX_SIDE
-from engine.api.masks import MaskedContent, MaskOptions
-from engine.api.request import GenerateRequest, GuidanceOptions, InputImage
-from engine.api.values import ConventionName, ErrorCode, InputRole
+from engine.api.masks import MaskedContent, MaskOptions, default_strength
+from engine.api.request import (
+    DEFAULT_IMAGE_GUIDANCE,
+    GenerateRequest,
+    GuidanceOptions,
+    InputImage,
+)
+from engine.api.values import Beside, ConventionName, ErrorCode, InputRole
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.canvas import grown
 from engine.pipeline.inputs import picture_size
-from engine.pipeline.networks import Beside, seen_beside
+from engine.pipeline.networks import seen_beside
 from engine.pipeline.ranges import check_range, invalid
 
-_DEFAULT_STRENGTH = 0.75
-# Of A1111's window and diffusers' pipelines.
-_DEFAULT_IMAGE_GUIDANCE = 1.5
 _A1111_BLUR = 4
 
 Sides = tuple[int, int]
@@ -57,9 +59,8 @@ def fill_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> F
         height = own[1] if height is None else height
     strength = request.strength
     if strength is None:
-        # An instruction is followed from noise, and what an inpainting denoiser paints, too.
-        sees_mask = seen_beside(checkpoint) is Beside.MASK and _has(request, InputRole.MASK)
-        strength = 1.0 if edits or sees_mask or options.expands else _DEFAULT_STRENGTH
+        masked = _has(request, InputRole.MASK)
+        strength = default_strength(seen_beside(checkpoint), options, masked=masked)
     return FilledInputs(
         width=checkpoint.default_size if width is None else width,
         height=checkpoint.default_size if height is None else height,
@@ -96,7 +97,7 @@ def _guidance_options(options: GuidanceOptions, *, edits: bool) -> GuidanceOptio
     if not edits:
         guidance = None
     elif guidance is None:
-        guidance = _DEFAULT_IMAGE_GUIDANCE
+        guidance = DEFAULT_IMAGE_GUIDANCE
     return msgspec.structs.replace(options, image_guidance=guidance)
 
 
@@ -109,7 +110,7 @@ def _check_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) ->
             raise invalid(f"Only one {what} can be used at a time.", "Leave the others out.")
     if InputRole.INIT in roles:
         return
-    hint = "Give it with --init FILE."
+    hint = "Choose the picture to start from (--init FILE)."
     if InputRole.MASK in roles:
         raise invalid("A mask says which part of a picture is painted, and there is none.", hint)
     if request.mask_options.expands:
