@@ -11,7 +11,7 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
 
 from app.background import Background
 
-SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 # Changes to the folder come in bursts: a picture is a temporary file, a rename and a sync.
 _SETTLE_MS = 100
 # Beyond this many separate places, or rows, a list is filled anew rather than patched.
@@ -35,6 +35,11 @@ class Change(msgspec.Struct, frozen=True, gc=False):
     # The other list, and its pictures by path.
     after: list[Picture]
     by_path: dict[str, Picture]
+
+
+def is_picture(path: Path) -> bool:
+    """Whether a file is called like a picture."""
+    return path.suffix.lower() in _SUFFIXES
 
 
 class GalleryStore(QObject):
@@ -151,7 +156,7 @@ def _pictures(folder: Path) -> Iterator[Picture]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if entry.name.startswith(".") or not entry.name.lower().endswith(SUFFIXES):
+                if entry.name.startswith(".") or not entry.name.lower().endswith(_SUFFIXES):
                     continue
                 picture = _picture(entry)
                 if picture is not None:

@@ -9,7 +9,8 @@ from app.checkpoint_words import NO_WORDS, CheckpointWords
 from app.field import Field
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.conventions import Convention
-from engine.api.masks import MaskOptions
+from engine.api.limits import MAX_SIDE, MIN_SIDE
+from engine.api.masks import MaskOptions, default_strength
 from engine.api.request import (
     ComponentFiles,
     GenerateRequest,
@@ -22,7 +23,9 @@ from engine.api.request import (
     SizeOptions,
 )
 from engine.api.values import (
+    Beside,
     ConventionName,
+    InputRole,
     PrecisionName,
     SamplerName,
     ScheduleName,
@@ -30,6 +33,10 @@ from engine.api.values import (
 
 # Laying out a longer one would freeze the window, and no network reads so far.
 MOST_CHARACTERS = 10_000
+# Of every checkpoint's latents, in pixels.
+_CELL = 8
+# By how much a picture's sides may exceed those that a checkpoint was trained for.
+_LARGER = 1.5
 STARTER_PROMPT = "a red house by the sea at night"
 
 
@@ -39,6 +46,8 @@ class Suggestions(msgspec.Struct, frozen=True):
     side: int
     # One for each sampler; first the one that is taken where none is chosen.
     settings: tuple[SuggestedSettings, ...]
+    # What its denoiser sees beside the latent.
+    sees: Beside = Beside.NOTHING
 
 
 # Shown until the engine has looked at the checkpoint: what the starter likes, and what most do.
@@ -72,6 +81,7 @@ class EffectiveSettings(msgspec.Struct, frozen=True, kw_only=True):
     guidance: float
     sampler: SamplerName
     schedule: ScheduleName
+    strength: float
 
 
 class Extras(msgspec.Struct, frozen=True, kw_only=True):
@@ -82,8 +92,6 @@ class Extras(msgspec.Struct, frozen=True, kw_only=True):
 
     components: ComponentFiles = ComponentFiles()
     clip_skip: int | None = None
-    inputs: tuple[InputImage, ...] = ()
-    strength: float | None = None
     sampler_options: SamplerOptions = SamplerOptions()
     schedule_options: ScheduleOptions = ScheduleOptions()
     seed_options: SeedOptions = SeedOptions()
@@ -91,7 +99,6 @@ class Extras(msgspec.Struct, frozen=True, kw_only=True):
     size_options: SizeOptions = SizeOptions()
     mask_options: MaskOptions = MaskOptions()
     vae_tile: int | None = None
-    refiner: RefinerChoice | None = None
     zero_terminal_snr: bool | None = None
     expand_wildcards: bool = True
     backend: str = "auto"
@@ -124,6 +131,9 @@ class GenerationState(QObject):
     seed_locked_changed = Signal(bool)
     count_changed = Signal(object)
     convention_changed = Signal(object)
+    inputs_changed = Signal(object)
+    strength_changed = Signal(object)
+    refiner_changed = Signal(object)
     extras_changed = Signal(object)
     suggestions_changed = Signal(object)
     # `effective`, for whatever reason.
@@ -146,13 +156,18 @@ class GenerationState(QObject):
     count = Field(1)
     # The tool whose pictures are wanted; of a picture that was loaded its very habits.
     convention = Field[ConventionName | Convention](ConventionName.A1111)
+    # The picture that the next one starts from, and the mask of what is painted.
+    inputs = Field[tuple[InputImage, ...]](())
+    # How much of that picture is redrawn.
+    strength = Field[float | None](None)
+    refiner = Field[RefinerChoice | None](None)
     extras = Field(NO_EXTRAS)
     suggestions = Field(STARTER_SUGGESTIONS)
 
     def __init__(self, checkpoint: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.checkpoint = checkpoint
-        for name in (*_CHOICES, "suggestions"):
+        for name in (*_CHOICES, "inputs", "strength", "suggestions", "extras"):
             getattr(self, f"{name}_changed").connect(self._on_choice_changed)
 
     @property
@@ -171,7 +186,13 @@ class GenerationState(QObject):
             guidance=suggested.guidance if self.guidance is None else self.guidance,
             sampler=wanted,
             schedule=self.schedule or suggested.schedule,
+            strength=self._default_strength if self.strength is None else self.strength,
         )
+
+    @property
+    def _default_strength(self) -> float:
+        masked = self.input_path(InputRole.MASK) is not None
+        return default_strength(self.suggestions.sees, self.extras.mask_options, masked=masked)
 
     @property
     def components(self) -> ComponentFiles:
@@ -195,7 +216,28 @@ class GenerationState(QObject):
     def suggest(self, info: CheckpointInfo) -> None:
         """Take what a checkpoint likes; the user's choices stay."""
         settings = info.suggested or COMMON_SUGGESTIONS.settings
-        self.suggestions = Suggestions(info.default_size, settings)
+        self.suggestions = Suggestions(info.default_size, settings, info.sees)
+
+    def input_path(self, role: InputRole) -> str | None:
+        """The picture of a role, None where there is none."""
+        return next((image.path for image in self.inputs if image.role is role), None)
+
+    def start_from(self, path: str, width: int, height: int) -> None:
+        """Start from a picture of this size, in its shape."""
+        self.inputs = (InputImage(role=InputRole.INIT, path=path),)
+        self.strength = None
+        self.width, self.height = fitting_size(width, height, self.suggestions.side)
+
+    def start_anew(self) -> None:
+        """Start from noise again, in the checkpoint's own size."""
+        self.inputs = ()
+        self.strength = self.width = self.height = None
+
+    def paint_within(self, mask: str | None) -> None:
+        """Paint only where a mask is white; everywhere without one."""
+        rest = tuple(image for image in self.inputs if image.role is not InputRole.MASK)
+        self.inputs = rest if mask is None else (*rest, InputImage(role=InputRole.MASK, path=mask))
+        self.strength = None
 
     def build_request(self) -> GenerateRequest:
         """The request as the form stands. An unlocked seed is left open."""
@@ -214,6 +256,9 @@ class GenerationState(QObject):
             schedule=self.schedule,
             seed=self.seed if self.seed_locked else None,
             count=self.count,
+            inputs=self.inputs,
+            strength=self.strength,
+            refiner=self.refiner,
             convention=self.convention,
             override=self.words.override,
             **msgspec.structs.asdict(extras),
@@ -234,10 +279,26 @@ class GenerationState(QObject):
             self.seed = request.seed
         self.count = request.count
         self.convention = request.convention
+        self.inputs, self.strength = request.inputs, request.strength
+        self.refiner = request.refiner
         self.extras = Extras(**{name: getattr(request, name) for name in Extras.__struct_fields__})
 
     def _on_choice_changed(self) -> None:
         self.effective_changed.emit()
+
+
+def fitting_size(width: int, height: int, side: int) -> tuple[int, int]:
+    """A size in a picture's shape that a checkpoint of this side can draw well: its own if it can.
+
+    Checkpoints repeat themselves in pictures that are much larger than those they were trained on.
+    """
+    area, most = width * height, (_LARGER * side) ** 2
+    scale = 1.0 if side**2 / _LARGER <= area <= most else side / area**0.5
+    return _whole(width * scale), _whole(height * scale)
+
+
+def _whole(side: float) -> int:
+    return min(max(round(side / _CELL) * _CELL, MIN_SIDE), MAX_SIDE)
 
 
 def settings_of(request: GenerateRequest) -> GenerateRequest:

@@ -12,7 +12,7 @@ from app.device_state import DeviceState
 from app.engine_client import EngineClient
 from app.engine_process import EngineProcess, EngineState
 from app.field import Field
-from app.gallery import SUFFIXES, GalleryStore
+from app.gallery import GalleryStore, is_picture
 from app.generation import (
     COMMON_SUGGESTIONS,
     STARTER_SUGGESTIONS,
@@ -57,6 +57,8 @@ class Session(QObject):
     ) -> None:
         super().__init__(parent)
         self.output = paths.output
+        # Those that were painted here.
+        self.masks = paths.state / "masks"
         self.process = process
         self.client = client
         self.queue = queue
@@ -194,7 +196,7 @@ class Session(QObject):
 
         Nothing is copied.
         """
-        if path.suffix.lower() in SUFFIXES:
+        if is_picture(path):
             self.use_settings(path)
         else:
             self.open_checkpoint(path)
@@ -215,6 +217,13 @@ class Session(QObject):
         answer = self.checkpoints.answer(starter)
         digest = answer.digest if isinstance(answer, CheckpointInfo) else None
         self.background.run(lambda: read_settings(path, starter, digest), self._on_settings)
+
+    def on_mask_kept(self, kept: Path | ErrorInfo) -> None:
+        """Paint within a mask that was written, or say why it could not be."""
+        if isinstance(kept, ErrorInfo):
+            self.notices.tell_error(kept)
+        else:
+            self.generation.paint_within(str(kept))
 
     def trash(self, path: str) -> None:
         """Move a picture to the system's trash."""

@@ -16,10 +16,12 @@ class ActionName(StrEnum):
     CANCEL = "cancel"
     CANCEL_ALL = "cancel_all"
     OPEN = "open"
+    OPEN_START = "open_start"
     EDIT_PROMPT = "edit_prompt"
     NEW_SEED = "new_seed"
     KEEP_SEED = "keep_seed"
     USE_SETTINGS = "use_settings"
+    START_FROM = "start_from"
     COPY_PICTURE = "copy_picture"
     COPY_PATH = "copy_path"
     REVEAL = "reveal"
@@ -45,12 +47,16 @@ _ENTRIES = {
     ActionName.OPEN: _Entry(
         QT_TRANSLATE_NOOP("Actions", "Open a checkpoint or a picture…"), "Ctrl+O"
     ),
+    ActionName.OPEN_START: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Start from a picture…"), "Ctrl+Shift+O"
+    ),
     ActionName.EDIT_PROMPT: _Entry(QT_TRANSLATE_NOOP("Actions", "Edit the prompt"), "Ctrl+E"),
     ActionName.NEW_SEED: _Entry(
         QT_TRANSLATE_NOOP("Actions", "A new seed for each picture"), "Ctrl+D"
     ),
     ActionName.KEEP_SEED: _Entry(QT_TRANSLATE_NOOP("Actions", "Keep this seed"), "Ctrl+L"),
     ActionName.USE_SETTINGS: _Entry(QT_TRANSLATE_NOOP("Actions", "Use settings"), "Ctrl+U"),
+    ActionName.START_FROM: _Entry(QT_TRANSLATE_NOOP("Actions", "Start from this"), "Ctrl+I"),
     ActionName.COPY_PICTURE: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy picture"), "Ctrl+Shift+C"),
     ActionName.COPY_PATH: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy path"), "Ctrl+Alt+C"),
     ActionName.REVEAL: _Entry(QT_TRANSLATE_NOOP("Actions", "Show in file manager"), "Ctrl+Shift+F"),

@@ -10,7 +10,7 @@ from app.generation import Extras
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.request import GenerateRequest, GuidanceOptions, SizeOptions
-from engine.api.values import InputRole, Phase, PrecisionName, PredictionType
+from engine.api.values import Phase, PrecisionName, PredictionType
 
 translate = QCoreApplication.translate
 
@@ -121,17 +121,6 @@ def extras_summary(extras: Extras) -> str:
     parts = [Path(file).name for file in files if file]
     if extras.clip_skip is not None:
         parts.append(translate("labels", "clip skip {n}").format(n=extras.clip_skip))
-    for image in extras.inputs:
-        if image.role is InputRole.INIT:
-            parts.append(
-                translate("labels", "starts from {name}").format(name=Path(image.path).name)
-            )
-        elif image.role is InputRole.MASK:
-            parts.append(translate("labels", "masked by {name}").format(name=Path(image.path).name))
-        else:
-            parts.append(Path(image.path).name)
-    if extras.strength is not None:
-        parts.append(translate("labels", "strength {n}").format(n=_number(extras.strength, 2)))
     parts += _method_parts(extras)
     if extras.backend != "auto":
         parts.append(extras.backend)
@@ -141,13 +130,6 @@ def extras_summary(extras: Extras) -> str:
         limit = file_size(extras.memory_limit_bytes)
         parts.append(translate("labels", "at most {size} of memory").format(size=limit))
     return " · ".join(parts)
-
-
-def _refined(extras: Extras) -> list[str]:
-    checkpoint = extras.refiner and extras.refiner.checkpoint
-    if not checkpoint:
-        return []
-    return [translate("labels", "finished by {name}").format(name=Path(checkpoint).stem)]
 
 
 def _method_parts(extras: Extras) -> list[str]:
@@ -180,7 +162,6 @@ def _method_parts(extras: Extras) -> list[str]:
     if extras.mask_options.expands:
         text = translate("labels", "canvas grown by {margins}")
         parts.append(text.format(margins=", ".join(map(str, extras.mask_options.expand))))
-    parts += _refined(extras)
     if extras.zero_terminal_snr:
         parts.append(translate("labels", "zero terminal SNR"))
     if not extras.expand_wildcards:

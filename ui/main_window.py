@@ -8,12 +8,14 @@ from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
+    QDragMoveEvent,
     QDropEvent,
     QIcon,
     QShowEvent,
 )
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
+from app.gallery import is_picture
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.panels.canvas_panel import CanvasPanel
@@ -28,7 +30,7 @@ from ui.theme.icons import draw, icon_source
 from ui.theme.metrics import SIDE_PANEL_WIDTH, THUMBNAIL, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
-from ui.widgets.drop_overlay import DropOverlay
+from ui.widgets.drop_overlay import DropOverlay, Offer
 from ui.widgets.labels import rule
 
 
@@ -55,15 +57,7 @@ class MainWindow(QMainWindow):
         self.info = InfoPanel(session, theme, actions)
         self.strip = StripPanel(session, theme, actions, self.thumbnails)
         self._lay_out()
-        self.overlay = DropOverlay(
-            theme,
-            self.tr("Drop it here"),
-            self.tr(
-                "A checkpoint is used where it lies. A picture gives its settings, whichever "
-                "program made it."
-            ),
-            self,
-        )
+        self.overlay = DropOverlay(theme, self)
         self._connect()
         self._is_built = True
 
@@ -116,6 +110,8 @@ class MainWindow(QMainWindow):
             ActionName.USE_SETTINGS,
             self._with_picture(lambda path: session.use_settings(Path(path))),
         )
+        on(ActionName.OPEN_START, self.form.inputs.choose_picture)
+        on(ActionName.START_FROM, self._with_picture(self.form.inputs.start_from))
         on(ActionName.REVEAL, self._with_picture(reveal))
         on(ActionName.COPY_PATH, self._with_picture(copy_path))
         on(
@@ -144,9 +140,15 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 (Qt's name)
         """Files of this computer are welcome."""
-        if dropped_files(event.mimeData()):
+        files = dropped_files(event.mimeData())
+        if files:
             event.acceptProposedAction()
-            self.overlay.appear()
+            self.overlay.appear(self.offers(files[0]))
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802 (Qt's name)
+        """Which of the offers is meant."""
+        self.overlay.point_at(event.position().toPoint())
+        super().dragMoveEvent(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802 (Qt's name)
         """They went elsewhere."""
@@ -156,8 +158,12 @@ class MainWindow(QMainWindow):
         """Use the file."""
         self.overlay.hide()
         files = dropped_files(event.mimeData())
-        if files:
-            event.acceptProposedAction()
+        if not files:
+            return
+        event.acceptProposedAction()
+        if is_picture(files[0]) and self.overlay.chosen(event.position().toPoint()):
+            self.form.inputs.start_from(str(files[0]))
+        else:
             self.session.open_path(files[0])
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
@@ -177,6 +183,18 @@ class MainWindow(QMainWindow):
             self.thumbnails.use_ratio(self.devicePixelRatioF())
             self.canvas.refresh()
         return super().event(event)
+
+    def offers(self, file: Path) -> list[Offer]:
+        """What a drop of a file could do."""
+        if not is_picture(file):
+            return [(self.tr("Use this checkpoint"), self.tr("It is used where it lies."))]
+        return [
+            (
+                self.tr("Use its settings"),
+                self.tr("How it was made, whichever program made it."),
+            ),
+            (self.tr("Start from it"), self.tr("It is redrawn, all of it or a part.")),
+        ]
 
     def _open(self) -> None:
         name, _ = QFileDialog.getOpenFileName(

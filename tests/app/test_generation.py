@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import given
 
 from app.generation import (
@@ -11,13 +12,14 @@ from app.generation import (
     STARTER_PROMPT,
     STARTER_SUGGESTIONS,
     GenerationState,
+    fitting_size,
     settings_of,
 )
 from app.paths import starter_checkpoint
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.record import GenerationRecord
-from engine.api.request import GenerateRequest
-from engine.api.values import PrecisionName, SamplerName, ScheduleName
+from engine.api.request import GenerateRequest, InputImage
+from engine.api.values import Beside, InputRole, PrecisionName, SamplerName, ScheduleName
 from engine.families.identify import identify
 from engine.metadata.readers import import_record
 from engine.pipeline.inspection import inspect
@@ -122,3 +124,37 @@ def test_every_change_of_a_choice_is_told() -> None:
     form.effective_changed.connect(lambda: told.append(True))
     form.width, form.sampler, form.suggestions = 128, SamplerName.EULER, COMMON_SUGGESTIONS
     assert len(told) == 3
+
+
+@pytest.mark.parametrize(
+    ("size", "side", "fitted"),
+    [
+        ((512, 512), 512, (512, 512)),
+        ((768, 512), 512, (768, 512)),
+        ((513, 770), 512, (512, 768)),
+        # A photograph, and a small drawing: in their shape, as large as the checkpoint draws.
+        ((4000, 3000), 512, (592, 440)),
+        ((4000, 3000), 1024, (1184, 888)),
+        ((64, 128), 512, (360, 728)),
+        ((20_000, 10), 512, (8192, 64)),
+    ],
+)
+def test_a_picture_to_start_from_gives_its_shape(
+    size: tuple[int, int], side: int, fitted: tuple[int, int]
+) -> None:
+    assert fitting_size(*size, side) == fitted
+
+
+def test_strength_is_as_the_engine_takes_it() -> None:
+    form = state()
+    form.start_from("/pictures/one.png", 512, 512)
+    assert form.effective.strength == 0.75
+    form.suggestions = msgspec.structs.replace(form.suggestions, sees=Beside.MASK)
+    assert form.effective.strength == 0.75
+    form.paint_within("/pictures/mask.png")
+    assert form.effective.strength == 1
+    form.strength = 0.3
+    assert form.effective.strength == 0.3
+    form.paint_within(None)
+    assert form.inputs == (InputImage(role=InputRole.INIT, path="/pictures/one.png"),)
+    assert form.build_request().strength is None

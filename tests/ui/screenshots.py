@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPoint, QPointF, QTimer
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication
 
@@ -29,6 +29,7 @@ from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.ui.devices import CHOICE, DEVICES
 from ui.application import Application
+from ui.dialogs.mask_dialog import MaskDialog
 from ui.main_window import MainWindow
 from ui.theme.colours import DARK, LIGHT
 from ui.theme.theme import Theme
@@ -172,6 +173,35 @@ def prompts_with_remarks(photographer: Photographer) -> None:
     session.generation.load_request(before)
 
 
+def start_pictures(photographer: Photographer) -> None:
+    """A picture to start from, a mask painted on it, and what becomes of that."""
+    session, form = photographer.session, photographer.window.form
+    before = session.generation.build_request()
+    path = session.gallery[0].path
+    session.view.choose(path)
+    form.inputs.start_from(path)
+    photographer.wait_for("start", lambda: bool(session.generation.inputs))
+    photographer.save("18-start")
+    form.inputs.edit_mask()
+    found: list[MaskDialog] = []
+    photographer.wait_for("mask", lambda: bool(found.extend(_mask_dialogs(photographer)) or found))
+    canvas = found[0].canvas
+    for start, end in (((150, 40), (90, 60)), ((90, 60), (160, 90))):
+        canvas.stroke(QPointF(*start), QPointF(*end))
+    for look, colours in LOOKS:
+        photographer.theme.use_colours(colours)
+        photographer.settle()
+        found[0].grab().save(str(photographer.folder / f"19-mask-{look}.png"))
+    found[0].use.click()
+    photographer.wait_for("masked", lambda: len(session.generation.inputs) == 2)
+    photographer.save("20-masked")
+    session.generation.load_request(before)
+
+
+def _mask_dialogs(photographer: Photographer) -> list[MaskDialog]:
+    return photographer.window.findChildren(MaskDialog)
+
+
 def picture_of_another_tool(photographer: Photographer) -> None:
     """A picture that brings more than can be taken over."""
     session, form = photographer.session, photographer.window.form
@@ -217,6 +247,7 @@ def gaps_of_a_checkpoint(photographer: Photographer) -> None:
     write_sparse(models / "vae" / "vae-ft-mse-840000.safetensors", listings.ldm_vae())
     write_sparse(models / "ponyDiffusionV6XL.safetensors", whole)
     path.with_suffix(".civitai.info").write_text(CARD)
+    write_sparse(models / "sd_xl_refiner_1.0.safetensors", whole)
     session.open_checkpoint(path)
     photographer.wait_for("gaps", lambda: bool(photographer.window.form.checkpoint.gaps.rows))
     photographer.save("15-gaps")
@@ -243,8 +274,10 @@ def troubled_engine(photographer: Photographer) -> None:
     photographer.save("7-not-answering")
     os.kill(hello.pid, signal.SIGCONT)
     photographer.wait_for("engine", photographer.is_ready)
-    photographer.window.overlay.appear()
-    photographer.save("8-drop")
+    for state, name in (("8-drop", "mix.safetensors"), ("8-drop-picture", "photo.jpg")):
+        photographer.window.overlay.appear(photographer.window.offers(Path(name)))
+        photographer.window.overlay.point_at(QPoint(photographer.window.width() - 1, 0))
+        photographer.save(state)
     photographer.window.overlay.hide()
 
 
@@ -287,6 +320,7 @@ def main(folder: Path) -> None:
                 generating,
                 preparing,
                 settings_of_a_picture,
+                start_pictures,
                 prompts_with_remarks,
                 picture_of_another_tool,
                 failures,

@@ -79,6 +79,7 @@ def test_tab_goes_down_the_form_then_to_the_picture_and_the_strip(desk: Desk) ->
         form.checkpoint.box,
         form.checkpoint.open,
         form.checkpoint.details,
+        form.inputs.choose,
         *form.picture_size.presets,
         form.picture_size.width_field,
         form.picture_size.height_field,

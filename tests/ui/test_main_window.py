@@ -220,10 +220,8 @@ def drag(window: MainWindow, *files: Path) -> QMimeData:
     return data
 
 
-def drop(window: MainWindow, data: QMimeData) -> None:
-    event = QDropEvent(
-        QPointF(5, 5), Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier
-    )
+def drop(window: MainWindow, data: QMimeData, place: QPointF = QPointF(5, 5)) -> None:  # noqa: B008
+    event = QDropEvent(place, Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(window, event)
 
 

@@ -17,8 +17,10 @@ from ui.actions import ActionName, Actions
 from ui.bind import bind_shown, bind_text
 from ui.labels import extras_summary
 from ui.panels.checkpoint_panel import CheckpointPanel
+from ui.panels.input_panel import InputPanel
 from ui.panels.method_panel import MethodPanel
 from ui.panels.prompt_panel import PromptPanel
+from ui.panels.refiner_panel import RefinerPanel
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -50,6 +52,8 @@ class FormPanel(QScrollArea):
             self.tr("Negative prompt"), self.negative, prompts.negative
         )
         self.checkpoint = CheckpointPanel(session, theme, actions)
+        self.refiner = RefinerPanel(session, theme)
+        self.inputs = InputPanel(session, theme, actions)
         self.picture_size = SizeField(theme)
         self.steps = SliderField(self.tr("Steps"), WholeField(1, MAX_STEPS), _USUAL_STEPS)
         self.guidance = SliderField(
@@ -77,6 +81,8 @@ class FormPanel(QScrollArea):
         column.addWidget(self.negative_panel)
         self.negative.setPlaceholderText(self.tr("What to keep out"))
         column.addWidget(self.checkpoint)
+        column.addWidget(self.refiner)
+        column.addWidget(self.inputs)
         column.addWidget(self.picture_size)
         rows = QVBoxLayout()
         rows.setSpacing(S)
@@ -84,7 +90,7 @@ class FormPanel(QScrollArea):
             rows.addWidget(widget)
         column.addLayout(rows)
         labels = (self.steps.label, self.guidance.label, self.seed.label, self.count.label)
-        align((*labels, *self.method.labels))
+        align((*labels, *self.method.labels, *self.inputs.labels, *self.refiner.labels))
         column.addWidget(self.extras)
         column.addWidget(self.reset, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)

@@ -27,6 +27,9 @@ _BUTTONS = (
 )
 
 
+_OF_A_PICTURE = (ActionName.USE_SETTINGS, ActionName.START_FROM, ActionName.COPY_PATH)
+
+
 class InfoPanel(QWidget):
     """Two lines of text, and what can be done with the picture."""
 
@@ -45,11 +48,14 @@ class InfoPanel(QWidget):
         self.watch = QPushButton(self.tr("Show what is being made"))
         self.use = QPushButton(self.tr("Use settings"))
         self.use.setToolTip(actions.key(ActionName.USE_SETTINGS))
+        self.start = QPushButton(self.tr("Start from this"))
+        self.start.setToolTip(actions.key(ActionName.START_FROM))
         self.buttons = [self._button(theme, name, icon) for name, icon in _BUTTONS]
         self._lay_out()
         self._tick = QTimer(self, interval=_TICK_MS)
         self._tick.timeout.connect(self._refresh)
         self.use.clicked.connect(actions[ActionName.USE_SETTINGS].trigger)
+        self.start.clicked.connect(actions[ActionName.START_FROM].trigger)
         self.watch.clicked.connect(session.view.follow)
         session.progress.changed.connect(self._refresh)
         session.view.live_changed.connect(self._refresh)
@@ -70,7 +76,7 @@ class InfoPanel(QWidget):
         row.setContentsMargins(M, S, S, S)
         row.setSpacing(S)
         row.addLayout(words, 1)
-        for button in (self.watch, self.use, *self.buttons):
+        for button in (self.watch, self.use, self.start, *self.buttons):
             row.addWidget(button)
         row.addStrut(40)
         column = QVBoxLayout(self)
@@ -107,9 +113,9 @@ class InfoPanel(QWidget):
             )
         has_picture = view.path is not None and not live
         self.watch.setVisible(running and not view.live)
-        for button in (self.use, *self.buttons):
+        for button in (self.use, self.start, *self.buttons):
             button.setVisible(has_picture)
-        for name in (ActionName.USE_SETTINGS, ActionName.COPY_PATH, *(n for n, _ in _BUTTONS)):
+        for name in (*_OF_A_PICTURE, *(n for n, _ in _BUTTONS)):
             self._actions[name].setEnabled(has_picture)
 
     def _refresh_bar(self) -> None:

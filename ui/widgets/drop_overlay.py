@@ -1,40 +1,36 @@
 """What is seen while something is dragged over the window."""
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from collections.abc import Sequence
 
-from ui.theme.metrics import L, S
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from ui.theme.metrics import L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import plain_label
 
-_CARD = (440, 144)
+_HEIGHT = 168
+_WIDEST = 440
 # How much of the window shows through.
 _VEIL = 215
+
+# What a drop may do: a title and a sentence.
+Offer = tuple[str, str]
 
 
 class DropOverlay(QWidget):
     """Veils its parent and says what a drop would do; the drop itself goes to the parent."""
 
-    def __init__(self, theme: Theme, title: str, sentence: str, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._covered = parent
+        self.cards: list[QFrame] = []
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        card = QFrame()
-        card.setProperty("role", "drop")
-        card.setFixedSize(*_CARD)
-        words = QVBoxLayout(card)
-        words.setContentsMargins(L, L, L, L)
-        words.setSpacing(S)
-        words.addStretch()
-        for text, role in ((title, "title"), (sentence, "label")):
-            label = plain_label(text, role, wrap=True)
-            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            words.addWidget(label)
-        words.addStretch()
-        layout = QVBoxLayout(self)
-        layout.addWidget(card, 0, Qt.AlignmentFlag.AlignCenter)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(L, L, L, L)
+        self._row.setSpacing(M)
         self.hide()
         parent.installEventFilter(self)
 
@@ -44,11 +40,33 @@ class DropOverlay(QWidget):
             self.setGeometry(self._covered.rect())
         return False
 
-    def appear(self) -> None:
-        """Show it above everything."""
+    def appear(self, offers: Sequence[Offer]) -> None:
+        """Show above everything what can be done, side by side."""
+        for card in self.cards:
+            card.deleteLater()
+        while self._row.takeAt(0):
+            pass
+        self.cards = [_card(*offer) for offer in offers]
+        self._row.addStretch(1)
+        for card in self.cards:
+            self._row.addWidget(card, 8, Qt.AlignmentFlag.AlignVCenter)
+        self._row.addStretch(1)
         self.setGeometry(self._covered.rect())
+        self.point_at(None)
         self.raise_()
         self.show()
+
+    def chosen(self, place: QPoint) -> int:
+        """Which of the offers a drop here takes."""
+        return min(max(place.x(), 0) * len(self.cards) // max(1, self.width()), len(self.cards) - 1)
+
+    def point_at(self, place: QPoint | None) -> None:
+        """Mark the offer that a drop here would take, where there is a choice."""
+        chosen = 0 if place is None else self.chosen(place)
+        for index, card in enumerate(self.cards):
+            is_taken = len(self.cards) == 1 or (place is not None and index == chosen)
+            card.setProperty("role", "drop" if is_taken else "offer")
+            card.style().polish(card)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the veil."""
@@ -56,3 +74,19 @@ class DropOverlay(QWidget):
         veil.setAlpha(_VEIL)
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), veil)
+
+
+def _card(title: str, sentence: str) -> QFrame:
+    card = QFrame()
+    card.setFixedHeight(_HEIGHT)
+    card.setMaximumWidth(_WIDEST)
+    words = QVBoxLayout(card)
+    words.setContentsMargins(L, L, L, L)
+    words.setSpacing(S)
+    words.addStretch()
+    for text, role in ((title, "title"), (sentence, "label")):
+        label = plain_label(text, role, wrap=True)
+        label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        words.addWidget(label)
+    words.addStretch()
+    return card

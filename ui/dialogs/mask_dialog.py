@@ -1,0 +1,152 @@
+"""A mask to be painted on the picture that the next one starts from."""
+
+from functools import partial
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QImage, QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.masks import keep_mask
+from app.session import Session
+from engine.api.values import InputRole
+from ui.masks import as_png, inverted, is_empty, read_mask
+from ui.theme.metrics import L, M, S
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import plain_label, rule
+from ui.widgets.mask_canvas import MaskCanvas
+from ui.widgets.number_field import WholeField
+from ui.widgets.slider_field import SliderField
+
+_SIZE = (760, 760)
+_LEAST_BRUSH = 2
+# By how much a key makes the brush larger.
+_GROWTH = 1.25
+
+
+class MaskDialog(QDialog):
+    """Shows the mask in force; "Use" puts what was painted in its place."""
+
+    def __init__(self, session: Session, theme: Theme, picture: QImage, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._state = session, session.generation
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Paint only a part"))
+        self.resize(*_SIZE)
+        self.canvas = MaskCanvas(theme, picture)
+        self.erase = IconButton(theme, "eraser", self.tr("Erase (E)"), checkable=True)
+        self.undo = IconButton(theme, "undo", self.tr("Undo"))
+        self.invert = IconButton(theme, "invert", self.tr("Invert"))
+        self.clear = IconButton(theme, "trash", self.tr("Clear"))
+        most = max(picture.width(), picture.height())
+        usual = (_LEAST_BRUSH, most // 2)
+        self.brush = SliderField(self.tr("Brush"), WholeField(_LEAST_BRUSH, most), usual)
+        self.open_file = QPushButton(self.tr("Open a mask…"))
+        self.cancel = QPushButton(self.tr("Cancel"))
+        self.use = QPushButton(self.tr("Use"))
+        self.use.setDefault(True)
+        self._lay_out()
+        self._connect()
+        self._show_own()
+
+    def _lay_out(self) -> None:
+        tools = QHBoxLayout()
+        tools.setContentsMargins(L, 0, L, 0)
+        tools.setSpacing(S)
+        tools.addWidget(self.brush, 1)
+        for button in (self.erase, self.undo, self.invert, self.clear):
+            tools.addWidget(button)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(L, M, L, M)
+        buttons.setSpacing(S)
+        buttons.addWidget(self.open_file)
+        buttons.addStretch()
+        buttons.addWidget(self.cancel)
+        buttons.addWidget(self.use)
+        about = self.tr("What you paint is drawn anew, the rest stays. Nothing painted: all of it.")
+        words = plain_label(about, "caption", wrap=True)
+        words.setContentsMargins(L, 0, L, 0)
+        column = QVBoxLayout(self)
+        column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
+        column.setContentsMargins(0, M, 0, 0)
+        column.setSpacing(S)
+        column.addWidget(words)
+        column.addLayout(tools)
+        column.addWidget(self.canvas, 1)
+        column.addWidget(rule(Qt.Orientation.Horizontal))
+        column.addLayout(buttons)
+
+    def _connect(self) -> None:
+        self.brush.show_value(self.canvas.brush)
+        self.brush.edited.connect(self._on_brush)
+        self.erase.toggled.connect(self._on_erase)
+        self.undo.clicked.connect(self.canvas.undo)
+        self.invert.clicked.connect(self.canvas.invert)
+        self.clear.clicked.connect(self.canvas.clear)
+        self.canvas.changed.connect(self._refresh)
+        self.open_file.clicked.connect(self._choose)
+        self.cancel.clicked.connect(self.reject)
+        self.use.clicked.connect(self._use)
+        keys = {
+            "Ctrl+Z": self.canvas.undo,
+            "E": self.erase.toggle,
+            "]": partial(self._grow, _GROWTH),
+            "[": partial(self._grow, 1 / _GROWTH),
+        }
+        for key, act in keys.items():
+            QShortcut(QKeySequence(key), self).activated.connect(act)
+
+    def _show_own(self) -> None:
+        path = self._state.input_path(InputRole.MASK)
+        if path is not None:
+            self._read(path, is_inverted=self._state.extras.mask_options.inverted)
+        self._refresh()
+
+    def _choose(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(
+            self,
+            self.tr("Open a mask"),
+            str(self._session.output),
+            self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
+        )
+        if name:
+            self._read(name, is_inverted=False)
+
+    def _read(self, path: str, *, is_inverted: bool) -> None:
+        size: QSize = self.canvas.painted.size()
+
+        def show(mask: QImage | None) -> None:
+            if mask is not None:
+                self.canvas.show_mask(inverted(mask) if is_inverted else mask)
+
+        self._session.background.run(lambda: read_mask(path, size), show)
+
+    def _refresh(self) -> None:
+        self.undo.setEnabled(self.canvas.can_undo)
+        self.clear.setEnabled(not is_empty(self.canvas.painted))
+
+    def _on_brush(self, size: int) -> None:
+        self.canvas.brush = size
+
+    def _on_erase(self, erases: bool) -> None:
+        self.canvas.erases = erases
+
+    def _grow(self, factor: float) -> None:
+        field = self.brush.field
+        field.setValue(round(max(self.canvas.brush * factor, _LEAST_BRUSH)))
+
+    def _use(self) -> None:
+        state, mask, folder = self._state, self.canvas.painted, self._session.masks
+        if is_empty(mask):
+            state.paint_within(None)
+        else:
+            keep = partial(keep_mask, folder, as_png(mask))
+            self._session.background.run(keep, self._session.on_mask_kept)
+        self.accept()

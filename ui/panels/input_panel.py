@@ -1,0 +1,213 @@
+"""What the next picture starts from: noise, or a picture, all of it or where a mask is white."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.session import Session
+from engine.api.limits import MAX_GUIDANCE
+from engine.api.request import DEFAULT_IMAGE_GUIDANCE
+from engine.api.values import Beside, ErrorCode, ErrorInfo, InputRole
+from ui.actions import ActionName, Actions
+from ui.dialogs.mask_dialog import MaskDialog
+from ui.labels import size_label
+from ui.masks import inverted, read_mask, veil
+from ui.pictures import ReadPicture, read_picture, read_whole
+from ui.theme.metrics import XS, S
+from ui.theme.theme import Theme
+from ui.widgets.icon_button import IconButton
+from ui.widgets.labels import ElidedLabel, plain_label
+from ui.widgets.number_field import DecimalField
+from ui.widgets.slider_field import SliderField
+from ui.widgets.thumbnail_view import ThumbnailView
+
+_SIDE = 64
+# What the slider spans; the field takes more.
+_USUAL_LIKENESS = (1, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A picture and its mask in the size of a thumbnail."""
+
+    picture: ReadPicture
+    mask: QImage | None
+
+
+class InputPanel(QWidget):
+    """A button to choose a picture; once one is chosen the picture, and how it is used."""
+
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+        super().__init__()
+        self._session, self._theme, self._state = session, theme, session.generation
+        self._look: _Look | None = None
+        self.choose = QPushButton(self.tr("Start from a picture…"))
+        self.choose.setToolTip(actions.key(ActionName.OPEN_START))
+        self.about = plain_label("", "caption", wrap=True)
+        self.thumbnail = ThumbnailView(theme, _SIDE)
+        self.name, self.detail = ElidedLabel(), ElidedLabel("caption")
+        self.paint = IconButton(theme, "brush", self.tr("Paint only a part…"), outlined=True)
+        self.drop = IconButton(theme, "close", self.tr("Start from noise again"))
+        self.strength = SliderField(self.tr("Strength"), DecimalField(0, 1, step=0.05), (0, 1))
+        self.strength.setToolTip(self.tr("How much of the picture is redrawn"))
+        field = DecimalField(0, MAX_GUIDANCE, step=0.1)
+        self.likeness = SliderField(self.tr("Likeness"), field, _USUAL_LIKENESS)
+        self.likeness.setToolTip(self.tr("How closely the picture is followed"))
+        self.labels = [self.strength.label, self.likeness.label]
+        self._lay_out()
+        self._connect(actions)
+        self._on_inputs()
+
+    def choose_picture(self) -> None:
+        """Ask for a file to start from."""
+        name, _ = QFileDialog.getOpenFileName(
+            self,
+            self.tr("Start from a picture"),
+            str(self._session.output),
+            self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
+        )
+        if name:
+            self.start_from(name)
+
+    def start_from(self, path: str) -> None:
+        """Start from a picture, once its size is known."""
+        side = QSize(_SIDE, _SIDE)
+        self._session.background.run(lambda: read_picture(path, side, cover=True), self._on_start)
+
+    def edit_mask(self) -> None:
+        """Open the picture to paint on."""
+        path = self._state.input_path(InputRole.INIT)
+        if path is not None:
+            self._session.background.run(lambda: read_whole(path), self._on_whole)
+
+    def _lay_out(self) -> None:
+        self.card = QFrame()
+        self.heading = plain_label(self.tr("Start from"), "label")
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addStretch()
+        words.addWidget(self.name)
+        words.addWidget(self.detail)
+        words.addStretch()
+        row = QHBoxLayout(self.card)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(S)
+        row.addWidget(self.thumbnail)
+        row.addLayout(words, 1)
+        row.addWidget(self.paint)
+        row.addWidget(self.drop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(XS)
+        self.choose.setProperty("role", "link")
+        column.addWidget(self.about)
+        column.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.heading)
+        column.addWidget(self.card)
+        self.sliders = QWidget()
+        sliders = QVBoxLayout(self.sliders)
+        sliders.setContentsMargins(0, XS, 0, 0)
+        sliders.setSpacing(S)
+        sliders.addWidget(self.strength)
+        sliders.addWidget(self.likeness)
+        column.addWidget(self.sliders)
+
+    def _connect(self, actions: Actions) -> None:
+        state = self._state
+        self.choose.clicked.connect(actions[ActionName.OPEN_START].trigger)
+        self.paint.clicked.connect(self.edit_mask)
+        self.drop.clicked.connect(state.start_anew)
+        self.strength.edited.connect(self._on_strength)
+        self.likeness.edited.connect(self._on_likeness)
+        state.inputs_changed.connect(self._on_inputs)
+        state.effective_changed.connect(self._refresh)
+        self._theme.changed.connect(self._draw)
+
+    def _refresh(self) -> None:
+        state = self._state
+        path = state.input_path(InputRole.INIT)
+        edits = state.suggestions.sees is Beside.PICTURE
+        self.choose.setVisible(path is None)
+        self.about.setText(
+            self.tr("This checkpoint changes a picture as the prompt says: choose one.")
+        )
+        self.about.setVisible(path is None and edits)
+        self.heading.setVisible(path is not None)
+        self.card.setVisible(path is not None)
+        self.sliders.setVisible(path is not None)
+        self.likeness.setVisible(edits)
+        self.strength.show_value(state.effective.strength)
+        told = state.extras.guidance_options.image_guidance
+        self.likeness.show_value(DEFAULT_IMAGE_GUIDANCE if told is None else told)
+
+    def _on_inputs(self) -> None:
+        self._refresh()
+        path, mask = (self._state.input_path(role) for role in (InputRole.INIT, InputRole.MASK))
+        if path is None:
+            self._look = None
+            return
+        self.name.setText(Path(path).name)
+        self.name.setToolTip(path)
+        side = round(_SIDE * self.devicePixelRatioF())
+
+        def read() -> _Look:
+            picture = read_picture(path, QSize(side, side), cover=True)
+            shown = read_mask(mask, picture.image.size()) if mask else None
+            return _Look(picture, shown)
+
+        self._session.background.run(read, self._on_look)
+
+    def _on_look(self, look: _Look) -> None:
+        if look.picture.path == self._state.input_path(InputRole.INIT):
+            self._look = look
+            self._draw()
+
+    def _draw(self) -> None:
+        look = self._look
+        if look is None:
+            return
+        picture, mask = look.picture, look.mask
+        size = size_label(picture.width, picture.height)
+        if picture.image.isNull():
+            self.detail.setText(self.tr("cannot be read"))
+        elif mask is None:
+            self.detail.setText(size)
+        else:
+            self.detail.setText(self.tr("{size} · a part is painted").format(size=size))
+        if mask is not None and self._state.extras.mask_options.inverted:
+            mask = inverted(mask)
+        veils = [] if mask is None else [veil(mask, self._theme.colours.accent)]
+        self.thumbnail.show_layers(picture.image, *veils)
+
+    def _on_start(self, picture: ReadPicture) -> None:
+        if picture.image.isNull():
+            self._session.notices.tell_error(_unreadable(picture.path))
+        else:
+            self._state.start_from(picture.path, picture.width, picture.height)
+
+    def _on_whole(self, picture: ReadPicture) -> None:
+        if picture.image.isNull():
+            self._session.notices.tell_error(_unreadable(picture.path))
+            return
+        dialog = MaskDialog(self._session, self._theme, picture.image, self.window())
+        dialog.open()
+
+    def _on_strength(self, strength: float) -> None:
+        self._state.strength = strength
+
+    def _on_likeness(self, likeness: float) -> None:
+        extras = self._state.extras
+        options = msgspec.structs.replace(extras.guidance_options, image_guidance=likeness)
+        self._state.extras = msgspec.structs.replace(extras, guidance_options=options)
+
+
+def _unreadable(path: str) -> ErrorInfo:
+    return ErrorInfo(
+        ErrorCode.INPUT_IMAGE_UNREADABLE,
+        f"{Path(path).name[:80]} cannot be read as a picture.",
+        "Choose a PNG, JPEG or WebP file.",
+    )

@@ -1,0 +1,156 @@
+"""A picture to paint a mask on."""
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QEnterEvent,
+    QImage,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from ui.masks import empty_mask, inverted, veil
+from ui.theme.theme import Theme
+
+# What earlier masks may hold, in bytes.
+_UNDO_BYTES = 128 << 20
+
+
+class MaskCanvas(QWidget):
+    """The brush paints, the eraser keeps; `changed` after each stroke. Sizes are the picture's."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, picture: QImage) -> None:
+        super().__init__()
+        self._theme, self._picture = theme, picture
+        self.painted = empty_mask(picture.size())
+        # In the picture's pixels.
+        self.brush = max(8, min(picture.width(), picture.height()) // 8)
+        self.erases = False
+        self._before: list[QImage] = []
+        self._last: QPointF | None = None
+        self._pointer: QPoint | None = None
+        self._shown: QImage | None = None
+        self.setMouseTracking(True)
+        self.setMinimumSize(256, 256)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName(self.tr("Picture to paint on"))
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an earlier mask."""
+        return bool(self._before)
+
+    def show_mask(self, mask: QImage) -> None:
+        """Take another mask of the picture's size; what was there can be had again."""
+        self._keep()
+        self.painted = mask
+        self._tell()
+
+    def clear(self) -> None:
+        """Keep everything."""
+        self.show_mask(empty_mask(self.painted.size()))
+
+    def invert(self) -> None:
+        """Paint what is kept, and keep what is painted."""
+        self.show_mask(inverted(self.painted))
+
+    def undo(self) -> None:
+        """Back to the mask before."""
+        if self._before:
+            self.painted = self._before.pop()
+            self._tell()
+
+    def stroke(self, start: QPointF, end: QPointF) -> None:
+        """Draw a line with the brush, in the picture's pixels."""
+        colour = Qt.GlobalColor.black if self.erases else Qt.GlobalColor.white
+        pen = QPen(colour, self.brush, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap)
+        with QPainter(self.painted) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(pen)
+            # A line without length is not drawn.
+            painter.drawLine(start, end) if start != end else painter.drawPoint(end)
+        self._shown = None
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
+        """Room to paint in."""
+        return QSize(640, 560)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Begin a stroke."""
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._keep()
+            self._last = self._in_picture(event.position())
+            self.stroke(self._last, self._last)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Go on with it."""
+        self._pointer = event.position().toPoint()
+        if self._last is not None:
+            place = self._in_picture(event.position())
+            self.stroke(self._last, place)
+            self._last = place
+        self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """End it."""
+        if self._last is not None and event.button() is Qt.MouseButton.LeftButton:
+            self._last = None
+            self.changed.emit()
+
+    def enterEvent(self, event: QEnterEvent) -> None:  # noqa: N802 (Qt's name)
+        """The brush is the pointer."""
+        super().enterEvent(event)
+        self.setCursor(Qt.CursorShape.BlankCursor)
+
+    def leaveEvent(self, event: object) -> None:  # noqa: N802 (Qt's name)
+        """It is elsewhere."""
+        self._pointer = None
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the picture, the colour of the mask, and the brush."""
+        if self._shown is None:
+            self._shown = veil(self.painted, self._theme.colours.accent)
+        target = QRectF(self._target())
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.fillRect(self.rect(), QColor(self._theme.colours.canvas))
+            painter.drawImage(target, self._picture)
+            painter.drawImage(target, self._shown)
+            if self._pointer is not None:
+                self._draw_brush(painter, QPointF(self._pointer), target)
+
+    def _draw_brush(self, painter: QPainter, place: QPointF, target: QRectF) -> None:
+        radius = self.brush / 2 * target.width() / self._picture.width()
+        # Two rings: one of them is seen on any picture.
+        for colour, wider in ((Qt.GlobalColor.black, 1), (Qt.GlobalColor.white, 0)):
+            painter.setPen(QPen(colour, 1.5))
+            painter.drawEllipse(place, radius + wider, radius + wider)
+
+    def _keep(self) -> None:
+        self._before.append(self.painted.copy())
+        most = max(1, _UNDO_BYTES // max(1, self.painted.sizeInBytes()))
+        del self._before[:-most]
+
+    def _tell(self) -> None:
+        self._shown = None
+        self.update()
+        self.changed.emit()
+
+    def _target(self) -> QRect:
+        size = self._picture.size().scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
+        target = QRect(0, 0, size.width(), size.height())
+        target.moveCenter(self.rect().center())
+        return target
+
+    def _in_picture(self, place: QPointF) -> QPointF:
+        target = self._target()
+        scale = self._picture.width() / max(1, target.width())
+        return (place - QPointF(target.topLeft())) * scale
