@@ -7,6 +7,8 @@ from ui.pictures import read_picture
 
 # How much of a picture is hidden by the colour of its mask.
 _VEIL = 0.55
+# What is more opaque than half, by level.
+_HALF = bytes(255 if level > 128 else 0 for level in range(256))
 
 
 def empty_mask(size: QSize) -> QImage:
@@ -17,19 +19,17 @@ def empty_mask(size: QSize) -> QImage:
 
 
 def read_mask(path: str, size: QSize) -> QImage | None:
-    """The mask in a file of unknown origin, brought to a size; None where it cannot be read."""
+    """The mask in a file of unknown origin, brought to a size; None where it cannot be read.
+
+    As the engine reads it: where some of it is transparent, what is opaque is painted.
+    """
     read = read_picture(path, size).image
     if read.isNull():
         return None
-    # What is not covered is kept, as the engine reads it.
-    mask = QImage(read.size(), QImage.Format.Format_RGB32)
-    mask.fill(Qt.GlobalColor.black)
-    with QPainter(mask) as painter:
-        painter.drawImage(0, 0, read)
-    scaled = mask.scaled(
+    mask = _opaque(read) or read.convertToFormat(QImage.Format.Format_Grayscale8)
+    return mask.scaled(
         size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
-    )
-    return scaled.convertToFormat(QImage.Format.Format_Grayscale8)
+    ).convertToFormat(QImage.Format.Format_Grayscale8)
 
 
 def veil(mask: QImage, colour: str) -> QImage:
@@ -55,6 +55,15 @@ def inverted(mask: QImage) -> QImage:
     other = mask.copy()
     other.invertPixels()
     return other
+
+
+def _opaque(image: QImage) -> QImage | None:
+    """White where it is opaque; None where it is so everywhere."""
+    alpha = image.convertToFormat(QImage.Format.Format_Alpha8)
+    levels = bytes(alpha.constBits()).translate(_HALF)
+    grey = QImage.Format.Format_Grayscale8
+    mask = QImage(levels, alpha.width(), alpha.height(), alpha.bytesPerLine(), grey).copy()
+    return None if mask == inverted(empty_mask(mask.size())) else mask
 
 
 def as_png(mask: QImage) -> bytes:

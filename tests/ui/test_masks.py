@@ -8,6 +8,7 @@ from PIL import Image
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QImage
 
+from engine.pipeline import inputs
 from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask, veil
 
 SIZE = QSize(16, 8)
@@ -37,12 +38,17 @@ def test_a_mask_comes_back_from_its_file(tmp_path: Path) -> None:
     assert larger.pixelColor(62, 2).red() == 0
 
 
-def test_what_a_file_does_not_cover_is_kept(tmp_path: Path) -> None:
-    pixels = np.zeros((8, 16, 4), np.uint8)
-    pixels[..., :3] = 255
-    pixels[:, :8, 3] = 255
-    Image.fromarray(pixels).save(tmp_path / "mask.png")
-    assert read_mask(str(tmp_path / "mask.png"), SIZE) == half()
+@pytest.mark.parametrize("colour", [0, 255])
+def test_what_is_opaque_is_painted_as_the_engine_does(tmp_path: Path, colour: int) -> None:
+    pixels = np.full((8, 16, 4), colour, np.uint8)
+    pixels[:, :8, 3], pixels[:, 8:, 3] = 255, 100
+    path = tmp_path / "mask.png"
+    Image.fromarray(pixels).save(path)
+    mask = read_mask(str(path), SIZE)
+    assert mask == half()
+    engines = np.asarray(inputs.read_mask(path))
+    shown = [[half().pixelColor(x, y).red() for x in range(16)] for y in range(8)]
+    np.testing.assert_array_equal(shown, engines)
 
 
 @pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n", b"<html>"])
