@@ -178,7 +178,7 @@ class JobRunner:
             raise Cancelled
         drawn = resolve(request, checkpoint, candidates[0].device)
         request = msgspec.structs.replace(request, seed=drawn.seed, seed_options=drawn.seed_options)
-        tiny = self._tiny_decoder(checkpoint)
+        tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         with self._previewing(reporter, checkpoint, candidates[0], tiny) as told:
             preview_bytes = PREVIEW_BYTES if tiny else 0
             work = _Work(request, checkpoint, saver, told, cancel, stopwatch, preview_bytes)
@@ -193,7 +193,7 @@ class JobRunner:
         tiny: Parts | None,
     ) -> Generator[JobReporter]:
         """The reporter, with previews by a tiny VAE within the block where there is one."""
-        if tiny is None or not reporter.shows_previews:
+        if tiny is None:
             yield reporter
             return
         load = loader(tiny, candidate, self.working_copies)

@@ -19,7 +19,7 @@ from engine.jobs.cancel import CancelToken
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
-from engine.jobs.tiny_preview import MOST_STEPS, SHARE, TinyPreview, picture
+from engine.jobs.tiny_preview import MOST_STEPS, PREVIEW_BYTES, SHARE, TinyPreview, picture
 from tests.families.tiny_vaes import write_diffusers, write_original
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -149,11 +149,28 @@ class Collecting(SilentReporter):
         self._first.set()
 
 
-def test_one_among_the_persons_files_is_used(tmp_path: Path) -> None:
-    checkpoint = write_checkpoint(tmp_path / "checkpoint")
+def of_stable_diffusion(folder: Path) -> Path:
+    """A checkpoint with the latents that TAESD knows."""
+    checkpoint = write_checkpoint(folder)
     config = checkpoint / "vae" / "config.json"
     usual = json.loads(config.read_text()) | {"scaling_factor": SD.scale}
     config.write_text(json.dumps(usual))
+    return checkpoint
+
+
+def test_memory_is_planned_for_it_where_somebody_looks(tmp_path: Path) -> None:
+    checkpoint, models = of_stable_diffusion(tmp_path / "checkpoint"), tmp_path / "models"
+    write_original(models / "vae_approx", "taesd")
+    runner, peaks = JobRunner(tmp_path / "cache", models=models), list[int]()
+    for reporter in (SilentReporter(), Collecting(patient=False)):
+        saver = PictureSaver(str(tmp_path / "out/"), 1)
+        request = a_request(checkpoint, backend="cpu", steps=1)
+        peaks.append(runner.run(request, saver, reporter, CancelToken()).plan.peak_bytes)
+    assert peaks[0] < peaks[1] <= peaks[0] + PREVIEW_BYTES
+
+
+def test_one_among_the_persons_files_is_used(tmp_path: Path) -> None:
+    checkpoint = of_stable_diffusion(tmp_path / "checkpoint")
     models = tmp_path / "models"
     write_original(models / "vae_approx", "taesdxl")
     for expected in (False, True):
