@@ -3,8 +3,12 @@
 from hashlib import sha256
 from pathlib import Path
 
+from PySide6.QtCore import QCoreApplication
+
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import replace_file
+
+translate = QCoreApplication.translate
 
 
 def keep_mask(folder: Path, png: bytes) -> Path | ErrorInfo:
@@ -16,8 +20,8 @@ def keep_mask(folder: Path, png: bytes) -> Path | ErrorInfo:
     except OSError as error:
         return ErrorInfo(
             ErrorCode.OUTPUT_NOT_WRITABLE,
-            f"The mask cannot be kept in {folder}.",
-            "Make room on the disk, or choose another folder with SAFELIGHT_STATE.",
+            translate("masks", "The mask cannot be kept in {folder}.").format(folder=folder),
+            translate("masks", "Make room on the disk, or name another folder in SAFELIGHT_STATE."),
             str(error),
         )
     return path

@@ -27,9 +27,7 @@ def read_mask(path: str, size: QSize) -> QImage | None:
     if read.isNull():
         return None
     mask = _opaque(read) or read.convertToFormat(QImage.Format.Format_Grayscale8)
-    return mask.scaled(
-        size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
-    ).convertToFormat(QImage.Format.Format_Grayscale8)
+    return _scaled(mask, size)
 
 
 def veil(mask: QImage, colour: str) -> QImage:
@@ -57,6 +55,12 @@ def inverted(mask: QImage) -> QImage:
     return other
 
 
+def _scaled(mask: QImage, size: QSize) -> QImage:
+    smooth = Qt.TransformationMode.SmoothTransformation
+    scaled = mask.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
+    return scaled.convertToFormat(QImage.Format.Format_Grayscale8)
+
+
 def _opaque(image: QImage) -> QImage | None:
     """White where it is opaque; None where it is so everywhere."""
     alpha = image.convertToFormat(QImage.Format.Format_Alpha8)
@@ -66,8 +70,9 @@ def _opaque(image: QImage) -> QImage | None:
     return None if mask == inverted(empty_mask(mask.size())) else mask
 
 
-def as_png(mask: QImage) -> bytes:
-    """The mask as a file's content."""
+def as_png(mask: QImage, size: QSize) -> bytes:
+    """The mask as a file's content, brought to a size."""
+    mask = _scaled(mask, size)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     mask.save(buffer, "PNG")  # pyright: ignore[reportArgumentType, reportCallIssue]

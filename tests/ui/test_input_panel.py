@@ -212,3 +212,19 @@ def test_a_refiner_is_offered_for_sdxl_alone(make_desk: MakeDesk, tmp_path: Path
     assert unnamed(desk.window) == []
     panel.box.activated.emit(0)
     assert state.build_request().refiner is None
+
+
+def test_a_mask_has_the_size_of_a_large_picture(desk: Desk, tmp_path: Path) -> None:
+    """It is painted on a smaller one, so that the brush does not lag behind."""
+    path = tmp_path / "photo.jpg"
+    Image.new("RGB", (3000, 2000), "navy").save(path)
+    start(desk, path)
+    dialog = open_dialog(desk)
+    assert dialog.canvas.painted.width() == 1280
+    dialog.canvas.stroke(QPointF(0, 0), QPointF(640, 0))
+    dialog.use.click()
+    desk.wait(lambda: desk.session.generation.input_path(InputRole.MASK) is not None)
+    mask = pixels(Path(desk.session.generation.input_path(InputRole.MASK) or ""))
+    assert mask.shape == (2000, 3000, 3)
+    assert mask[2, 1000].min() == 255
+    assert mask[1000, 1000].max() == 0

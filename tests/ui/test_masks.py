@@ -24,7 +24,7 @@ def half() -> QImage:
 
 
 def test_a_mask_comes_back_from_its_file(tmp_path: Path) -> None:
-    (tmp_path / "mask.png").write_bytes(as_png(half()))
+    (tmp_path / "mask.png").write_bytes(as_png(half(), SIZE))
     with Image.open(tmp_path / "mask.png") as image:
         assert image.mode == "L"
         levels = np.asarray(image)

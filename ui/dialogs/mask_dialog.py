@@ -17,6 +17,7 @@ from app.masks import keep_mask
 from app.session import Session
 from engine.api.values import InputRole
 from ui.masks import as_png, inverted, is_empty, read_mask
+from ui.pictures import ReadPicture
 from ui.theme.metrics import L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -34,18 +35,22 @@ _GROWTH = 1.25
 class MaskDialog(QDialog):
     """Shows the mask in force; "Use" puts what was painted in its place."""
 
-    def __init__(self, session: Session, theme: Theme, picture: QImage, parent: QWidget) -> None:
+    def __init__(
+        self, session: Session, theme: Theme, picture: ReadPicture, parent: QWidget
+    ) -> None:
+        """`picture` may be smaller than its own size; the mask will have that."""
         super().__init__(parent)
+        self._size = QSize(picture.width, picture.height)
         self._session, self._state = session, session.generation
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Paint only a part"))
         self.resize(*_SIZE)
-        self.canvas = MaskCanvas(theme, picture)
+        self.canvas = MaskCanvas(theme, picture.image)
         self.erase = IconButton(theme, "eraser", self.tr("Erase (E)"), checkable=True)
         self.undo = IconButton(theme, "undo", self.tr("Undo"))
         self.invert = IconButton(theme, "invert", self.tr("Invert"))
         self.clear = IconButton(theme, "trash", self.tr("Clear"))
-        most = max(picture.width(), picture.height())
+        most = max(picture.image.width(), picture.image.height())
         usual = (_LEAST_BRUSH, most // 2)
         self.brush = SliderField(self.tr("Brush"), WholeField(_LEAST_BRUSH, most), usual)
         self.open_file = QPushButton(self.tr("Open a mask…"))
@@ -143,10 +148,11 @@ class MaskDialog(QDialog):
         field.setValue(round(max(self.canvas.brush * factor, _LEAST_BRUSH)))
 
     def _use(self) -> None:
-        state, mask, folder = self._state, self.canvas.painted, self._session.masks
+        mask, size, folder = self.canvas.painted, self._size, self._session.masks
         if is_empty(mask):
-            state.paint_within(None)
+            self._state.paint_within(None)
         else:
-            keep = partial(keep_mask, folder, as_png(mask))
-            self._session.background.run(keep, self._session.on_mask_kept)
+            self._session.background.run(
+                lambda: keep_mask(folder, as_png(mask, size)), self._session.on_mask_kept
+            )
         self.accept()

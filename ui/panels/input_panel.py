@@ -16,7 +16,7 @@ from ui.actions import ActionName, Actions
 from ui.dialogs.mask_dialog import MaskDialog
 from ui.labels import size_label
 from ui.masks import inverted, read_mask, veil
-from ui.pictures import ReadPicture, read_picture, read_whole
+from ui.pictures import ReadPicture, read_picture
 from ui.theme.metrics import XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
@@ -26,6 +26,8 @@ from ui.widgets.slider_field import SliderField
 from ui.widgets.thumbnail_view import ThumbnailView
 
 _SIDE = 64
+# The longest side of a picture in the dialog: on a larger one a brush would lag behind.
+_TO_PAINT_ON = 1280
 # What the slider spans; the field takes more.
 _USUAL_LIKENESS = (1, 3)
 
@@ -82,7 +84,9 @@ class InputPanel(QWidget):
         """Open the picture to paint on."""
         path = self._state.input_path(InputRole.INIT)
         if path is not None:
-            self._session.background.run(lambda: read_whole(path), self._on_whole)
+            self.paint.setEnabled(False)
+            room = QSize(_TO_PAINT_ON, _TO_PAINT_ON)
+            self._session.background.run(lambda: read_picture(path, room), self._on_opened)
 
     def _lay_out(self) -> None:
         self.card = QFrame()
@@ -185,15 +189,16 @@ class InputPanel(QWidget):
 
     def _on_start(self, picture: ReadPicture) -> None:
         if picture.image.isNull():
-            self._session.notices.tell_error(_unreadable(picture.path))
+            self._tell_unreadable(picture.path)
         else:
             self._state.start_from(picture.path, picture.width, picture.height)
 
-    def _on_whole(self, picture: ReadPicture) -> None:
+    def _on_opened(self, picture: ReadPicture) -> None:
+        self.paint.setEnabled(True)
         if picture.image.isNull():
-            self._session.notices.tell_error(_unreadable(picture.path))
+            self._tell_unreadable(picture.path)
             return
-        dialog = MaskDialog(self._session, self._theme, picture.image, self.window())
+        dialog = MaskDialog(self._session, self._theme, picture, self.window())
         dialog.open()
 
     def _on_strength(self, strength: float) -> None:
@@ -204,10 +209,8 @@ class InputPanel(QWidget):
         options = msgspec.structs.replace(extras.guidance_options, image_guidance=likeness)
         self._state.extras = msgspec.structs.replace(extras, guidance_options=options)
 
-
-def _unreadable(path: str) -> ErrorInfo:
-    return ErrorInfo(
-        ErrorCode.INPUT_IMAGE_UNREADABLE,
-        f"{Path(path).name[:80]} cannot be read as a picture.",
-        "Choose a PNG, JPEG or WebP file.",
-    )
+    def _tell_unreadable(self, path: str) -> None:
+        message = self.tr("{name} cannot be read as a picture.").format(name=Path(path).name[:80])
+        hint = self.tr("Choose a PNG, JPEG or WebP file.")
+        error = ErrorInfo(ErrorCode.INPUT_IMAGE_UNREADABLE, message, hint)
+        self._session.notices.tell_error(error)

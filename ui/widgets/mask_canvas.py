@@ -34,7 +34,9 @@ class MaskCanvas(QWidget):
         self._before: list[QImage] = []
         self._last: QPointF | None = None
         self._pointer: QPoint | None = None
-        self._shown: QImage | None = None
+        # The mask as it is seen, and the picture in the size it is seen in.
+        self._veil: QImage | None = None
+        self._scaled = QImage()
         self.setMouseTracking(True)
         self.setMinimumSize(256, 256)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -74,8 +76,9 @@ class MaskCanvas(QWidget):
             painter.setPen(pen)
             # A line without length is not drawn.
             painter.drawLine(start, end) if start != end else painter.drawPoint(end)
-        self._shown = None
-        self.update()
+        around = self.brush // 2 + 2
+        touched = QRectF(start, end).normalized().adjusted(-around, -around, around, around)
+        self._renew(touched.toAlignedRect() & self.painted.rect())
 
     def sizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
         """Room to paint in."""
@@ -115,15 +118,16 @@ class MaskCanvas(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the picture, the colour of the mask, and the brush."""
-        if self._shown is None:
-            self._shown = veil(self.painted, self._theme.colours.accent)
+        if self._veil is None:
+            self._veil = veil(self.painted, self._theme.colours.accent)
         target = QRectF(self._target())
+        self._scale((target.size() * self.devicePixelRatioF()).toSize())
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.fillRect(self.rect(), QColor(self._theme.colours.canvas))
-            painter.drawImage(target, self._picture)
-            painter.drawImage(target, self._shown)
+            painter.drawImage(target, self._scaled)
+            painter.drawImage(target, self._veil)
             if self._pointer is not None:
                 self._draw_brush(painter, QPointF(self._pointer), target)
 
@@ -139,8 +143,22 @@ class MaskCanvas(QWidget):
         most = max(1, _UNDO_BYTES // max(1, self.painted.sizeInBytes()))
         del self._before[:-most]
 
+    def _renew(self, part: QRect) -> None:
+        """See what was painted there: as much work as the stroke is large."""
+        if self._veil is not None:
+            with QPainter(self._veil) as painter:
+                painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
+                patch = veil(self.painted.copy(part), self._theme.colours.accent)
+                painter.drawImage(part.topLeft(), patch)
+        self.update()
+
+    def _scale(self, size: QSize) -> None:
+        if self._scaled.size() != size:
+            smooth = Qt.TransformationMode.SmoothTransformation
+            self._scaled = self._picture.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, smooth)
+
     def _tell(self) -> None:
-        self._shown = None
+        self._veil = None
         self.update()
         self.changed.emit()
 
