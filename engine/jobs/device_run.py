@@ -24,7 +24,7 @@ from engine.memory.residency import Residency
 from engine.pipeline import networks
 from engine.pipeline.denoising import guidances
 from engine.pipeline.forecast import Forecast
-from engine.pipeline.generate import Generation, Job
+from engine.pipeline.generate import Generation, Job, Undecoded
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Reporter, Stages, Stopwatch
 from engine.text import expand_wildcards
@@ -48,6 +48,7 @@ class DeviceRun:
         choice: str = "",
         *,
         preview_bytes: int = 0,
+        undecoded: Undecoded | None = None,
     ) -> None:
         """Resolve and plan. Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY beforehand."""
         self.count = request.count
@@ -59,7 +60,7 @@ class DeviceRun:
         self.residency = residency
         self.known_files, self.estimates, self.release = known_files, estimates, release
         self.choice = choice
-        self.preview_bytes = preview_bytes
+        self.preview_bytes, self.undecoded = preview_bytes, undecoded
         self.plan = self._plan(request.memory_limit_bytes)
         self._require_room(request.memory_limit_bytes)
         tile = TILE_CELLS * checkpoint.latent.downscale
@@ -83,7 +84,7 @@ class DeviceRun:
         if self.residency is not None and not self.plan.resident:
             self.residency.release()
         with closing(stages):
-            generation = Generation(self._job(made), stages, reporter)
+            generation = Generation(self._job(made), stages, reporter, self.undecoded)
             for picture in generation.pictures():
                 self.plan = stages.plan
                 self._keep(generation.found_prediction)

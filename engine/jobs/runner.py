@@ -49,6 +49,7 @@ from engine.jobs.tiny_preview import (
 from engine.memory.plan import MemoryPlan
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
+from engine.pipeline.generate import Undecoded
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stopwatch
 
@@ -81,6 +82,7 @@ class _Work:
     preview_bytes: int
     images: list[SavedImage] = field(default_factory=list[SavedImage])
     warnings: list[ErrorInfo] = field(default_factory=list[ErrorInfo])
+    undecoded: Undecoded = field(default_factory=Undecoded)
 
 
 class JobRunner:
@@ -301,7 +303,7 @@ class JobRunner:
 
     def _work_on(self, candidate: Candidate, work: _Work) -> DeviceRun:
         given = work.request, work.checkpoint, work.stopwatch, work.preview_bytes
-        return self._device_run(candidate, *given)
+        return self._device_run(candidate, *given, work.undecoded)
 
     def _device_run(
         self,
@@ -310,12 +312,13 @@ class JobRunner:
         checkpoint: IdentifiedCheckpoint,
         stopwatch: Stopwatch,
         preview_bytes: int,
+        undecoded: Undecoded | None = None,
     ) -> DeviceRun:
         caches = self.working_copies, self.cache.artifacts
         compiler = Compiler(candidate.backend, candidate.device, *caches)
         kept = self.residency, self.known_files, self.estimates, self.release
         given = request, checkpoint, compiler, stopwatch, self.wildcards, *kept
-        return DeviceRun(*given, candidate.choice, preview_bytes=preview_bytes)
+        return DeviceRun(*given, candidate.choice, preview_bytes=preview_bytes, undecoded=undecoded)
 
 
 def known_files(cache: Path) -> KnownFiles:

@@ -44,10 +44,11 @@ class Job:
     # None where text that looks like wildcards is text.
     replace_wildcards: ReplaceWildcards | None = None
 
-    def requests(self) -> Iterator[ResolvedRequest]:
-        """The request that makes each picture alone."""
+    def requests(self) -> Iterator[tuple[int, ResolvedRequest]]:
+        """The place of each picture, and the request that makes it alone."""
         for place in self.places:
-            yield request_of_picture(self.request, place, self.count, self.replace_wildcards)
+            request = request_of_picture(self.request, place, self.count, self.replace_wildcards)
+            yield place, request
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +59,35 @@ class Picture:
     pixels: NDArray[np.uint8]
 
 
-class Generation:
-    """The run of one job through its stages."""
+@dataclass(slots=True, eq=False)
+class Undecoded:
+    """The latent of the picture that was drawn last, by its place: where its decode fails it stays.
 
-    def __init__(self, job: Job, stages: Stages, reporter: Reporter) -> None:
+    The next device that goes on with the job need not draw it again.
+    """
+
+    place: int | None = None
+    latent: Latent | None = None
+
+    def of(self, place: int) -> Latent | None:
+        """The latent of the picture at this place, None where it is not drawn."""
+        return self.latent if place == self.place else None
+
+    def keep(self, place: int, latent: Latent) -> None:
+        """This picture is drawn."""
+        self.place, self.latent = place, latent
+
+
+class Generation:
+    """The run of one job through its stages; `undecoded` is what an earlier run of it left."""
+
+    def __init__(
+        self, job: Job, stages: Stages, reporter: Reporter, undecoded: Undecoded | None = None
+    ) -> None:
         """Read and plan what can be wrong. Raises EngineError before anything is loaded."""
         self.job, self.stages = job, stages
+        self._undecoded = undecoded or Undecoded()
+        self._canvas: EncodedCanvas | None = None
         self.request, self.checkpoint = job.request, job.checkpoint
         self.canvas = read_canvas(job.request, job.checkpoint.latent.downscale)
         denoising = self._denoising(job.checkpoint)
@@ -107,18 +131,26 @@ class Generation:
     def pictures(self) -> Iterator[Picture]:
         """Yield each picture as soon as it is decoded and checked."""
         requests = self.job.requests()
-        canvas: EncodedCanvas | None = None
         while group := tuple(islice(requests, _PICTURES_AT_ONCE)):
-            plans = self._prompts.plan(group)
-            if canvas is None:
-                self.stages.announce(self._runs(plans, group[0]), len(self.job.places))
-                canvas = self._encoding.encode()
-            # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
-            self.stages.prepare(self._denoiser.network(plans[texts_of(group[0])]))
-            take = self._taken(plans, self._prompts.encode(plans), group, canvas)
-            for request in group:
-                pixels = self._pixels(self._decode(take(request)))
+            draw: Callable[[ResolvedRequest], Latent] | None = None
+            for place, request in group:
+                latent = self._undecoded.of(place)
+                if latent is None:
+                    draw = draw or self._prepared(tuple(request for _, request in group))
+                    latent = draw(request)
+                    self._undecoded.keep(place, latent)
+                pixels = self._pixels(self._decode(latent))
                 yield Picture(msgspec.structs.replace(request, vae_tile=self._vae.tile), pixels)
+
+    def _prepared(self, group: Sequence[ResolvedRequest]) -> Callable[[ResolvedRequest], Latent]:
+        """How each of these pictures is drawn, once what they are drawn from is encoded."""
+        plans = self._prompts.plan(group)
+        if self._canvas is None:
+            self.stages.announce(self._runs(plans, group[0]), len(self.job.places))
+            self._canvas = self._encoding.encode()
+        # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
+        self.stages.prepare(self._denoiser.network(plans[texts_of(group[0])]))
+        return self._taken(plans, self._prompts.encode(plans), group, self._canvas)
 
     def _taken(
         self,
@@ -154,7 +186,7 @@ class Generation:
 
     def first_runs(self) -> tuple[Run, ...]:
         """What the first picture will go through, before anything is loaded."""
-        request = next(self.job.requests())
+        _, request = next(self.job.requests())
         return self._runs(self._prompts.plan((request,)), request)
 
     def _runs(self, plans: Plans, request: ResolvedRequest) -> tuple[Run, ...]:

@@ -207,6 +207,33 @@ def test_a_device_that_vanishes_loses_no_picture(
         assert np.array_equal(pixels(image.path), pixels(expected.path))
 
 
+def names(backend: CountingBackend) -> list[str]:
+    return [name for name, _ in backend.loads]
+
+
+@pytest.mark.parametrize("error", [GONE, FULL], ids=["gone", "full"])
+def test_what_was_drawn_is_only_decoded_by_the_next_device(
+    hardware: Hardware, error: BackendError
+) -> None:
+    first = hardware.add("one", CountingBackend({"vae_decoder": Script(run_error=error)}))
+    second = hardware.add("two")
+    result = hardware.run(count=2, steps=3)
+    # The second picture was not begun, so it is drawn there, too.
+    assert names(first).count("denoiser") == names(second).count("denoiser") == 1
+    assert names(second)[0] == "vae_decoder"
+    hardware.remove_first()
+    undisturbed = hardware.run(count=2, steps=3)
+    for image, expected in zip(result.images, undisturbed.images, strict=True):
+        assert np.array_equal(pixels(image.path), pixels(expected.path))
+
+
+def test_one_picture_that_was_drawn_needs_no_other_network(hardware: Hardware) -> None:
+    hardware.add("one", CountingBackend({"vae_decoder": Script(load_error=GONE)}))
+    second = hardware.add("two")
+    assert hardware.run().device.backend == "two"
+    assert names(second) == ["vae_decoder"]
+
+
 def test_what_no_device_can_do_is_no_devices_fault(hardware: Hardware) -> None:
     hardware.add("one", denoiser=Script(load_error=GONE))
     hardware.add("two", denoiser=Script(load_error=GONE))
