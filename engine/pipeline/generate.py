@@ -87,7 +87,7 @@ class Generation:
         """Read and plan what can be wrong. Raises EngineError before anything is loaded."""
         self.job, self.stages = job, stages
         self._undecoded = undecoded or Undecoded()
-        self._canvas: EncodedCanvas | None = None
+        self._encoded_canvas: EncodedCanvas | None = None
         self.request, self.checkpoint = job.request, job.checkpoint
         self.canvas = read_canvas(job.request, job.checkpoint.latent.downscale)
         denoising = self._denoising(job.checkpoint)
@@ -131,26 +131,29 @@ class Generation:
     def pictures(self) -> Iterator[Picture]:
         """Yield each picture as soon as it is decoded and checked."""
         requests = self.job.requests()
-        while group := tuple(islice(requests, _PICTURES_AT_ONCE)):
+        while placed := tuple(islice(requests, _PICTURES_AT_ONCE)):
+            group = tuple(request for _, request in placed)
+            plans = self._prompts.plan(group)
             draw: Callable[[ResolvedRequest], Latent] | None = None
-            for place, request in group:
+            for place, request in placed:
                 latent = self._undecoded.of(place)
                 if latent is None:
-                    draw = draw or self._prepared(tuple(request for _, request in group))
+                    draw = draw or self._prepared(group, plans)
                     latent = draw(request)
                     self._undecoded.keep(place, latent)
                 pixels = self._pixels(self._decode(latent))
                 yield Picture(msgspec.structs.replace(request, vae_tile=self._vae.tile), pixels)
 
-    def _prepared(self, group: Sequence[ResolvedRequest]) -> Callable[[ResolvedRequest], Latent]:
+    def _prepared(
+        self, group: Sequence[ResolvedRequest], plans: Plans
+    ) -> Callable[[ResolvedRequest], Latent]:
         """How each of these pictures is drawn, once what they are drawn from is encoded."""
-        plans = self._prompts.plan(group)
-        if self._canvas is None:
+        if self._encoded_canvas is None:
             self.stages.announce(self._runs(plans, group[0]), len(self.job.places))
-            self._canvas = self._encoding.encode()
+            self._encoded_canvas = self._encoding.encode()
         # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
         self.stages.prepare(self._denoiser.network(plans[texts_of(group[0])]))
-        return self._taken(plans, self._prompts.encode(plans), group, self._canvas)
+        return self._taken(plans, self._prompts.encode(plans), group, self._encoded_canvas)
 
     def _taken(
         self,

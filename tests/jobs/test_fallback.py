@@ -24,7 +24,7 @@ from backends.base import (
 )
 from backends.null import NullSession, Script
 from engine.api.request import GenerateRequest
-from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
+from engine.api.values import ConventionName, ErrorCode, ErrorInfo, Phase, PrecisionName
 from engine.errors import Cancelled, EngineError
 from engine.jobs import runner as job_runner
 from engine.jobs.cancel import CancelToken
@@ -230,8 +230,12 @@ def test_what_was_drawn_is_only_decoded_by_the_next_device(
 def test_one_picture_that_was_drawn_needs_no_other_network(hardware: Hardware) -> None:
     hardware.add("one", CountingBackend({"vae_decoder": Script(load_error=GONE)}))
     second = hardware.add("two")
-    assert hardware.run().device.backend == "two"
+    text = "a red horse <lora:mine:1>"
+    result = hardware.run(prompt=text, convention=ConventionName.A1111)
+    assert result.device.backend == "two"
     assert names(second) == ["vae_decoder"]
+    # What the text asked for in vain is known there, too.
+    assert [warning.code for warning in result.warnings][1:] == [ErrorCode.NOT_AVAILABLE]
 
 
 def test_what_no_device_can_do_is_no_devices_fault(hardware: Hardware) -> None:
