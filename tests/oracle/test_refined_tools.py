@@ -24,10 +24,9 @@ pytestmark = [
     # torchsde rounds the ends of a path
     pytest.mark.filterwarnings("ignore:Should have:UserWarning"),
 ]
-for module in ("torch", "diffusers", "transformers", "scipy"):
+torch = pytest.importorskip("torch")
+for module in ("diffusers", "transformers", "scipy"):
     pytest.importorskip(module)
-
-import torch  # noqa: E402
 
 from backends.base import Precision  # noqa: E402
 from backends.cpu import CpuBackend  # noqa: E402
