@@ -237,6 +237,8 @@ class GenerationState(QObject):
         """Paint only where a mask is white; everywhere without one."""
         rest = tuple(image for image in self.inputs if image.role is not InputRole.MASK)
         self.inputs = rest if mask is None else (*rest, InputImage(role=InputRole.MASK, path=mask))
+        options = msgspec.structs.replace(self.extras.mask_options, inverted=False)
+        self.extras = msgspec.structs.replace(self.extras, mask_options=options)
         self.strength = None
 
     def build_request(self) -> GenerateRequest:

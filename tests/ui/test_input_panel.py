@@ -155,9 +155,16 @@ def test_a_mask_that_is_there_is_shown_as_it_acts(desk: Desk, photo: Path, tmp_p
     start(desk, photo)
     state.paint_within(str(tmp_path / "mask.png"))
     state.extras = msgspec.structs.replace(state.extras, mask_options=MaskOptions(inverted=True))
-    canvas = open_dialog(desk).canvas
+    dialog = open_dialog(desk)
+    canvas = dialog.canvas
     desk.wait(lambda: canvas.painted.pixelColor(200, 5).red() == 255)
     assert canvas.painted.pixelColor(20, 5).red() == 0
+    # What is seen is what is painted, also once it is used.
+    dialog.use.click()
+    desk.wait(lambda: state.input_path(InputRole.MASK) != str(tmp_path / "mask.png"))
+    mask = pixels(Path(state.input_path(InputRole.MASK) or ""))
+    assert mask[5, 200].min() == 255
+    assert not state.build_request().mask_options.inverted
 
 
 def test_only_what_was_painted_is_drawn_anew(make_desk: MakeDesk, photo: Path) -> None:
