@@ -1,6 +1,7 @@
 """The application without pixels: what the window draws and what it can ask for, wired together."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -20,6 +21,7 @@ from app.generation import (
     settings_of,
 )
 from app.job_queue import Job, JobQueue, JobState
+from app.masks import keep_mask
 from app.notices import Notice, NoticeState, Remedy
 from app.paths import Paths
 from app.picture_settings import PictureSettings, read_settings
@@ -57,8 +59,7 @@ class Session(QObject):
     ) -> None:
         super().__init__(parent)
         self.output = paths.output
-        # Those that were painted here.
-        self.masks = paths.state / "masks"
+        self._masks = paths.state / "masks"
         self.process = process
         self.client = client
         self.queue = queue
@@ -218,12 +219,9 @@ class Session(QObject):
         digest = answer.digest if isinstance(answer, CheckpointInfo) else None
         self.background.run(lambda: read_settings(path, starter, digest), self._on_settings)
 
-    def on_mask_kept(self, kept: Path | ErrorInfo) -> None:
-        """Paint within a mask that was written, or say why it could not be."""
-        if isinstance(kept, ErrorInfo):
-            self.notices.tell_error(kept)
-        else:
-            self.generation.paint_within(str(kept))
+    def paint_within(self, make_png: Callable[[], bytes]) -> None:
+        """Paint within a mask once it is made and kept, off this thread."""
+        self.background.run(lambda: keep_mask(self._masks, make_png()), self._on_mask_kept)
 
     def trash(self, path: str) -> None:
         """Move a picture to the system's trash."""
@@ -301,6 +299,12 @@ class Session(QObject):
             self.notices.tell(
                 self.tr("The picture's settings are in the form."), details=settings.remarks
             )
+
+    def _on_mask_kept(self, kept: Path | ErrorInfo) -> None:
+        if isinstance(kept, ErrorInfo):
+            self.notices.tell_error(kept)
+        else:
+            self.generation.paint_within(str(kept))
 
     # --- what happens ---
 

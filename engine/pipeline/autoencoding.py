@@ -101,8 +101,9 @@ class Autoencoder:
         try:
             return whole()
         except EngineError as error:
-            self._tiled = self._in_tiles(TILE_CELLS)
-            if error.code is not ErrorCode.OUT_OF_MEMORY or self._tiled is None:
+            if error.code is ErrorCode.OUT_OF_MEMORY:
+                self._tiled = self._in_tiles(TILE_CELLS)
+            if self._tiled is None:
                 raise
         self.tile = TILE_CELLS * self._checkpoint.latent.downscale
         return in_tiles(self._tiled)

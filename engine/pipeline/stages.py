@@ -176,16 +176,15 @@ class Stages:
         Raises EngineError: NUMERIC_FAILURE when the safest precision fails too; OUT_OF_MEMORY.
         """
         try:
-            with host_memory_errors():
-                return self._checked(phase, network, work, problem, keep=keep)
+            return self._checked(phase, network, work, problem, keep=keep)
         except EngineError as error:
             if error.code is not ErrorCode.OUT_OF_MEMORY or self._makes_room:
                 raise
         # Not in the block above: the error holds what its frames refer to.
         self._make_room()
-        with host_memory_errors():
-            return self._checked(phase, network, work, problem, keep=keep)
+        return self._checked(phase, network, work, problem, keep=keep)
 
+    @host_memory_errors()
     def _checked(
         self,
         phase: Phase,

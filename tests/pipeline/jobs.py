@@ -13,7 +13,6 @@ from engine.api.record import Retry
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, ErrorInfo, Phase
 from engine.compile.compiler import Compiler
-from engine.families import IdentifiedCheckpoint
 from engine.jobs.cancel import CancelToken
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import load_checkpoint
@@ -24,7 +23,7 @@ from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.generate import Generation, Job, Picture
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Stages, Stopwatch
-from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_tokenizer
+from engine.text.tokenizers import tokenizer_of
 from tests.tiny_checkpoint import SIDE
 
 
@@ -108,17 +107,13 @@ def run(
     tried = tried or precisions(request.precision, device)
     folder = checkpoint.path.parent / "cache"
     stages = make_stages(backend, folder, tried, together=together, log=log, cancel=cancel)
-    job = Job(resolved, checkpoint, tokenizer_of(checkpoint), request.count, range(request.count))
+    tokenizer = tokenizer_of(checkpoint.tokenizer)
+    job = Job(resolved, checkpoint, tokenizer, request.count, range(request.count))
     with closing(stages):
         generation = Generation(job, stages, log)
         pictures = list(generation.pictures())
     assert len(pictures) == request.count
     return Result(pictures, generation.warnings, tuple(stages.retries), log)
-
-
-def tokenizer_of(checkpoint: IdentifiedCheckpoint) -> ClipTokenizer:
-    own = checkpoint.tokenizer
-    return load_tokenizer(own) if own else load_clip_tokenizer()
 
 
 def psnr(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> float:

@@ -22,7 +22,8 @@ from engine.pipeline.forecast import Forecast, Outlook
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Stages, Stopwatch
-from tests.pipeline.jobs import Log, a_request, tokenizer_of
+from engine.text.tokenizers import tokenizer_of
+from tests.pipeline.jobs import Log, a_request
 from tests.tiny_checkpoint import write_checkpoint
 
 BF16, F32 = Precision.BF16, Precision.F32
@@ -113,7 +114,8 @@ def make(
         Forecast(estimates, compiler, clock),
     )
     resolved = resolve(request, checkpoint, device)
-    job = Job(resolved, checkpoint, tokenizer_of(checkpoint), request.count, range(request.count))
+    tokenizer = tokenizer_of(checkpoint.tokenizer)
+    job = Job(resolved, checkpoint, tokenizer, request.count, range(request.count))
     with closing(stages):
         for _ in Generation(job, stages, log).pictures():
             with stages.timed(Phase.SAVE):

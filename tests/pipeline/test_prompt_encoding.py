@@ -12,7 +12,8 @@ from engine.api.values import ConventionName
 from engine.families import Component, identify
 from engine.pipeline.prompt_encoding import PromptEncoding, texts_of
 from engine.pipeline.resolve import resolve
-from tests.pipeline.jobs import a_request, make_stages, tokenizer_of
+from engine.text.tokenizers import tokenizer_of
+from tests.pipeline.jobs import a_request, make_stages
 
 # Of the tiny tokenizer: the letter that is token 0, and the same at the end of a word.
 ZERO, WORD = 0, 27
@@ -39,7 +40,7 @@ def test_what_fills_up_is_a_word_but_in_diffusers(
     request = a_request(tiny, prompt="red a", convention=name)
     resolved = resolve(request, checkpoint, backend.probe()[0])
     with closing(make_stages(backend, tiny.parent, (Precision.F32,))) as stages:
-        encoding = PromptEncoding(resolved, checkpoint, tokenizer_of(checkpoint), stages)
+        encoding = PromptEncoding(resolved, checkpoint, tokenizer_of(checkpoint.tokenizer), stages)
         plan = encoding.plan([resolved])[texts_of(resolved)]
     (chunks,) = (p.chunks for p in plan.positives[0].texts[0][0].phrases)
     assert chunks.ids[0, chunks.used] == read_as

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.masks import keep_mask
 from app.session import Session
 from engine.api.values import InputRole
 from ui.masks import as_png, inverted, is_empty, read_mask
@@ -148,11 +147,9 @@ class MaskDialog(QDialog):
         field.setValue(round(max(self.canvas.brush * factor, _LEAST_BRUSH)))
 
     def _use(self) -> None:
-        mask, size, folder = self.canvas.painted, self._size, self._session.masks
+        mask = self.canvas.painted
         if is_empty(mask):
             self._state.paint_within(None)
         else:
-            self._session.background.run(
-                lambda: keep_mask(folder, as_png(mask, size)), self._session.on_mask_kept
-            )
+            self._session.paint_within(partial(as_png, mask, self._size))
         self.accept()

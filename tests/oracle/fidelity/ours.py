@@ -35,8 +35,9 @@ from engine.jobs.reporting import SilentReporter
 from engine.memory.residency import Residency
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import resolve
+from engine.text.tokenizers import tokenizer_of
 from tests.oracle.fidelity.picture import Picture
-from tests.pipeline.jobs import make_stages, tokenizer_of
+from tests.pipeline.jobs import make_stages
 from tests.tiny_checkpoint import SIDE
 
 
@@ -134,7 +135,7 @@ class Safelight:
         )
         place = picture.batch_index
         places = range(place, place + 1)
-        job = Job(resolved, known, tokenizer_of(known), place + 1, places)
+        job = Job(resolved, known, tokenizer_of(known.tokenizer), place + 1, places)
         with closing(stages):
             (made,) = Generation(job, stages, SilentReporter()).pictures()
             stages.leave_resident()
