@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 from ui.item_models.gallery_item_model import BROKEN_ROLE
 from ui.theme.metrics import ICON, RADIUS, THUMBNAIL, XS
 from ui.theme.theme import Theme
+from ui.widgets.placing import covering
 
 CELL = THUMBNAIL + 2 * XS
 
@@ -43,15 +44,12 @@ class PictureDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _draw_picture(self, painter: QPainter, frame: QRect, pixmap: QPixmap) -> None:
-        size = pixmap.deviceIndependentSize()
-        # Pictures fill their cell: the middle of what is not square.
-        scale = max(frame.width() / size.width(), frame.height() / size.height())
         shape = QPainterPath()
         shape.addRoundedRect(QRectF(frame), RADIUS, RADIUS)
         painter.setClipPath(shape)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        target = QRectF(0, 0, size.width() * scale, size.height() * scale)
-        target.moveCenter(QRectF(frame).center())
+        # Pictures fill their cell: the middle of what is not square.
+        target = covering(pixmap.size(), QRectF(frame))
         painter.drawPixmap(target, pixmap, QRectF(pixmap.rect()))
         painter.setClipping(False)
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ui.masks import empty_mask, inverted, veil
 from ui.theme.theme import Theme
+from ui.widgets.placing import fitted
 
 # What earlier masks may hold, in bytes.
 _UNDO_BYTES = 128 << 20
@@ -163,10 +164,7 @@ class MaskCanvas(QWidget):
         self.changed.emit()
 
     def _target(self) -> QRect:
-        size = self._picture.size().scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
-        target = QRect(0, 0, size.width(), size.height())
-        target.moveCenter(self.rect().center())
-        return target
+        return fitted(self._picture.size(), self.rect())
 
     def _in_picture(self, place: QPointF) -> QPointF:
         target = self._target()

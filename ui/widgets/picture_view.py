@@ -1,11 +1,12 @@
 """The canvas: a picture as large as it fits, with calm around it."""
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRect, QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from ui.theme.metrics import L
 from ui.theme.theme import Theme
+from ui.widgets.placing import fitted
 
 
 class PictureView(QWidget):
@@ -70,8 +71,4 @@ class PictureView(QWidget):
         return self.rect().adjusted(L, L, -L, -L)
 
     def _target(self) -> QRect:
-        room = self._room()
-        size = self._shape.scaled(room.size(), Qt.AspectRatioMode.KeepAspectRatio)
-        target = QRect(0, 0, size.width(), size.height())
-        target.moveCenter(room.center())
-        return target
+        return fitted(self._shape, self._room())

@@ -1,11 +1,12 @@
 """A small picture with round corners, and the colour of its mask over it."""
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from ui.theme.metrics import RADIUS
 from ui.theme.theme import Theme
+from ui.widgets.placing import covering
 
 
 class ThumbnailView(QWidget):
@@ -34,12 +35,7 @@ class ThumbnailView(QWidget):
             painter.fillPath(shape, QColor(self._theme.colours.canvas))
             painter.setClipPath(shape)
             for layer in self._layers:
-                size = layer.size().scaled(
-                    self.size(), Qt.AspectRatioMode.KeepAspectRatioByExpanding
-                )
-                target = QRectF(0, 0, size.width(), size.height())
-                target.moveCenter(frame.center())
-                painter.drawImage(target, layer)
+                painter.drawImage(covering(layer.size(), frame), layer)
             painter.setClipping(False)
             painter.setPen(QPen(QColor(self._theme.colours.outline), 1))
             painter.drawPath(shape)
