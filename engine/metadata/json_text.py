@@ -1,30 +1,16 @@
-"""JSON of unknown origin, read in bounded memory: a megabyte of `[]` would become a hundred."""
+"""JSON of unknown form as its readers want it: what is malformed, or something else, is empty."""
 
-import json
-import re
 from collections.abc import Mapping
 from typing import cast
 
-# Brackets, commas, numbers: all that is not inside a string. ComfyUI's largest graphs have some
-# hundred kilobytes of it.
-MAX_STRUCTURE = 1 << 20
-# Possessive, and never failing, so that it takes linear time; a string may lack its end.
-_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+from engine.untrusted_json import JsonError, decode_any
 
 
 def parse_json(text: str) -> object:
-    """The value of a JSON text; None where it is malformed, too deep or too much.
-
-    Numbers may be NaN or infinite, and text may hold lone surrogates: tools write them.
-    """
-    if len(text) > MAX_STRUCTURE:
-        strings = sum(found.end() - found.start() for found in _STRING.finditer(text))
-        if len(text) - strings > MAX_STRUCTURE:
-            return None
+    """The value of a JSON text; None where it is malformed, too deep or too much."""
     try:
-        return json.loads(text)
-    # Malformed JSON and numbers of too many digits are ValueErrors.
-    except (ValueError, RecursionError):
+        return decode_any(text)
+    except JsonError:
         return None
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.metadata.json_text import MAX_STRUCTURE, as_list, as_object, parse_json, parse_object
+from engine.metadata.json_text import as_list, as_object, parse_json, parse_object
+from engine.untrusted_json import MAX_STRUCTURE
 
 ANY = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.text()),

@@ -1,0 +1,104 @@
+"""JSON that somebody else wrote, or that a disk may have damaged, read in bounded time and memory.
+
+Every decoder here recurses, and fails in ways of its own where a text is nested too deeply, is not
+UTF-8 or holds a number without end. So depth is counted before anything is decoded, and whatever is
+wrong is one error. Of two equal keys in an object the last counts, as with most readers of JSON.
+"""
+
+import errno
+import json
+import os
+import re
+import stat
+from itertools import accumulate
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+# Levels of brackets. ComfyUI's workflows, the deepest that tools write, have about fifteen.
+MAX_DEPTH = 100
+# Characters outside strings that `decode_any` takes: a megabyte of `[]` becomes a hundred. The
+# largest graphs of ComfyUI have some hundred kilobytes of them.
+MAX_STRUCTURE = 1 << 20
+# Digits of an integer: those of more would not fit a float, which has at most 309.
+_MAX_DIGITS = 300
+# Possessive, and never failing, so that it takes linear time; a string may lack its end.
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_BRACKETS = b"[{]}"
+_STEPS = bytes.maketrans(_BRACKETS, b"\x01\x01\xff\xff")  # up and down, as signed bytes
+_NEITHER_BRACKETS_NOR_QUOTES = bytes(set(range(256)) - set(_BRACKETS + b'"'))
+
+T = TypeVar("T")
+
+
+class JsonError(ValueError):
+    """A text that is not the JSON expected of it; the message goes on after "it is damaged: "."""
+
+
+def decode_json(text: bytes, decoder: msgspec.json.Decoder[T]) -> T:
+    """The text as what the decoder is for. Raises JsonError, and nothing else."""
+    _refuse_depth(text)
+    try:
+        return decoder.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise JsonError(str(error)) from error
+
+
+def decode_any(text: str) -> object:
+    """The value of a text of unknown form. Raises JsonError, and nothing else.
+
+    Numbers may be NaN or infinite, and texts may hold lone surrogates: tools write them.
+    """
+    if len(text) > MAX_STRUCTURE:
+        strings = sum(found.end() - found.start() for found in _STRING.finditer(text))
+        if len(text) - strings > MAX_STRUCTURE:
+            raise JsonError("it is too long")
+    _refuse_depth(text.encode("utf-8", "surrogatepass"))
+    try:
+        return json.loads(text, parse_int=_integer)
+    except ValueError as error:
+        raise JsonError(str(error)) from error
+
+
+def read_json(path: Path, decoder: msgspec.json.Decoder[T], most_bytes: int) -> T:
+    """A file as what the decoder is for. Raises JsonError, and OSError as `read_bounded`."""
+    return decode_json(read_bounded(path, most_bytes), decoder)
+
+
+def read_bounded(path: Path, most_bytes: int) -> bytes:
+    """The bytes of a file. Raises OSError, also where it is longer or is no regular file.
+
+    It never waits: a pipe without a writer is opened and refused.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "It is not a regular file", str(path))
+        content = file.read(most_bytes + 1)
+    if len(content) > most_bytes:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
+    return content
+
+
+def _refuse_depth(text: bytes) -> None:
+    """Raise JsonError where brackets outside strings open more than MAX_DEPTH levels.
+
+    In linear time and a few times the text's memory, whatever it holds.
+    """
+    if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
+        return
+    # Without escapes every quotation mark opens or closes a string, and a pair of them that has
+    # no bracket between changes nothing for those outside.
+    unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    marks = unescaped.translate(None, _NEITHER_BRACKETS_NOR_QUOTES).replace(b'""', b"")
+    outside = b"".join(marks.split(b'"')[::2])
+    steps = memoryview(outside.translate(_STEPS)).cast("b")
+    if max(accumulate(steps), default=0) > MAX_DEPTH:
+        raise JsonError("it is nested too deeply")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise JsonError("it holds a number of too many digits")
+    return int(digits)
