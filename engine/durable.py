@@ -54,10 +54,24 @@ def replace_file(path: Path, content: bytes, *, durable: bool = False) -> None:
             if durable:
                 file.flush()
                 sync_file(file.fileno())
-        Path(name).replace(path)
+        put_in_place(Path(name), path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
     if durable:
         with suppress(OSError):  # the old file, if it comes back, is as good
             sync_folder(path.parent)
+
+
+def put_in_place(part: Path, path: Path) -> None:
+    """Give a file its name. A folder of that name, which no program of ours made, is put aside.
+
+    Raises OSError.
+    """
+    try:
+        part.replace(path)
+    except OSError:
+        if not path.is_dir():
+            raise
+        path.rename(tempfile.mkdtemp(dir=path.parent, prefix=f"{path.name}.aside-"))
+        part.replace(path)

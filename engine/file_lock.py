@@ -21,7 +21,9 @@ class FileLock:
         Any number may have a `shared` lock, but none beside one that is not.
         """
         flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY
-        self._descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0), 0o644)
+        # A pipe of that name would be waited for without O_NONBLOCK.
+        flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+        self._descriptor = os.open(path, flags, 0o644)
         try:
             _lock(self._descriptor, shared=shared)
             _require_still_there(path, self._descriptor)

@@ -227,6 +227,7 @@ class ErrorCode(StrEnum):
     OUTPUT_NOT_WRITABLE = "output_not_writable"
     DISK_FULL = "disk_full"
     CACHE_NOT_WRITABLE = "cache_not_writable"
+    WORKING_COPY_DAMAGED = "working_copy_damaged"
     CANCELLED = "cancelled"
     PREPARING = "preparing"
     NOT_AVAILABLE = "not_available"

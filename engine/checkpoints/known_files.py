@@ -27,6 +27,8 @@ MOST_ENTRIES = 2000
 # The coarsest clock of a file system (FAT) ticks every two seconds: two writes within one tick
 # leave the same time behind, so what was just written may still be changed unseen.
 SETTLED_NS = 2_000_000_000
+# How long a file that was found right is believed to be: disks rot without changing its times.
+CHECKED_NS = 30 * 24 * 3600 * 1_000_000_000
 _SUFFIX = ".json"
 
 
@@ -45,6 +47,8 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prediction: PredictionType | None = None
     # What parts are in it, as whoever asked has written it down.
     content: str | None = None
+    # When every byte of it was read and found right, in nanoseconds since 1970.
+    checked_ns: int | None = None
 
     def is_of(self, state: FileState) -> bool:
         return (self.size, self.modified_ns, self.changed, self.header) == (
@@ -125,6 +129,25 @@ class KnownFiles:
         if self.is_settled(state):
             entry = self._entry(state) or _new(state, "")
             self._write(msgspec.structs.replace(entry, content=content), state.path)
+
+    def is_checked(self, state: FileState) -> bool:
+        """Whether every byte of the file in this state was found right, this month."""
+        entry = self._entry(state)
+        if entry is None or entry.checked_ns is None:
+            return False
+        return 0 <= self._clock() - entry.checked_ns < CHECKED_NS
+
+    def note_check(self, state: FileState) -> None:
+        """Remember that every byte of the file in this state was read and found right."""
+        entry = self._entry(state) or _new(state, "")
+        self._write(msgspec.structs.replace(entry, checked_ns=self._clock()), state.path)
+
+    def move_check(self, before: FileState, after: FileState) -> None:
+        """What was found of the file holds in its state `after`, too: only its times changed."""
+        entry = self._entry(before)
+        if entry is not None and entry.checked_ns is not None:
+            moved = _new(after, entry.sampled)
+            self._write(msgspec.structs.replace(moved, checked_ns=entry.checked_ns), after.path)
 
     def is_settled(self, state: FileState) -> bool:
         """Whether a later change would surely show in the file's times."""

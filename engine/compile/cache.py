@@ -4,6 +4,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from engine.api.messages import ArtifactInfo
+from engine.checkpoints.known_files import KnownFiles
 from engine.compile.artifacts import ArtifactStore
 from engine.memory.working_copy import WorkingCopies
 
@@ -12,7 +13,8 @@ class NetworkCache:
     """Both kinds, in folders of their own below `folder`, which need not exist."""
 
     def __init__(self, folder: Path) -> None:
-        self.working_copies = WorkingCopies(folder / "weights")
+        known = KnownFiles(folder / "files")
+        self.working_copies = WorkingCopies(folder / "weights", known=known)
         self.artifacts = ArtifactStore(folder / "compiled")
 
     def listed(self) -> tuple[ArtifactInfo, ...]:

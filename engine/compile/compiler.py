@@ -100,10 +100,17 @@ class Compiler:
             (name, [(part.path, part.offset) for part in file_slices(ref)])
             for name, ref in network.weights.items()
         ]
-        compiled = self._compiled(network, g, WeightPlacement.MEMORY, _ignore)
+        compiled = self._compiled(network, g)
         artifact = compiled.name if compiled else None
         made_of = (self.device, precision, g.element, files, weights, artifact)
         return sha256(g.build({}).model + repr(made_of).encode()).hexdigest()
+
+    def require_sound(self, cancel: Cancellation) -> None:
+        """Wait until the copies of weights that were loaded are known to be as they were written.
+
+        Raises EngineError(WORKING_COPY_DAMAGED), Cancelled.
+        """
+        self._working_copies.require_sound(cancel)
 
     def weight_bytes(self, network: Network, precision: Precision) -> int:
         """About what a session of `network` holds, whatever way it is bound."""
@@ -131,7 +138,7 @@ class Compiler:
         """
 
         g = self._emitted(network, precision)
-        compiled = self._compiled(network, g, placement, _unless(cancel, report))
+        compiled = self._compiled(network, g, placement, _unless(cancel, report), cancel)
         with translated_errors(self.device):
             if compiled is not None:
                 return compiled.load(_in_thousandths(report), cancel)
@@ -141,7 +148,7 @@ class Compiler:
     def is_prepared(self, network: Network, precision: Precision) -> bool:
         """Whether loading `network` for its present sizes compiles nothing for long."""
         g = self._emitted(network, precision)
-        compiled = self._compiled(network, g, WeightPlacement.MEMORY, _ignore)
+        compiled = self._compiled(network, g)
         return compiled is None or compiled.is_prepared()
 
     def preparation(self, network: Network, precision: Precision) -> Preparation:
@@ -154,13 +161,13 @@ class Compiler:
         element = element_type(
             network.weights.values(), self.backend.operators(self.device), precision
         )
-        has_copy = self._working_copies.find(copy_key(network, element), {}) is not None
+        has_copy = self._working_copies.has(copy_key(network, element))
         return Preparation.LOAD if has_copy else Preparation.CONVERT
 
     def artifact_name(self, network: Network, precision: Precision) -> str:
         """The name of what `prepare` finds or makes; empty where nothing is compiled."""
         g = self._emitted(network, precision)
-        compiled = self._compiled(network, g, WeightPlacement.MEMORY, _ignore)
+        compiled = self._compiled(network, g)
         return compiled.name if compiled else ""
 
     def prepare(
@@ -173,19 +180,27 @@ class Compiler:
     ) -> None:
         """Compile `network` where that was not done, without loading it. Raises as `load`."""
         g = self._emitted(network, precision)
-        compiled = self._compiled(network, g, placement, _unless(cancel, report))
+        compiled = self._compiled(network, g, placement, _unless(cancel, report), cancel)
         if compiled is not None:
             with translated_errors(self.device):
                 compiled.prepare(_in_thousandths(report), cancel)
 
     def _compiled(
-        self, network: Network, g: GraphBuilder, placement: WeightPlacement, report: Report
+        self,
+        network: Network,
+        g: GraphBuilder,
+        placement: WeightPlacement = WeightPlacement.MEMORY,
+        report: Report | None = None,
+        cancel: Cancellation | None = None,
     ) -> CompiledNetwork | None:
         """The network as the device compiles it, None where it compiles nothing worth keeping."""
         compilation = self.backend.compilation(self.device)
         if compilation is None:
             return None
-        bind_to = partial(self._bind, network, g.used, g.element, report=report)
+        # What carries weights is kept longer than the job that would find them damaged.
+        awaited = cancel if compilation.carries_weights else None
+        given = network, g.used, g.element
+        bind_to = partial(self._bind, *given, report=report or _ignore, awaited=awaited)
         carried = weights_digest(network.digest, g.used) if compilation.carries_weights else None
         return CompiledNetwork(
             backend=self.backend,
@@ -224,14 +239,19 @@ class Compiler:
         element: DType,
         placement: WeightPlacement,
         report: Report,
+        awaited: Cancellation | None = None,
     ) -> Mapping[str, WeightRef]:
+        """Weights in `element` type; with `awaited` no copy is taken before it is checked."""
         stored = (w for w in weights.values() if not isinstance(w, DerivedWeight))
         if all(is_stored_as(weight, element) for weight in stored):
             _require_numbers(network, weights)
             return bind(weights, element, report)
         # A copy that exists is the fastest way, whatever the plan.
         key = copy_key(network, element)
-        copy = self._working_copies.find(key, weights)
+        if awaited is None:
+            copy = self._working_copies.find(key, weights)
+        else:
+            copy = self._working_copies.find_sound(key, weights, awaited)
         if copy is not None:
             return copy
         # What a copy was made of was looked at then.

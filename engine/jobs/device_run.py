@@ -79,6 +79,7 @@ class DeviceRun:
         """Yield each picture once it is durably on disk, without the first that are `made`.
 
         Its record repeats the `warnings`, to which those of the pictures themselves are added.
+        Raises EngineError: WORKING_COPY_DAMAGED where a picture is not to be believed.
         """
         stages = self._stages(reporter, cancel)
         if self.residency is not None and not self.plan.resident:
@@ -86,6 +87,8 @@ class DeviceRun:
         with closing(stages):
             generation = Generation(self._job(made), stages, reporter, self.undecoded)
             for picture in generation.pictures():
+                # Before anything is kept that was made with them.
+                self.compiler.require_sound(cancel)
                 self.plan = stages.plan
                 self._keep(generation.found_prediction)
                 warnings += [w for w in generation.warnings if w not in warnings]

@@ -53,6 +53,9 @@ from engine.pipeline.generate import Undecoded
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stopwatch
 
+# How often a job goes on after a copy of weights was damaged: a failing disk ends it.
+_MOST_DAMAGES = 3
+
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
@@ -241,7 +244,22 @@ class JobRunner:
         raise AssertionError("candidates() returns at least one device")
 
     def _on_device(self, candidate: Candidate, work: _Work) -> JobResult:
-        """Make what is left."""
+        """Make what is left; once more what was made of weights whose copy was damaged."""
+        for _ in range(_MOST_DAMAGES):
+            try:
+                return self._made_on(candidate, work)
+            except EngineError as error:
+                if error.code is not ErrorCode.WORKING_COPY_DAMAGED:
+                    raise
+                work.undecoded.forget()
+                self._tell(error.info, work)
+        raise EngineError(
+            ErrorCode.WORKING_COPY_DAMAGED,
+            "The copies of the weights in the cache are damaged whenever they are made.",
+            "The disk or the memory of this computer may be failing.",
+        )
+
+    def _made_on(self, candidate: Candidate, work: _Work) -> JobResult:
         run = self._work_on(candidate, work)
         made = len(work.images)
         try:
@@ -252,6 +270,9 @@ class JobRunner:
                     work.images.append(image)
                     work.reporter.image_saved(image)
         except EngineError as error:
+            if error.code not in (ErrorCode.CANCELLED, ErrorCode.WORKING_COPY_DAMAGED):
+                # Numbers that are broken may have been so in the file.
+                self.working_copies.require_sound(work.cancel)
             if error.code is not ErrorCode.OUT_OF_MEMORY:
                 raise
             where = (work.stopwatch.latest, candidate.device.name)

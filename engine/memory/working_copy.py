@@ -3,14 +3,12 @@
 A runtime that must convert weights keeps the converted arrays for as long as it lives, in private
 memory. Mapped from a file they are page cache instead, and the next start converts nothing. The
 copies are safetensors files, named by content, written beside and renamed into place; the least
-recently used go first when the cache outgrows its cap.
+recently used go first when the cache outgrows its cap. A copy that is damaged makes no picture: it
+is checked beside the work (`engine.memory.copy_checks`), and the answer is waited for in time.
 """
 
 import contextlib
-import json
 import logging
-import math
-import os
 import shutil
 from collections.abc import Collection, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -18,39 +16,53 @@ from itertools import repeat
 from pathlib import Path
 from threading import Event, Lock
 
-import numpy as np
-
-from backends.base import Array, DType, FileSlice, WeightRef
+from backends.base import Array, Cancellation, DType, FileSlice, WeightRef
 from engine.api.messages import ArtifactInfo
 from engine.api.values import ArtifactKind, ErrorCode
+from engine.checkpoints.known_files import KnownFiles
 from engine.checkpoints.safetensors import read_index
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
 from engine.graphs.stored import WeightSource, mapped
 from engine.graphs.weights import Report, converted_weight
-from engine.memory.cache_folder import CacheFolder, unfinished
+from engine.memory.cache_folder import CacheFolder
+from engine.memory.copy_checks import CopyChecks
+from engine.memory.copy_file import (
+    CHECKPOINT,
+    NETWORK,
+    converted_bytes,
+    copy_header,
+    has_sums,
+    write_copy,
+)
 
 CAP_BYTES = 24 << 30
 # What a copy leaves free on the disk that is only made to save time.
 SPARE_BYTES = 20 << 30
 _SUFFIX = ".safetensors"
 _log = logging.getLogger(__name__)
-# In the metadata of a copy's header: what it was made of, for people.
-_NETWORK, _CHECKPOINT = "network", "checkpoint"
 
 
 class WorkingCopies:
     """The folder of working copies. May be used from any thread."""
 
     def __init__(
-        self, folder: Path, cap_bytes: int = CAP_BYTES, spare_bytes: int = SPARE_BYTES
+        self,
+        folder: Path,
+        cap_bytes: int = CAP_BYTES,
+        spare_bytes: int = SPARE_BYTES,
+        known: KnownFiles | None = None,
     ) -> None:
+        """`known` remembers longer than this process which copies were checked."""
         self.folder = folder
+        self._checks = CopyChecks(known)
+        # The keys of those that were found damaged, and not made again since.
+        self._damaged: set[str] = set()
         self._spare_bytes = spare_bytes
         self._cache = CacheFolder(folder, cap_bytes, _SUFFIX)
         self._lock = Lock()
-        # Of the copies that `holding` protects, and how many such blocks there are.
-        self._held: list[FileLock] = []
+        # Of the copies that `holding` protects, by key, and how many such blocks there are.
+        self._held: dict[str, FileLock] = {}
         self._holding = 0
         # Writes the copies that are made beside jobs, one after another.
         self._writer: ThreadPoolExecutor | None = None
@@ -67,18 +79,64 @@ class WorkingCopies:
             with self._lock:
                 self._holding -= 1
                 if not self._holding:
-                    for lock in self._held:
+                    for lock in self._held.values():
                         lock.release()
                     self._held.clear()
+                    self._checks.abandon()
 
     def find(
         self, key: str, weights: Mapping[str, WeightSource | WeightRef]
     ) -> dict[str, FileSlice] | None:
-        """The copy kept under `key`, if it is whole and holds all of `weights`."""
+        """The copy kept under `key`, if it has its length and holds all of `weights`.
+
+        Unless that was done, it is read beside from now on to see whether it is damaged: whoever
+        keeps what is made with it calls `require_sound` before.
+        """
         self._hold(key)
+        found = self._look(key, weights)
+        if found is not None:
+            self._checks.begin(self._cache.path(key))
+        return found
+
+    def find_sound(
+        self, key: str, weights: Mapping[str, WeightSource | WeightRef], cancel: Cancellation
+    ) -> dict[str, FileSlice] | None:
+        """As `find`, once it was seen that the copy is as it was written. Raises Cancelled."""
+        found = self.find(key, weights)
+        if found and self._drop(self._checks.damaged([self._cache.path(key)], cancel)):
+            return None
+        return found
+
+    def require_sound(self, cancel: Cancellation) -> None:
+        """Wait until all copies that were found are checked.
+
+        Raises EngineError(WORKING_COPY_DAMAGED) where one is damaged, which is not found any more;
+        Cancelled.
+        """
+        names = self._drop(self._checks.damaged(None, cancel))
+        if names:
+            raise EngineError(
+                ErrorCode.WORKING_COPY_DAMAGED,
+                "A copy of the weights in the cache was damaged; what was made with it was not "
+                "kept, and was made again without it.",
+                "If this comes back, the disk or the memory of this computer may be failing.",
+                ", ".join(names),
+            )
+
+    def has(self, key: str) -> bool:
+        """Whether there is a copy that `find` would look at."""
+        return self._look(key, {}) is not None
+
+    def _look(
+        self, key: str, weights: Mapping[str, WeightSource | WeightRef]
+    ) -> dict[str, FileSlice] | None:
+        if key in self._damaged:
+            return None
         try:
             index = read_index(self._cache.path(key))
         except EngineError:
+            return None
+        if not has_sums(index):
             return None
         found = {name: index.tensors[name] for name in weights if name in index.tensors}
         if any(name not in found or found[name].shape != weights[name].shape for name in weights):
@@ -97,12 +155,12 @@ class WorkingCopies:
 
         `made_of` names the network and the checkpoint, for the list.
         """
-        path, header = self._cache.path(key), _header(weights, element, made_of)
-        size = len(header) + sum(_converted_bytes(ref, element) for ref in weights.values())
+        path, header = self._cache.path(key), copy_header(weights, element, made_of)
+        size = len(header) + sum(converted_bytes(ref, element) for ref in weights.values())
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._cache.make_room(size)
-            self._write(path, header, _converted(weights, element, report))
+            self._write(key, header, _converted(weights, element, report))
         except OSError as error:
             raise EngineError(
                 ErrorCode.DISK_FULL,
@@ -150,8 +208,8 @@ class WorkingCopies:
                 kind=ArtifactKind.CONVERTED_WEIGHTS,
                 bytes=entry.bytes,
                 last_used=entry.last_used,
-                network=metadata.get(_NETWORK, ""),
-                checkpoint=metadata.get(_CHECKPOINT, ""),
+                network=metadata.get(NETWORK, ""),
+                checkpoint=metadata.get(CHECKPOINT, ""),
             )
             for entry in self._cache.entries()
             for metadata in [_metadata(entry.path)]
@@ -175,41 +233,54 @@ class WorkingCopies:
                     raise Cancelled
                 yield mapped(ref) if isinstance(ref, FileSlice) else ref.array
 
-        header = _header(weights, element, made_of)
+        header = copy_header(weights, element, made_of)
         size = len(header) + sum(ref.nbytes for ref in weights.values())
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             room = shutil.disk_usage(self.folder).free - size
             # Another job may have written it since this one began.
-            if room >= self._spare_bytes and self.find(key, weights) is None:
+            if room >= self._spare_bytes and self._look(key, weights) is None:
                 self._cache.make_room(size)
-                self._write(self._cache.path(key), header, arrays())
+                self._write(key, header, arrays())
         except Cancelled:
             pass
         except OSError as error:
             _log.warning("the working copy %s is not written: %s", key, error)
 
+    def _write(self, key: str, header: bytes, arrays: Iterator[Array]) -> None:
+        path = self._cache.path(key)
+        write_copy(path, header, arrays)
+        self._checks.note_written(path)
+        with self._lock:
+            self._damaged.discard(key)
+            # Of the file that had the name before.
+            stale = self._held.pop(key, None)
+        if stale is not None:
+            stale.release()
+
     def _hold(self, key: str) -> None:
         with self._lock:
+            if key in self._held:
+                return
+            checked = self._checks.before_touch(self._cache.path(key))
             lock = self._cache.hold(key)
+            self._checks.touched(checked)
             if lock and self._holding:
-                self._held.append(lock)
+                self._held[key] = lock
             elif lock:
                 lock.release()
 
-    def _write(self, path: Path, header: bytes, arrays: Iterator[Array]) -> None:
-        part = unfinished(path)
-        try:
-            with part.open("xb") as file:
-                file.write(header)
-                for array in arrays:
-                    file.write(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(path)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+    def _drop(self, paths: Collection[Path]) -> list[str]:
+        """Delete damaged copies as far as nobody else holds them, and find them no more."""
+        names = [path.name.removesuffix(_SUFFIX) for path in paths]
+        with self._lock:
+            self._damaged.update(names)
+            locks = [self._held.pop(name) for name in names if name in self._held]
+        for lock in locks:
+            lock.release()
+        if names:
+            self._cache.remove(names)
+        return names
 
 
 def _metadata(path: Path) -> Mapping[str, str]:
@@ -219,39 +290,15 @@ def _metadata(path: Path) -> Mapping[str, str]:
         return {}
 
 
-def _converted_bytes(source: WeightSource | WeightRef, element: DType) -> int:
-    return math.prod(source.shape) * element.itemsize
-
-
-def _header(
-    weights: Mapping[str, WeightSource | WeightRef], element: DType, made_of: tuple[str, str]
-) -> bytes:
-    """A safetensors header: its length in eight bytes, then JSON padded to a multiple of eight."""
-    metadata = dict(zip((_NETWORK, _CHECKPOINT), made_of, strict=True))
-    entries: dict[str, object] = {"__metadata__": metadata}
-    offset = 0
-    for name, ref in weights.items():
-        end = offset + _converted_bytes(ref, element)
-        entries[name] = {
-            "dtype": element.value,
-            "shape": list(ref.shape),
-            "data_offsets": [offset, end],
-        }
-        offset = end
-    text = json.dumps(entries, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text
-
-
 def _converted(
     weights: Mapping[str, WeightSource], element: DType, report: Report
 ) -> Iterator[Array]:
     """The weights in `element` type, in order, a few ahead of the writer."""
     sources = list(weights.values())
-    total, done = sum(_converted_bytes(source, element) for source in sources), 0
+    total, done = sum(converted_bytes(source, element) for source in sources), 0
     with ThreadPoolExecutor() as pool:
         for start in range(0, len(sources), 8):
             batch = sources[start : start + 8]
             yield from pool.map(converted_weight, batch, repeat(element))
-            done += sum(_converted_bytes(source, element) for source in batch)
+            done += sum(converted_bytes(source, element) for source in batch)
             report(done, total)

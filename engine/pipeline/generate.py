@@ -77,6 +77,10 @@ class Undecoded:
         """This picture is drawn."""
         self.place, self.latent = place, latent
 
+    def forget(self) -> None:
+        """What was drawn is not to be used."""
+        self.place = self.latent = None
+
 
 class Generation:
     """The run of one job through its stages; `undecoded` is what an earlier run of it left."""
