@@ -22,6 +22,7 @@ from backends.base import (
     WeightRef,
 )
 from engine.api.values import ErrorCode
+from engine.checkpoints.index import FileState
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiled import BoundLater, CompiledNetwork
 from engine.compile.key import weights_digest
@@ -32,7 +33,6 @@ from engine.graphs.stored import (
     DerivedWeight,
     StoredWeight,
     WeightSource,
-    file_slices,
     is_stored_as,
     scales_digest,
 )
@@ -95,11 +95,8 @@ class Compiler:
         """
         g = self._emitted(network, precision)
         paths = sorted({ref.path for ref in network.weights.values()})
-        files = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
-        weights = [
-            (name, [(part.path, part.offset) for part in file_slices(ref)])
-            for name, ref in network.weights.items()
-        ]
+        files = [FileState.of(path, path.stat(), b"") for path in paths]
+        weights = weights_digest(network.digest, network.weights)
         compiled = self._compiled(network, g)
         artifact = compiled.name if compiled else None
         made_of = (self.device, precision, g.element, files, weights, artifact)
@@ -277,10 +274,11 @@ def _require_numbers(network: Network, weights: Mapping[str, WeightSource]) -> N
 
 
 def copy_key(network: Network, element: DType) -> str:
-    """The name of a working copy."""
+    """The name of a working copy: of the weights, as they are now, and what they are made into."""
+    weights = weights_digest(network.digest, network.weights)
     scales = scales_digest(network.weights.values())
     name = f"{network.name}-{scales[:8]}" if scales else network.name
-    return f"{network.digest[:24]}-{name}-{element.value.lower()}"
+    return f"{weights[:24]}-{name}-{element.value.lower()}"
 
 
 @contextmanager

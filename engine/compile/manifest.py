@@ -1,7 +1,7 @@
 """What an artifact is made of and its files, written down beside them.
 
 Files up to `READ_BYTES` are read and compared with their checksums each time. Larger ones would
-cost seconds: for those size and time of change decide, and they are read where that differs.
+cost seconds: for those size and times decide, and they are read where one of these differs.
 """
 
 import contextlib
@@ -11,11 +11,14 @@ from pathlib import Path
 import msgspec
 
 from backends.base import ShapeProfile
-from engine.durable import sync_file
+from engine.checkpoints.index import FileState
+from engine.durable import put_in_place, sync_file
 from engine.file_lock import FileLock
 from engine.memory.cache_folder import delete, unfinished
+from engine.untrusted_json import JsonError, read_json
 
 READ_BYTES = 16 << 20
+_MANIFEST_BYTES = 4 << 20
 MANIFEST = "manifest.json"
 
 
@@ -26,6 +29,8 @@ class KeptFile(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     mtime_ns: int
     sha256: str
+    # `FileState.changed`, which no program sets at will.
+    changed: int = 0
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +59,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
             file.write(msgspec.json.format(msgspec.json.encode(manifest)))
             file.flush()
             sync_file(file.fileno())
-        beside.replace(folder / MANIFEST)
+        put_in_place(beside, folder / MANIFEST)
     finally:
         delete(beside)  # where it could not be put in its place
 
@@ -62,8 +67,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 def read_manifest(folder: Path) -> Manifest | None:
     """The manifest of a folder, None where there is none or it is damaged."""
     try:
-        return _DECODER.decode((folder / MANIFEST).read_bytes())
-    except (OSError, msgspec.DecodeError):
+        return read_json(folder / MANIFEST, _DECODER, _MANIFEST_BYTES)
+    except (OSError, JsonError):
         return None
 
 
@@ -73,7 +78,8 @@ def is_whole(folder: Path, manifest: Manifest) -> bool:
     try:
         for kept in manifest.files:
             facts = (folder / kept.path).stat()
-            is_same_time = facts.st_mtime_ns == kept.mtime_ns
+            changed = FileState.of(folder / kept.path, facts, b"").changed
+            is_same_time = (facts.st_mtime_ns, changed) == (kept.mtime_ns, kept.changed)
             if facts.st_size != kept.bytes:
                 return False
             looked_at = facts.st_size <= READ_BYTES or not is_same_time
@@ -104,6 +110,7 @@ def _kept(folder: Path, file: Path, before: KeptFile | None = None) -> KeptFile:
         path=file.relative_to(folder).as_posix(),
         bytes=facts.st_size,
         mtime_ns=facts.st_mtime_ns,
+        changed=FileState.of(file, facts, b"").changed,
         sha256=before.sha256 if before else _sha256(file),
     )
 

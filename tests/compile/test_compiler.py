@@ -1,5 +1,6 @@
 """From a network to a session: where its weights end up, and what failures are called."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
@@ -23,6 +24,7 @@ from engine.compile.compiler import Compiler, Network, translated_errors
 from engine.errors import Cancelled, EngineError
 from engine.graphs.clip_text import clip_text
 from engine.graphs.stored import ScaledSlice, mapped
+from engine.graphs.weights import bind
 from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
 from engine.memory.working_copy import WorkingCopies
@@ -193,6 +195,45 @@ def test_other_scales_make_another_session(loading: Loading, tmp_path: Path) -> 
     first, second = (scaled_network(tmp_path, scale) for scale in (0.25, 3.0))
     identities = {loading.compiler.identity(made, F32) for made in (first, second)}
     assert len(identities) == 2
+
+
+def test_two_networks_that_differ_in_their_digest_alone_share_no_session(
+    loading: Loading, tmp_path: Path
+) -> None:
+    """As two files of one path do, written one after the other within a tick of its clock."""
+    first = network(tmp_path, DType.F16)
+    second = replace(first, digest="another digest")
+    identities = {loading.compiler.identity(made, F32) for made in (first, first, second)}
+    assert len(identities) == 2
+
+
+def test_a_weight_of_another_type_at_the_same_place_makes_another_session(
+    loading: Loading, tmp_path: Path
+) -> None:
+    first = network(tmp_path, DType.F16)
+    name, ref = next(iter(first.weights.items()))
+    assert isinstance(ref, FileSlice)
+    second = replace(first, weights={**first.weights, name: replace(ref, dtype=DType.BF16)})
+    assert len({loading.compiler.identity(made, F32) for made in (first, second)}) == 2
+
+
+def test_a_byte_that_the_digest_misses_makes_another_copy(loading: Loading, tmp_path: Path) -> None:
+    """A damaged checkpoint that was downloaded again may have the digest of the damaged one."""
+    made = network(tmp_path, DType.F16)
+    loading.load(made, BF16, WORKING_COPY)
+    (path,) = {ref.path for ref in made.weights.values()}
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(10**18, 10**18))
+    copied = loading.load(made, BF16, WORKING_COPY)
+    assert loading.cached() == 2
+    bound = bind(made.weights, DType.BF16)
+    for name, ref in copied.items():
+        array = bound[name]
+        assert isinstance(ref, FileSlice)
+        assert isinstance(array, ComputedArray)
+        assert mapped(ref).tobytes() == array.array.tobytes()
 
 
 def test_a_copy_that_is_there_is_used_whatever_the_plan(loading: Loading, tmp_path: Path) -> None:
