@@ -11,8 +11,8 @@ PARALLEL := -n 2 --dist loadfile
 
 # Opens the window; where there is no display it makes a picture.
 run: $(BASE)/.installed
-	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ]; then $(PY) -m app; \
-	else $(PY) -m app generate "a red house by the sea at night"; fi
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ]; then $(PY) -I -m app; \
+	else $(PY) -I -m app generate "a red house by the sea at night"; fi
 
 test: $(BASE)/.installed
 	$(PY) -m pytest $(PARALLEL) -m "not oracle and not slow and not gpu"

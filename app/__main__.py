@@ -9,7 +9,9 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
+
+from safelight_launcher import opens_window, start_apart
 
 if TYPE_CHECKING:
     from app.paths import Paths
@@ -18,9 +20,14 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
+    """`python -m app`: as the `safelight` command."""
+    start_apart(sys.argv[1:])
+    start(sys.argv[1:])
+
+
+def start(arguments: Sequence[str]) -> NoReturn:
     """Open the window, or run the command line, and exit with its status."""
-    arguments = sys.argv[1:]
-    if _are_files(arguments):
+    if opens_window(arguments):
         sys.exit(open_window(arguments))
     from app.cli import run
 
@@ -42,7 +49,6 @@ def open_window(files: Sequence[str] = ()) -> int:
             # Here, because this is where a missing library of the system shows.
             from ui.application import Application
         except ImportError as error:
-            _start_without_foreign_libraries()
             problem = import_problem(error)
         else:
             return _run(Application(), files)
@@ -105,20 +111,6 @@ def make_session(paths: "Paths") -> "Session":
     session = Session(paths, starter_checkpoint(), process, client, JobQueue(client, paths.state))
     report_faults(session.notices)
     return session
-
-
-def _are_files(arguments: Sequence[str]) -> bool:
-    """Whether the window is meant: no arguments, or files such as a file manager passes."""
-    return all(os.sep in argument and Path(argument).exists() for argument in arguments)
-
-
-def _start_without_foreign_libraries() -> None:
-    """Another Qt on LD_LIBRARY_PATH goes before ours: start again without it. Else return."""
-    path = os.environ.pop("LD_LIBRARY_PATH", None)
-    if path and sys.platform.startswith("linux"):
-        # The engine may need it, for the libraries of a GPU.
-        os.environ.setdefault("SAFELIGHT_LIBRARY_PATH", path)
-        os.execv(sys.executable, sys.orig_argv)
 
 
 def _say(message: str, hint: str) -> int:

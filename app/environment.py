@@ -4,11 +4,10 @@ from collections.abc import MutableMapping
 
 from PySide6.QtCore import QProcessEnvironment
 
-# What changes which code a process runs: Python's own settings, preloaded libraries, another Qt.
-_FOREIGN = frozenset({"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "__PYVENV_LAUNCHER__"})
-_FOREIGN_PREFIXES = ("PYTHON", "DYLD_", "QT_", "QML")
+from safelight_launcher import OWN_LIBRARY_PATH, changes_code
+
+_QT_PREFIXES = ("QT_", "QML")
 _FOREIGN_QT = ("QT_PLUGIN_PATH", "QT_QPA_PLATFORM_PLUGIN_PATH")
-_LIBRARY_PATH = "SAFELIGHT_LIBRARY_PATH"
 
 
 def engine_environment() -> QProcessEnvironment:
@@ -20,9 +19,9 @@ def engine_environment() -> QProcessEnvironment:
     # Qt's copy keeps values as they are, also those that are not valid text.
     environment = QProcessEnvironment.systemEnvironment()
     for name in environment.keys():  # noqa: SIM118 (not a mapping)
-        if _is_foreign(name):
+        if changes_code(name) or name.upper().startswith(_QT_PREFIXES):
             environment.remove(name)
-    if library_path := environment.value(_LIBRARY_PATH):
+    if library_path := environment.value(OWN_LIBRARY_PATH):
         environment.insert("LD_LIBRARY_PATH", library_path)
     return environment
 
@@ -31,9 +30,3 @@ def forget_foreign_qt(variables: MutableMapping[str, str]) -> None:
     """Remove what would make our Qt load another Qt's plugins; before a QApplication is made."""
     for name in _FOREIGN_QT:
         variables.pop(name, None)
-
-
-def _is_foreign(name: str) -> bool:
-    # Names are without case on Windows.
-    name = name.upper()
-    return name in _FOREIGN or name.startswith(_FOREIGN_PREFIXES)

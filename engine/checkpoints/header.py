@@ -17,15 +17,12 @@ import msgspec
 from backends.base import DType, FileSlice
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import corrupt, quoted
+from engine.checkpoints.limits import MAX_DIMENSION, MAX_NAME_CHARS, MAX_RANK, MAX_TENSORS
 from engine.errors import EngineError
 
 LENGTH_BYTES = 8
-MAX_TENSORS = 50_000
 # Commas and opening brackets bound what the JSON parser can allocate before anything is checked.
 MAX_JSON_MARKS = 500_000
-MAX_RANK = 8
-MAX_DIMENSION = 2**48
-MAX_NAME_CHARS = 512
 MAX_METADATA_ENTRIES = 1000
 MAX_METADATA_CHARS = 32_768
 

@@ -17,13 +17,17 @@ import msgspec
 from backends.base import DType, FileSlice
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import corrupt, quoted
-from engine.checkpoints.header import MAX_DIMENSION, MAX_NAME_CHARS, MAX_RANK
 from engine.checkpoints.index import FileState, TensorIndex, sampled_digest
+from engine.checkpoints.limits import (
+    MAX_ANSWER_BYTES,
+    MAX_DIMENSION,
+    MAX_NAME_CHARS,
+    MAX_RANK,
+)
 from engine.checkpoints.opening import Recall, nothing_known, read_steadily
 from engine.errors import EngineError
 
 TIMEOUT_S = 30
-_MAX_ANSWER_BYTES = 32 << 20
 _ROOT = Path(__file__).resolve().parents[2]
 # Isolated, and without looking for installed packages: it needs none, and starts at once.
 _PROGRAM = (
@@ -74,11 +78,15 @@ def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) 
     return TensorIndex(path, tensors, {}, digest, state)
 
 
+def listing_command(path: Path) -> list[str]:
+    """How the child is started that lists the tensors of a file."""
+    return [sys.executable, "-I", "-S", "-c", _PROGRAM, os.fspath(path.absolute())]
+
+
 def _ask(path: Path) -> _Answer:
-    command = [sys.executable, "-I", "-S", "-c", _PROGRAM, os.fspath(path.absolute())]
     try:
         done = subprocess.run(
-            command,
+            listing_command(path),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -86,7 +94,7 @@ def _ask(path: Path) -> _Answer:
             check=False,
             env={},
         )
-        if done.returncode or len(done.stdout) > _MAX_ANSWER_BYTES:
+        if done.returncode or len(done.stdout) > MAX_ANSWER_BYTES + 100:
             raise corrupt(path, "the program that lists its tensors was stopped by it")
         return msgspec.json.decode(done.stdout, type=_Answer)
     except subprocess.TimeoutExpired:

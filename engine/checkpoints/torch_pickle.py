@@ -1,7 +1,7 @@
 """The pickle inside a PyTorch file, read without executing anything.
 
 A pickle is a program; Python's own reader runs it, and so whatever its author wanted. Here its
-instructions are listed by `pickletools.genops`, which runs nothing, and interpreted over inert
+instructions are listed by `torch_instructions`, which runs nothing, and interpreted over inert
 values: an allow-list of instructions, and an allow-list of names, of which each stands for a value
 of ours. No name is ever imported, no object of theirs is ever made. What a pickle "calls" is either
 one of PyTorch's ways to describe a tensor, which gives a `TensorClaim`, or a harmless name that
@@ -10,15 +10,21 @@ checkpoints are known to carry, which gives an `Inert`. Anything else is refused
 Standard library only: it runs in a child process that should start at once.
 """
 
-import io
-import pickletools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
-# Six times those of a whole SDXL checkpoint; as many as are read in about half a second.
+from engine.checkpoints.limits import MAX_DIMENSION, MAX_RANK
+from engine.checkpoints.torch_instructions import (
+    PickleDamaged,
+    PickleRefused,
+    Unread,
+    instructions,
+)
+
+# Six times those of a whole SDXL checkpoint; 190,000 entries of a name and a number; as many as are
+# read in about half a second.
 MAX_INSTRUCTIONS = 600_000
-MAX_RANK = 8
 
 # Torch's storage types by the element types of safetensors.
 _STORAGES = {
@@ -75,14 +81,6 @@ _HARMLESS = frozenset(
 )
 
 
-class PickleRefused(Exception):  # noqa: N818 (a decision, not a fault)
-    """The pickle asks for what no checkpoint needs; `str()` says for what."""
-
-
-class PickleDamaged(Exception):  # noqa: N818 (of the file, not of ours)
-    """The pickle does not hold together."""
-
-
 @dataclass(frozen=True, slots=True)
 class Name:
     """A name that a pickle imports, and what of ours answers when it is called."""
@@ -122,32 +120,29 @@ class _Mark:
 
 
 _MARK = _Mark()
-_Opcode = tuple[pickletools.OpcodeInfo, Any, int | None]
 
 
-def read_pickle(data: bytes) -> object:
+def read_pickle(file: BinaryIO) -> object:
     """What a pickle describes: dicts, lists, texts, numbers, `TensorClaim`s and `Inert`s.
 
-    Raises PickleRefused or PickleDamaged. A hostile one can make it slow: run it under a limit.
+    Each instruction takes its own length of time and memory, and both are bounded; but what it
+    describes may hold the same value in many places, so that to walk through all of it may take
+    for ever. Raises PickleRefused or PickleDamaged.
     """
     machine = _Machine()
     try:
-        for count, (opcode, argument, _) in enumerate(_instructions(data)):
+        for count, (name, argument) in enumerate(instructions(file)):
             if count >= MAX_INSTRUCTIONS:
                 raise PickleRefused(f"more than {MAX_INSTRUCTIONS} instructions")
-            if opcode.name == "STOP":
+            if name == "STOP":
                 return machine.result()
-            act = _ACTS.get(opcode.name)
+            act = _ACTS.get(name)
             if act is None:
-                raise PickleRefused(f"the instruction {opcode.name}")
+                raise PickleRefused(f"the instruction {name}")
             act(machine, argument)
     except (IndexError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise PickleDamaged(str(error) or type(error).__name__) from error
     raise PickleDamaged("it has no end")
-
-
-def _instructions(data: bytes) -> Iterable[_Opcode]:
-    return cast("Iterable[_Opcode]", pickletools.genops(io.BytesIO(data)))
 
 
 class _Machine:
@@ -264,7 +259,7 @@ def _claim(
     if len(shape) != len(strides) or len(shape) > MAX_RANK:
         raise PickleDamaged(f"a tensor has {len(shape)} sizes and {len(strides)} strides")
     sizes = (offset, *shape, *strides)
-    whole = all(type(size) is int and 0 <= size < 2**48 for size in sizes)
+    whole = all(type(size) is int and 0 <= size < MAX_DIMENSION for size in sizes)
     if not isinstance(storage, Storage) or not whole or not dtype:
         raise PickleDamaged("a tensor is not described as tensors are")
     return TensorClaim(storage, dtype, cast("int", offset), tuple(shape), tuple(strides))
@@ -279,7 +274,7 @@ _CALLS: dict[tuple[str, str], Callable[[tuple[Any, ...]], object]] = {
 
 def _key(value: object) -> object:
     """Only what cannot be nested may be a key: to hash nested tuples is to recurse."""
-    if not isinstance(value, (str, int, float, bool, bytes, Name, type(None))):
+    if not isinstance(value, (str, int, float, bool, bytes, Name, Unread, type(None))):
         raise PickleRefused(f"a key that is a {type(value).__name__}")
     return value
 

@@ -7,12 +7,13 @@ whatever is said twice must agree, and whatever PyTorch would not write is refus
 Standard library only: it runs in a child process that should start at once.
 """
 
+import io
 import re
 import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 # Of some 30,000 members, ten times those of an SDXL checkpoint; more take a second to look at.
 MAX_DIRECTORY_BYTES = 2 << 20
@@ -25,6 +26,10 @@ _CHECKPOINTS = (".safetensors", ".ckpt", ".pt", ".pth", ".bin")
 _END = b"PK\x05\x06"
 # The record that ends the archive, and the longest comment after it.
 _END_BYTES, _COMMENT_BYTES = 22, 0xFFFF
+# In an archive of over 4 GiB (zip64) another record precedes it, and one that tells where that is.
+_LONG_END, _LOCATOR = b"PK\x06\x06", b"PK\x06\x07"
+_LONG_END_BYTES, _LOCATOR_BYTES = 56, 20
+_PIECE_BYTES = 1 << 20
 _LOCAL = struct.Struct("<4s5H3I2H")
 _ENCRYPTED = 1
 
@@ -37,16 +42,56 @@ class ArchivePacked(Exception):  # noqa: N818 (of the file, not of ours)
     """The archive is an ordinary one with a checkpoint in it, whose name `str()` is."""
 
 
+# Offset and length of a member in the file, in bytes.
+Span = tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The pickle, and where each storage lies in the file: key to (offset, length) in bytes."""
+    """Where the pickle lies in the file, and each storage by its key."""
 
-    pickle: bytes
-    storages: Mapping[str, tuple[int, int]]
+    pickle: Span
+    storages: Mapping[str, Span]
+
+
+class Member(io.RawIOBase):
+    """A piece of a file as a file of its own, to be read in order or skipped through."""
+
+    def __init__(self, file: BinaryIO, span: Span) -> None:
+        super().__init__()
+        self._file = file
+        self._at, self._end = span[0], sum(span)
+
+    def readable(self) -> bool:
+        """It is there to be read."""
+        return True
+
+    def seekable(self) -> bool:
+        """It can be skipped through."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fill the buffer as far as there is something; the number of bytes."""
+        self._file.seek(self._at)
+        read = self._file.read(max(0, min(len(buffer), self._end - self._at)))
+        buffer[: len(read)] = read
+        self._at += len(read)
+        return len(read)
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Skip bytes: `whence` must be 1, from where it is."""
+        if whence != 1:
+            raise io.UnsupportedOperation
+        self._at += offset
+        return self._at
+
+    def tell(self) -> int:
+        """Where it is, in the whole file."""
+        return self._at
 
 
 def read_archive(file: BinaryIO) -> Archive:
-    """Check the archive and place its storages. Raises ArchiveRefused."""
+    """Check the archive and place what it holds. Raises ArchiveRefused."""
     _require_small_directory(file)
     try:
         with zipfile.ZipFile(file) as archive:
@@ -72,17 +117,19 @@ def _require_small_directory(file: BinaryIO) -> None:
     place = tail.rfind(_END)
     if place < 0 or len(tail) - place < _END_BYTES:
         raise ArchiveRefused("it has no end: the file is incomplete")
-    length, start = struct.unpack_from("<II", tail, place + 12)
-    if start == 0xFFFFFFFF or length == 0xFFFFFFFF:
-        length = _long_directory(tail, place)
+    (length,) = struct.unpack_from("<I", tail, place + 12)
+    locator = tail[max(0, place - _LOCATOR_BYTES) : place]
+    # Where there is a locator `zipfile` believes the longer record, whatever the shorter one says.
+    if locator.startswith(_LOCATOR):
+        length = _long_directory(tail, place - _LOCATOR_BYTES)
     if length > MAX_DIRECTORY_BYTES:
         raise ArchiveRefused("its list of members is longer than any checkpoint's")
 
 
-def _long_directory(tail: bytes, end: int) -> int:
-    """The length of the list of members in an archive of over 4 GiB (zip64)."""
-    record = tail.rfind(b"PK\x06\x06", 0, end)
-    if record < 0 or end - record < 56:
+def _long_directory(tail: bytes, locator: int) -> int:
+    """The length of the list of members, from the record that lies before its locator."""
+    record = locator - _LONG_END_BYTES
+    if record < 0 or not tail.startswith(_LONG_END, record):
         raise ArchiveRefused("its end contradicts itself")
     return int(struct.unpack_from("<Q", tail, record + 40)[0])
 
@@ -93,7 +140,7 @@ def _require_unpacked(names: Sequence[str]) -> None:
             raise ArchivePacked(name.rsplit("/", 1)[-1])
 
 
-def _span(file: BinaryIO, member: zipfile.ZipInfo) -> tuple[int, int]:
+def _span(file: BinaryIO, member: zipfile.ZipInfo) -> Span:
     """Where a member's bytes are, as its own header and the list of members agree."""
     name = member.filename
     if not _MEMBER.fullmatch(name) or member.flag_bits & _ENCRYPTED:
@@ -105,14 +152,14 @@ def _span(file: BinaryIO, member: zipfile.ZipInfo) -> tuple[int, int]:
     if len(raw) < _LOCAL.size:
         raise ArchiveRefused("it is incomplete")
     signature, _, flags, method, *_, named, extra = _LOCAL.unpack(raw)
-    stored = file.read(named)
+    listed = name.encode()
     agrees = signature == b"PK\x03\x04" and method == 0 and not flags & _ENCRYPTED
-    if not agrees or stored != name.encode():
+    if not agrees or named != len(listed) or file.read(named) != listed:
         raise ArchiveRefused(f"what it says of {name!a} contradicts itself")
     return member.header_offset + _LOCAL.size + named + extra, member.file_size
 
 
-def _require_apart(spans: Mapping[str, tuple[int, int]]) -> None:
+def _require_apart(spans: Mapping[str, Span]) -> None:
     cursor = 0
     for begin, length in sorted(spans.values()):
         if begin < cursor:
@@ -120,7 +167,7 @@ def _require_apart(spans: Mapping[str, tuple[int, int]]) -> None:
         cursor = begin + length
 
 
-def _contents(archive: zipfile.ZipFile, spans: Mapping[str, tuple[int, int]]) -> Archive:
+def _contents(archive: zipfile.ZipFile, spans: Mapping[str, Span]) -> Archive:
     folders = {name.split("/", 1)[0] for name in spans}
     if len(folders) != 1:
         raise ArchiveRefused("it holds more than one checkpoint, or none")
@@ -136,4 +183,12 @@ def _contents(archive: zipfile.ZipFile, spans: Mapping[str, tuple[int, int]]) ->
     storages = {
         name.removeprefix(begins): span for name, span in spans.items() if name.startswith(begins)
     }
-    return Archive(archive.read(pickle), storages)
+    _require_whole(archive, pickle)
+    return Archive(spans[pickle], storages)
+
+
+def _require_whole(archive: zipfile.ZipFile, name: str) -> None:
+    """Read a member to its end, which compares its checksum. Raises BadZipFile."""
+    with archive.open(name) as member:
+        while member.read(_PIECE_BYTES):
+            pass
