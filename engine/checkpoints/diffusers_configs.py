@@ -23,7 +23,13 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 class PipelineFile(msgspec.Struct, frozen=True):
     """`model_index.json`: which pipeline the folder is for."""
 
-    class_name: str = msgspec.field(name="_class_name", default="")
+    # With its module before it, where it is a pipeline of the folder's own.
+    stated: str | tuple[str, ...] = msgspec.field(name="_class_name", default="")
+
+    @property
+    def class_name(self) -> str:
+        """The class; empty where none is stated."""
+        return self.stated if isinstance(self.stated, str) else "".join(self.stated[-1:])
 
 
 class UNetConstants(msgspec.Struct, frozen=True, kw_only=True):

@@ -201,8 +201,9 @@ class Family:
 
     name: str
     title: str
-    # Diffusers' pipelines for it: what tells the family of a folder without a denoiser.
-    pipelines: tuple[str, ...]
+    # Whether diffusers' pipeline of a class is for it: what tells the family of a folder without a
+    # denoiser.
+    is_for: Callable[[str], bool]
     latents: LatentSpace
     # Whether a listing (`engine.families.recognition.listing`) is of this family.
     recognises: Callable[[str], bool]

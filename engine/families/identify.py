@@ -12,7 +12,7 @@ from pathlib import Path
 from backends.base import FileSlice
 from engine.api.checkpoints import Gap
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
-from engine.api.values import ErrorCode, PredictionType
+from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import (
     DiffusersFolder,
     ReadIndex,
@@ -25,13 +25,17 @@ from engine.checkpoints.diffusers_folder import (
     read_vae,
 )
 from engine.checkpoints.files import read_index
-from engine.checkpoints.index import TensorIndex, combined_digest
+from engine.checkpoints.index import TensorIndex
 from engine.errors import EngineError
 from engine.families import sd1, sd2, sdxl, sdxl_refiner
 from engine.families.base import Component, Family, IdentifiedCheckpoint, Parts
 from engine.families.distillation import with_hints
+from engine.families.fitting import require_same_factor
 from engine.families.hints import NO_HINTS, read_hints
-from engine.families.recognition import Kind, listing, recognise
+from engine.families.kind import Kind
+from engine.families.merging import as_said, with_part
+from engine.families.pipelines import draws_after_text
+from engine.families.recognition import listing, recognise
 from engine.families.tiny_vaes import (
     is_tiny_vae,
     is_tiny_vae_folder,
@@ -45,7 +49,6 @@ FAMILIES: tuple[Family, ...] = (sd1.FAMILY, sd2.FAMILY, sdxl.FAMILY, sdxl_refine
 
 # The words CLIP's own tokenizer, which the app brings, can say.
 CLIP_VOCABULARY = 49408
-_BY_LEVELS = {PredictionType.EDM, PredictionType.EDM_V}
 
 
 def identify(
@@ -61,13 +64,13 @@ def identify(
     if path.is_dir():
         folder = read_folder(path, read)
         family = _family_of_folder(folder, wanted)
-        parts = _as_said(family.read_folder(folder), override)
+        parts = as_said(family.read_folder(folder), override)
         checkpoint = family.assemble(path, parts)
         checkpoint = with_hints(checkpoint, read_hints(path), folder.scheduler)
         return replace(checkpoint, override=override)
     index = read(path)
     family = _family(index.tensors, path, wanted)
-    parts = _as_said(family.read_file(index, frozenset(Component)), override)
+    parts = as_said(family.read_file(index, frozenset(Component)), override)
     checkpoint = with_hints(family.assemble(path, parts), NO_HINTS)
     return replace(checkpoint, file=index.state, override=override)
 
@@ -86,9 +89,12 @@ def supply(
     ):
         if name is not None:
             path = Path(name).absolute()
-            parts = _with_part(parts, component, _read_part(family, component, path, read), path)
+            part = _read_part(family, component, path, read)
+            if component is Component.VAE:
+                require_same_factor(parts, part)
+            parts = with_part(parts, component, part, path)
     if files.denoiser:
-        parts = _as_said(parts, checkpoint.override)
+        parts = as_said(parts, checkpoint.override)
     assembled = family.assemble(checkpoint.path, parts)
     supplied = with_hints(assembled, NO_HINTS if files.denoiser else checkpoint.hints)
     # People know a checkpoint by its denoiser.
@@ -111,8 +117,14 @@ def require_complete(checkpoint: IdentifiedCheckpoint, gaps: Sequence[Gap] = ())
             + _offered(gaps),
             "\n".join(f"{gap.option} {fit.path}" for gap in gaps for fit in gap.fits),
         )
+    require_words(checkpoint)
+
+
+def require_words(checkpoint: IdentifiedCheckpoint) -> None:
+    """Raise EngineError where a text encoder has words of its own and no tokenizer tells them."""
     configs = (source.config for source in checkpoint.components.values())
-    words = min(text.vocabulary for text in configs if isinstance(text, ClipTextConfig))
+    vocabularies = (text.vocabulary for text in configs if isinstance(text, ClipTextConfig))
+    words = min(vocabularies, default=CLIP_VOCABULARY)
     if words < CLIP_VOCABULARY and checkpoint.tokenizer is None:
         raise EngineError(
             ErrorCode.CHECKPOINT_INCOMPLETE,
@@ -143,10 +155,17 @@ def _family_named(name: str) -> Family:
     return family
 
 
-def _family(tensors: Mapping[str, FileSlice], path: Path, wanted: Family | None = None) -> Family:
+def _family(
+    tensors: Mapping[str, FileSlice],
+    path: Path,
+    wanted: Family | None = None,
+    *,
+    draws: bool = False,
+) -> Family:
+    """`draws`: somebody said that its UNet draws after a text, whatever it looks like."""
     text = listing(tensors)
     kind = recognise(text)
-    if kind is not None:
+    if kind is not None and not ((wanted or draws) and kind.is_checkpoint and kind.beside_unet):
         raise _not_ours(path, kind)
     found = next((family for family in FAMILIES if family.recognises(text)), None)
     if wanted is not None and wanted is not found:
@@ -172,9 +191,12 @@ def _family_of_folder(folder: DiffusersFolder, wanted: Family | None = None) -> 
         if part
         for key, tensor in part.index.tensors.items()
     }
+    draws = draws_after_text(folder.pipeline)
+    if folder.unet is not None and wanted is None and folder.pipeline and not draws:
+        raise _other_pipeline(folder)
     if folder.unet is not None:
-        return _family(tensors, folder.path, wanted)
-    family = next((family for family in FAMILIES if folder.pipeline in family.pipelines), None)
+        return _family(tensors, folder.path, wanted, draws=draws)
+    family = next((family for family in FAMILIES if family.is_for(folder.pipeline)), None)
     if family is not None and tensors:
         return family
     raise EngineError(
@@ -182,6 +204,14 @@ def _family_of_folder(folder: DiffusersFolder, wanted: Family | None = None) -> 
         f"The folder {folder.path.name} is for {folder.pipeline or 'no pipeline'} and has no UNet; "
         f"this version runs {_titles()}.",
         _choose(),
+    )
+
+
+def _other_pipeline(folder: DiffusersFolder) -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+        f"The folder {folder.path.name} is for {folder.pipeline}, which is not run.",
+        f"{_choose()} If its parts are nevertheless an ordinary one's, say of which family.",
     )
 
 
@@ -309,80 +339,6 @@ def _read_folder_part(family: Family, component: Component, path: Path, read: Re
             ),
         )
     )
-
-
-def _with_part(parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
-    """`parts` with a component of `other`, and with what is said about that component there."""
-    whole = replace(
-        parts,
-        sources={**parts.sources, component: other.sources[component]},
-        digest=combined_digest(parts.digest, component, other.digest),
-        evidence=(
-            *parts.evidence,
-            f"{component.label} from {path.name}: {'; '.join(other.evidence)}",
-        ),
-    )
-    match component:
-        case Component.DENOISER:
-            return _with_denoiser(whole, other)
-        case Component.VAE if _normalises(parts) or _normalises(other):
-            return replace(whole, vae_fits_f16=other.vae_fits_f16)
-        case Component.VAE:
-            return replace(
-                whole,
-                latent_scale=other.latent_scale,
-                latent_shift=other.latent_shift,
-                vae_fits_f16=other.vae_fits_f16,
-            )
-        case Component.TEXT_ENCODER_2:
-            return whole
-        case Component.TEXT_ENCODER:
-            same_words = _vocabulary(parts) in {None, _vocabulary(other)}
-            kept = parts.tokenizer if same_words else None
-            return replace(whole, tokenizer=other.tokenizer or kept)
-
-
-def _with_denoiser(parts: Parts, other: Parts) -> Parts:
-    """What is said of the denoiser of `other`, which `parts` have got."""
-    # How latents are normalised is the denoiser's; where it is not, the VAE tells.
-    same = _normalises(parts) == _normalises(other)
-    return replace(
-        parts,
-        latent_scale=parts.latent_scale if same else None,
-        latent_shift=parts.latent_shift if same else None,
-        levels=other.levels,
-        statistics=other.statistics,
-        prediction=other.prediction,
-        reason=other.reason,
-        zero_terminal_snr=other.zero_terminal_snr,
-        sample_size=other.sample_size,
-        unstated=other.unstated,
-        cards=other.cards,
-    )
-
-
-def _normalises(parts: Parts) -> bool:
-    """Whether a denoiser sees latents that are normalised channel by channel."""
-    return parts.statistics is not None or parts.prediction is PredictionType.EDM
-
-
-def _vocabulary(parts: Parts) -> int | None:
-    source = parts.sources.get(Component.TEXT_ENCODER)
-    return (
-        source.config.vocabulary if source and isinstance(source.config, ClipTextConfig) else None
-    )
-
-
-def _as_said(parts: Parts, override: CheckpointOverride) -> Parts:
-    """Parts whose denoiser predicts what a person says."""
-    said = override.prediction
-    if said is None:
-        return parts
-    found = f"{parts.prediction.label} because {parts.reason}"
-    reason = "you say so" + ("" if said is parts.prediction else f" (found: {found})")
-    # Levels that are no timesteps are those of EDM alone.
-    levels = parts.levels if said in _BY_LEVELS else None
-    return replace(parts, prediction=said, reason=reason, levels=levels, unstated=None)
 
 
 def _cannot_supply(component: Component, path: Path, why: str) -> EngineError:

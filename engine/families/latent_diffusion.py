@@ -4,7 +4,6 @@ A family is a `LatentDiffusion`: its constants, and what recognises it. All else
 file, so pruned, distilled, inpainting and small variants need no case of their own.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -25,10 +24,11 @@ from engine.families.base import (
     TextUse,
 )
 from engine.families.edm import statistics_of_file, usual_levels
-from engine.families.fitting import misfit, require_fitting_text
+from engine.families.fitting import DOWNSCALE, misfit, require_fitting_text
 from engine.families.folder_parts import FolderSource, clip_text_source, unet_source, vae_source
 from engine.families.latent_spaces import LatentSpace
 from engine.families.naming import CanonicalWeights, canonical_weights, sort_keys
+from engine.families.pipelines import draws_after_text, is_for_sdxl
 from engine.families.sidecars import cards_of
 from engine.families.sizes import (
     ClipTextFacts,
@@ -38,6 +38,7 @@ from engine.families.sizes import (
     vae_config,
 )
 from engine.families.training import Training, training_of_file, training_of_folder
+from engine.families.unet_signs import what_rules_out
 from engine.families.vae_facts import (
     LATENT_CHANNELS,
     configuration_that_fits_f16,
@@ -53,7 +54,7 @@ from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
 NORM_GROUPS = 32
-DOWNSCALE = 8
+COLOURS = 3
 # What SDXL and its refiner want of OpenCLIP bigG, and SDXL of CLIP ViT-L.
 SDXL_TEXT = TextUse(
     clip_skip=2,
@@ -62,71 +63,6 @@ SDXL_TEXT = TextUse(
     zeroes_empty=frozenset(ConventionName),
 )
 
-_WAY_UP = ("output_blocks.", "up_blocks.")
-_CONVOLUTIONAL = re.compile(r"proj_in\.weight \[\d+,\d+,1,1\]")
-_CONTEXT = re.compile(r"attn2\.to_k\.weight \[\d+,(\d+)\]")
-_TEXT_WIDTH = re.compile(r"token_embedding\.weight \[\d+,(\d+)\]")
-_ADDED = ("label_emb.0.0.weight [", "add_embedding.linear_1.weight [")
-_TEMPORAL = ("time_stack.", "temporal_transformer.", "time_mixer.")
-
-
-@dataclass(frozen=True, slots=True)
-class UNetSigns:
-    """What a listing (`engine.families.recognition.listing`) shows of a UNet."""
-
-    context_width: int
-    convolutional: bool
-    # It is told the picture's size, and the pooled text, beside the time.
-    added: bool
-    text_widths: tuple[int, ...]
-
-
-def unet_signs(text: str) -> UNetSigns | None:
-    """None for what has no whole UNet for pictures; a ControlNet is half a one."""
-    context = _CONTEXT.search(text)
-    if not context or not any(sign in text for sign in _WAY_UP):
-        return None
-    if any(sign in text for sign in _TEMPORAL):
-        return None
-    return UNetSigns(
-        context_width=int(context[1]),
-        convolutional=bool(_CONVOLUTIONAL.search(text)),
-        added=any(sign in text for sign in _ADDED),
-        text_widths=tuple(int(width[1]) for width in _TEXT_WIDTH.finditer(text)),
-    )
-
-
-def has_linear_unet(
-    context_width: int, *, text_encoders: int, told_sizes: bool
-) -> Callable[[str], bool]:
-    """Whether a UNet projects by linear layers, is told sizes or not, and attends to its texts.
-
-    With other text encoders it is still of the family if its context is: then the error is about
-    those.
-    """
-
-    def recognises(text: str) -> bool:
-        signs = unet_signs(text)
-        if signs is None or signs.convolutional or signs.added != told_sizes:
-            return False
-        widths = signs.text_widths
-        fits_text = len(widths) == text_encoders and sum(widths) == signs.context_width
-        return fits_text or signs.context_width == context_width
-
-    return recognises
-
-
-def what_rules_out(text: str, *, convolutional: bool, told_sizes: bool) -> str | None:
-    """What in a listing no UNet has that projects so and is told sizes or not; None: nothing."""
-    signs = unet_signs(text)
-    if signs is None:
-        return "it has no UNet for pictures"
-    if signs.convolutional != convolutional:
-        return f"its UNet projects by {'convolution' if signs.convolutional else 'linear layers'}"
-    if signs.added != told_sizes:
-        return f"its UNet is {'' if signs.added else 'not '}told the picture's size"
-    return None
-
 
 @dataclass(frozen=True, slots=True)
 class LatentDiffusion:
@@ -134,7 +70,6 @@ class LatentDiffusion:
 
     name: str
     title: str
-    pipelines: tuple[str, ...]
     recognises: Callable[[str], bool]
     # The text encoders whose outputs stand side by side in the UNet's context.
     text_encoders: Mapping[Component, ClipTextFacts]
@@ -165,7 +100,7 @@ class LatentDiffusion:
         return Family(
             name=self.name,
             title=self.title,
-            pipelines=self.pipelines,
+            is_for=self.is_for,
             latents=self.latents,
             recognises=self.recognises,
             rules_out=partial(
@@ -177,6 +112,10 @@ class LatentDiffusion:
             read_folder=self.read_folder,
             assemble=self.assemble,
         )
+
+    def is_for(self, pipeline: str) -> bool:
+        """Whether diffusers' pipeline of this class draws with such checkpoints."""
+        return draws_after_text(pipeline) and is_for_sdxl(pipeline) == bool(self.told_sizes)
 
     @property
     def components(self) -> tuple[Component, ...]:
@@ -269,6 +208,9 @@ class LatentDiffusion:
             raise misfit(
                 Component.VAE, f"for {vae.latent_channels} latent channels", f"one for {channels}"
             )
+        if vae and vae.image_channels != COLOURS:
+            found = f"for pictures of {vae.image_channels} channels"
+            raise misfit(Component.VAE, found, f"one for {COLOURS}")
         downscale = vae.downscale if vae else DOWNSCALE
         return IdentifiedCheckpoint(
             path=path,

@@ -61,17 +61,24 @@ _BARE = (
     (Component.VAE, re.compile(r"(encoder|decoder|quant_conv|post_quant_conv)\.")),
 )
 
+# What stands beside a component without a prefix and is no part of it: the training's schedule, its
+# average, and marks that tell how it was trained.
+_BESIDE_BARE = re.compile(
+    r"(model_ema|optimizer_states|callbacks|loops|loss|edm_vpred|denoiser)\."
+    r"|(alphas|betas|sqrt_|log_one_minus_|posterior_|lvlb_weights|logvar|scale_factor)"
+    r"|(v_pred|ztsnr|edm_mean|edm_std|scaled_fp8|logit_scale|position_ids)$"
+)
 # Training leftovers and buffers inside a component; nothing computes with them.
 _LEFTOVERS = {
     Component.DENOISER: re.compile(r"model_ema\."),
     Component.VAE: re.compile(r"(loss|model_ema)\."),
     Component.TEXT_ENCODER: re.compile(
         r"(text_model\.)?(embeddings\.position_ids|text_projection(\.|$)|logit_scale|attn_mask)"
-        r"|vision_model\.|visual_projection\."
+        r"|vision_model\.|visual_projection\.|visual\."
     ),
     Component.TEXT_ENCODER_2: re.compile(
         r"(text_model\.)?(embeddings\.position_ids|logit_scale|attn_mask)"
-        r"|vision_model\.|visual_projection\."
+        r"|vision_model\.|visual_projection\.|visual\."
     ),
 }
 
@@ -136,12 +143,17 @@ def sort_keys(
 ) -> SortedKeys:
     """Which component each tensor of a single file belongs to.
 
-    `text` is the text encoder that names without a prefix are of: they do not say.
+    `text` is the text encoder that names without a prefix are of: they do not say. Where a
+    component has no prefix, what else has none belongs to it, unless it is known to be left over:
+    whether the component has such a part is asked of its grammar.
     """
     components: dict[Component, dict[str, FileSlice]] = {}
     ignored = 0
+    bare = _bare(tensors, text)
     for key, tensor in tensors.items():
         component, name = _place(key, text)
+        if component is None and not _BESIDE_BARE.match(key):
+            component = bare
         if component is None:
             ignored += 1
             continue
@@ -176,6 +188,14 @@ def canonical_weights(
             raise _unreadable_type(component, tensor, path)
         weights[canonical] = _in_shape(canonical, tensor)
     return CanonicalWeights(weights, ignored)
+
+
+def _bare(tensors: Collection[str], text: Component) -> Component | None:
+    """The first component whose names have no prefix here, if any."""
+    found = {_place(key, text)[0] for key in tensors if not _PREFIX.match(key)}
+    return next(
+        (component for component in (Component.DENOISER, *Component) if component in found), None
+    )
 
 
 def _place(key: str, text: Component) -> tuple[Component | None, str]:

@@ -2,8 +2,9 @@
 
 from engine.families import latent_spaces
 from engine.families.base import Component
-from engine.families.latent_diffusion import LatentDiffusion, unet_signs
+from engine.families.latent_diffusion import LatentDiffusion
 from engine.families.sizes import ClipTextFacts, UNetFacts
+from engine.families.unet_signs import unet_signs
 
 CONTEXT_WIDTH = 768
 
@@ -24,12 +25,6 @@ def recognises(text: str) -> bool:
 FAMILY = LatentDiffusion(
     name="sd1",
     title="SD 1.x",
-    pipelines=(
-        "StableDiffusionPipeline",
-        "StableDiffusionImg2ImgPipeline",
-        "StableDiffusionInpaintPipeline",
-        "StableDiffusionInstructPix2PixPipeline",
-    ),
     recognises=recognises,
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts()},
     unet=UNetFacts(heads=8),

@@ -8,9 +8,10 @@ import numpy as np
 from engine.api.values import PredictionType
 from engine.families import latent_spaces
 from engine.families.base import Component, ComponentSource, TextUse
-from engine.families.latent_diffusion import LatentDiffusion, has_linear_unet
+from engine.families.latent_diffusion import LatentDiffusion
 from engine.families.sizes import ClipTextFacts, UNetFacts
 from engine.families.training import Training
+from engine.families.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 from engine.graphs.stored import numbers
 from engine.graphs.unet import UNetConfig
@@ -47,7 +48,6 @@ def guessed_training(unet: ComponentSource) -> Training | None:
 FAMILY = LatentDiffusion(
     name="sd2",
     title="SD 2.x",
-    pipelines=("StableDiffusionPipeline",),
     recognises=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=False),
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),

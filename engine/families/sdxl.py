@@ -6,8 +6,9 @@ and KOALA are pruned versions of it; their sizes say which.
 
 from engine.families import latent_spaces
 from engine.families.base import Component
-from engine.families.latent_diffusion import SDXL_TEXT, LatentDiffusion, has_linear_unet
+from engine.families.latent_diffusion import SDXL_TEXT, LatentDiffusion
 from engine.families.sizes import ClipTextFacts, UNetFacts
+from engine.families.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 from engine.graphs.unet import UNetConfig
 
@@ -29,12 +30,6 @@ def pruned_name(unet: UNetConfig) -> str:
 FAMILY = LatentDiffusion(
     name="sdxl",
     title="SDXL",
-    pipelines=(
-        "StableDiffusionXLPipeline",
-        "StableDiffusionXLImg2ImgPipeline",
-        "StableDiffusionXLInpaintPipeline",
-        "StableDiffusionXLInstructPix2PixPipeline",
-    ),
     recognises=has_linear_unet(CONTEXT_WIDTH, text_encoders=2, told_sizes=True),
     text_encoders={
         Component.TEXT_ENCODER: ClipTextFacts(),

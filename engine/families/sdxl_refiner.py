@@ -5,8 +5,9 @@ from dataclasses import replace
 from engine.api.values import ConventionName
 from engine.families import latent_spaces
 from engine.families.base import Component
-from engine.families.latent_diffusion import SDXL_TEXT, LatentDiffusion, has_linear_unet
+from engine.families.latent_diffusion import SDXL_TEXT, LatentDiffusion
 from engine.families.sizes import ClipTextFacts, UNetFacts
+from engine.families.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 
 CONTEXT_WIDTH = 1280
@@ -17,7 +18,6 @@ _TEXT = replace(SDXL_TEXT, zeroes_empty=frozenset({ConventionName.A1111, Convent
 FAMILY = LatentDiffusion(
     name="sdxl_refiner",
     title="SDXL refiner",
-    pipelines=(),
     recognises=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=True),
     text_encoders={Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),

@@ -19,30 +19,24 @@ from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.identify import FAMILIES, identify, supply
+from engine.families.identify import FAMILIES, identify, require_words, supply
 from engine.families.naming import sort_keys
 from engine.families.recognition import listing, recognise
-from engine.graphs.unet import UNetConfig
 
 MOST_FILES = 1000
 MOST_OFFERED = 5
 _SUFFIXES = {".safetensors", ".ckpt"}
 _NO_DIGEST = "none"
-_FOLDER_SIGN = "model_index.json"
 _TEXTS = {Component.TEXT_ENCODER, Component.TEXT_ENCODER_2}
-_TEXT_WIDTH = re.compile(r"token_embedding\.weight \[\d+,(\d+)\]")
+_FOLDER_SIGN = "model_index.json"
 _WORDS = re.compile(r"[a-z]+|[0-9]+")
 
 
 class Holding(msgspec.Struct, frozen=True):
-    """What a file could give: its family, empty for a part alone, and its parts.
-
-    `width` is that of a text encoder alone.
-    """
+    """What a file could give: its family, empty for a part alone, and its parts."""
 
     family: str = ""
     parts: tuple[Component, ...] = ()
-    width: int = 0
 
 
 NOTHING = Holding()
@@ -85,15 +79,14 @@ class Shelf:
         component: Component,
         held: Mapping[Path, Holding],
     ) -> Iterator[FittingFile]:
-        holders = [
-            path
-            for path, holding in held.items()
-            if component in holding.parts and not _is_the_other(holding, component, checkpoint)
-        ]
+        holders = [path for path, holding in held.items() if component in holding.parts]
         holders.sort(key=lambda path: _rank(path, held[path], component, checkpoint))
         for path in holders:
+            files = ComponentFiles(**{component.value: str(path)})
             try:
-                supply(checkpoint, ComponentFiles(**{component.value: str(path)}), _read_header)
+                supplied = supply(checkpoint, files, _read_header)
+                if component in _TEXTS:
+                    require_words(supplied)
             except EngineError:
                 continue
             yield FittingFile(path=str(path), family=held[path].family)
@@ -151,8 +144,7 @@ def _of_file(index: TensorIndex) -> Holding:
     text = listing(index.tensors)
     kind = recognise(text)
     if kind is not None:
-        width = _TEXT_WIDTH.search(text)
-        return Holding(parts=kind.supplies, width=int(width[1]) if width else 0)
+        return Holding(parts=kind.supplies)
     family = next((family for family in FAMILIES if family.recognises(text)), None)
     if family is None:
         return NOTHING
@@ -169,19 +161,6 @@ def _of_folder(path: Path) -> Holding:
     except EngineError:
         return NOTHING
     return Holding(checkpoint.family, tuple(checkpoint.components))
-
-
-def _is_the_other(holding: Holding, component: Component, checkpoint: IdentifiedCheckpoint) -> bool:
-    """Whether a text encoder is the one of two missing ones that is not asked for.
-
-    SDXL's second is the wider one, and no sum of widths tells while both are missing.
-    """
-    denoiser = checkpoint.components.get(Component.DENOISER)
-    if not (holding.width and denoiser and {*checkpoint.missing} >= _TEXTS):
-        return False
-    config = denoiser.config
-    is_wide = isinstance(config, UNetConfig) and 2 * holding.width > config.context_width
-    return is_wide != (component is Component.TEXT_ENCODER_2)
 
 
 def _rank(

@@ -4,6 +4,7 @@ What shapes cannot say (heads, groups, epsilons, the activation) is an argument:
 for a single file, the folder's `config.json` for a folder, whose other claims must then agree.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,6 +109,7 @@ def unet_config(weights: Mapping[str, StoredWeight], facts: UNetFacts, path: Pat
         guidance_width=shapes.of(_GUIDANCE, 2)[1] if _GUIDANCE in shapes else 0,
     )
     _check_skips(config, path)
+    _check_attention(config, weights, path)
     for block in (*config.down, *((config.mid,) if config.mid else ()), *config.up):
         _check_divides(path, block.width, config.norm_groups, "normalisation groups")
         if any(block.depths):
@@ -167,6 +169,32 @@ def _check_skips(config: UNetConfig, path: Path) -> None:
     if given < taken:
         name = f"down_blocks.{last}.resnets.{len(config.down[last].depths)}.conv1.weight"
         raise damaged(path, f"it lacks {name!r}")
+
+
+_ATTENTION = re.compile(
+    r"(?:(down|up)_blocks\.(\d+)|mid_block)\.attentions\.\d+\.transformer_blocks\.\d+"
+    r"\.attn([12])\.to_(?:([kv])|q|out\.0)\.weight"
+)
+
+
+def _check_attention(config: UNetConfig, weights: Mapping[str, StoredWeight], path: Path) -> None:
+    """Each attention is as wide as its block; SDXS 0.9 and others have narrower ones."""
+    for name, weight in weights.items():
+        match = _ATTENTION.fullmatch(name)
+        if match is None:
+            continue
+        side, level, which, keys = match.groups()
+        block = config.mid if side is None else getattr(config, side)[int(level)]
+        width = block.width if block else 0
+        crosses = which == "2" and keys
+        expected = (width, config.context_width if crosses else width)
+        if weight.shape != expected:
+            raise EngineError(
+                ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+                f"The UNet of {path.name} attends in another way than is run: {name!r} has the "
+                f"shape {list(weight.shape)}, not {list(expected)}.",
+                "Use another version of the checkpoint.",
+            )
 
 
 def vae_config(weights: Mapping[str, StoredWeight], norm_groups: int, path: Path) -> VaeConfig:

@@ -85,6 +85,8 @@ def _entries() -> Iterator[tuple[str, Entry]]:
     for family in ("sd1", "sd2", "sdxl"):
         for variant, in_channels in _INPUTS.items():
             names = _whole(family, in_channels)
+            if (family, variant) == ("sd2", "instruct-pix2pix"):
+                continue  # nobody trained one; those with 8 channels estimate depth
             yield f"{family} {variant}", Entry(names, family, variant)
             unet = {name: shape for name, shape in names.items() if name.startswith(UNET)}
             gaps = (*_TEXT_OF[family], Component.VAE)

@@ -63,6 +63,8 @@ SMALL_UNET = UNetSizes(
     width=32, multipliers=(1, 2, 3), blocks=1, depths=(0, 1, 1), context=64, in_channels=4
 )
 SMALL_VAE = VaeSizes(width=32, multipliers=(1, 2), blocks=1)
+# As large as a picture is to its latent in every family.
+EIGHTFOLD_VAE = VaeSizes(width=32, multipliers=(1, 1, 1, 1), blocks=1)
 SMALL_SDXL = UNetSizes(
     width=32,
     multipliers=(1, 2),

@@ -7,7 +7,7 @@ import pytest
 from engine.checkpoints.safetensors import read_index
 from engine.families import identify
 from engine.families.identify import FAMILIES
-from engine.families.recognition import KINDS, listing
+from engine.families.recognition import listing, recognise
 from tests.families.corpus import corpus
 
 CORPUS = corpus()
@@ -19,7 +19,7 @@ def test_each_is_of_one_family(tmp_path: Path, name: str) -> None:
     path = entry.write(tmp_path / "x.safetensors")
     text = listing(read_index(path).tensors)
     found = [family.name for family in FAMILIES if family.recognises(text)]
-    assert found + [kind.title for kind in KINDS if kind.matches(text)] == [entry.family]
+    assert (found, recognise(text)) == ([entry.family], None)
     checkpoint = identify(path)
     assert (checkpoint.family, checkpoint.variant) == (entry.family, entry.variant)
     assert checkpoint.missing == entry.missing

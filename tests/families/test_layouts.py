@@ -60,6 +60,8 @@ def wholes() -> dict[str, Whole]:
                 {TEXT: XL_CLIP, TEXT_2: XL_OPEN_CLIP},
             ),
         ):
+            if (family, channels) == ("sd2", 8):
+                continue  # none was published; those with 8 channels estimate depth
             found[f"{family} {variant}"] = Whole(family, variant, listing, _PARTS | texts)
     refiner = listings.sdxl_refiner()
     found["refiner"] = Whole("sdxl_refiner", "base", refiner, _PARTS | {TEXT_2: REFINER_TEXT})

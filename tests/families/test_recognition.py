@@ -10,7 +10,7 @@ from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import identify
 from engine.families.identify import FAMILIES
-from engine.families.recognition import KINDS, listing
+from engine.families.recognition import listing, recognise
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
 from tests.families.listings import (
@@ -96,7 +96,8 @@ OTHERS: dict[str, tuple[str, Listing]] = {
 def verdicts(tmp_path: Path, names: Listing) -> list[str]:
     text = listing(read_index(write_sparse(tmp_path / "x.safetensors", names)).tensors)
     families = [family.name for family in FAMILIES if family.recognises(text)]
-    return families + [kind.title for kind in KINDS if kind.matches(text)]
+    kind = recognise(text)
+    return [*families, kind.title] if kind else families
 
 
 @pytest.mark.parametrize("layout", SD1_FILES)

@@ -51,7 +51,7 @@ def test_a_unet_file_is_completed_by_parts_alone_and_parts_of_others(
         require_complete(checkpoint)
     assert caught.value.message == "unet.safetensors has no text encoder and no VAE."
     assert "--text-encoder FILE --vae FILE" in caught.value.hint
-    vae = write_sparse(tmp_path / "vae.safetensors", listings.ldm_vae(listings.SMALL_VAE))
+    vae = write_sparse(tmp_path / "vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
     files = ComponentFiles(vae=str(vae), text_encoder=str(whole))
     supplied = supply(checkpoint, files)
     assert supplied.missing == ()
@@ -59,7 +59,7 @@ def test_a_unet_file_is_completed_by_parts_alone_and_parts_of_others(
     assert file_of(supplied, Component.TEXT_ENCODER) == "whole.safetensors"
     assert supplied.path == checkpoint.path
     assert supplied.digest not in {checkpoint.digest, identify(whole).digest}
-    vae_line = "VAE from vae.safetensors: VAE of widths 32-64, 4 latent channels"
+    vae_line = "VAE from vae.safetensors: VAE of widths 32-32-32-32, 4 latent channels"
     assert vae_line in supplied.evidence
 
 
@@ -143,7 +143,11 @@ def test_a_text_encoder_brings_its_tokenizer(tmp_path: Path, whole: Path) -> Non
         ("text_encoder", listings.ldm_vae(), "it is a VAE"),
         ("denoiser", other_listings.controlnet(), "it is a ControlNet"),
         ("text_encoder", listings.clip_text(), "it is 768 wide, the UNet needs one 64 wide"),
-        ("vae", listings.ldm_vae(listings.VaeSizes(latent=16)), "16 latent channels"),
+        (
+            "vae",
+            listings.ldm_vae(listings.VaeSizes(multipliers=(1, 2), latent=16)),
+            "16 latent channels",
+        ),
     ],
 )
 def test_what_does_not_fit(

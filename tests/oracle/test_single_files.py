@@ -116,6 +116,8 @@ def cases() -> dict[str, Case]:
             (9, "Inpaint", "inpainting"),
             (8, "InstructPix2Pix", "instruct-pix2pix"),
         ):
+            if (family, channels) == ("sd2", 8):
+                continue  # none was published; those with 8 channels estimate depth
             changed = model.with_channels(channels, f"{pipeline}{kind}Pipeline")
             listing = write(replace(sizes, in_channels=channels))
             found[f"{name} {variant}"] = Case(listing, changed, family, variant)
@@ -125,7 +127,7 @@ def cases() -> dict[str, Case]:
 
 CASES = cases()
 # Their networks are those of the others but for one shape.
-_RARE = {"SD 2 inpainting", "SD 2 instruct-pix2pix", "SDXL inpainting", "SDXL instruct-pix2pix"}
+_RARE = {"SD 2 inpainting", "SDXL inpainting", "SDXL instruct-pix2pix"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,41 @@
+"""A row of the table that names files which are no checkpoint for this version."""
+
+import re
+from dataclasses import dataclass
+
+from engine.families.base import Component
+
+# Text that is in a listing, or several texts all of which are.
+Sign = str | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file that is no checkpoint for this version."""
+
+    # With its article, as the object of "this is".
+    title: str
+    # One of these is in the listing.
+    signs: tuple[Sign, ...] = ()
+    # Each of these matches in it, which is where shapes decide.
+    patterns: tuple[re.Pattern[str], ...] = ()
+    # None of these is in it.
+    without: tuple[str, ...] = ()
+    # Whether it is a checkpoint, of another family.
+    is_checkpoint: bool = False
+    # Whether it is so with a whole UNet for pictures, too.
+    beside_unet: bool = False
+    # For a file with a single component: which one it can supply, or which of two.
+    supplies: tuple[Component, ...] = ()
+
+    def matches(self, text: str) -> bool:
+        """Whether a listing is of this kind, if it is of none before it."""
+        return (
+            (not self.signs or any(_has(text, sign) for sign in self.signs))
+            and not any(sign in text for sign in self.without)
+            and all(pattern.search(text) for pattern in self.patterns)
+        )
+
+
+def _has(text: str, sign: Sign) -> bool:
+    return sign in text if isinstance(sign, str) else all(part in text for part in sign)

@@ -1,0 +1,230 @@
+"""How checkpoints that are not run are told: by the names and shapes that only they have.
+
+Names in the original layouts are those by which ComfyUI tells them (`comfy/model_detection.py`) and
+diffusers (`loaders/single_file_utils.py`); the others are diffusers' own. Specific rows come before
+general ones: the first that matches counts.
+"""
+
+import re
+
+from engine.families.kind import Kind, Sign
+
+
+def _checkpoint(title: str, *signs: Sign, shape: str = "", without: tuple[str, ...] = ()) -> Kind:
+    patterns = (re.compile(shape),) if shape else ()
+    return Kind(title, signs, patterns, without, is_checkpoint=True)
+
+
+def _unet(title: str, *signs: Sign, shapes: tuple[str, ...] = ()) -> Kind:
+    patterns = tuple(re.compile(shape) for shape in shapes)
+    return Kind(title, signs, patterns, is_checkpoint=True, beside_unet=True)
+
+
+# UNets that mean something else than a picture after a text, which dropping what they have more
+# would hide.
+_CONTEXT_SD2 = r"attn2\.to_k\.weight \[\d+,1024\]"
+UNETS = (
+    _unet("a Stable Video Diffusion checkpoint", "time_stack.0.attn1.to_q.weight ["),
+    _unet("a Stable Video Diffusion checkpoint", "temporal_transformer_blocks.0.attn1.to_q."),
+    _unet("an I2VGen-XL checkpoint", "image_latents_context_embedding."),
+    # Misspelt in ModelScope's own code.
+    _unet(
+        "a text-to-video checkpoint (ModelScope, VideoCrafter)",
+        "temopral_conv.",
+        ("temp_convs.", "time_embedding."),
+    ),
+    _unet("a Hotshot-XL checkpoint", "temporal_attentions."),
+    _unet("a Zero-1-to-3 checkpoint", "cc_projection.weight ["),
+    _unet("an MVDream checkpoint", "camera_embed.0."),
+    _unet("a Paint-by-Example checkpoint", "cond_stage_model.mapper.resblocks."),
+    _unet("an SD unCLIP checkpoint", "noise_augmentor.", "embedder.model.visual."),
+    _unet(
+        "an SD unCLIP checkpoint",
+        shapes=(
+            r"(class_embedding\.linear_1|label_emb\.0\.0)\.weight \[\d+,(1536|2048)\]",
+            _CONTEXT_SD2,
+        ),
+    ),
+    _unet("an SD image variations checkpoint", "cond_stage_model.model.visual."),
+    _unet("a Kolors checkpoint", "encoder_hid_proj.weight [2048,4096]"),
+    _unet("a Kolors checkpoint", "_embedding.linear_1.weight [1280,5632]"),
+    _unet("a Kolors checkpoint", "label_emb.0.0.weight [1280,5632]"),
+    _unet("an SD 2 depth-to-image checkpoint", "conv_in.weight [320,5,3,3]"),
+    _unet("an SD 2 depth-to-image checkpoint", "input_blocks.0.0.weight [320,5,3,3]"),
+    _unet("an SD x4 upscaler checkpoint", "conv_in.weight [256,7,3,3]"),
+    _unet("an SD x4 upscaler checkpoint", "input_blocks.0.0.weight [256,7,3,3]"),
+    _unet("a GLIGEN checkpoint", "position_net.", ".fuser.attn."),
+    _unet("an AudioLDM or MusicLDM checkpoint", "film_emb.weight ["),
+    _unet("an AudioLDM or MusicLDM checkpoint", ("\nclass_embedding.weight [", "\nconv_in.")),
+    # SD 2 was never trained to edit; these see a picture beside the latent of its depth.
+    _unet(
+        "an estimator of depth or normals (Marigold, Lotus)",
+        shapes=(r"(conv_in|input_blocks\.0\.0)\.weight \[320,8,3,3\]", _CONTEXT_SD2),
+    ),
+    _unet("an estimator of depth or normals (Lotus)", "class_embedding.linear_1.weight [1280,4]"),
+    _unet("a Kandinsky 2 checkpoint", "add_embedding.image_norm.", "add_embedding.text_norm."),
+    _unet("a Kandinsky 2 checkpoint", ".clip_emb.weight [", "ln_model_n."),
+    _unet("a DeepFloyd IF checkpoint", "add_embedding.pool.", "encoder_pooling.1."),
+    _unet("a Kandinsky 3 checkpoint", "add_time_condition.attention."),
+)
+
+_INDIVIDUAL = "txt_in.individual_token_refiner."
+_REFINER = "context_embedder.token_refiner."
+_ONES = "single_transformer_blocks.0."
+
+CHECKPOINTS = (
+    # Transformers of two streams, most of which look like Flux or SD 3 from afar.
+    _checkpoint("a Flux.2 checkpoint", "double_stream_modulation_img.lin"),
+    _checkpoint("a Flux.3 checkpoint", "early_stream_modulations."),
+    _checkpoint("a Chroma Radiance checkpoint", "nerf_blocks.0."),
+    _checkpoint("a Chroma checkpoint", "distilled_guidance_layer."),
+    _checkpoint("a HunyuanVideo 1.5 checkpoint", (_INDIVIDUAL, "vision_in.proj.")),
+    _checkpoint("a HunyuanVideo 1.5 checkpoint", "\ncond_type_embed.weight ["),
+    _checkpoint(
+        "a HunyuanImage checkpoint", _INDIVIDUAL, shape=r"img_in\.proj\.weight \[(\d+,){3}\d+\]"
+    ),
+    _checkpoint(
+        "a HunyuanImage checkpoint", _REFINER, shape=r"x_embedder\.proj\.weight \[(\d+,){3}\d+\]"
+    ),
+    _checkpoint("a HunyuanVideo checkpoint", _INDIVIDUAL, _REFINER),
+    _checkpoint(
+        "a Hunyuan3D checkpoint",
+        ("latent_in.weight [", "cond_in.weight ["),
+        ("blocks.0.attn1.k_norm.", "x_embedder.", "t_embedder.mlp.2."),
+    ),
+    _checkpoint("an Ovis-Image checkpoint", "context_embedder_norm.", "img_mlp.gate_proj."),
+    _checkpoint(
+        "a LongCat-Image checkpoint",
+        ("context_embedder.weight [3072,3584]", _ONES),
+        ("txt_in.weight [3072,3584]", "double_blocks.0.img_attn."),
+    ),
+    _checkpoint("a Bria FIBO checkpoint", ("caption_projection.0.linear.", _ONES)),
+    _checkpoint("a Bria FIBO 2 checkpoint", "perceiver.latent_queries ["),
+    _checkpoint("a Bria checkpoint", ("\ntime_embed.timestep_embedder.", _ONES)),
+    _checkpoint(
+        "an AuraFlow checkpoint",
+        "double_layers.0.attn.w1q.weight [",
+        "joint_transformer_blocks.0.",
+    ),
+    _checkpoint("a Step1X-Edit checkpoint", ("double_blocks.0.img_attn.", "connector.S.")),
+    _checkpoint("a JoyImage checkpoint", "double_blocks.0.attn.img_attn_qkv."),
+    _checkpoint(
+        "a Flux checkpoint",
+        "double_blocks.0.img_attn.qkv.weight [",
+        ("single_transformer_blocks.0.attn.to_q.weight [", "time_text_embed.text_embedder."),
+    ),
+    _checkpoint("a Qwen-Image 2.1 checkpoint", "txt_in.text_norm.weight ["),
+    _checkpoint("a Nucleus-Image checkpoint", ("transformer_blocks.0.encoder_proj.", "txt_norm.")),
+    _checkpoint(
+        "a Lens checkpoint", ("attn.norm_added_q.weight [", "transformer_blocks.0.img_mlp.w1.")
+    ),
+    _checkpoint(
+        "a Qwen-Image checkpoint",
+        ("txt_norm.weight [", "transformer_blocks.0."),
+        "transformer_blocks.0.img_mod.1.",
+    ),
+    _checkpoint(
+        "an SD 3 checkpoint",
+        "joint_blocks.0.x_block.attn.qkv.weight [",
+        ("transformer_blocks.0.attn.add_k_proj.weight [", "time_text_embed.text_embedder."),
+    ),
+    _checkpoint("a HiDream checkpoint", "double_stream_blocks.0.block.", "t_embedder1.mlp.0."),
+    _checkpoint("a GLM-Image checkpoint", "glyph_projector.", "prior_token_embedding."),
+    _checkpoint("a CogView checkpoint", ("patch_embed.text_proj.", "time_condition_embed.")),
+    _checkpoint(
+        "a CogVideoX checkpoint",
+        ("patch_embed.text_proj.", "blocks.0.norm1.linear."),
+        "mixins.patch_embed.",
+    ),
+    _checkpoint("a Motif-Video checkpoint", ("context_embedder.linear_1.", _ONES)),
+    _checkpoint("an Omni-Gen checkpoint", "input_x_embedder.", "llm.layers.0.self_attn.qkv_proj."),
+    # Lumina's relatives.
+    _checkpoint("a Boogu-Image checkpoint", "double_stream_layers.0.img_instruct_attn."),
+    _checkpoint("an OmniGen2 checkpoint", "ref_image_refiner.0."),
+    _checkpoint("a NewBie checkpoint", "clip_text_pooled_proj."),
+    _checkpoint(
+        "a Z-Image checkpoint",
+        "cap_pad_token [",
+        "all_x_embedder.2-1.",
+        ("cap_embedder.1.weight [3840,", "noise_refiner.0."),
+    ),
+    _checkpoint(
+        "a Lumina 2 checkpoint",
+        ("cap_embedder.1.weight [", "noise_refiner.0."),
+        ("time_caption_embed.caption_embedder.", "noise_refiner.0."),
+    ),
+    _checkpoint("a Lumina-Next checkpoint", "layers.0.attention.wk_y.", ".gate [32]"),
+    # Other transformers for pictures.
+    _checkpoint(
+        "a Sana checkpoint",
+        "attention_y_norm.weight [",
+        ("\ncaption_norm.weight [", "time_embed.emb."),
+    ),
+    _checkpoint(
+        "an Allegro checkpoint", "adaln_single.emb.", shape=r"pos_embed\.proj\.weight \[2304,"
+    ),
+    _checkpoint(
+        "a PixArt checkpoint",
+        ("adaln_single.emb.timestep_embedder.", "pos_embed.proj."),
+        ("t_block.1.weight [", "y_embedder.y_proj."),
+    ),
+    _checkpoint("a Hunyuan-DiT checkpoint", "mlp_t5.0.weight [", "\ntime_extra_emb."),
+    _checkpoint("a Krea 2 checkpoint", "txtfusion.projector.", "text_fusion.projector."),
+    _checkpoint("an Ideogram 4 checkpoint", "embed_image_indicator.weight ["),
+    _checkpoint(
+        "an ERNIE-Image checkpoint", "layers.0.mlp.linear_fc2.weight [", "layers.0.adaLN_sa_ln."
+    ),
+    _checkpoint("a SenseNova checkpoint", "fm_modules.vision_model_mot_gen."),
+    _checkpoint("a DiT checkpoint", ".norm1.emb.class_embedder."),
+    _checkpoint("an aMUSEd checkpoint", "project_to_hidden."),
+    _checkpoint("a PRX checkpoint", ("\ntime_in.in_layer.", "blocks.0.gate_proj.")),
+    _checkpoint(
+        "a Stable Cascade checkpoint",
+        "clip_txt_mapper.weight [",
+        "clip_mapper.weight [",
+        "clip_txt_pooled_mapper.",
+    ),
+    _checkpoint("a Würstchen checkpoint", "effnet_mapper.", ("\nclf.1.weight [", "c_mapper.")),
+    _checkpoint("a prior of Kandinsky or unCLIP", "\nprd_embedding [", "\nprd_emb ["),
+    _checkpoint("a Kandinsky 5 checkpoint", "visual_transformer_blocks.0.cross_attention."),
+    _checkpoint("a Kandinsky 6 checkpoint", "visual_embeddings.in_layer."),
+    # Video.
+    _checkpoint("a Wan checkpoint", "head.modulation ["),
+    _checkpoint(
+        "a Wan checkpoint",
+        ("condition_embedder.time_embedder.", "\npatch_embedding.weight [", "blocks.0.attn1."),
+    ),
+    _checkpoint("an LTX-2 checkpoint", "audio_adaln_single.", "\naudio_scale_shift_table ["),
+    _checkpoint(
+        "an LTX-Video checkpoint",
+        ("adaln_single.emb.timestep_embedder.", "patchify_proj."),
+        ("time_embed.emb.timestep_embedder.", "\nscale_shift_table [", "\nproj_in."),
+    ),
+    _checkpoint("a Mochi checkpoint", "t5_yproj.weight [", "time_embed.pooler.to_kv."),
+    _checkpoint("an Anima checkpoint", "llm_adapter.blocks."),
+    _checkpoint(
+        "a Cosmos checkpoint",
+        "blocks.block0.blocks.0.block.attn.",
+        ("blocks.0.mlp.layer1.weight [", "x_embedder.proj.1."),
+        "time_embed.t_embedder.linear_1.",
+        "layers.0.mlp_moe_gen.",
+    ),
+    _checkpoint("a MiniMax H3 checkpoint", "audio_patch_proj.", "\naudio_proj_in."),
+    _checkpoint("a SeedVR2 checkpoint", "mlp.all.proj_in", "mlp.vid.proj_in"),
+    _checkpoint("an Open-Sora checkpoint", "spatial_blocks.0.attn.", "temporal_blocks.0.attn."),
+    # Sound.
+    _checkpoint("an ACE-Step checkpoint", "genre_embedder.weight [", "encoder.lyric_encoder."),
+    _checkpoint("an ACE-Step checkpoint", "\ntime_embed_r.linear_1."),
+    _checkpoint(
+        "a Stable Audio checkpoint",
+        "transformer.rotary_pos_emb.inv_freq [",
+        "\ncross_attention_proj.0.",
+        "\nto_cond_embed.0.",
+    ),
+    _checkpoint("a MiniMax Music checkpoint", "cond_layer_logits ["),
+    # What is left: a UNet that no text reaches.
+    _checkpoint(
+        "a diffusion model without text (DDPM)",
+        ("\nconv_in.weight [", "\ntime_embedding.linear_1.", "up_blocks.0.resnets."),
+    ),
+)

@@ -1,0 +1,218 @@
+"""How what belongs to checkpoints is told: adapters, encoders, autoencoders, upscalers.
+
+Those of upscalers and restorers are names by which spandrel tells them. Specific rows come before
+general ones: the first that matches counts.
+"""
+
+import re
+
+from engine.families.base import Component
+from engine.families.kind import Kind, Sign
+
+_CONTROLNET = (
+    "input_hint_block.",
+    "controlnet_cond_embedding.",
+    "controlnet_blocks.",
+    "controlnet_down_blocks.",
+    "controlnet_x_embedder.",
+    "lora_controlnet",
+    "control_blocks.0.before_proj.",
+)
+# Words of an embedding: a vector each, under whatever name is not that of a layer's weight.
+_WORDS = re.compile(
+    r"\A(\n(?![^\n]*\.(weight|bias) )[^\n]* \[(\d+,)?(768|1024|1280|2048|4096)\]){1,500}\n\Z"
+)
+_FEW_VECTORS = re.compile(r"\A(\n[^\n]* \[(\d+,)?(768|1024|1280|2048|4096)\]){1,3}\n\Z")
+
+ADAPTERS = (
+    Kind("a ControlNet-LLLite", ("\nlllite_",)),
+    Kind("a ControlNet", _CONTROLNET, beside_unet=True),
+    Kind("a BrushNet", ("brushnet_down_blocks.",), beside_unet=True),
+    Kind("an AnimateDiff motion module", ("motion_modules.",), beside_unet=True),
+    Kind("a T2I adapter", ("\nadapter.body.0.", "\nbody.0.in_conv.", "\nbody.0.block1.")),
+    Kind("a T2I style adapter", ("\nstyle_embedding [", "transformer_layes.0.")),
+    Kind("a PhotoMaker adapter", ("\nid_encoder.",)),
+    Kind("a PuLID adapter", ("\npulid_encoder.", "\npulid_ca.")),
+    Kind(
+        "an IP-Adapter",
+        (
+            "\nip_adapter",
+            "\nimage_proj.",
+            "ip_adapter_double_stream_k_proj.",
+            "\nimage_proj_model.",
+        ),
+    ),
+    Kind("a Flux Redux adapter", ("\nredux_up.weight [",)),
+    Kind(
+        "a hypernetwork",
+        tuple(
+            f"\n{width}.{place}.linear" for width in (320, 640, 768, 1024, 1280) for place in (0, 1)
+        ),
+    ),
+    Kind("a textual inversion embedding", ("\nstring_to_param.",)),
+    Kind("a textual inversion embedding", patterns=(_WORDS,)),
+    Kind("a textual inversion embedding", patterns=(_FEW_VECTORS,)),
+    Kind(
+        "a LoRA",
+        (
+            ".lora_down.",
+            ".lora_A.",
+            ".lora.down.",
+            "_lora.down.",
+            ".lora_linear_layer.down.",
+            "_lora1.down.",
+        ),
+    ),
+    # LoHa, LoKr, Diag-OFT and BOFT, (IA)^3, GLoRA and whole differences, as LyCORIS names them.
+    Kind(
+        "a LyCORIS LoRA",
+        (
+            ".hada_w1_a [",
+            ".lokr_w1",
+            ".oft_blocks [",
+            ".oft_diag [",
+            ".on_input [",
+            ".a1.weight [",
+            ".diff [",
+        ),
+    ),
+)
+
+_UPSCALERS: tuple[Sign, ...] = (
+    # ESRGAN, in its three layouts.
+    "RRDB_trunk.",
+    "body.0.rdb1.",
+    "sub.0.RDB1.",
+    # SwinIR, HAT, DRCT, DAT and their relatives.
+    "conv_before_upsample.",
+    "layers.0.residual_group.",
+    "layers.0.swin1.attn.",
+    "\nbefore_RG.1.",
+    # SPAN, PLKSR, OmniSR, SAFMN, MoSR, Real-CUGAN, SeemoRe, DITN, waifu2x.
+    "block_1.c1_r.",
+    "feats.1.lk.",
+    "residual_layer.0.residual_layer.",
+    "feats.0.safm.",
+    "\ngblocks.0.",
+    "unet1.conv_bottom.",
+    "UFONE.0.ITLs.",
+    # RCAN, EDSR and IPT, GRL, FDAT, MoESR, SeemoRe, FeMaSR and AdaCode, SwiftSRGAN, DCTLSA, AuraSR.
+    ("\nsub_mean.weight [", "\nadd_mean.weight ["),
+    "\nnorm_start.weight [",
+    "\ngroups.0.blocks.0.",
+    "\nin_to_dim.",
+    "body.0.local_block.",
+    "multiscale_encoder.in_conv.",
+    "residual.0.block1.cnn.",
+    ".transformer_body.0.",
+    "\nfinal_to_rgb.weight [",
+)
+# Real-ESRGAN's small one: convolutions and the slopes between them, in a row.
+_COMPACT = (
+    re.compile(r"\nbody\.0\.weight \[\d+,\d+,3,3\]"),
+    re.compile(r"\nbody\.1\.weight \[\d+\]"),
+)
+# FBCNN, SCUNet and DRUNet, Restormer and KBNet, NAFNet, Uformer, MIRNet, MPRNet, RetinexFormer.
+_RESTORERS = (
+    "\nm_down1.0.",
+    "\nencoder_level1.0.",
+    "\nmiddle_blks.0.",
+    "\nintro.weight [",
+    "\nencoderlayer_0.",
+    ".dau_top.",
+    "\nshallow_feat1.0.",
+    "\nHVE_block0.",
+    "\nbody.0.estimator.",
+)
+
+# Pictures have four dimensions, videos five.
+_VIDEO_CONVOLUTION = re.compile(r"coder\.conv(_in|1)\.weight \[(\d+,){4}\d+\]")
+
+PARTS = (
+    Kind("a safety checker", ("concept_embeds_weights [",)),
+    Kind("a face restorer (GFPGAN)", ("stylegan_decoder.style_",)),
+    Kind("a face restorer (CodeFormer)", ("\nidx_pred_layer.",)),
+    Kind(
+        "a face restorer (RestoreFormer)",
+        (("quantize.embedding.weight [", "decoder.mid.attn_1."),),
+        patterns=(re.compile(r"encoder\.conv_in\.weight \[64,3,3,3\]"),),
+    ),
+    Kind("an upscaler", _UPSCALERS),
+    Kind("an upscaler", patterns=_COMPACT),
+    Kind(
+        "a segmentation model (SAM)",
+        ("image_encoder.blocks.0.attn.rel_pos_h [", "detector.backbone.vision_backbone."),
+    ),
+    Kind("a detector (YOLO)", (".dfl.conv.weight [",)),
+    Kind("a picture restorer", _RESTORERS),
+    Kind("an inpainting network (LaMa, MAT)", (".ffc.convl2l.", ".first_stage.conv_first.")),
+    Kind("a colouriser (DDColor)", ("\nrefine_net.0.",)),
+    Kind("a depth estimator", ("scratch.refinenet1.",)),
+    # Autoencoders.
+    Kind("a Hunyuan3D VAE", ("geo_decoder.",)),
+    Kind("a consistency decoder", ("\ndecoder_unet.",)),
+    Kind("an asymmetric VAE", ("decoder.condition_encoder.",)),
+    Kind("an LTX VAE", ("per_channel_statistics.", "decoder.last_scale_shift_table [")),
+    Kind("a Wan or Qwen-Image VAE", ("decoder.middle.0.residual.0.gamma [",)),
+    Kind(
+        "a Wan or Qwen-Image VAE",
+        ("decoder.norm_out.gamma [",),
+        without=("decoder.conv_in.conv",),
+    ),
+    Kind("a Kandinsky VAE", ("decoder.norm_out.conv_y.",), without=("decoder.conv_in.conv",)),
+    Kind("a representation autoencoder (RAE)", ("decoder.decoder_embed.",)),
+    Kind(
+        "a Stable Video Diffusion VAE",
+        ("decoder.time_conv_out.", "decoder.mid.block_1.time_stack."),
+    ),
+    Kind(
+        "a video VAE",
+        (
+            "coder.conv_in.conv",
+            "coder.temp_conv_in.",
+            "coder.block_in.resnets.",
+            "decoder.det_stages.",
+        ),
+    ),
+    Kind("a video VAE", patterns=(_VIDEO_CONVOLUTION,)),
+    Kind("a Flux.2 VAE", (("\nbn.running_mean [", "decoder.conv_in."),)),
+    Kind("a DC-AE autoencoder", ("decoder.stages.0.", "encoder.project_in.")),
+    Kind(
+        "a DC-AE autoencoder",
+        (("decoder.up_blocks.0.", "decoder.norm_out.weight ["),),
+        without=("mid_block.", "mid.block_1."),
+    ),
+    Kind("a VQ autoencoder", ("quantize.embedding.weight [", "vquantizer.codebook.weight [")),
+    Kind(
+        "an audio autoencoder",
+        ("mel_converter.", "coder.snake1.", "decoder.layers.0.weight_g [", "decoder.conv_pre."),
+    ),
+    Kind("a VAE", ("decoder.conv_in.weight [",), supplies=(Component.VAE,)),
+    Kind(
+        "a tiny VAE (TAESD)",
+        ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight ["),
+        supplies=(Component.VAE,),
+    ),
+    # Encoders.
+    # In Hugging Face's names and OpenCLIP's.
+    Kind(
+        "a CLIP text encoder",
+        (".token_embedding.weight [", "\ntoken_embedding.weight ["),
+        supplies=(Component.TEXT_ENCODER, Component.TEXT_ENCODER_2),
+    ),
+    Kind(
+        "a CLIP vision encoder",
+        ("vision_model.encoder.layers.0.", "visual.transformer.resblocks.0."),
+    ),
+    Kind("a DINO vision encoder", ("embeddings.patch_embeddings.projection.",)),
+    Kind("a T5 text encoder", ("encoder.block.0.layer.0.SelfAttention.q.weight [",)),
+    Kind("a BERT text encoder", ("embeddings.word_embeddings.weight [",)),
+    Kind(
+        "a language model",
+        (
+            "model.layers.0.self_attn.q_proj.",
+            "model.embed_tokens.weight [",
+            "layers.0.attention.wq.weight [",
+        ),
+    ),
+)

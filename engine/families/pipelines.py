@@ -1,0 +1,28 @@
+"""Which of diffusers' pipelines draw a picture after a text with an ordinary checkpoint.
+
+Others give the same UNet another meaning (Marigold's sees depth, Zero-1-to-3's another side of the
+picture), which no shape tells.
+"""
+
+import re
+
+# What a pipeline adds around the checkpoint, and what it begins from.
+_PIPELINE = re.compile(
+    r"(StableDiffusion(XL)?("
+    r"|Adapter|AttendAndExcite|ControlNet|ControlNetPAG|ControlNetUnion|DiffEdit|KDiffusion"
+    r"|LongPromptWeighting|ModelEditing|PAG|Panorama|Paradigms|Pix2PixZero|SAG|Safe)"
+    r"(Img2Img|Inpaint|InstructPix2Pix)?Pipeline(Legacy|Safe)?"
+    r"|SDXL(LongPromptWeighting)?Pipeline|LatentConsistencyModel(Img2Img)?Pipeline"
+    r"|SemanticStableDiffusionPipeline|CycleDiffusionPipeline|DiffusionPipeline"
+    r"|LEditsPPPipelineStableDiffusion(XL)?|TextToVideoZero(SDXL)?Pipeline)"
+)
+
+
+def draws_after_text(pipeline: str) -> bool:
+    """Whether a pipeline of this class (`_class_name` of `model_index.json`) does so."""
+    return bool(_PIPELINE.fullmatch(pipeline))
+
+
+def is_for_sdxl(pipeline: str) -> bool:
+    """Whether such a pipeline is for SDXL."""
+    return "XL" in pipeline

@@ -1,0 +1,70 @@
+"""The UNet in a listing (`engine.families.recognition.listing`): what its names and shapes show."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_WAY_UP = ("output_blocks.", "up_blocks.")
+_CONVOLUTIONAL = re.compile(r"proj_in\.weight \[\d+,\d+,1,1\]")
+_CONTEXT = re.compile(r"attn2\.to_k\.weight \[\d+,(\d+)\]")
+_TEXT_WIDTH = re.compile(r"token_embedding\.weight \[\d+,(\d+)\]")
+_ADDED = ("label_emb.0.0.weight [", "add_embedding.linear_1.weight [")
+_TEMPORAL = ("time_stack.", "temporal_transformer.", "time_mixer.")
+
+
+@dataclass(frozen=True, slots=True)
+class UNetSigns:
+    """What a listing shows of a UNet."""
+
+    context_width: int
+    convolutional: bool
+    # It is told the picture's size, and the pooled text, beside the time.
+    added: bool
+    text_widths: tuple[int, ...]
+
+
+def unet_signs(text: str) -> UNetSigns | None:
+    """None for what has no whole UNet for pictures; a ControlNet is half a one."""
+    context = _CONTEXT.search(text)
+    if not context or not any(sign in text for sign in _WAY_UP):
+        return None
+    if any(sign in text for sign in _TEMPORAL):
+        return None
+    return UNetSigns(
+        context_width=int(context[1]),
+        convolutional=bool(_CONVOLUTIONAL.search(text)),
+        added=any(sign in text for sign in _ADDED),
+        text_widths=tuple(int(width[1]) for width in _TEXT_WIDTH.finditer(text)),
+    )
+
+
+def has_linear_unet(
+    context_width: int, *, text_encoders: int, told_sizes: bool
+) -> Callable[[str], bool]:
+    """Whether a UNet projects by linear layers, is told sizes or not, and attends to its texts.
+
+    With other text encoders it is still of the family if its context is: then the error is about
+    those.
+    """
+
+    def recognises(text: str) -> bool:
+        signs = unet_signs(text)
+        if signs is None or signs.convolutional or signs.added != told_sizes:
+            return False
+        widths = signs.text_widths
+        fits_text = len(widths) == text_encoders and sum(widths) == signs.context_width
+        return fits_text or signs.context_width == context_width
+
+    return recognises
+
+
+def what_rules_out(text: str, *, convolutional: bool, told_sizes: bool) -> str | None:
+    """What in a listing no UNet has that projects so and is told sizes or not; None: nothing."""
+    signs = unet_signs(text)
+    if signs is None:
+        return "it has no UNet for pictures"
+    if signs.convolutional != convolutional:
+        return f"its UNet projects by {'convolution' if signs.convolutional else 'linear layers'}"
+    if signs.added != told_sizes:
+        return f"its UNet is {'' if signs.added else 'not '}told the picture's size"
+    return None
