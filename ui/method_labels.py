@@ -11,6 +11,7 @@ from engine.api.conventions import (
     Convention,
     Emphasis,
     InitialNoise,
+    PromptFeature,
     PromptGrammar,
     RandomSource,
     SdeNoise,
@@ -58,6 +59,7 @@ SAMPLER_GROUPS: Mapping[str, tuple[SamplerName, ...]] = {
         SamplerName.DPM2,
         SamplerName.RES_MULTISTEP,
         SamplerName.DEIS,
+        SamplerName.UNIPC_BH2,
         SamplerName.PLMS,
     ),
     QT_TRANSLATE_NOOP("methods", "More with noise"): (
@@ -157,6 +159,9 @@ SAMPLERS: Mapping[SamplerName, SamplerAbout] = {
     SamplerName.UNIPC: SamplerAbout(
         QT_TRANSLATE_NOOP("methods", "Predicts and corrects; good in few steps.")
     ),
+    SamplerName.UNIPC_BH2: SamplerAbout(
+        QT_TRANSLATE_NOOP("methods", "UniPC by another of its paper's formulas.")
+    ),
     SamplerName.PLMS: SamplerAbout(
         QT_TRANSLATE_NOOP("methods", "What the first release came with.")
     ),
@@ -212,6 +217,8 @@ _SCHEDULES: Mapping[ScheduleName, str] = {
 
 
 _LESS_LEVELS = QT_TRANSLATE_NOOP("methods", "without the next-to-last level")
+_WITHOUT_COMMENTS = QT_TRANSLATE_NOOP("methods", "# as text")
+_WEIGHTS_ONLY = QT_TRANSLATE_NOOP("methods", "no signs but brackets")
 _ALL_LEVELS = QT_TRANSLATE_NOOP("methods", "with the next-to-last level")
 _ADJUSTED: Mapping[tuple[str, object], str] = {
     ("grammar", PromptGrammar.LITERAL): QT_TRANSLATE_NOOP("methods", "brackets as text"),
@@ -312,6 +319,9 @@ def _adjusted(name: str, value: object, usual: Convention) -> str:
     if name == "discards_next_to_last":
         more = set(cast("tuple[object, ...]", value)) > set(usual.discards_next_to_last)
         text = _LESS_LEVELS if more else _ALL_LEVELS
+    elif name == "prompt_features":
+        lacking = set(usual.prompt_features) - set(cast("tuple[object, ...]", value))
+        text = _WITHOUT_COMMENTS if lacking == {PromptFeature.COMMENTS} else _WEIGHTS_ONLY
     else:
         text = _ADJUSTED.get((name, value), "")
     # What no picture of another tool brings is told by its own name.

@@ -6,7 +6,7 @@ import msgspec
 
 from app.checkpoints import find_checkpoint
 from app.cli.devices import check_hardware
-from app.cli.generate import parse_size
+from app.cli.spelling import parse_size
 from app.cli.terminal import print_json, print_table
 from app.paths import find_paths, starter_checkpoint
 from engine.api.values import PrecisionName

@@ -7,13 +7,13 @@ from collections.abc import Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import TypeVar
 
 import msgspec
 
 from app.checkpoints import find_checkpoint
 from app.cli import canvas, overrides, settings
 from app.cli.devices import check_hardware
+from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.paths import find_paths, starter_checkpoint
 from backends.hardware import private_bytes
@@ -34,8 +34,6 @@ from engine.jobs.saving import PictureSaver
 from engine.memory.peak import PeakMemory
 from engine.metadata.readers import ImportedRequest, read_request
 
-Name = TypeVar("Name", SamplerName, ScheduleName)
-_SIZE = re.compile(r"(\d{1,9})x(\d{1,9})")
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
@@ -88,8 +86,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     overrides.add_arguments(parser)
     parser.add_argument("--steps", type=int, metavar="N")
     parser.add_argument("--cfg", type=float, metavar="X", help="guidance: how strictly to follow")
-    parser.add_argument("--sampler", type=_sampler, metavar="S", help=_names(SamplerName))
-    parser.add_argument("--schedule", type=_schedule, metavar="S", help=_names(ScheduleName))
+    parser.add_argument("--sampler", type=parse_method, metavar="S", help=names_of(SamplerName))
+    parser.add_argument("--schedule", type=parse_schedule, metavar="S", help=names_of(ScheduleName))
     parser.add_argument("--seed", type=int, metavar="N", help="-1 chooses one")
     parser.add_argument("--size", type=parse_size, metavar="WxH", help="in pixels, as 512x768")
     parser.add_argument("--count", type=int, metavar="N", help="pictures, with seeds N, N + 1, ...")
@@ -155,8 +153,8 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         "negative_prompt": options.negative,
         "steps": options.steps,
         "guidance": options.cfg,
-        "sampler": options.sampler,
-        "schedule": options.schedule,
+        "sampler": options.sampler and options.sampler.sampler,
+        "schedule": options.schedule or (options.sampler and options.sampler.schedule),
         "count": options.count,
         "clip_skip": options.clip_skip,
         "backend": options.backend,
@@ -266,34 +264,6 @@ def _interruptible(token: CancelToken, reporter: TerminalReporter) -> Generator[
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _names(values: type[SamplerName] | type[ScheduleName]) -> str:
-    return ", ".join(value.value for value in values)
-
-
-def _sampler(text: str) -> SamplerName:
-    return _named(text, SamplerName)
-
-
-def _schedule(text: str) -> ScheduleName:
-    return _named(text, ScheduleName)
-
-
-def _named(text: str, kind: type[Name]) -> Name:
-    """A value by its identifier or by the label other tools show."""
-    for value in kind:
-        if text.casefold() in (value.value, value.label.casefold()):
-            return value
-    raise argparse.ArgumentTypeError(f"{text!r} is none of {_names(kind)}")
-
-
-def parse_size(text: str) -> tuple[int, int]:
-    """Width and height in pixels from "512x768"."""
-    match = _SIZE.fullmatch(text)
-    if not match:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write it as 512x768")
-    return int(match[1]), int(match[2])
 
 
 def _bytes(text: str) -> int:

@@ -21,6 +21,16 @@ class PromptGrammar(StrEnum):
     LITERAL = "literal"  # every character is text
 
 
+class PromptFeature(StrEnum):
+    """A part of A1111's grammar beside its brackets, which a text of another tool may not have."""
+
+    COMMENTS = "comments"  # from # to the end of the line
+    NETWORKS = "networks"  # <lora:name:1>
+    CHANGES = "changes"  # [a:b:8], [a|b]
+    COMPOSITION = "composition"  # AND
+    BREAKS = "breaks"  # BREAK
+
+
 class Emphasis(StrEnum):
     """How token weights act on the text encoder's output."""
 
@@ -156,6 +166,8 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     refiner_handover: RefinerHandover = RefinerHandover.LEVEL
     # Pixels that a mask keeps are the picture's own, and not what the VAE makes of them.
     pastes_kept: bool = True
+    # What else A1111's grammar finds in a text; other grammars have nothing of it.
+    prompt_features: tuple[PromptFeature, ...] = tuple(PromptFeature)
 
 
 CONVENTIONS: Mapping[ConventionName, Convention] = {
@@ -207,6 +219,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
             SamplerName.DPM2,
             SamplerName.DPM2_ANCESTRAL,
             SamplerName.UNIPC,
+            SamplerName.UNIPC_BH2,
         ),
         zeroes_empty_negative=False,
         rounds_pixels=False,

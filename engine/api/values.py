@@ -36,6 +36,7 @@ class SamplerName(StrEnum):
     RES_MULTISTEP = "res_multistep"
     DEIS = "deis"
     UNIPC = "unipc"
+    UNIPC_BH2 = "unipc_bh2"
     PLMS = "plms"
     DDIM = "ddim"
     DDPM = "ddpm"
@@ -70,6 +71,7 @@ _SAMPLER_LABELS = {
     SamplerName.RES_MULTISTEP: "Res Multistep",
     SamplerName.DEIS: "DEIS",
     SamplerName.UNIPC: "UniPC",
+    SamplerName.UNIPC_BH2: "UniPC BH2",
     SamplerName.PLMS: "PLMS",
     SamplerName.DDIM: "DDIM",
     SamplerName.DDPM: "DDPM",

@@ -18,7 +18,6 @@ _MIN_PAIRS = 3
 _MAX_PAIRS = 10_000
 # `\w[\w \-/]+` in the original. Possessive, as a value may be long and hostile.
 _VALUE = re.compile(r'\s*("(?:\\.|[^\\"]++)++"|[^,]*)(?:,|$)')
-_SIZE = re.compile(r"(\d{1,9})x(\d{1,9})", re.ASCII)
 # stable-diffusion.cpp ends the line in JSON without quotes around it.
 _SDCPP = ", SDCPP: {"
 
@@ -43,11 +42,6 @@ class Infotext:
         """The value of a key, the last one where it is repeated."""
         values = (pair.value for pair in reversed(self.parameters) if pair.key == key)
         return next(values, None)
-
-    def size(self, key: str) -> tuple[int, int] | None:
-        """Width and height of a value such as `512x768`."""
-        match = _SIZE.fullmatch(self.get(key) or "")
-        return (int(match[1]), int(match[2])) if match else None
 
 
 def format_infotext(info: Infotext) -> str:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from pathlib import PureWindowsPath
 
-from engine.api import ConventionName, GenerationRecord, InputRole, ResolvedRequest
+from engine.api import ConventionName, GenerationRecord, InputRole, ResolvedRequest, SamplerName
 from engine.api.conventions import (
     CONVENTIONS,
     Emphasis,
@@ -24,7 +24,7 @@ _CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf
 # Its default, the card's generator, is left out by it; "NV" is the same on any machine.
 _RANDOM_SOURCES = {RandomSource.CPU: "CPU", RandomSource.CUDA: "NV"}
 # Its samplers that visit timesteps have an eta of their own.
-_TIMESTEP_SAMPLERS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc"})
+_TIMESTEP_SAMPLERS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc", "unipc_bh2"})
 # Of the SHA-256; `sd_models.CheckpointInfo.calculate_shorthash`.
 _MODEL_HASH_DIGITS = 10
 
@@ -59,7 +59,9 @@ Pairs = Iterator[tuple[str, str | None]]
 
 def _main(request: ResolvedRequest, sha256: str | None) -> Pairs:
     yield "Steps", str(request.steps)
-    yield "Sampler", request.sampler.label
+    # Which B(h) UniPC has is a setting of its own there.
+    is_bh2 = request.sampler is SamplerName.UNIPC_BH2
+    yield "Sampler", (SamplerName.UNIPC if is_bh2 else request.sampler).label
     yield "Schedule type", request.schedule.label
     yield "CFG scale", _number(request.guidance)
     image_guidance = request.guidance_options.image_guidance
@@ -129,6 +131,8 @@ def _mask(request: ResolvedRequest) -> Pairs:
 
 def _habits(request: ResolvedRequest) -> Pairs:
     convention = request.convention
+    if request.sampler is SamplerName.UNIPC_BH2:
+        yield "UniPC variant", "bh2"
     usual = CONVENTIONS[ConventionName.A1111].discards_next_to_last
     if request.sampler in convention.discards_next_to_last and request.sampler not in usual:
         yield "Discard penultimate sigma", "True"

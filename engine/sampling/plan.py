@@ -30,6 +30,7 @@ A1111_BY_TIMESTEPS = {
     SamplerName.DDIM_CFG_PP: a1111_timestep_levels,
     SamplerName.PLMS: a1111_timestep_levels,
     SamplerName.UNIPC: a1111_unipc_levels,
+    SamplerName.UNIPC_BH2: a1111_unipc_levels,
 }
 _BY_SCHEDULERS = (ConventionName.DIFFUSERS, ConventionName.INVOKE)
 

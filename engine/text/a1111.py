@@ -47,6 +47,7 @@ class _Scan:
     items: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
     brackets: list[_Bracket] = field(default_factory=list[_Bracket])
     closed: int = 0
+    breaks: bool = True
 
     def open(self, stack: list[_Bracket], *, square: bool = False) -> None:
         bracket = _Bracket(start=len(self.items), square=square)
@@ -62,7 +63,7 @@ class _Scan:
     def add_text(self, text: str) -> None:
         """Append a text, split at each BREAK, which takes the white space around it with it."""
         begin = 0
-        for word in _BREAK_WORD.finditer(text):
+        for word in _BREAK_WORD.finditer(text) if self.breaks else ():
             before = text[begin : word.start()].rstrip()
             self.items.append((before.lstrip() if begin else before, 1.0))
             self.items.append(_BREAK_ITEM)
@@ -70,12 +71,13 @@ class _Scan:
         self.items.append((text[begin:].lstrip() if begin else text, 1.0))
 
 
-def parse_attention(text: str) -> tuple[PromptPart, ...]:
+def parse_attention(text: str, *, breaks: bool = True) -> tuple[PromptPart, ...]:
     """Split a prompt by AUTOMATIC1111's grammar; neighbours of equal weight are joined.
 
-    An unclosed bracket reaches to the end, an unopened one is text. Always at least one part.
+    An unclosed bracket reaches to the end, an unopened one is text. Without `breaks` so is the word
+    BREAK. Always at least one part.
     """
-    scan = _scan_a1111(text)
+    scan = _scan_a1111(text, breaks=breaks)
     parts: list[PromptPart] = []
     run: list[str] = []
     run_weight = 1.0
@@ -94,8 +96,8 @@ def _part(text: str, weight: float) -> PromptPart:
     return Break() if (text, weight) == _BREAK_ITEM else WeightedText(text, weight)
 
 
-def _scan_a1111(text: str) -> _Scan:
-    scan = _Scan()
+def _scan_a1111(text: str, *, breaks: bool) -> _Scan:
+    scan = _Scan(breaks=breaks)
     rounds: list[_Bracket] = []
     squares: list[_Bracket] = []
     for match in _TOKEN.finditer(text):

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from pathlib import Path
 
-from engine.api.conventions import PromptGrammar
+from engine.api.conventions import PromptFeature, PromptGrammar
 from engine.api.prompts import Hint, HintKind, PromptCheck, PromptQuestion
 from engine.errors import EngineError
 from engine.text.counting import count_tokens
@@ -69,7 +69,9 @@ def _unpaired(question: PromptQuestion) -> list[Hint]:
 
 def _networks(question: PromptQuestion) -> list[Hint]:
     # Elsewhere, and in a negative prompt, such a tag is text.
-    if question.convention.grammar is not PromptGrammar.A1111 or question.negative:
+    convention = question.convention
+    has_tags = PromptFeature.NETWORKS in convention.prompt_features
+    if convention.grammar is not PromptGrammar.A1111 or question.negative or not has_tags:
         return []
     text = question.text
     _, tags = strip_tags(text)

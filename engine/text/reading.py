@@ -1,9 +1,9 @@
 """From what a person wrote to what is encoded, by the grammar of a convention."""
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
-from engine.api.conventions import Convention, Emphasis, PromptGrammar
+from engine.api.conventions import Convention, Emphasis, PromptFeature, PromptGrammar
 from engine.text.a1111 import parse_attention
 from engine.text.comfy import parse_attention_comfy
 from engine.text.compel import parse_compel
@@ -51,7 +51,7 @@ def read_prompt(
     """
     match convention.grammar:
         case PromptGrammar.A1111:
-            return _read_a1111(text, steps, convention.emphasis, negative=negative)
+            return _read_a1111(text, steps, convention, negative=negative)
         case PromptGrammar.COMFY:
             return _unchanging((Mixture((parse_attention_comfy(text),)),), steps)
         case PromptGrammar.COMPEL:
@@ -69,21 +69,28 @@ def _literal(text: str) -> tuple[PromptPart, ...]:
     return (WeightedText(text, 1.0),)
 
 
-def _read_a1111(text: str, steps: int, emphasis: Emphasis, *, negative: bool) -> PromptReading:
-    text = strip_comments(text)
+def _read_a1111(text: str, steps: int, convention: Convention, *, negative: bool) -> PromptReading:
+    features = convention.prompt_features
+    if PromptFeature.COMMENTS in features:
+        text = strip_comments(text)
     tags: tuple[NetworkTag, ...] = ()
-    if negative:
-        parts: tuple[ComposedText, ...] = (ComposedText(text, 1.0),)
-    else:
+    if PromptFeature.NETWORKS in features and not negative:
         text, tags = strip_tags(text)
+    parts: tuple[ComposedText, ...] = (ComposedText(text, 1.0),)
+    if PromptFeature.COMPOSITION in features and not negative:
         parts = split_composition(text)
-    parse = cache(_literal if emphasis is Emphasis.LITERAL else parse_attention)
+    breaks = PromptFeature.BREAKS in features
+    is_literal = convention.emphasis is Emphasis.LITERAL
+    parse = cache(_literal if is_literal else partial(parse_attention, breaks=breaks))
 
     def timed(item: TimedText) -> TimedPassage:
         return TimedPassage(item.until, (Mixture((parse(item.text),)),))
 
-    timelines = (
-        WeightedTimeline(part.weight, tuple(map(timed, schedule_prompt(part.text, steps))))
-        for part in parts
+    def timeline(text: str) -> tuple[TimedPassage, ...]:
+        if PromptFeature.CHANGES not in features:
+            return (timed(TimedText(steps, text)),)
+        return tuple(map(timed, schedule_prompt(text, steps)))
+
+    return PromptReading(
+        tuple(WeightedTimeline(part.weight, timeline(part.text)) for part in parts), tags
     )
-    return PromptReading(tuple(timelines), tags)

@@ -17,6 +17,7 @@ from PIL import Image
 from app.cli import run
 from app.paths import starter_checkpoint
 from engine.api.conventions import RandomSource
+from engine.api.values import SamplerName, ScheduleName
 from engine.metadata.record import read_record
 from tests.metadata.readers.pictures import jpeg, user_comment
 
@@ -98,6 +99,37 @@ def test_from_a_picture_makes_the_same_pixels(tmp_path: Path, backend: str) -> N
     assert generate(first, "--negative", "blue (sky:1.4)", "--backend", backend, *shaping) == 0
     assert run(["generate", "--from", str(first), "--out", str(again)]) == 0
     assert np.array_equal(pixels(first), pixels(again))
+
+
+@pytest.mark.parametrize(
+    ("sampler", "size", "expected"),
+    [
+        ("euler_ancestral", "64X64", (SamplerName.EULER_ANCESTRAL, ScheduleName.NORMAL)),
+        ("DPM++ 2M Karras", "64 x 64", (SamplerName.DPMPP_2M, ScheduleName.KARRAS)),
+        ("k_dpm_2_ancestral", "64\u00d764", (SamplerName.DPM2_ANCESTRAL, ScheduleName.KARRAS)),
+        ("uni_pc_bh2", "64*64", (SamplerName.UNIPC_BH2, ScheduleName.NORMAL)),
+    ],
+)
+def test_samplers_and_sizes_are_known_by_any_tools_spelling(
+    tmp_path: Path, sampler: str, size: str, expected: tuple[SamplerName, ScheduleName]
+) -> None:
+    out = tmp_path / "out.png"
+    assert (
+        run(["generate", "a", *SMALL, "--sampler", sampler, "--size", size, "--out", str(out)]) == 0
+    )
+    record = read_record(out)
+    assert record is not None
+    assert (record.request.sampler, record.request.schedule) == expected
+    assert (record.request.width, record.request.height) == (64, 64)
+
+
+def test_a_schedule_beside_the_samplers_own_name_for_one_counts(tmp_path: Path) -> None:
+    out = tmp_path / "out.png"
+    asked = ("--sampler", "DPM++ 2M Karras", "--schedule", "ddim_uniform")
+    assert run(["generate", "a", *SMALL, *asked, "--out", str(out)]) == 0
+    record = read_record(out)
+    assert record is not None
+    assert record.request.schedule is ScheduleName.DDIM
 
 
 def test_from_finds_the_starter_wherever_it_is_installed(

@@ -21,6 +21,7 @@ from engine.metadata.infotext import Infotext, format_infotext, parse_infotext
 from engine.metadata.readers import recognise
 from engine.metadata.readers.names import A1111_SAMPLERS, A1111_SCHEDULES, sampler_of, schedule_of
 from engine.metadata.record_text import record_infotext
+from engine.metadata.size_text import read_size
 from engine.metadata.texts import TextChunk
 from tests.metadata.cases import OURS, RECORDS_BY_NAME, TEXTS
 from tests.metadata.frozen import frozen
@@ -48,7 +49,7 @@ def in_its_form(info: Infotext) -> dict[str, str]:
     """Pairs as its reader gives them: sizes split, empty values dropped."""
     pairs: dict[str, str] = {}
     for pair in info.parameters:
-        size = Infotext("", "", (pair,)).size(pair.key)
+        size = read_size(pair.value)
         if size is not None:
             pairs |= {f"{pair.key}-1": str(size[0]), f"{pair.key}-2": str(size[1])}
         elif pair.value:

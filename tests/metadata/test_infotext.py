@@ -35,7 +35,6 @@ def test_a_sample_reads_as_in_the_original_and_is_written_the_same() -> None:
             ("Version", "v1.10.1"),
         ),
     )
-    assert info.size("Size") == (512, 768)
     assert info.get("CFG scale") == "7"
     assert info.get("Seed") is None
     assert format_infotext(info) == SAMPLE
@@ -82,11 +81,6 @@ def test_a_sample_reads_as_in_the_original_and_is_written_the_same() -> None:
 )
 def test_reading(text: str, expected: Infotext) -> None:
     assert parse_infotext(text) == expected
-
-
-@pytest.mark.parametrize("value", ["512x", "x", "5x5x5", "-1x5", "1" * 400 + "x5", "٣x٣", ""])
-def test_what_is_no_size(value: str) -> None:
-    assert Infotext("", "", pairs(("Size", value))).size("Size") is None
 
 
 def test_the_last_of_repeated_keys_counts() -> None:

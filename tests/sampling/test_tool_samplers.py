@@ -99,9 +99,11 @@ REFERENCES: Mapping[str, Reference] = {
         ("comfy/euler_ancestral_cfg_pp", SamplerName.EULER_ANCESTRAL_CFG_PP),
         ("comfy/res_multistep", SamplerName.RES_MULTISTEP),
         ("comfy/uni_pc", SamplerName.UNIPC),
+        ("comfy/uni_pc_bh2", SamplerName.UNIPC_BH2),
         ("a1111/ddim_cfgpp", SamplerName.DDIM_CFG_PP),
         ("a1111/plms", SamplerName.PLMS),
         ("a1111/unipc", SamplerName.UNIPC),
+        ("a1111/unipc/bh2", SamplerName.UNIPC_BH2),
     ],
 )
 def test_each_convention_runs_its_tools(name: str, sampler: SamplerName):

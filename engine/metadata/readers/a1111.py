@@ -6,7 +6,6 @@ create_infotext` and the places that fill `extra_generation_params`, version 1.1
 
 import math
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -17,6 +16,7 @@ from engine.api.conventions import (
     Convention,
     Emphasis,
     InitialNoise,
+    PromptFeature,
     RandomSource,
     RefinerHandover,
     choice_of,
@@ -45,6 +45,7 @@ from engine.metadata.readers.a1111_keys import (
     REFINED_BY_LEVEL,
     SCHEDULE_APART,
     USUAL,
+    keeps_comments,
     old_habits,
     version_of,
 )
@@ -66,6 +67,7 @@ from engine.metadata.readers.names import (
     ANY_SCHEDULES,
     sampler_of,
     schedule_of,
+    split_method,
 )
 from engine.metadata.readers.values import Values
 from engine.metadata.record import PARAMETERS_KEYWORD
@@ -141,8 +143,8 @@ def read_sampler(values: Values, info: Infotext) -> tuple[SamplerName | None, Sc
     name = values.text("Sampler")
     if name is None:
         return None, None
-    sampler_name, fused = _split(name.casefold(), ANY_SCHEDULES)
-    sampler = sampler_of(ANY_SAMPLERS, sampler_name)
+    sampler_name, fused = split_method(name)
+    sampler = _variant(values, sampler_of(ANY_SAMPLERS, sampler_name))
     if sampler is None:
         values.refuse("Sampler")
     elif sampler.value in A1111_OWN_TIMESTEPS:
@@ -158,12 +160,14 @@ def read_sampler(values: Values, info: Infotext) -> tuple[SamplerName | None, Sc
     return sampler, schedule
 
 
-def _split(name: str, schedules: Mapping[str, str | None]) -> tuple[str, str | None]:
-    """Split "dpm++ 2m karras" into sampler and schedule."""
-    for schedule in (*schedules, "automatic"):
-        if name.endswith((" " + schedule, "_" + schedule)) and name not in ANY_SAMPLERS:
-            return name[: -len(schedule) - 1], schedule
-    return name, None
+def _variant(values: Values, sampler: SamplerName | None) -> SamplerName | None:
+    """The sampler that the text's settings make of UniPC; other samplers have no such ones."""
+    if sampler is not SamplerName.UNIPC:
+        return sampler
+    variant = values.text("UniPC variant")
+    if variant not in (None, "bh1", "bh2"):
+        values.refuse("UniPC variant")
+    return SamplerName.UNIPC_BH2 if variant == "bh2" else sampler
 
 
 def _automatic(sampler: SamplerName | None, info: Infotext) -> str:
@@ -201,10 +205,10 @@ def _convention(
 
     "NV" draws on the processor what an NVIDIA card ("GPU") would.
     """
-    if not info.parameters:
-        return ConventionName.A1111
     base = CONVENTIONS[ConventionName.A1111]
-    changes: dict[str, Any] = {}
+    changes: dict[str, Any] = {"prompt_features": _prompt_features(info)}
+    if not info.parameters:
+        return choice_of(msgspec.structs.replace(base, **changes))
     if (values.text("RNG") or "GPU").upper() != "CPU":
         changes["random_source"] = changes["step_source"] = RandomSource.CUDA
     # "None" is a value here.
@@ -224,6 +228,14 @@ def _convention(
         discarding = dict.fromkeys((*base.discards_next_to_last, sampler))
         changes["discards_next_to_last"] = tuple(discarding)
     return choice_of(msgspec.structs.replace(base, **changes))
+
+
+def _prompt_features(info: Infotext) -> tuple[PromptFeature, ...]:
+    """What its text has: where comments were taken out before it was written, a # is none."""
+    everything = tuple(PromptFeature)
+    if "#" not in info.prompt + info.negative_prompt or keeps_comments(info.get("Version")):
+        return everything
+    return tuple(one for one in everything if one is not PromptFeature.COMMENTS)
 
 
 def _sampler_options(values: Values) -> SamplerOptions:

@@ -49,6 +49,14 @@ def version_of(text: str | None) -> Version | None:
     return major, minor, patch, commits
 
 
+def keeps_comments(version: str | None) -> bool:
+    """Whether what is written is what a person wrote, with comments: by Forge 2, and by us.
+
+    AUTOMATIC1111 takes them out before, and others know none.
+    """
+    return (version or "").startswith(("f2", "Safelight"))
+
+
 def old_habits(version: Version | None, prompt: str) -> tuple[str, ...]:
     """What an old version did otherwise that a request cannot say."""
     if version is None:

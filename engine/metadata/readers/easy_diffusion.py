@@ -19,6 +19,7 @@ from engine.metadata.json_text import as_list, parse_object
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
+    drawn_alike,
     left_over,
     lora,
     made_with_checkpoint,
@@ -27,6 +28,7 @@ from engine.metadata.readers.imported import (
 )
 from engine.metadata.readers.names import (
     ANY_SCHEDULES,
+    EASY_DIFFUSION_LIKE,
     EASY_DIFFUSION_SAMPLERS,
     sampler_of,
     schedule_of,
@@ -95,7 +97,8 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
     known = frozenset(_LABELS.values())
     values = Values({key: value for key, value in fields.items() if key in known})
     sampler_name = values.text("sampler_name") or ""
-    sampler = sampler_of(EASY_DIFFUSION_SAMPLERS, sampler_name)
+    like = sampler_of(EASY_DIFFUSION_LIKE, sampler_name)
+    sampler = like or sampler_of(EASY_DIFFUSION_SAMPLERS, sampler_name)
     if sampler_name and sampler is None:
         values.refuse("sampler_name")
     schedule_name = values.text("scheduler_name") or "automatic"
@@ -123,6 +126,8 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
         expand_wildcards=False,
     )
     remarks = _remarks(values, has_init=strength is not None)
+    if like is not None:
+        remarks += (drawn_alike(sampler_name, like.label),)
     values.skip(*_DEPENDENT)
     left = values.unmapped()
     return ImportedRequest(
@@ -147,6 +152,10 @@ def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
     )
     if has_init:
         remarks.append(MADE_FROM_A_PICTURE)
+    if any("#" in (values.text(key) or "") for key in ("prompt", "negative_prompt")):
+        remarks.append(
+            "What follows a # in its prompts is left out, as Easy Diffusion does from version 3.5."
+        )
     return tuple(remarks)
 
 

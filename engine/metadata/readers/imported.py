@@ -58,6 +58,11 @@ def made_with_loras(names: Iterable[str]) -> tuple[str, ...]:
     return (f"It was made with LoRAs: {plain(listed, 200)}.",) if listed else ()
 
 
+def drawn_alike(sampler: str, label: str) -> str:
+    """A sampler that comes next to one there is none of."""
+    return f'Its sampler "{plain(sampler)}" is taken for {label}; the picture will differ.'
+
+
 MADE_FROM_A_PICTURE = "It was made from another picture, which is not in the file."
 
 

@@ -46,6 +46,7 @@ A1111_SAMPLERS = {
     "ddim_cfgpp": "ddim_cfg_pp",
     "plms": "plms",
     "unipc": "unipc",
+    "unipc bh2": "unipc_bh2",
     "lcm": "lcm",
     "ddpm": "ddpm",
     "deis": "deis",
@@ -124,7 +125,7 @@ COMFY_SAMPLERS = {
     "sa_solver_pece": None,
     "ddim": "ddim",
     "uni_pc": "unipc",
-    "uni_pc_bh2": "unipc",
+    "uni_pc_bh2": "unipc_bh2",
     # Fooocus' own.
     "restart": "restart",
     "tcd": "tcd",
@@ -214,9 +215,13 @@ EASY_DIFFUSION_SAMPLERS = {
     "forge_flux_realistic": None,
     "forge_flux_realistic_slow": None,
     "dpm_solver_stability": None,
+}
+# Its UniPCs, of other orders and timesteps than any of ours, and what comes next to each: sdkit,
+# `generate/sampler/unipc_samplers/` and, with other options, `diffusers_samplers.py`.
+EASY_DIFFUSION_LIKE = {
     "unipc_snr": "unipc",
     "unipc_snr_2": "unipc",
-    "unipc_tu": "unipc",
+    "unipc_tu": "unipc_bh2",
     "unipc_tu_2": "unipc",
     "unipc_tq": "unipc",
 }
@@ -304,11 +309,14 @@ A1111_AUTOMATIC = {
     "restart": "karras",
 }
 # It visits its own timesteps with these, whatever schedule is chosen.
-A1111_OWN_TIMESTEPS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc"})
+A1111_OWN_TIMESTEPS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc", "unipc_bh2"})
 
 # For text that any tool may have written.
 ANY_SAMPLERS = SDCPP_SAMPLERS | COMFY_SAMPLERS | A1111_SAMPLERS
 ANY_SCHEDULES = SDCPP_SCHEDULES | COMFY_SCHEDULES | A1111_SCHEDULES
+# For what a person writes, who may know any tool's names.
+EVERY_SAMPLER = NOVELAI_SAMPLERS | INVOKE_SAMPLERS | EASY_DIFFUSION_SAMPLERS | ANY_SAMPLERS
+EVERY_SCHEDULE = NOVELAI_SCHEDULES | ANY_SCHEDULES
 
 Name = TypeVar("Name", SamplerName, ScheduleName)
 
@@ -325,3 +333,15 @@ def schedule_of(table: Mapping[str, str | None], name: str) -> ScheduleName | No
 
 def _known(value: str | None, names: type[Name]) -> Name | None:
     return next((name for name in names if name.value == value), None)
+
+
+def split_method(name: str) -> tuple[str, str | None]:
+    """Split "DPM++ 2M Karras" into the name of a sampler and that of a schedule, in lower case.
+
+    No schedule where none is named.
+    """
+    name = name.casefold()
+    for schedule in (*EVERY_SCHEDULE, "automatic"):
+        if name.endswith((" " + schedule, "_" + schedule)) and name not in EVERY_SAMPLER:
+            return name[: -len(schedule) - 1], schedule
+    return name, None

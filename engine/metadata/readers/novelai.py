@@ -4,7 +4,9 @@ After `nai_meta.py` of NovelAI/novelai-image-metadata and what its pictures hold
 its own; what can be taken over are the words and the settings.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -13,7 +15,7 @@ from engine.api import ConventionName, GenerateRequest
 from engine.api.conventions import CONVENTIONS, RandomSource
 from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
 from engine.api.request import GuidanceOptions, SeedOptions
-from engine.metadata.json_text import as_object, parse_object
+from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.imported import MADE_FROM_A_PICTURE, ImportedRequest, left_over, plain
 from engine.metadata.readers.names import (
     NOVELAI_SAMPLERS,
@@ -34,9 +36,11 @@ _USUAL = {"uncond_scale": 1, "controlnet_strength": 1}
 # Of its first networks, which were Stable Diffusion 1: AUTOMATIC1111 reads them like that.
 _FIRST_SOURCES = ("", "Stable Diffusion ")
 _FIRST_CLIP_SKIP, _FIRST_SEED_DELTA = 2, 31337
-_BRACKET, _MAX_DEPTH = 1.05, 60
+_BRACKET, _MAX_DEPTH, _MAX_CHARACTERS = 1.05, 60, 64
 _ESCAPED = {"(": "\\(", ")": "\\)", "\\": "\\\\"}
 _STRONGER, _WEAKER = frozenset("{]"), frozenset("}[")
+# `1.3::words::`, which its fourth network brought; a number begins no word.
+_MARK = re.compile(r"[{}\[\]]|(?<![\w.])-?(?:\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})::|::", re.ASCII)
 
 
 def from_novelai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
@@ -45,20 +49,39 @@ def from_novelai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     if by_keyword.get("Software") != "NovelAI" or "Comment" not in by_keyword:
         return None
     fields = parse_object(by_keyword["Comment"])
-    prompt = _caption(fields, "v4_prompt") or fields.get("prompt") or by_keyword.get("Description")
-    negative = _caption(fields, "v4_negative_prompt") or fields.get("uc")
+    words = fields.get("prompt") or by_keyword.get("Description")
+    prompt = _words(fields, "v4_prompt", words)
+    negative = _words(fields, "v4_negative_prompt", fields.get("uc"))
     values = Values(fields)
     values.skip("prompt", "uc", *_DESCRIPTIVE)
     values.skip(*(key for key, usual in _USUAL.items() if fields.get(key) == usual))
-    return _import(values, str(prompt or ""), str(negative or ""), by_keyword.get("Source", ""))
+    return _import(values, prompt, negative, by_keyword.get("Source", ""))
 
 
-def _caption(fields: Mapping[str, object], key: str) -> str:
-    caption = as_object(as_object(fields.get(key)).get("caption")).get("base_caption")
-    return caption if isinstance(caption, str) else ""
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """A prompt in AUTOMATIC1111's grammar, with those of `characters` at its end."""
+
+    text: str
+    characters: int = 0
 
 
-def _import(values: Values, prompt: str, negative: str, source: str) -> ImportedRequest:
+def _words(fields: Mapping[str, object], key: str, otherwise: object) -> _Words:
+    """The words of its fourth network's caption, else those that earlier ones had."""
+    numbers = key in fields
+    caption = as_object(as_object(fields.get(key)).get("caption"))
+    base = caption.get("base_caption") or otherwise
+    characters = [
+        words
+        for one in as_list(caption.get("char_captions"))[:_MAX_CHARACTERS]
+        if isinstance(words := as_object(one).get("char_caption"), str) and words.strip()
+    ]
+    texts = (base if isinstance(base, str) else "", *characters)
+    written = (as_weights(text, numbers=numbers) for text in texts if text)
+    return _Words(", ".join(written), len(characters))
+
+
+def _import(values: Values, prompt: _Words, negative: _Words, source: str) -> ImportedRequest:
     sampler_name = values.text("sampler") or ""
     schedule_name = values.text("noise_schedule") or "native"
     sampler = sampler_of(NOVELAI_SAMPLERS, sampler_name)
@@ -72,9 +95,11 @@ def _import(values: Values, prompt: str, negative: str, source: str) -> Imported
     strength = values.number("strength", 0, 1)
     base = CONVENTIONS[ConventionName.A1111]
     on_card: dict[str, Any] = dict.fromkeys(("random_source", "step_source"), RandomSource.CUDA)
+    # Nothing but weights: a comment, a change over the steps or a LoRA is text to it.
+    on_card["prompt_features"] = ()
     request = GenerateRequest(
-        prompt=as_weights(prompt),
-        negative_prompt=as_weights(negative),
+        prompt=prompt.text,
+        negative_prompt=negative.text,
         width=width,
         height=height,
         steps=values.integer("steps", 1, MAX_STEPS),
@@ -92,6 +117,11 @@ def _import(values: Values, prompt: str, negative: str, source: str) -> Imported
     remarks = ["It was made with a network of NovelAI's own, which there is no file of."]
     if source:
         remarks[0] = f'It was made with NovelAI\'s "{plain(source)}", which there is no file of.'
+    if prompt.characters or negative.characters:
+        remarks.append(
+            "It describes characters apart from the scene, each at a place of its own; "
+            "here their words follow the prompt's."
+        )
     if strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     left = values.unmapped()
@@ -100,28 +130,45 @@ def _import(values: Values, prompt: str, negative: str, source: str) -> Imported
     )
 
 
-def as_weights(text: str) -> str:
+def as_weights(text: str, *, numbers: bool = False) -> str:
     """Its prompt in AUTOMATIC1111's grammar: `{words}` is 1.05 times as strong, `[words]` weaker.
 
-    Brackets nest and multiply; those that lack their other half count all the same. Parentheses are
-    plain characters to it.
+    With `numbers`, `1.3::words::` is 1.3 times. Brackets nest and multiply; those that lack their
+    other half count all the same. Parentheses are plain characters to it.
     """
-    written: list[str] = []
+    return "".join(_weighted(text, numbers=numbers))
+
+
+def _weighted(text: str, *, numbers: bool) -> Iterator[str]:
+    """The pieces of equal weight, with their weights."""
     words: list[str] = []
-    depth = 0
+    depth = position = 0
+    number: float | None = None
 
-    def end() -> None:
-        run = "".join(words)
+    def end() -> str:
+        run = "".join(_ESCAPED.get(character, character) for piece in words for character in piece)
         words.clear()
-        weight = f"{_BRACKET ** max(-_MAX_DEPTH, min(depth, _MAX_DEPTH)):.6g}"
-        written.append(f"({run}:{weight})" if run.strip() and weight != "1" else run)
+        strength = _BRACKET ** max(-_MAX_DEPTH, min(depth, _MAX_DEPTH))
+        weight = _written(strength * (1.0 if number is None else number))
+        return f"({run}:{weight})" if run.strip() and weight != "1" else run
 
-    for character in text:
-        step = (character in _STRONGER) - (character in _WEAKER)
-        if not step:
-            words.append(_ESCAPED.get(character, character))
+    for match in _MARK.finditer(text):
+        words.append(text[position : match.start()])
+        position, mark = match.end(), match[0]
+        is_number = len(mark) > 1
+        if is_number and (not numbers or (mark == "::" and number is None)):
+            words.append(mark)
             continue
-        end()
-        depth += step
-    end()
-    return "".join(written)
+        yield end()
+        if is_number:
+            number = None if mark == "::" else float(mark[:-2])
+        else:
+            depth += (mark in _STRONGER) - (mark in _WEAKER)
+    words.append(text[position:])
+    yield end()
+
+
+def _written(weight: float) -> str:
+    """A number as AUTOMATIC1111 reads it, which knows no exponents."""
+    text = f"{weight:.6g}"
+    return text if "e" not in text else f"{weight:.9f}".rstrip("0").rstrip(".")

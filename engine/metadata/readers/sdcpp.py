@@ -7,6 +7,9 @@ After `examples/common/common.cpp:get_image_params`, `rng_type_to_str` and
 from collections.abc import Iterator
 from dataclasses import replace
 
+import msgspec
+
+from engine.api.conventions import PromptFeature, choice_of, convention_of
 from engine.metadata.infotext import Infotext, Parameter, parse_infotext
 from engine.metadata.readers.a1111 import import_infotext
 from engine.metadata.readers.imported import ImportedRequest
@@ -23,6 +26,8 @@ _WITH_ETA = frozenset(
     {"euler_a", "dpm++2s_a", "ddim_trailing", "tcd", "euler_a_cfg_pp", "dpm++2m_sde"}
     | {"dpm++2m_sde_bt"}
 )
+# `src/core/util.cpp:parse_prompt_attention`, and the LoRAs that its command takes out before.
+_FEATURES = (PromptFeature.NETWORKS, PromptFeature.BREAKS)
 # `sd_get_default_scheduler`, for Stable Diffusion.
 _DEFAULT_SCHEDULES = {"ddim_trailing": "simple", "lcm": "Automatic", "tcd": "Automatic"}
 
@@ -36,9 +41,16 @@ def from_sdcpp(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
                 Infotext(info.prompt, info.negative_prompt, tuple(_translated(info)))
             )
             warnings = imported.warnings
+            request = imported.request
+            habits = msgspec.structs.replace(
+                convention_of(request.convention), prompt_features=_FEATURES
+            )
+            request = msgspec.structs.replace(request, convention=choice_of(habits))
             if info.get("RNG") not in _GENERATORS:
                 warnings += ("Its noise is its C++ library's; the picture will differ.",)
-            return replace(imported, warnings=warnings, tool="stable-diffusion.cpp")
+            return replace(
+                imported, request=request, warnings=warnings, tool="stable-diffusion.cpp"
+            )
     return None
 
 

@@ -8,10 +8,10 @@ from typing import cast
 from engine.api.limits import MAX_SEED, MAX_SIDE, MIN_SIDE
 from engine.metadata.infotext import Parameter
 from engine.metadata.readers.imported import refused
+from engine.metadata.size_text import read_size
 
 # More than 20 digits are out of any range here, and int() is quadratic.
 _INTEGER = re.compile(r"[+-]?\d{1,20}(?:\.0{1,20})?", re.ASCII)
-_SIZE = re.compile(r"(\d{1,9})x(\d{1,9})", re.ASCII)
 _MAX_CHARACTERS = 1000
 
 
@@ -90,8 +90,7 @@ class Values:
         value = self.get(key)
         if value is None:
             return None
-        match = _SIZE.fullmatch(value) if isinstance(value, str) else None
-        size = (int(match[1]), int(match[2])) if match else None
+        size = read_size(value) if isinstance(value, str) else None
         if size is not None and all(MIN_SIDE <= side <= MAX_SIDE for side in size):
             return size
         self.refuse(key)

@@ -122,12 +122,13 @@ _A1111_ADAPTIVE = {ConventionName.A1111: partial(dpm_adaptive, eta=1.0)}
 _COMFY_PLMS = {ConventionName.COMFY: partial(plms, improves_first=False)}
 _LOG_DEIS = partial(deis, order=2, time=DeisTime.LOG_SIGMA, lower_order_final=True)
 _DIFFUSERS_DEIS = {ConventionName.DIFFUSERS: _LOG_DEIS, ConventionName.INVOKE: _LOG_DEIS}
-_BH2_UNIPC = partial(unipc, order=2, variant=UniPcVariant.BH2)
-_OTHER_UNIPC = {
-    ConventionName.COMFY: partial(unipc, ends_at=0.001),
-    ConventionName.DIFFUSERS: _BH2_UNIPC,
-    ConventionName.INVOKE: _BH2_UNIPC,
-}
+_BH2 = partial(unipc, variant=UniPcVariant.BH2)
+# diffusers has this B(h) whatever it is asked for, unless its scheduler is told otherwise.
+_BY_DIFFUSERS = dict.fromkeys(
+    (ConventionName.DIFFUSERS, ConventionName.INVOKE), partial(_BH2, order=2)
+)
+_OTHER_UNIPC = {ConventionName.COMFY: partial(unipc, ends_at=0.001), **_BY_DIFFUSERS}
+_OTHER_BH2 = {ConventionName.COMFY: partial(_BH2, ends_at=0.001), **_BY_DIFFUSERS}
 # The eta that diffusers' pipelines pass to every scheduler, and InvokeAI to this one.
 _OTHER_TCD = {
     ConventionName.DIFFUSERS: partial(tcd, eta=0.0),
@@ -164,6 +165,7 @@ SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
     SamplerName.RES_MULTISTEP: SamplerInfo(res_multistep, False, 1, _NORMAL, _ETA),
     SamplerName.DEIS: SamplerInfo(deis, False, 1, _NORMAL, variants=_DIFFUSERS_DEIS),
     SamplerName.UNIPC: SamplerInfo(unipc, False, 1, _NORMAL, variants=_OTHER_UNIPC),
+    SamplerName.UNIPC_BH2: SamplerInfo(_BH2, False, 1, _NORMAL, variants=_OTHER_BH2),
     SamplerName.PLMS: SamplerInfo(plms, False, 1, _NORMAL, variants=_COMFY_PLMS),
     SamplerName.DDIM: SamplerInfo(ddim, False, 1, _NORMAL, _ETA),
     SamplerName.DDPM: SamplerInfo(ddpm, True, 1, _NORMAL, _SCALE),

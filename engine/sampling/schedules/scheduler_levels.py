@@ -36,6 +36,7 @@ _KINDS = {
     SamplerName.DPMPP_2M_SDE: _Kind.MULTISTEP,
     SamplerName.DEIS: _Kind.MULTISTEP,
     SamplerName.UNIPC: _Kind.MULTISTEP,
+    SamplerName.UNIPC_BH2: _Kind.MULTISTEP,
     SamplerName.DDIM: _Kind.DISCRETE,
     SamplerName.DDPM: _Kind.DISCRETE,
     SamplerName.PLMS: _Kind.DISCRETE,

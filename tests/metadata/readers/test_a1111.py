@@ -108,6 +108,7 @@ def test_what_does_not_map_is_said(tmp_path: Path) -> None:
         # These visit timesteps of their own.
         ("Sampler: DDIM, Schedule type: Karras", "ddim", None),
         ("Sampler: UniPC, Schedule type: Automatic", "unipc", None),
+        ("Sampler: UniPC, UniPC variant: bh2", "unipc_bh2", None),
         ("Sampler: LCM", "lcm", "normal"),
         ("Sampler: Karras", None, "normal"),
         # Other tools that write this text, by their own names.

@@ -79,3 +79,21 @@ def test_a1111s_text_beside_the_picture(tmp_path: Path) -> None:
     path.write_bytes(PNG)
     path.with_suffix(".txt").write_text("a cat\nSteps: 7, Sampler: Euler, Seed: 1\n")
     assert read_request(path).request.steps == 7
+
+
+@pytest.mark.parametrize("name", ["unipc_snr", "unipc_snr_2", "unipc_tu", "unipc_tu_2", "unipc_tq"])
+def test_a_unipc_of_other_timesteps_is_said_to_differ(name: str) -> None:
+    found = recognised(
+        ("prompt", "a"),
+        ("num_inference_steps", "9"),
+        ("guidance_scale", "7"),
+        ("sampler_name", name),
+    )
+    assert found.request.sampler in (SamplerName.UNIPC, SamplerName.UNIPC_BH2)
+    (said,) = (warning for warning in found.warnings if name in warning)
+    assert said.endswith("; the picture will differ.")
+
+
+def test_what_is_left_out_behind_a_hash_is_said() -> None:
+    found = recognised(("prompt", "a #b"), ("num_inference_steps", "9"), ("guidance_scale", "7"))
+    assert any("What follows a # in its prompts" in warning for warning in found.warnings)

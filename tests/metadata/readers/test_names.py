@@ -14,7 +14,7 @@ SAMPLERS: dict[str, Table] = {
     "a1111": names.A1111_SAMPLERS,
     "comfy": names.COMFY_SAMPLERS,
     "fooocus": names.COMFY_SAMPLERS,
-    "easy_diffusion": names.EASY_DIFFUSION_SAMPLERS,
+    "easy_diffusion": names.EASY_DIFFUSION_SAMPLERS | names.EASY_DIFFUSION_LIKE,
     "sdcpp": names.SDCPP_SAMPLERS,
 }
 SCHEDULES: dict[str, Table] = {
@@ -67,3 +67,9 @@ def test_what_automatic_stands_for_is_ours() -> None:
 def test_our_own_labels_are_read_back() -> None:
     assert all(sampler_of(names.ANY_SAMPLERS, name.label) is name for name in SamplerName)
     assert all(schedule_of(names.ANY_SCHEDULES, name.label) is name for name in ScheduleName)
+
+
+def test_comfys_two_unipcs_are_two_samplers() -> None:
+    """Their B(h) differ, `comfy/extra_samplers/uni_pc.py`."""
+    assert sampler_of(names.COMFY_SAMPLERS, "uni_pc") is SamplerName.UNIPC
+    assert sampler_of(names.COMFY_SAMPLERS, "uni_pc_bh2") is SamplerName.UNIPC_BH2

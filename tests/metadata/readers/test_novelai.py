@@ -62,3 +62,24 @@ def test_novelais_fourth_network_has_captions() -> None:
 )
 def test_brackets_become_weights(text: str, weighted: str) -> None:
     assert as_weights(text) == weighted
+
+
+@pytest.mark.parametrize(
+    ("text", "weighted"),
+    [
+        ("1.3::fog, sea::, house", "(fog, sea:1.3), house"),
+        ("-0.8::feet::", "(feet:-0.8)"),
+        ("{2::a::} b", "(a:2.1) b"),
+        ("0.00001::a", "(a:0.00001)"),
+        (".5::a :: b", "(a :0.5) b"),
+        # A number ends the one before; what is no number, or ends nothing, is text.
+        ("2::a, 3::b::", "(a, :2)(b:3)"),
+        ("std::a, v2::b", "std::a, v2::b"),
+    ],
+)
+def test_numbers_become_weights(text: str, weighted: str) -> None:
+    assert as_weights(text, numbers=True) == weighted
+
+
+def test_numbers_are_text_to_its_earlier_networks() -> None:
+    assert as_weights("1.3::fog::") == "1.3::fog::"

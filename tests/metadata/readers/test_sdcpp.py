@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
-from engine.api.conventions import CONVENTIONS, RandomSource
+from engine.api.conventions import CONVENTIONS, PromptFeature, RandomSource, convention_of
 from engine.api.request import SamplerOptions
 from engine.api.values import ConventionName
 from engine.metadata.readers import ImportedRequest, read_request
@@ -17,6 +17,7 @@ ON_CARD = msgspec.structs.replace(
     CONVENTIONS[ConventionName.A1111],
     random_source=RandomSource.CUDA,
     step_source=RandomSource.CUDA,
+    prompt_features=(PromptFeature.NETWORKS, PromptFeature.BREAKS),
 )
 
 
@@ -80,7 +81,7 @@ def test_its_librarys_noise_is_said() -> None:
     found = stable_diffusion_cpp(SDCPP.replace("RNG: cuda", "RNG: std_default"))
     assert "Its noise is its C++ library's; the picture will differ." in found.warnings
     cpu = stable_diffusion_cpp(SDCPP.replace("RNG: cuda", "RNG: cpu")).request
-    assert cpu.convention is ConventionName.A1111
+    assert convention_of(cpu.convention).random_source is RandomSource.CPU
 
 
 def test_stable_diffusion_cpp_in_other_files(tmp_path: Path) -> None:

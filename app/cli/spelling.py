@@ -1,0 +1,61 @@
+"""Samplers, schedules and sizes as people spell them, who know them from any tool."""
+
+import argparse
+from typing import NamedTuple, TypeVar
+
+from engine.api.values import SamplerName, ScheduleName
+from engine.metadata.readers.names import (
+    EVERY_SAMPLER,
+    EVERY_SCHEDULE,
+    sampler_of,
+    schedule_of,
+    split_method,
+)
+from engine.metadata.size_text import read_size
+
+Name = TypeVar("Name", SamplerName, ScheduleName)
+
+
+class Method(NamedTuple):
+    """A sampler, and the schedule that older tools name with it: "DPM++ 2M Karras"."""
+
+    sampler: SamplerName
+    schedule: ScheduleName | None
+
+
+def parse_method(text: str) -> Method:
+    """By our identifier or label, or by any tool's name."""
+    own = _own_name(text, SamplerName)
+    if own is not None:
+        return Method(own, None)
+    name, fused = split_method(text)
+    sampler = sampler_of(EVERY_SAMPLER, name) or _own_name(name, SamplerName)
+    schedule = schedule_of(EVERY_SCHEDULE, fused) if fused else None
+    if sampler is None or (fused not in (None, "automatic") and schedule is None):
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {names_of(SamplerName)}")
+    return Method(sampler, schedule)
+
+
+def parse_schedule(text: str) -> ScheduleName:
+    """By our identifier or label, or by any tool's name."""
+    found = _own_name(text, ScheduleName) or schedule_of(EVERY_SCHEDULE, text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is none of {names_of(ScheduleName)}")
+    return found
+
+
+def _own_name(text: str, kind: type[Name]) -> Name | None:
+    return next((v for v in kind if text.casefold() in (v.value, v.label.casefold())), None)
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Width and height in pixels from "512x768"."""
+    size = read_size(text)
+    if size is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size; write it as 512x768")
+    return size
+
+
+def names_of(values: type[SamplerName] | type[ScheduleName]) -> str:
+    """Our identifiers, with commas."""
+    return ", ".join(value.value for value in values)
