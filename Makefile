@@ -1,9 +1,12 @@
 # One command surface. Works with GNU make and Python 3.11 or newer; everything else comes from PyPI.
+# `make run` installs what the app needs; the targets for developers add their tools.
 PYTHON ?= python3
 BASE := .venv
 ORACLE := .venv-oracle
 PY := $(BASE)/bin/python
 ORACLE_PY := $(ORACLE)/bin/python
+# The versions that the tests were run with; `make lock` renews them.
+INSTALL := pip install --quiet --constraint constraints.txt --editable
 # Two processes: much of the tests' time is waiting for others, and each takes up to 3 GB.
 PARALLEL := -n 2 --dist loadfile
 
@@ -14,8 +17,8 @@ run: $(BASE)/.installed
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ] || [ "$$(uname)" = Darwin ]; then $(PY) -I -m app; \
 	else $(PY) -I -m app generate "a red house by the sea at night"; fi
 
-test: $(BASE)/.installed
-	$(PY) -m pytest $(PARALLEL) -m "not oracle and not slow and not gpu"
+test: $(BASE)/.tools
+	$(PY) -m pytest $(PARALLEL) --durations=20 -m "not oracle and not slow and not gpu"
 
 oracle: $(ORACLE)/.installed
 	$(ORACLE_PY) -m pytest $(PARALLEL) -m "oracle and not slow and not gpu" tests
@@ -44,33 +47,37 @@ gpu: $(ORACLE)/.installed
 fidelity: $(ORACLE)/.installed
 	$(ORACLE_PY) -m tests.oracle.fidelity
 
-check: $(BASE)/.installed
+check: $(BASE)/.tools
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m pyright
 	$(BASE)/bin/lint-imports
 
-format: $(BASE)/.installed
+format: $(BASE)/.tools
 	$(PY) -m ruff format .
 	$(PY) -m ruff check --fix .
 
 # Full-size networks beside diffusers and stable-diffusion.cpp: about 12 GB of disk, 40 minutes.
-bench: $(BASE)/.installed $(ORACLE)/.peers
+bench: $(BASE)/.tools $(ORACLE)/.peers
 	$(ORACLE_PY) -m benchmarks
 
 # The window's main states, as `make screenshots TO=folder`.
 TO ?= build/screenshots
-screenshots: $(BASE)/.installed
+screenshots: $(BASE)/.tools
 	$(PY) -m tests.ui.screenshots $(TO)
 
-$(BASE)/.installed: pyproject.toml
+$(BASE)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BASE)
-	$(PY) -m pip install --quiet --editable ".[dev]"
+	$(PY) -m $(INSTALL) .
 	touch $@
 
-$(ORACLE)/.installed: pyproject.toml
+$(BASE)/.tools: $(BASE)/.installed
+	$(PY) -m $(INSTALL) ".[dev]"
+	touch $@
+
+$(ORACLE)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(ORACLE)
-	$(ORACLE_PY) -m pip install --quiet --editable ".[dev,oracle]"
+	$(ORACLE_PY) -m $(INSTALL) ".[dev,oracle]"
 	$(ORACLE_PY) -m pip install --quiet --no-deps k-diffusion==0.1.1.post1
 	touch $@
 
@@ -79,5 +86,39 @@ $(ORACLE)/.peers: $(ORACLE)/.installed
 	-$(ORACLE_PY) -m pip install --quiet --editable ".[peers]"
 	touch $@
 
+# Writes constraints.txt anew: the newest versions that pyproject.toml allows, for Python 3.11 to 3.13
+# and every system at once. Then looks for a wheel of each on each system; the newest PySide6 asks
+# for glibc 2.34 (2.39 on ARM), ONNX Runtime for macOS 14 on Apple silicon.
+UV := build/uv/bin/uv
+PYTHONS := 3.11 3.12 3.13
+SYSTEMS := x86_64-manylinux_2_34 aarch64-manylinux_2_39 windows macos
+COMPILE := $(UV) pip compile pyproject.toml --quiet --no-header --no-annotate
+.PHONY: lock bounds
+lock: $(UV)
+	@echo "# The versions that the tests are run with. Made by \`make lock\`." > build/constraints.txt
+	$(COMPILE) --extra dev --extra oracle --universal --python-version 3.11 >> build/constraints.txt
+	@for python in $(PYTHONS); do for system in $(SYSTEMS); do \
+	  echo "wheels for Python $$python, $$system"; \
+	  MACOSX_DEPLOYMENT_TARGET=14.0 $(COMPILE) --extra dev --constraint build/constraints.txt \
+	    --only-binary :all: --python-version $$python --python-platform $$system > /dev/null || exit 1; \
+	done; done
+	mv build/constraints.txt constraints.txt
+
+# The oldest and the newest versions that pyproject.toml allows, each with the tests that use them
+# most: about 6 minutes for both.
+BOUNDS := tests/backends/test_contract.py tests/compile tests/graphs tests/metadata tests/output \
+  tests/pictures tests/server/test_jobs.py tests/text tests/ui/test_form.py tests/ui/test_main_window.py
+bounds: $(UV)
+	@for end in lowest-direct highest; do \
+	  $(COMPILE) --resolution $$end --python $(PYTHON) > build/$$end.txt && \
+	  $(PYTHON) -m venv --clear build/$$end && \
+	  build/$$end/bin/python -m pip install --quiet --constraint build/$$end.txt --editable ".[dev]" && \
+	  build/$$end/bin/python -m pytest $(PARALLEL) -m "not oracle and not slow and not gpu" $(BOUNDS) || exit 1; \
+	done
+
+$(UV):
+	$(PYTHON) -m venv build/uv
+	build/uv/bin/python -m pip install --quiet uv
+
 clean:
-	rm -rf $(BASE) $(ORACLE) .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(BASE) $(ORACLE) build .ruff_cache .pytest_cache .import_linter_cache .hypothesis
