@@ -10,7 +10,7 @@ INSTALL := pip install --quiet --constraint constraints.txt --editable
 # Two processes: much of the tests' time is waiting for others, and each takes up to 3 GB.
 PARALLEL := -n 2 --dist loadfile
 
-.PHONY: run test oracle swiftshader fidelity gpu check format bench screenshots clean
+.PHONY: run test oracle swiftshader display fidelity gpu check format bench screenshots clean
 
 # Opens the window; where there is no display it makes a picture.
 run: $(BASE)/.installed
@@ -34,6 +34,12 @@ $(SWIFTSHADER)/vk_swiftshader_icd.json:
 	dpkg-deb --fsys-tarfile $(SWIFTSHADER)/package/*.deb | tar -x -C $(SWIFTSHADER) --strip-components=4 \
 	  $(addprefix ./usr/lib/chromium/,libvulkan.so.1 libvk_swiftshader.so vk_swiftshader_icd.json)
 	rm -r $(SWIFTSHADER)/package
+
+# What the tests of the real window need on Debian: an X server in memory, a window manager, mouse
+# and keys, and what Qt wants of the system. Needs root, and fresh lists of packages.
+display: $(BASE)/.installed
+	apt-get install -qq -y xvfb openbox xdotool fonts-dejavu-core \
+	  $$($(PY) -c "from app.display import PACKAGES; print(PACKAGES)")
 
 # On a machine with a graphics card. GPU_PY is an interpreter whose torch knows it; on Linux the
 # default is PyPI's, which is for CUDA. Speed is printed, and judged where a CUDA card is there. For

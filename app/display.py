@@ -13,7 +13,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 
 _PLATFORM = "QT_QPA_PLATFORM"
 # What Qt's plug-ins for X11 and Wayland want from the system, by Debian's names.
-_PACKAGES = (
+PACKAGES = (
     "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
     "libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xkb1 "
     "libwayland-cursor0 libwayland-egl1"
@@ -107,7 +107,7 @@ def _missing_library(reason: str) -> ErrorInfo:
     library = reason.partition(":")[0]
     return _no_window(
         f"the system lacks {library}",
-        f"On Debian and Ubuntu: sudo apt install {_PACKAGES}. {_WITHOUT}",
+        f"On Debian and Ubuntu: sudo apt install {PACKAGES}. {_WITHOUT}",
         reason,
     )
 

@@ -1,11 +1,12 @@
 """A combo box with our own arrow."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS, S
 from ui.theme.theme import SCALES, Theme
+from ui.widgets.wheel import PassedByWheel
 
 # How Qt marks the separators of a combo box.
 _SEPARATOR = "separator"
@@ -14,8 +15,8 @@ _TEXT = 3
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 
-class ChoiceBox(QComboBox):
-    """A drop-down list. Turning the wheel over it scrolls the form, not the choice."""
+class ChoiceBox(PassedByWheel, QComboBox):
+    """A drop-down list."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,10 +46,6 @@ class ChoiceBox(QComboBox):
             left = XS + 1 if self.isRightToLeft() else self.width() - ICON - XS - 1
             icon = self._theme.icon("chevron", self._theme.colours.muted)
             icon.paint(painter, left, (self.height() - ICON) // 2, ICON, ICON)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
-        """Leave the wheel to the form."""
-        event.ignore()
 
 
 class _ChoiceDelegate(QStyledItemDelegate):

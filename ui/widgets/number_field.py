@@ -1,13 +1,13 @@
 """Fields for numbers, without the small arrows: a slider or two buttons beside them do that."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT, XS
+from ui.widgets.wheel import PassedByWheel
 
 
-class WholeField(QSpinBox):
+class WholeField(PassedByWheel, QSpinBox):
     """A whole number."""
 
     def __init__(
@@ -17,10 +17,6 @@ class WholeField(QSpinBox):
         self.setRange(low, high)
         self.setSingleStep(step)
         _set_up(self)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
-        """Leave the wheel to the form."""
-        event.ignore()
 
 
 class SizedField(WholeField):
@@ -33,7 +29,7 @@ class SizedField(WholeField):
         return round(value / step) * step
 
 
-class DecimalField(QDoubleSpinBox):
+class DecimalField(PassedByWheel, QDoubleSpinBox):
     """A number with up to two decimals, shown without trailing zeros."""
 
     def __init__(
@@ -50,10 +46,6 @@ class DecimalField(QDoubleSpinBox):
         text = self.locale().toString(val, "f", 2)
         return text.rstrip("0").removesuffix(self.locale().decimalPoint())
 
-    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
-        """Leave the wheel to the form."""
-        event.ignore()
-
 
 def _set_up(field: QAbstractSpinBox) -> None:
     # Its arrows have no width in the stylesheet; without them at all Qt leaves no room for text.
@@ -62,4 +54,3 @@ def _set_up(field: QAbstractSpinBox) -> None:
     field.setKeyboardTracking(False)
     field.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     field.lineEdit().setTextMargins(0, 0, XS, 0)
-    field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

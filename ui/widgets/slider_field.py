@@ -1,22 +1,18 @@
 """A number with its name, a field to type it and a slider to find it."""
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
 from ui.theme.metrics import S
 from ui.widgets.labels import buddy_label
 from ui.widgets.number_field import DecimalField, WholeField
+from ui.widgets.wheel import PassedByWheel
 
 _FIELD_WIDTH = 60
 
 
-class QuietSlider(QSlider):
+class QuietSlider(PassedByWheel, QSlider):
     """A slider that leaves the wheel to the form."""
-
-    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
-        """Leave the wheel to the form."""
-        event.ignore()
 
 
 class SliderField(QWidget):

@@ -1,0 +1,158 @@
+"""A person before the window: sees what is on the screen, and has a mouse, a wheel and keys."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.app.folders import folders_in
+
+ROOT = Path(__file__).parents[3]
+# Generous: nothing here depends on how long things take.
+_PATIENCE_S = 60.0
+_WHEEL_UP, _WHEEL_DOWN = 4, 5
+Point = tuple[int, int]
+
+
+class RealWindow:
+    """The application in a process of its own, in folders of its own.
+
+    Widgets are given as expressions; see the package.
+    """
+
+    def __init__(self, folder: Path, display: str, files: Sequence[str] = ()) -> None:
+        self.paths = folders_in(folder)
+        self._variables = {**os.environ, "DISPLAY": display}
+        # Another's look, screen or display server.
+        for name in ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY", "QT_SCALE_FACTOR"):
+            self._variables.pop(name, None)
+        folders = {f"SAFELIGHT_{name.upper()}": name for name in self.paths.__slots__}
+        own = {name: str(getattr(self.paths, path)) for name, path in folders.items()}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.ui.real_window.probed_application", *files],
+            env={**self._variables, **own, "SAFELIGHT_THEME": "dark"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        try:
+            self.wait_for("window.isActiveWindow()")
+        except BaseException:
+            self.kill()
+            raise
+
+    # --- what the application says of itself ---
+
+    def ask(self, expression: str) -> Any:
+        """The value of an expression in the application, as JSON has it."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(expression) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise AssertionError(f"the application ended, status {self._process.wait()}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise AssertionError(f"{expression}\n{answer['error']}")
+        return answer["value"]
+
+    def wait_for(self, expression: str) -> Any:
+        """Until an expression is true; its value."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while not (value := self.ask(expression)):
+            if time.monotonic() > deadline:
+                raise TimeoutError(expression)
+            time.sleep(0.02)
+        return value
+
+    def place(self, widget: str) -> Point:
+        """The middle of a widget, in pixels of the screen."""
+        x, y = self.ask(f"{widget}.mapToGlobal({widget}.rect().center()).toTuple()")
+        return x, y
+
+    def see(self, path: Path) -> Path:
+        """Keep a picture of the whole screen."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        assert self.ask(f"application.primaryScreen().grabWindow(0).save({str(path)!r})")
+        return path
+
+    # --- mouse, wheel and keys ---
+
+    def point_at(self, at: str | Point) -> None:
+        """Move the mouse onto a widget, or to a place on the screen."""
+        x, y = self.place(at) if isinstance(at, str) else at
+        self._xdotool("mousemove", str(x), str(y))
+
+    def click(self, at: str | Point, button: int = 1) -> None:
+        """Press and let go."""
+        self.point_at(at)
+        self._xdotool("click", str(button))
+
+    def wheel(self, at: str | Point, notches: int) -> None:
+        """Turn the wheel there; down where positive."""
+        self.point_at(at)
+        button = _WHEEL_DOWN if notches > 0 else _WHEEL_UP
+        self._xdotool("click", "--repeat", str(abs(notches)), "--delay", "15", str(button))
+
+    def press(self, at: str | Point) -> None:
+        """Press the mouse there, and hold it."""
+        self.point_at(at)
+        self._xdotool("mousedown", "1")
+
+    def let_go(self) -> None:
+        """Let go of the mouse where it is."""
+        self._xdotool("mouseup", "1")
+
+    def drag(self, start: str | Point, *stops: Point) -> None:
+        """Press, and move by way of these places in steps, as a hand does; `let_go` drops."""
+        self.press(start)
+        x, y = self.place(start) if isinstance(start, str) else start
+        for end_x, end_y in stops:
+            steps = max(abs(end_x - x), abs(end_y - y)) // 8 + 1
+            for step in range(1, steps + 1):
+                self.point_at((x + (end_x - x) * step // steps, y + (end_y - y) * step // steps))
+            x, y = end_x, end_y
+
+    def key(self, *keys: str) -> None:
+        """Press keys one after another, by X's names: Escape, ctrl+e, alt+F4."""
+        self._xdotool("key", *keys)
+
+    def write(self, text: str) -> None:
+        """Type a text."""
+        self._xdotool("type", "--delay", "5", text)
+
+    # --- beginning and end ---
+
+    def put_back(self) -> None:
+        """As after the first start, for the next test."""
+        self.ask("[dialog.reject() for dialog in window.findChildren(QtWidgets.QDialog)]")
+        self.ask("session.cancel_all()")
+        self.ask("state.load_request(type(state.build_request())(prompt=''))")
+        self.ask("setattr(state, 'checkpoint', session.checkpoints.starter)")
+        self.ask("setattr(state, 'seed', None)")
+        self.ask("[session.notices.dismiss(one.number) for one in session.notices.notices]")
+        self.ask("form.verticalScrollBar().setValue(0)")
+        self.ask("form.prompt.setFocus()")
+
+    def close(self) -> int:
+        """Close the window as its frame's button does; the exit status."""
+        self.ask("QtCore.QTimer.singleShot(0, window.close)")
+        return self._end()
+
+    def kill(self) -> None:
+        """End the process at once, as `kill -9` does."""
+        self._process.kill()
+        self._end()
+
+    def _end(self) -> int:
+        self._process.communicate(timeout=_PATIENCE_S)
+        return self._process.returncode
+
+    def _xdotool(self, *arguments: str) -> None:
+        subprocess.run(["xdotool", *arguments], env=self._variables, check=True)

@@ -1,0 +1,147 @@
+"""The wheel scrolls: no control of any panel or dialog changes or takes the focus by it."""
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QScrollBar,
+    QWidget,
+)
+
+import ui.dialogs
+from engine.api.checkpoints import CheckpointInfo, FittingFile, Gap
+from tests.ui.conftest import Desk
+from ui.dialogs.checkpoint_dialog import CheckpointDialog
+from ui.dialogs.device_dialog import DeviceDialog
+from ui.dialogs.mask_dialog import MaskDialog
+from ui.pictures import ReadPicture
+from ui.theme.theme import Theme
+
+# What WheelFocus has beyond StrongFocus.
+BY_WHEEL = Qt.FocusPolicy.WheelFocus.value & ~Qt.FocusPolicy.StrongFocus.value
+NOTCH = QPoint(0, -120)
+
+
+def mask_dialog(desk: Desk, theme: Theme) -> QDialog:
+    image = QImage(64, 64, QImage.Format.Format_RGB32)
+    picture = ReadPicture("a.png", image, 64, 64)
+    return MaskDialog(desk.session, theme, picture, desk.window)
+
+
+DIALOGS: dict[type[QDialog], Callable[[Desk, Theme], QDialog]] = {
+    CheckpointDialog: lambda desk, theme: CheckpointDialog(desk.session, theme, desk.window),
+    DeviceDialog: lambda desk, theme: DeviceDialog(desk.session.devices, desk.window),
+    MaskDialog: mask_dialog,
+}
+
+
+def test_every_dialog_is_looked_at() -> None:
+    for module in pkgutil.iter_modules(ui.dialogs.__path__, "ui.dialogs."):
+        importlib.import_module(module.name)
+    ours = {kind for kind in QDialog.__subclasses__() if kind.__module__.startswith("ui.")}
+    assert ours == set(DIALOGS)
+
+
+def fill(desk: Desk, theme: Theme) -> None:
+    """Bring what is not always there: rows for parts that a checkpoint lacks, start pictures."""
+    form = desk.window.form
+    gap = Gap(
+        component="vae", label="VAE", option="vae", fits=(FittingFile(path="/a.safetensors"),)
+    )
+    form.checkpoint.gaps.show_gaps(lacking(gap))
+    for row in (form.inputs.card, form.inputs.sliders, form.refiner, form.refiner.switch):
+        row.show()
+    QApplication.processEvents()
+
+
+def lacking(gap: Gap) -> CheckpointInfo:
+    return CheckpointInfo(
+        path="/a",
+        family="sd1",
+        variant="base",
+        prediction="epsilon",
+        default_size=512,
+        components=(),
+        missing=("vae",),
+        evidence=(),
+        ignored_keys=0,
+        digest="",
+        gaps=(gap,),
+    )
+
+
+def controls(top: QWidget) -> list[QWidget]:
+    kinds = (QComboBox, QAbstractSpinBox, QAbstractSlider)
+    return [
+        widget
+        for widget in top.findChildren(QWidget)
+        if isinstance(widget, kinds) and not isinstance(widget, QScrollBar)
+    ]
+
+
+def value(control: QWidget) -> object:
+    if isinstance(control, QComboBox):
+        return control.currentIndex()
+    if isinstance(control, QAbstractSlider):
+        return control.value()
+    assert isinstance(control, QAbstractSpinBox)
+    return control.text()
+
+
+def test_nothing_takes_the_focus_by_the_wheel(desk: Desk, theme: Theme) -> None:
+    fill(desk, theme)
+    tops = [desk.window, *(make(desk, theme) for make in DIALOGS.values())]
+    greedy = [
+        f"{type(widget).__name__} in {type(widget.parent()).__name__}"
+        for top in tops
+        for widget in (top, *top.findChildren(QWidget))
+        if widget.focusPolicy().value & BY_WHEEL
+    ]
+    assert greedy == []
+
+
+def test_turning_the_wheel_over_any_control_changes_nothing(desk: Desk, theme: Theme) -> None:
+    fill(desk, theme)
+    window, form = desk.window, desk.window.form
+    found = [control for control in controls(window) if control.isVisible()]
+    assert len(found) > 15
+    for control in found:
+        form.ensureWidgetVisible(control)
+        turn_over(window, control)
+
+
+@pytest.mark.parametrize("kind", DIALOGS)
+def test_turning_the_wheel_in_a_dialog_changes_nothing(
+    desk: Desk, theme: Theme, kind: type[QDialog]
+) -> None:
+    dialog = DIALOGS[kind](desk, theme)
+    dialog.show()
+    desk.wait(dialog.isActiveWindow)
+    for control in controls(dialog):
+        turn_over(dialog, control)
+    dialog.reject()
+
+
+def turn_over(top: QWidget, control: QWidget) -> None:
+    """A notch over the control, while another has the focus and while it has it itself."""
+    other = next(one for one in top.findChildren(QWidget) if one.focusPolicy().value)
+    handle = top.windowHandle()
+    for focused in (other, control):
+        focused.setFocus()
+        before, had = value(control), QApplication.focusWidget()
+        place = control.mapTo(top, control.rect().center())
+        QTest.wheelEvent(handle, QPointF(place), NOTCH)
+        QTest.wheelEvent(handle, QPointF(place), -NOTCH)
+        QTest.wheelEvent(handle, QPointF(place), -NOTCH)
+        assert value(control) == before, control
+        assert QApplication.focusWidget() is had, control
