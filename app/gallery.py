@@ -83,6 +83,15 @@ class GalleryStore(QObject):
         row = bisect_left(self._pictures, _newest_first(picture), key=_newest_first)
         return row if self._pictures[row : row + 1] == [picture] else None
 
+    def open(self, folder: Path) -> None:
+        """Follow another folder from now on."""
+        if folder != self.folder:
+            self.folder = folder
+            watched = self._watcher.directories()
+            if watched:
+                self._watcher.removePaths(watched)
+            self.refresh()
+
     def refresh(self) -> None:
         """Read the folder again, off this thread."""
         if self._scanning:

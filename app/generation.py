@@ -35,6 +35,8 @@ from engine.api.values import (
 MOST_CHARACTERS = 10_000
 # Of every checkpoint's latents, in pixels.
 _CELL = 8
+# Of sizes that are made smaller: all networks take its multiples.
+_STEP = 64
 # By how much a picture's sides may exceed those that a checkpoint was trained for.
 _LARGER = 1.5
 STARTER_PROMPT = "a red house by the sea at night"
@@ -297,6 +299,12 @@ def fitting_size(width: int, height: int, side: int) -> tuple[int, int]:
     area, most = width * height, (_LARGER * side) ** 2
     scale = 1.0 if side**2 / _LARGER <= area <= most else side / area**0.5
     return _whole(width * scale), _whole(height * scale)
+
+
+def smaller_size(width: int, height: int) -> tuple[int, int] | None:
+    """The next smaller size in this shape, of about half the area; None where there is none."""
+    sides = tuple(max(MIN_SIDE, side * 3 // 4 // _STEP * _STEP) for side in (width, height))
+    return None if sides == (width, height) else (sides[0], sides[1])
 
 
 def _whole(side: float) -> int:

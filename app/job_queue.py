@@ -145,9 +145,11 @@ class JobQueue(QObject):
             self._client.cancel_job(self.running.id)
         self._record(AllCancelAsked())
 
-    def retry(self, job_id: str) -> None:
-        """Queue a job again, where it stands, that failed or was cancelled."""
-        self._record(Retried(job=job_id))
+    def retry(
+        self, job_id: str, request: GenerateRequest | None = None, out: str | None = None
+    ) -> None:
+        """Queue a job again, where it stands, that failed or was cancelled; as it was, or so."""
+        self._record(Retried(job=job_id, request=request, out=out))
 
     def move(self, job_id: str, position: int) -> None:
         """Put a job that waits at this position of `jobs`, 0 is the first."""

@@ -153,13 +153,16 @@ class CancelAsked(JobEntry, frozen=True, kw_only=True):
 
 
 class Retried(JobEntry, frozen=True, kw_only=True):
-    """The user wants it after all, or again."""
+    """The user wants it after all, or again: perhaps with another request, or to another place."""
+
+    request: GenerateRequest | None = None
+    out: str | None = None
 
     def apply(self, job: Job) -> Job | None:
         """A failed or cancelled job waits again, as if it were new."""
         if job.state not in (JobState.FAILED, JobState.CANCELLED):
             return None
-        return Job(id=job.id, request=job.request, out=job.out)
+        return Job(id=job.id, request=self.request or job.request, out=self.out or job.out)
 
 
 class Kept(JobEntry, frozen=True, kw_only=True):

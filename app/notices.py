@@ -1,29 +1,21 @@
 """What the user is told: failures with what to do about them, and notes."""
 
-from enum import StrEnum
-
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
+from app.remedies import NoticeAction, actions, advice
 from engine.api.values import ErrorInfo
 
 # Older ones are dropped: nobody reads a hundred, and the log has them.
 _MOST = 20
 
 
-class Remedy(StrEnum):
-    """What can be done about a notice with one press."""
-
-    RETRY = "retry"
-    UNDO_TRASH = "undo_trash"
-    CANCEL_ALL = "cancel_all"
-
-
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to tell. `error` is None for a note, which the others say in full.
 
     `details` are sentences that belong to it, each by itself.
-    `subjects` are what the remedy is for: a job, or a picture's path in the trash and before.
+    `actions` are what can be done about it with one press, the best first; `subjects` are what
+    they are for: a job, or a picture's path in the trash and before.
     """
 
     number: int
@@ -31,7 +23,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     hint: str = ""
     details: tuple[str, ...] = ()
     error: ErrorInfo | None = None
-    remedy: Remedy | None = None
+    actions: tuple[NoticeAction, ...] = ()
     subjects: tuple[str, ...] = ()
 
 
@@ -45,18 +37,16 @@ class NoticeState(QObject):
         self.notices: tuple[Notice, ...] = ()
         self._next = 0
 
-    def tell_error(
-        self, error: ErrorInfo, *, remedy: Remedy | None = None, subjects: tuple[str, ...] = ()
-    ) -> None:
-        """Tell of a failure. The same failure again replaces the one before."""
+    def tell_error(self, error: ErrorInfo, *, job: str | None = None) -> None:
+        """Tell of a failure, of a job that ended by it. The same again replaces the one before."""
         self._add(
             Notice(
                 number=self._next,
                 message=error.message,
-                hint=error.hint,
+                hint=advice(error),
                 error=error,
-                remedy=remedy,
-                subjects=subjects,
+                actions=actions(error, of_a_job=job is not None),
+                subjects=() if job is None else (job,),
             )
         )
 
@@ -66,7 +56,7 @@ class NoticeState(QObject):
         hint: str = "",
         *,
         details: tuple[str, ...] = (),
-        remedy: Remedy | None = None,
+        actions: tuple[NoticeAction, ...] = (),
         subjects: tuple[str, ...] = (),
     ) -> None:
         """Tell something that is no failure."""
@@ -76,7 +66,7 @@ class NoticeState(QObject):
                 message=message,
                 hint=hint,
                 details=details,
-                remedy=remedy,
+                actions=actions,
                 subjects=subjects,
             )
         )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import qVersion
 
+from app.remedies import advice
 from engine.api.values import ErrorInfo
 
 _LONGEST = 20_000
@@ -18,7 +19,7 @@ def error_report(error: ErrorInfo) -> str:
         f"{platform.platform()}, Python {platform.python_version()}, Qt {qVersion()}",
         f"Code: {error.code.value}",
         error.message,
-        error.hint,
+        advice(error),
         error.detail,
     )
     text = "\n".join(line for line in lines if line)

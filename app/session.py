@@ -22,11 +22,13 @@ from app.generation import (
 )
 from app.job_queue import Job, JobQueue, JobState
 from app.masks import keep_mask
-from app.notices import Notice, NoticeState, Remedy
+from app.notices import Notice, NoticeState
 from app.paths import Paths
 from app.picture_settings import PictureSettings, read_settings
 from app.progress import ProgressState
 from app.prompt_state import PromptStates
+from app.remedies import NoticeAction
+from app.retries import Retries
 from app.trash import Trashed, move_to_trash, restore
 from app.view import ViewState
 from engine.api.checkpoints import CheckpointInfo
@@ -78,6 +80,7 @@ class Session(QObject):
         self.progress = ProgressState(parent=self)
         self.notices = NoticeState(self)
         self.view = ViewState(self)
+        self.retries = Retries(queue, self.view)
         self._newest = ""
         self._looked_with = self.generation.components
         self._connect()
@@ -132,12 +135,12 @@ class Session(QObject):
             self.notices.tell(
                 self.tr("Pictures were waiting when Safelight closed: {n}.").format(n=waiting),
                 self.tr("They are being made now."),
-                remedy=Remedy.CANCEL_ALL,
+                actions=(NoticeAction.CANCEL_ALL,),
             )
 
     def _tell_failure(self, job: Job) -> None:
         if job.state is JobState.FAILED and job.error is not None:
-            self.notices.tell_error(job.error, remedy=Remedy.RETRY, subjects=(job.id,))
+            self.notices.tell_error(job.error, job=job.id)
 
     # --- making pictures ---
 
@@ -239,19 +242,29 @@ class Session(QObject):
             lambda restored: self._on_restored(path, restored=restored),
         )
 
-    def remedy(self, notice: Notice) -> None:
-        """Do what a notice offers, and take it away."""
+    def act(self, notice: Notice, action: NoticeAction) -> None:
+        """Do what a notice offers, where that needs no choice, and take it away."""
         self.notices.dismiss(notice.number)
-        match notice.remedy:
-            case Remedy.RETRY:
-                self.queue.retry(notice.subjects[0])
-                self.view.follow()
-            case Remedy.UNDO_TRASH:
+        match action:
+            case NoticeAction.RETRY:
+                self.retries.again(notice)
+            case NoticeAction.RETRY_SMALLER:
+                self.retries.smaller(notice)
+            case NoticeAction.CHECK_DEVICES:
+                self.devices.check_again()
+            case NoticeAction.UNDO_TRASH:
                 self.undo_trash(*notice.subjects)
-            case Remedy.CANCEL_ALL:
+            case NoticeAction.CANCEL_ALL:
                 self.cancel_all()
-            case None:
+            case _:
                 pass
+
+    def save_elsewhere(self, notice: Notice, folder: Path) -> None:
+        """Save pictures to another folder from now on, first the one that could not be saved."""
+        self.notices.dismiss(notice.number)
+        self.output = folder
+        self.gallery.open(folder)
+        self.retries.elsewhere(notice, folder)
 
     def _neighbour(self, path: str) -> str | None:
         """The picture to look at when this one is gone."""
@@ -264,10 +277,10 @@ class Session(QObject):
         self.gallery.refresh()
         name = Path(trashed.path).name
         if trashed.moved:
-            undo = Remedy.UNDO_TRASH if trashed.trash_path else None
+            undo = (NoticeAction.UNDO_TRASH,) if trashed.trash_path else ()
             self.notices.tell(
                 self.tr("{name} is in the trash.").format(name=name),
-                remedy=undo,
+                actions=undo,
                 subjects=(trashed.trash_path, trashed.path),
             )
         else:

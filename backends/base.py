@@ -185,8 +185,20 @@ class OperatorSet:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingPackage:
+    """A package that a backend needs, by its name on PyPI, and the sentence that says so."""
+
+    name: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
-    """A piece of hardware as one backend sees it; `unusable` is the reason it cannot be used."""
+    """A piece of hardware as one backend sees it; `unusable` is the reason it cannot be used.
+
+    `install` names the packages on PyPI that would change that, where some are all that is missing:
+    "torch" is meant in the build for this machine.
+    """
 
     backend: str
     id: str
@@ -196,6 +208,7 @@ class Device:
     unusable: str | None = None
     # Whether it may be chosen when the user has no wish.
     automatic: bool = True
+    install: tuple[str, ...] = ()
 
     @property
     def usable(self) -> bool:

@@ -27,6 +27,7 @@ from backends.base import (
     Device,
     Graph,
     MemoryInfo,
+    MissingPackage,
     OperatorSet,
     Precision,
     Progress,
@@ -170,13 +171,13 @@ class TensorRtBackend(Backend):
             raise
 
 
-def _judge(card: Card) -> tuple[Precision, ...] | str:
+def _judge(card: Card) -> tuple[Precision, ...] | MissingPackage | str:
     """What TensorRT computes in on a card, or why not at all."""
     if card.capability < _TURING:
         return f"TensorRT starts with compute capability 7.5 (this is {card.generation})"
     package = _serving(card)
     if find_spec(package) is None:
-        return f"{package} is not installed: `python -m pip install {package}`"
+        return MissingPackage(package, f"{package} is not installed")
     old = cards.too_old(card, _RTX_DRIVER, "TensorRT-RTX") if package == _RTX else None
     if old:
         return old

@@ -27,6 +27,7 @@ from backends.base import (
     Device,
     Graph,
     MemoryInfo,
+    MissingPackage,
     OperatorSet,
     Precision,
     Progress,
@@ -188,7 +189,7 @@ def provider_options(
     return options
 
 
-def _judge(card: Card) -> tuple[Precision, ...] | str:
+def _judge(card: Card) -> tuple[Precision, ...] | MissingPackage | str:
     """What TensorRT-RTX computes in on a card, or why not at all."""
     if card.capability not in _CAPABILITIES and card.capability < _NEWEST:
         return (
@@ -197,7 +198,7 @@ def _judge(card: Card) -> tuple[Precision, ...] | str:
         )
     package = _package()
     if package is None:
-        return f"the plug-in is not installed: `python -m pip install {next(iter(_PACKAGES))}`"
+        return MissingPackage(next(iter(_PACKAGES)), "the plug-in is not installed")
     old = cards.too_old(card, _PACKAGES[package], package)
     if old:
         return old

@@ -3,23 +3,37 @@
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from engine.api.remedies import MakeSmaller, Remedy
 from engine.api.values import ErrorCode, ErrorInfo
 
 
 class EngineError(Exception):
-    """A failure with a code, one sentence of what happened and one of what to do about it."""
+    """A failure with a code, one sentence of what happened and one of what to do about it.
 
-    def __init__(self, code: ErrorCode, message: str, hint: str = "", detail: str = "") -> None:
+    What is to be done differently in the window and on the command line is in `remedies`: a `hint`
+    names no option, no command and no button.
+    """
+
+    def __init__(
+        self,
+        code: ErrorCode,
+        message: str,
+        hint: str = "",
+        detail: str = "",
+        *,
+        remedies: tuple[Remedy, ...] = (),
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
         self.hint = hint
         self.detail = detail
+        self.remedies = remedies
 
     @property
     def info(self) -> ErrorInfo:
         """The same failure as data, for the protocol and for records."""
-        return ErrorInfo(self.code, self.message, self.hint, self.detail)
+        return ErrorInfo(self.code, self.message, self.hint, self.detail, self.remedies)
 
 
 class Cancelled(EngineError):  # noqa: N818 (a decision of the user, not a fault)
@@ -29,15 +43,16 @@ class Cancelled(EngineError):  # noqa: N818 (a decision of the user, not a fault
         super().__init__(ErrorCode.CANCELLED, "Cancelled.")
 
 
+def out_of_memory(message: str, detail: str) -> EngineError:
+    """The error for memory that ran out, of the machine or of a device."""
+    hint = "Closing other programs may help."
+    return EngineError(ErrorCode.OUT_OF_MEMORY, message, hint, detail, remedies=(MakeSmaller(),))
+
+
 @contextmanager
 def host_memory_errors() -> Generator[None]:
     """Memory that runs out in our own arrays, as the error that says so."""
     try:
         yield
     except MemoryError as error:
-        raise EngineError(
-            ErrorCode.OUT_OF_MEMORY,
-            "There is not enough memory.",
-            "Make the picture smaller, or close other programs.",
-            str(error),
-        ) from error
+        raise out_of_memory("There is not enough memory.", str(error)) from error

@@ -2,7 +2,9 @@
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from app.remedies import remedy_words
 from engine.api.messages import DeviceInfo
+from engine.api.remedies import InstallPackages
 
 translate = QCoreApplication.translate
 
@@ -24,7 +26,7 @@ def device_words(device: DeviceInfo, choice: str) -> str:
     if choice:
         return translate("devices", "In use: {reason}.").format(reason=choice)
     if device.unusable:
-        return device.unusable
+        return with_packages(device.unusable, device.install)
     if device.failure:
         return translate("devices", "Comes last, because a job failed on it: {reason}").format(
             reason=device.failure
@@ -37,6 +39,14 @@ def device_words(device: DeviceInfo, choice: str) -> str:
     if not device.checked:
         return translate("devices", "Not tried yet.")
     return translate("devices", "Works.")
+
+
+def with_packages(reason: str, packages: tuple[str, ...]) -> str:
+    """Why a device cannot be used, and what would have to be installed for it."""
+    if not packages:
+        return reason
+    needed = remedy_words(InstallPackages(packages=packages))
+    return f"{reason[:1].upper()}{reason[1:]}. {needed}"
 
 
 def _milliseconds(value: float) -> str:

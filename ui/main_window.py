@@ -52,7 +52,7 @@ class MainWindow(QMainWindow):
         self.form = FormPanel(session, theme, actions)
         self.generate = GeneratePanel(session, theme, actions)
         self.devices = DevicePanel(session, theme)
-        self.notices = NoticePanel(session, theme)
+        self.notices = NoticePanel(session, theme, actions)
         self.canvas = CanvasPanel(session, theme, actions)
         self.info = InfoPanel(session, theme, actions)
         self.strip = StripPanel(session, theme, actions, self.thumbnails)

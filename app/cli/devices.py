@@ -5,10 +5,12 @@ import argparse
 import msgspec
 
 from app.cli.adapters import AdapterOutput, adapter_rows, find_adapters
+from app.cli.remedies import remedy_words
 from app.cli.terminal import print_error, print_json, print_note, print_table
 from app.paths import find_paths
 from backends.base import Cancellation
 from engine.api.messages import DeviceInfo, PrecisionFigures
+from engine.api.remedies import InstallPackages
 from engine.errors import Cancelled, EngineError
 from engine.jobs.devices import Devices
 
@@ -17,6 +19,8 @@ HELP = "list backends and devices, and how fast each is here"
 
 class DeviceOutput(msgspec.Struct, frozen=True):
     """A device in the JSON output; `reason` says why it cannot be used.
+
+    `install` names the packages that would change that, where some are all that is missing.
 
     `verdict` is how it did when it was run, with `figures` by precision: the median milliseconds
     of SD 1.5's blocks, and the difference from the cpu backend. `failure` is why a job had to go
@@ -32,6 +36,7 @@ class DeviceOutput(msgspec.Struct, frozen=True):
     memory_total_bytes: int
     memory_free_bytes: int
     reason: str = ""
+    install: tuple[str, ...] = ()
     verdict: str = ""
     figures: tuple[PrecisionFigures, ...] = ()
     failure: str = ""
@@ -117,12 +122,19 @@ def list_devices(devices: Devices) -> list[DeviceOutput]:
 def device_verdict(device: DeviceOutput) -> str:
     """In a few words, for a table."""
     if not device.usable:
-        return f"not usable: {device.reason}"
+        return f"not usable: {unusable_words(device)}"
     if device.failure:
         return f"usable, but it failed in an earlier job: {device.failure}"
     wrong = [f"{f.precision} is wrong: {f.problem}" for f in device.figures if f.problem]
     right = "usable" if device.automatic else "usable on request"
     return "; ".join([right, *wrong])
+
+
+def unusable_words(device: DeviceOutput) -> str:
+    """Why it cannot be used, and how to install what would change that."""
+    if not device.install:
+        return device.reason
+    return f"{device.reason}. {remedy_words(InstallPackages(packages=device.install))}"
 
 
 def _output(device: DeviceInfo) -> DeviceOutput:
@@ -136,6 +148,7 @@ def _output(device: DeviceInfo) -> DeviceOutput:
         memory_total_bytes=device.memory_total_bytes,
         memory_free_bytes=device.memory_free_bytes,
         reason=device.unusable,
+        install=device.install,
         verdict=device.verdict,
         figures=device.figures,
         failure=device.failure,

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from app.cli.adapters import adapter_rows, find_adapters
-from app.cli.devices import DeviceOutput, check_hardware, list_devices
+from app.cli.devices import DeviceOutput, check_hardware, list_devices, unusable_words
 from app.cli.terminal import print_json, print_table
 from app.paths import Paths, find_paths, starter_checkpoint
 from engine.api.request import GenerateRequest
@@ -136,7 +136,7 @@ def _pictures(found: list[DeviceOutput], devices: Devices) -> Iterator[CheckOutp
                 continue
             name = f"picture on {device.backend}"
             if not device.usable:
-                yield CheckOutput(name, True, f"not usable: {device.reason}")
+                yield CheckOutput(name, True, f"not usable: {unusable_words(device)}")
                 continue
             try:
                 pixels, seconds = _picture(device.backend, Path(folder), devices)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from app.checkpoints import find_checkpoint
 from app.cli import overrides
+from app.cli.remedies import part_option
 from app.cli.terminal import ByteBar, harmless, print_json
 from app.paths import find_paths, starter_checkpoint
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, Gap
@@ -109,12 +110,13 @@ def _print(output: CheckpointInfo, tensors: str | None) -> None:
 def _missing(gap: Gap) -> Iterator[str]:
     """The part, and how to supply it with each of the person's files that fits."""
     if not gap.fits:
-        yield f"  {gap.component:<15}missing: supply it with {gap.option} FILE; none of yours fits"
+        option = part_option(gap.component)
+        yield f"  {gap.component:<15}missing: supply it with {option} FILE; none of yours fits"
         return
     yield f"  {gap.component:<15}missing: supply it with one of these, the best first"
     for fit in gap.fits:
         of = f"  (of the {fit.family} checkpoint)" if fit.family else ""
-        yield f"  {'':<15}{gap.option} {shlex.quote(fit.path)}{of}"
+        yield f"  {'':<15}{part_option(gap.component)} {shlex.quote(fit.path)}{of}"
 
 
 def _said(card: CheckpointCard) -> Iterator[str]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from app.cli.remedies import advice
 from app.time_left import TimeLeft
 from engine.api.values import ErrorInfo, Phase
 from engine.families.base import LatentFormat
@@ -42,7 +43,7 @@ class Usage(Exception):  # noqa: N818 (named for what it reports)
 
 def print_error(error: ErrorInfo) -> None:
     """One line of what happened and what to do; the technical detail where asked for."""
-    line = " ".join(filter(None, (f"safelight: {error.message}", error.hint)))
+    line = " ".join(filter(None, (f"safelight: {error.message}", advice(error))))
     print(harmless(line), file=sys.stderr)
     if error.detail and os.environ.get("SAFELIGHT_DEBUG"):
         print(error.detail, file=sys.stderr)

@@ -37,10 +37,7 @@ from backends.base import (
 )
 from backends.torch_device import devices
 
-_INSTALL = (
-    "torch is not installed: `python -m pip install torchruntime` and `torchruntime install` find "
-    "the build for this machine"
-)
+_NOT_INSTALLED = "torch is not installed"
 _IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, NameError, ValueError)
 
 
@@ -72,7 +69,10 @@ class TorchBackend(Backend):
         torch = _torch()
         if isinstance(torch, str):
             name = hardware.cpu_name()
-            return [Device(self.name, "cpu", name, unusable=torch, automatic=False)]
+            install = (devices.PACKAGE,) if torch == _NOT_INSTALLED else ()
+            return [
+                Device(self.name, "cpu", name, unusable=torch, automatic=False, install=install)
+            ]
         return devices.found(torch)
 
     def operators(self, device: Device) -> OperatorSet:
@@ -129,7 +129,7 @@ def _upsampling(device: Device) -> UpsamplingForm:
 def _torch() -> Any:
     """The torch module, or why there is none."""
     if find_spec("torch") is None:
-        return _INSTALL
+        return _NOT_INSTALLED
     try:
         import torch
     except _IMPORT_FAULTS as error:

@@ -19,6 +19,8 @@ from backends.hardware.nvidia import computes_wrongly_in_half
 BACKEND = "torch_device"
 # What Intel sells as a card; B370 and B390 are parts of processors, as are all other names.
 _INTEL_CARD = re.compile(r"Arc\(TM\) (Pro )?(?!B3[79]0\b)[AB]\d{2,3}|Data Center|\b(Flex|Max)\b")
+# On PyPI; another build is needed for each vendor's hardware.
+PACKAGE = "torch"
 # From Volta on, half precision is faster than single.
 _FAST_HALF = (7, 0)
 _FAULTS = (AssertionError, AttributeError, ImportError, OSError, RuntimeError, ValueError)
@@ -68,12 +70,12 @@ def _cuda_device(torch: Any, index: int) -> Device:
         target = torch.cuda.get_device_properties(index).gcnArchName.partition(":")[0]
         # HSA_OVERRIDE_GFX_VERSION changes the name that is told.
         if target not in compiled:
-            return Device(BACKEND, address, name, unusable=_no_kernels(torch, target, compiled))
+            return _without_kernels(address, name, target, compiled, torch)
         return Device(BACKEND, address, name, (Precision.F16, Precision.BF16, Precision.F32))
     capability = tuple(torch.cuda.get_device_capability(index))
     if not _has_kernels(capability, compiled):
         target = f"sm_{capability[0]}{capability[1]}"
-        return Device(BACKEND, address, name, unusable=_no_kernels(torch, target, compiled))
+        return _without_kernels(address, name, target, compiled, torch)
     return Device(BACKEND, address, name, _cuda_precisions(name, capability))
 
 
@@ -109,11 +111,12 @@ def _has_kernels(capability: tuple[int, ...], compiled: list[str]) -> bool:
     return False
 
 
-def _no_kernels(torch: Any, target: str, compiled: list[str]) -> str:
-    return (
-        f"torch {torch.__version__} has no kernels for {target}, only for {', '.join(compiled)}: "
-        "`torchruntime install` finds a build that has"
-    )
+def _without_kernels(
+    address: str, name: str, target: str, compiled: list[str], torch: Any
+) -> Device:
+    kernels = f"no kernels for {target}, only for {', '.join(compiled)}"
+    reason = f"torch {torch.__version__} has {kernels}; another build has them"
+    return Device(BACKEND, address, name, unusable=reason, install=(PACKAGE,))
 
 
 def _xpu(torch: Any) -> list[Device]:

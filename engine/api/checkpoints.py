@@ -44,12 +44,11 @@ class FittingFile(msgspec.Struct, frozen=True, kw_only=True):
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
     """A part that a checkpoint lacks, and which of the person's files fit, the best first.
 
-    `label` names it in a sentence, `option` on the command line.
+    `component` as in `ComponentFiles`; `label` names it in a sentence.
     """
 
     component: str
     label: str
-    option: str
     fits: tuple[FittingFile, ...] = ()
 
 

@@ -21,6 +21,7 @@ class PrecisionFigures(msgspec.Struct, frozen=True, kw_only=True):
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A device as one backend sees it; `unusable` is the reason it cannot be used, else empty.
 
+    `install` names the packages on PyPI that would change that, where some are all that is missing.
     `verdict` says in a sentence how it did when it was run, `checked` whether it was; `failure`
     why a job had to go on elsewhere. Of what was never looked at, in case it takes the whole
     process with it, there is only the backend's name.
@@ -35,6 +36,7 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     memory_total_bytes: int
     memory_free_bytes: int
     unusable: str = ""
+    install: tuple[str, ...] = ()
     title: str = ""
     checked: bool = True
     figures: tuple[PrecisionFigures, ...] = ()

@@ -19,7 +19,7 @@ from engine.api.request import CheckpointOverride, ComponentFiles, GenerateReque
 from engine.api.values import ErrorInfo, Phase
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
-PROTOCOL_VERSION = 7
+PROTOCOL_VERSION = 8
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):

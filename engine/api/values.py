@@ -4,6 +4,8 @@ from enum import StrEnum
 
 import msgspec
 
+from engine.api.remedies import Remedy
+
 
 class Beside(StrEnum):
     """What a denoiser sees beside the latent."""
@@ -242,9 +244,14 @@ class ErrorCode(StrEnum):
 
 
 class ErrorInfo(msgspec.Struct, frozen=True):
-    """A failure as data: what happened, what to do, and the technical detail for a report."""
+    """A failure as data: what happened, what to do, and the technical detail for a report.
+
+    `hint` is as true in the window as on the command line; what is done differently in them is in
+    `remedies`, the best first.
+    """
 
     code: ErrorCode
     message: str
     hint: str = ""
     detail: str = ""
+    remedies: tuple[Remedy, ...] = ()

@@ -21,12 +21,13 @@ from backends.base import (
     Session,
     WeightRef,
 )
+from engine.api.remedies import UseAnotherDevice
 from engine.api.values import ErrorCode
 from engine.checkpoints.index import FileState
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiled import BoundLater, CompiledNetwork
 from engine.compile.key import weights_digest
-from engine.errors import Cancelled, EngineError
+from engine.errors import Cancelled, EngineError, out_of_memory
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.soundness import not_a_number
 from engine.graphs.stored import (
@@ -290,17 +291,13 @@ def translated_errors(device: Device) -> Generator[None]:
         raise Cancelled from error
     except BackendError as error:
         if error.out_of_memory:
-            raise EngineError(
-                ErrorCode.OUT_OF_MEMORY,
-                f"There is not enough memory on {device.name}.",
-                "Make the picture smaller, or close other programs.",
-                str(error),
-            ) from error
+            message = f"There is not enough memory on {device.name}."
+            raise out_of_memory(message, str(error)) from error
         raise EngineError(
             ErrorCode.BACKEND_FAILED,
             f"{device.backend} failed on {device.name}.",
-            "Try another backend with --backend; `safelight devices` lists them.",
-            str(error),
+            detail=str(error),
+            remedies=(UseAnotherDevice(),),
         ) from error
 
 

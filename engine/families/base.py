@@ -36,11 +36,6 @@ class Component(StrEnum):
         """The component's name in a sentence."""
         return _LABELS[self]
 
-    @property
-    def option(self) -> str:
-        """How a person supplies it on the command line."""
-        return f"--{self.value.replace('_', '-')} FILE"
-
 
 _LABELS = {
     Component.TEXT_ENCODER: "text encoder",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from engine.api.remedies import SupplyParts
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component, Parts
@@ -101,5 +102,6 @@ def misfit(component: Component, found: str, needed: str) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         f"The {component.label} does not fit: it is {found}, the UNet needs {needed}.",
-        f"Give another with {component.option}, made for this checkpoint's family.",
+        "Another one is needed, made for this checkpoint's family.",
+        remedies=(SupplyParts(components=(component.value,)),),
     )

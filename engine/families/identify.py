@@ -4,13 +4,13 @@
 before anything runs.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from backends.base import FileSlice
 from engine.api.checkpoints import Gap
+from engine.api.remedies import DeclareFamily, PartFile, SupplyParts, UseAsPart
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import (
@@ -109,13 +109,20 @@ def require_complete(checkpoint: IdentifiedCheckpoint, gaps: Sequence[Gap] = ())
     """
     if checkpoint.missing:
         names = " and no ".join(component.label for component in checkpoint.missing)
-        options = " ".join(component.option for component in checkpoint.missing)
         raise EngineError(
             ErrorCode.CHECKPOINT_INCOMPLETE,
             f"{checkpoint.path.name} has no {names}.",
-            f"Supply it with {options}: such a file alone, or a checkpoint to take it from."
-            + _offered(gaps),
-            "\n".join(f"{gap.option} {fit.path}" for gap in gaps for fit in gap.fits),
+            detail="\n".join(f"{gap.component}: {fit.path}" for gap in gaps for fit in gap.fits),
+            remedies=(
+                SupplyParts(
+                    components=tuple(component.value for component in checkpoint.missing),
+                    files=tuple(
+                        PartFile(component=gap.component, path=gap.fits[0].path)
+                        for gap in gaps
+                        if gap.fits
+                    ),
+                ),
+            ),
         )
     require_words(checkpoint)
 
@@ -132,13 +139,6 @@ def require_words(checkpoint: IdentifiedCheckpoint) -> None:
             "and its tokenizer is missing.",
             "Use the diffusers folder it came from, with its tokenizer.",
         )
-
-
-def _offered(gaps: Sequence[Gap]) -> str:
-    """The best of a person's files, as options."""
-    best = [(gap.option, shlex.quote(gap.fits[0].path)) for gap in gaps if gap.fits]
-    given = " ".join(f"{option} {path}" for option, path in best)
-    return f" Of your files these fit best: {given}" if given else ""
 
 
 # --- recognising ---
@@ -222,14 +222,12 @@ def _not_ours(path: Path, kind: Kind) -> EngineError:
             f"{path.name} is {kind.title}, which is not run yet.",
             _choose(),
         )
-    hint = _choose().rstrip(".")
-    if kind.supplies:
-        options = " or ".join(component.option for component in kind.supplies)
-        hint += f" and give this file beside it with {options}"
+    parts = tuple(component.value for component in kind.supplies)
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         f"{path.name} is {kind.title}, not a checkpoint.",
-        f"{hint}.",
+        _choose(),
+        remedies=(UseAsPart(components=parts),) if parts else (),
     )
 
 
@@ -244,13 +242,13 @@ def _ruled_out(path: Path, wanted: Family, found: Family | None, reason: str) ->
 
 def _unknown(path: Path, tensors: Mapping[str, FileSlice], text: str) -> EngineError:
     first = ", ".join(ascii(name) for name in sorted(tensors)[:3])
-    possible = ", ".join(family.name for family in FAMILIES if family.rules_out(text) is None)
-    say = f" If you know that it is one, say which: --family, one of {possible}."
+    possible = tuple(family.name for family in FAMILIES if family.rules_out(text) is None)
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         f"{path.name} is not a checkpoint this version knows.",
-        _choose() + (say if possible else ""),
+        _choose(),
         detail=f"{len(tensors)} tensors: {first}" if tensors else "no tensors",
+        remedies=(DeclareFamily(families=possible),) if possible else (),
     )
 
 
@@ -345,5 +343,5 @@ def _cannot_supply(component: Component, path: Path, why: str) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         f"{path.name} cannot supply the {component.label}: {why}.",
-        f"Give a file that holds one with {component.option}.",
+        remedies=(SupplyParts(components=(component.value,)),),
     )

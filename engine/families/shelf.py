@@ -62,7 +62,6 @@ class Shelf:
             Gap(
                 component=component.value,
                 label=component.label,
-                option=component.option.split()[0],
                 fits=tuple(islice(self._fitting(checkpoint, component, held), MOST_OFFERED)),
             )
             for component in checkpoint.missing

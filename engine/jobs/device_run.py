@@ -10,6 +10,7 @@ import msgspec
 
 from backends.base import Cancellation, Precision
 from engine.api.record import GenerationRecord, ResolvedRequest, Retry
+from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PredictionType
 from engine.checkpoints.known_files import KnownFiles
@@ -173,11 +174,12 @@ class DeviceRun:
         if plan.fits or plan.peak_bytes <= most:
             return
         width, height = self.resolved.width, self.resolved.height
+        smaller = MakeSmaller(width=width, height=height)
         raise EngineError(
             ErrorCode.OUT_OF_MEMORY,
             f"A picture of {width}x{height} needs about {plan.peak_bytes / 1e9:.1f} GB of memory; "
             f"{most / 1e9:.1f} GB may be used.",
-            "Make it smaller" + (", or raise --memory-limit." if limit else "."),
+            remedies=(smaller, RaiseMemoryLimit()) if limit else (smaller,),
         )
 
     def _bytes(

@@ -18,6 +18,7 @@ import msgspec
 from backends.base import Backend, Cancellation, Device
 from backends.registry import BACKENDS, BackendReference, find, title
 from engine.api.messages import DeviceInfo
+from engine.api.remedies import CheckDevices, InstallPackages, Remedy, UseAnyDevice
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.jobs import trial_network
@@ -65,13 +66,13 @@ class Devices:
         BACKEND_UNAVAILABLE with the reasons; Cancelled.
         """
         found = self._automatic() if wanted == _AUTO else self._named(wanted, cancel)
-        refused = [reason for reason in found if isinstance(reason, str)]
+        refused = [reason for reason in found if isinstance(reason, _Refusal)]
         usable = [candidate for candidate in found if isinstance(candidate, Candidate)]
         if not usable:
             raise EngineError(
                 ErrorCode.BACKEND_UNAVAILABLE,
-                f"No device can be used ({'; '.join(refused)}).",
-                "Try --backend auto; `safelight doctor` says what is missing.",
+                f"No device can be used ({'; '.join(refusal.reason for refusal in refused)}).",
+                remedies=_cures(refused, wanted),
             )
         if wanted != _AUTO:
             return usable
@@ -183,15 +184,15 @@ class Devices:
         except EngineError:
             return []
 
-    def _automatic(self) -> list[Candidate | str]:
+    def _automatic(self) -> "list[Candidate | _Refusal]":
         """What may be chosen unasked, and why the rest may not."""
-        found: list[Candidate | str] = []
+        found: list[Candidate | _Refusal] = []
         for reference in BACKENDS:
             if not reference.automatic:
                 continue
             report = self._report(reference)
             if report is None or report.problem:
-                found.append(f"{reference.name}: {_unknown(report)}")
+                found.append(_Refusal(f"{reference.name}: {_unknown(report)}"))
                 continue
             for device in report.devices:
                 # A trusted one that was killed for memory may do what is smaller.
@@ -199,10 +200,10 @@ class Devices:
                 if device.automatic and not device.unusable and (device.works or unproven):
                     found.append(_candidate(reference, device))
                 else:
-                    found.append(f"{reference.name}: {device.sentence}")
+                    found.append(_refusal(reference, device))
         return found
 
-    def _named(self, wanted: str, cancel: Cancellation | None) -> list[Candidate | str]:
+    def _named(self, wanted: str, cancel: Cancellation | None) -> "list[Candidate | _Refusal]":
         """The devices of one backend, such as are not known to end the process."""
         reference = find(wanted)
         if reference is None:
@@ -218,9 +219,9 @@ class Devices:
             report = self._trials.look(*looked)
             self._store.keep(report)
         if report.problem:
-            return [f"{reference.name}: {report.problem}"]
+            return [_Refusal(f"{reference.name}: {report.problem}")]
         return [
-            f"{reference.name}: {device.sentence}"
+            _refusal(reference, device)
             if device.unusable or (device.problem and not reference.trusted)
             else replace(_candidate(reference, device), choice="asked for")
             for device in report.devices
@@ -234,6 +235,25 @@ class Devices:
             return
         for device in report.devices:
             yield _info(reference, device, checked=device.tried)
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a backend or a device is no candidate, and the packages that would make it one."""
+
+    reason: str
+    install: tuple[str, ...] = ()
+
+
+def _refusal(reference: BackendReference, device: TriedDevice) -> _Refusal:
+    return _Refusal(f"{reference.name}: {device.sentence}", device.install)
+
+
+def _cures(refused: list[_Refusal], wanted: str) -> tuple[Remedy, ...]:
+    """What can be done where no device of the wanted backend is left."""
+    packages = tuple(dict.fromkeys(name for refusal in refused for name in refusal.install))
+    install = (InstallPackages(packages=packages),) if packages else ()
+    return (*install, CheckDevices() if wanted == _AUTO else UseAnyDevice())
 
 
 def _candidate(reference: BackendReference, device: TriedDevice) -> Candidate:
@@ -285,6 +305,7 @@ def _info(reference: BackendReference, device: TriedDevice, *, checked: bool) ->
         memory_total_bytes=device.memory_total_bytes,
         memory_free_bytes=device.memory_free_bytes,
         unusable=device.unusable or (device.sentence if wrong else ""),
+        install=device.install,
         title=title(reference.name),
         checked=checked,
         figures=device.figures,

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import msgspec
+
 from backends.base import Precision
 from backends.registry import title
 from engine.api.record import ResolvedRequest
+from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
 from engine.errors import EngineError
 from engine.jobs.devices import Candidate
@@ -34,6 +37,12 @@ def with_size_and_phase(
         f"while {_DOING[phase]}.",
         error.hint,
         error.detail,
+        remedies=tuple(
+            MakeSmaller(width=request.width, height=request.height)
+            if isinstance(remedy, MakeSmaller)
+            else remedy
+            for remedy in error.remedies
+        ),
     )
 
 
@@ -42,12 +51,13 @@ def goes_on(error: EngineError, failed: Candidate, following: Candidate) -> Erro
     before, after = title(failed.device.backend), title(following.device.backend)
     if error.code is ErrorCode.OUT_OF_MEMORY:
         message = f"{error.message} {after} goes on with what is left."
-        return ErrorInfo(error.code, message, error.hint, error.detail)
+        return msgspec.structs.replace(error.info, message=message)
     return ErrorInfo(
         error.code,
         f"{before} failed on {failed.device.name}; {after} goes on with what is left.",
-        "It comes last until the hardware is checked again (`safelight devices --recheck`).",
+        "It comes last until the hardware is checked again.",
         error.detail,
+        (CheckDevices(),),
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from backends.base import Cancellation, Device
 from engine.api.record import Timings
+from engine.api.remedies import ChooseCheckpoint
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.checkpoints.diffusers_folder import ReadIndex
@@ -356,7 +357,9 @@ def load_checkpoint(
     """
     if request.checkpoint is None:
         raise EngineError(
-            ErrorCode.CHECKPOINT_NOT_FOUND, "No checkpoint is chosen.", "Choose one with --model."
+            ErrorCode.CHECKPOINT_NOT_FOUND,
+            "No checkpoint is chosen.",
+            remedies=(ChooseCheckpoint(),),
         )
     found = identify(Path(request.checkpoint), read, request.override)
     checkpoint = supply(found, request.components, read)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.api.record import GenerationRecord
+from engine.api.remedies import ChooseFolder
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.metadata.record import record_chunks
@@ -30,7 +31,7 @@ class PictureSaver:
     """Saves the pictures of one job to a file or folder."""
 
     def __init__(self, out: str, count: int) -> None:
-        """`out` is what `--out` takes. Raises EngineError(REQUEST_INVALID) for another format."""
+        """`out` is a file or a folder. Raises EngineError(REQUEST_INVALID) for another format."""
         self._target = destination(out, count)
 
     def require_writable(self) -> None:
@@ -44,7 +45,7 @@ class PictureSaver:
             raise EngineError(
                 ErrorCode.OUTPUT_NOT_WRITABLE,
                 f"Nothing can be written to {folder}: {error.strerror}.",
-                "Choose another folder with --out.",
+                remedies=(ChooseFolder(),),
             ) from error
 
     def save(self, picture: Picture, record: GenerationRecord) -> SavedImage:
@@ -69,7 +70,9 @@ class PictureSaver:
         with suppress(EngineError):
             path = self._write(picture, record, refuge)
             hint = f"The picture was kept as {path}."
-            return EngineError(error.code, error.message, hint, error.detail)
+            return EngineError(
+                error.code, error.message, hint, error.detail, remedies=error.remedies
+            )
         return error
 
     def _write(self, picture: Picture, record: GenerationRecord, target: Destination) -> Path:

@@ -26,8 +26,9 @@ _log = logging.getLogger(__name__)
 class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
     """A device as a child process saw it, and how it did there.
 
-    `unusable` is the backend's own reason, `problem` how its trial ended before it was over,
-    `failure` why a job had to go on elsewhere. `disturbed` figures were taken beside a job.
+    `unusable` is the backend's own reason, `install` the packages that would cure it, `problem`
+    how its trial ended before it was over, `failure` why a job had to go on elsewhere. `disturbed`
+    figures were taken beside a job.
     """
 
     id: str
@@ -35,6 +36,7 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
     precisions: tuple[str, ...] = ()
     automatic: bool = True
     unusable: str = ""
+    install: tuple[str, ...] = ()
     runtime: str = ""
     memory_total_bytes: int = 0
     memory_free_bytes: int = 0
@@ -91,6 +93,7 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
             tuple(Precision(name) for name in names),
             self.unusable or None,
             self.automatic,
+            self.install,
         )
 
 
@@ -102,6 +105,7 @@ def seen(backend: Backend, device: Device) -> TriedDevice:
         precisions=tuple(precision.value for precision in device.precisions),
         automatic=device.automatic,
         unusable=device.unusable or "",
+        install=device.install,
     )
     if not device.usable:
         return found

@@ -18,6 +18,7 @@ from threading import Event, Lock
 
 from backends.base import Array, Cancellation, DType, FileSlice, WeightRef
 from engine.api.messages import ArtifactInfo
+from engine.api.remedies import RaiseMemoryLimit
 from engine.api.values import ArtifactKind, ErrorCode
 from engine.checkpoints.known_files import KnownFiles
 from engine.checkpoints.safetensors import read_index
@@ -166,7 +167,8 @@ class WorkingCopies:
                 ErrorCode.DISK_FULL,
                 f"The working copy of the weights ({size / 1e9:.1f} GB) cannot be written to "
                 f"{self.folder}: {error.strerror}.",
-                "Free some disk space, or raise the memory limit.",
+                "Free some disk space.",
+                remedies=(RaiseMemoryLimit(),),
             ) from error
         self._hold(key)
         index = read_index(path)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engine.api import ErrorCode
+from engine.api.remedies import ChooseFolder
 from engine.durable import FULL, sync_file, sync_folder
 from engine.errors import EngineError
 from engine.metadata.png import TextChunk, insert_text_chunks
@@ -91,15 +92,16 @@ def _named_errors(folder: Path, size: int) -> Generator[None]:
             raise EngineError(
                 ErrorCode.DISK_FULL,
                 f"There is no room for the picture in {folder}: {size:,} bytes are needed.",
-                "Free some space or choose another folder.",
+                "Free some space.",
                 str(error),
+                remedies=(ChooseFolder(),),
             ) from error
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise EngineError(
             ErrorCode.OUTPUT_NOT_WRITABLE,
             f"The picture cannot be written to {folder}: {reason}.",
-            "Choose another folder.",
-            str(error),
+            detail=str(error),
+            remedies=(ChooseFolder(),),
         ) from error
 
 

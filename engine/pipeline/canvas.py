@@ -10,6 +10,7 @@ from PIL import Image, ImageOps
 from backends.base import Array
 from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.record import ResolvedRequest
+from engine.api.remedies import InvertMask
 from engine.api.values import ErrorCode, InputRole
 from engine.errors import EngineError
 from engine.pipeline.inputs import as_samples, read_mask, read_picture
@@ -179,5 +180,6 @@ def _paints_nothing(path: Path | None, downscale: int) -> EngineError:
         ErrorCode.REQUEST_INVALID,
         f"Nothing would be painted: the mask {path} is black, or white only in spots that are "
         f"smaller than {downscale} pixels.",
-        "White is painted and black is kept; --mask-invert turns it round.",
+        "White is painted and black is kept.",
+        remedies=(InvertMask(),),
     )

@@ -1,5 +1,6 @@
 """How a request is refused."""
 
+from engine.api.remedies import Remedy
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 
@@ -10,6 +11,6 @@ def check_range(name: str, value: float, low: float, high: float) -> None:
         raise invalid(f"The {name} is {value:,}; it must be from {low:,} to {high:,}.")
 
 
-def invalid(message: str, hint: str = "") -> EngineError:
+def invalid(message: str, hint: str = "", *, remedies: tuple[Remedy, ...] = ()) -> EngineError:
     """A request that says what cannot be."""
-    return EngineError(ErrorCode.REQUEST_INVALID, message, hint)
+    return EngineError(ErrorCode.REQUEST_INVALID, message, hint, remedies=remedies)

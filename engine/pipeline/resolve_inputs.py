@@ -8,6 +8,7 @@ import msgspec
 from engine.api.conventions import convention_of
 from engine.api.limits import MAX_FEATHER, MAX_MASK_BLUR, MAX_MASK_PADDING, MAX_SIDE
 from engine.api.masks import MaskedContent, MaskOptions, default_strength
+from engine.api.remedies import ChooseStartPicture
 from engine.api.request import (
     DEFAULT_IMAGE_GUIDANCE,
     GenerateRequest,
@@ -110,13 +111,16 @@ def _check_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) ->
             raise invalid(f"Only one {what} can be used at a time.", "Leave the others out.")
     if InputRole.INIT in roles:
         return
-    hint = "Choose the picture to start from (--init FILE)."
     if InputRole.MASK in roles:
-        raise invalid("A mask says which part of a picture is painted, and there is none.", hint)
+        raise _without_picture("A mask says which part of a picture is painted")
     if request.mask_options.expands:
-        raise invalid("A canvas grows around a picture, and there is none.", hint)
+        raise _without_picture("A canvas grows around a picture")
     if seen_beside(checkpoint) is Beside.PICTURE:
-        raise invalid(f"{checkpoint.path.name} edits a picture, and there is none.", hint)
+        raise _without_picture(f"{checkpoint.path.name} edits a picture")
+
+
+def _without_picture(why: str) -> EngineError:
+    return invalid(f"{why}, and there is none.", remedies=(ChooseStartPicture(),))
 
 
 def _check_input(image: InputImage) -> None:

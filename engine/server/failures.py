@@ -2,8 +2,11 @@
 
 import traceback
 
+import msgspec
+
+from engine.api.remedies import PartFile, Remedy, SupplyParts
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.errors import EngineError
+from engine.errors import EngineError, out_of_memory
 
 _MAX_CHARACTERS = 64 << 10
 
@@ -12,16 +15,15 @@ def error_info(error: BaseException) -> ErrorInfo:
     """What to tell the app of an exception."""
     match error:
         case EngineError():
-            return ErrorInfo(
-                error.code, speakable(error.message), speakable(error.hint), speakable(error.detail)
+            return msgspec.structs.replace(
+                error.info,
+                message=speakable(error.message),
+                hint=speakable(error.hint),
+                detail=speakable(error.detail),
+                remedies=tuple(map(_speakable_remedy, error.remedies)),
             )
         case MemoryError():
-            return ErrorInfo(
-                ErrorCode.OUT_OF_MEMORY,
-                "There is not enough memory.",
-                "Make the picture smaller, or close other programs.",
-                _trace(error),
-            )
+            return out_of_memory("There is not enough memory.", _trace(error)).info
         case _:
             return ErrorInfo(
                 ErrorCode.INTERNAL,
@@ -36,6 +38,14 @@ def speakable(text: str) -> str:
     file names may hold.
     """
     return text[:_MAX_CHARACTERS].encode(errors="backslashreplace").decode()
+
+
+def _speakable_remedy(remedy: Remedy) -> Remedy:
+    """A remedy whose paths, the only texts of strangers in any, can be told."""
+    if not isinstance(remedy, SupplyParts):
+        return remedy
+    files = (PartFile(component=f.component, path=speakable(f.path)) for f in remedy.files)
+    return msgspec.structs.replace(remedy, files=tuple(files))
 
 
 def _trace(error: BaseException) -> str:

@@ -24,6 +24,7 @@ from engine.api.messages import (
     Hello,
     ImageSaved,
     JobCancelled,
+    JobFailed,
     JobFinished,
     JobPhase,
     JobPreview,
@@ -39,6 +40,7 @@ from engine.api.messages import (
     Shutdown,
 )
 from engine.api.record import GenerationRecord, ResolvedRequest, Timings
+from engine.api.remedies import MakeSmaller
 from engine.api.request import GenerateRequest
 from engine.api.values import (
     ErrorCode,
@@ -84,6 +86,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     step_seconds: float = 0.0
     # It ends in each job, with this status.
     dies_in_jobs: bool = False
+    # Pictures of a longer side than this run out of memory.
+    no_room_above: int | None = None
     # Its one picture is saved, and then nothing is said any more.
     never_finishes: bool = False
     # Said of the job all at once, after the last step.
@@ -171,6 +175,12 @@ class FakeEngine:
         self._say(JobPhase(job=name, phase=Phase.DENOISE))
         if plan.dies_in_jobs:
             os._exit(plan.status)
+        size = command.request.width or 0, command.request.height or 0
+        if plan.no_room_above is not None and max(size) > plan.no_room_above:
+            smaller = MakeSmaller(width=size[0], height=size[1])
+            error = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "No memory.", remedies=(smaller,))
+            self._say(JobFailed(job=name, error=error))
+            return
         for step in range(plan.steps):
             self._say(JobProgress(job=name, done=step, total=plan.steps))
             if plan.step_seconds:

@@ -1,6 +1,7 @@
 """What there is to tell: newest last, nothing twice, nothing without end."""
 
-from app.notices import NoticeState, Remedy
+from app.notices import NoticeState
+from app.remedies import NoticeAction
 from engine.api.values import ErrorCode, ErrorInfo
 
 ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.")
@@ -14,9 +15,9 @@ def test_the_newest_is_last_and_the_same_again_is_told_once() -> None:
     state = NoticeState()
     state.tell_error(ERROR)
     state.tell("A note.")
-    state.tell_error(ERROR, remedy=Remedy.RETRY, subjects=("a-0",))
+    state.tell_error(ERROR, job="a-0")
     assert messages(state) == ["A note.", "The disk is full."]
-    assert state.notices[-1].remedy is Remedy.RETRY
+    assert state.notices[-1].actions == (NoticeAction.RETRY,)
     assert state.notices[-1].error == ERROR
 
 

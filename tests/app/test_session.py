@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.engine_process import EngineState
 from app.jobs import JobState
-from app.notices import Remedy
+from app.remedies import NoticeAction
 from engine.api.limits import MAX_SEED
 from engine.api.messages import JobWarned
 from engine.api.values import ErrorCode, ErrorInfo
@@ -150,8 +150,9 @@ def test_the_queue_of_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -
     earlier.end()
     later = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
     later.session.start()
-    assert later.session.notices.notices[-1].remedy is Remedy.CANCEL_ALL
-    later.session.remedy(later.session.notices.notices[-1])
+    notice = later.session.notices.notices[-1]
+    assert notice.actions == (NoticeAction.CANCEL_ALL,)
+    later.session.act(notice, NoticeAction.CANCEL_ALL)
     later.wait_for_jobs(2)
     later.end()
 
@@ -165,8 +166,9 @@ def test_what_failed_in_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot)
     earlier.end()
     later = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
     later.session.start()
-    assert later.session.notices.notices[-1].remedy is Remedy.RETRY
-    later.session.remedy(later.session.notices.notices[-1])
+    notice = later.session.notices.notices[-1]
+    assert notice.actions == (NoticeAction.RETRY,)
+    later.session.act(notice, NoticeAction.RETRY)
     later.wait(lambda: later.queue.jobs[0].state is JobState.DONE)
     later.end()
 
@@ -212,10 +214,10 @@ def test_a_picture_goes_to_the_trash_and_comes_back(
     assert session.view.path == other
     staged.wait(lambda: bool(session.notices.notices))
     notice = session.notices.notices[-1]
-    if notice.remedy is None:
+    if not notice.actions:
         pytest.skip("this system does not say where its trash is")
     assert not Path(shown).exists()
-    session.remedy(notice)
+    session.act(notice, NoticeAction.UNDO_TRASH)
     staged.wait(lambda: Path(shown).exists() and len(session.gallery) == 2)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.remedies import SupplyParts
 from engine.api.values import ErrorCode, PredictionType
 from engine.errors import EngineError
 from engine.families import Component, identify, require_complete
@@ -60,7 +61,7 @@ def test_a_missing_part_is_named(tmp_path: Path, gone: str) -> None:
         require_complete(checkpoint)
     assert caught.value.code is ErrorCode.CHECKPOINT_INCOMPLETE
     assert caught.value.message == f"small has no {component.label}."
-    assert component.option in caught.value.hint
+    assert caught.value.remedies == (SupplyParts(components=(component.value,)),)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.remedies import UseAsPart
 from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
@@ -196,7 +197,7 @@ def test_a_lone_text_encoder_is_told_how_to_be_used(tmp_path: Path, names: Listi
     with pytest.raises(EngineError) as caught:
         identify(path)
     assert caught.value.message == "clip_g.safetensors is a CLIP text encoder, not a checkpoint."
-    assert "--text-encoder FILE or --text-encoder-2 FILE" in caught.value.hint
+    assert caught.value.remedies == (UseAsPart(components=("text_encoder", "text_encoder_2")),)
 
 
 def test_a_text_encoder_of_another_family_beside_an_sd1_unet(tmp_path: Path) -> None:

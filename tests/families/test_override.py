@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.remedies import DeclareFamily
 from engine.api.request import CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode, PredictionType
 from engine.errors import EngineError
@@ -69,7 +70,7 @@ def test_a_family_is_said_of_shapes_that_leave_it_open(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "x.safetensors", listings.ldm_unet(listings.SMALL_SDXL))
     with pytest.raises(EngineError) as caught:
         identify(path)
-    assert "say which: --family, one of sdxl, sdxl_refiner." in caught.value.hint
+    assert caught.value.remedies == (DeclareFamily(families=("sdxl", "sdxl_refiner")),)
     assert said(path, family="sdxl").family == "sdxl"
     assert said(path, family="sdxl_refiner").family == "sdxl_refiner"
     assert "projects by linear layers" in failure(path, "sd1").message

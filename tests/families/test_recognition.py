@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.remedies import UseAsPart
 from engine.api.values import ErrorCode
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
@@ -141,7 +142,7 @@ def test_a_lone_vae_is_told_how_to_be_used(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         identify(write_sparse(tmp_path / "vae.safetensors", listings.ldm_vae()))
     assert caught.value.message == "vae.safetensors is a VAE, not a checkpoint."
-    assert "--vae" in caught.value.hint
+    assert caught.value.remedies == (UseAsPart(components=("vae",)),)
 
 
 def test_anything_else_is_unknown(tmp_path: Path) -> None:

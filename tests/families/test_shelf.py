@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.remedies import PartFile, SupplyParts
 from engine.api.request import ComponentFiles
 from engine.checkpoints import header
 from engine.checkpoints.known_files import KnownFiles
@@ -41,7 +42,7 @@ def lacking(folder: Path, names: Listing, *prefixes: str) -> Path:
 
 def offered(shelf: Shelf, path: Path) -> dict[str, list[str]]:
     gaps = shelf.gaps(identify(path))
-    return {gap.option: [fit.path for fit in gap.fits] for gap in gaps}
+    return {gap.component: [fit.path for fit in gap.fits] for gap in gaps}
 
 
 def test_a_whole_checkpoint_has_no_gaps(shelf: Shelf, tmp_path: Path) -> None:
@@ -58,8 +59,8 @@ def test_parts_alone_come_before_those_of_checkpoints(shelf: Shelf, tmp_path: Pa
     put(shelf, "16 channels.safetensors", listings.ldm_vae(listings.VaeSizes(latent=16)))
     (shelf.folder / "broken.safetensors").write_bytes(b"no header")
     assert offered(shelf, lacking(tmp_path, SMALL, CLIP, VAE)) == {
-        "--text-encoder": [clip, whole],
-        "--vae": [vae, whole],
+        "text_encoder": [clip, whole],
+        "vae": [vae, whole],
     }
 
 
@@ -70,13 +71,13 @@ def test_a_vae_that_sounds_like_another_familys_comes_last(shelf: Shelf, tmp_pat
     own = put(shelf, "vae/sdxl_vae_fp16_fix.safetensors", listings.ldm_vae())
     whole = put(shelf, "checkpoint.safetensors", listings.sdxl())
     put(shelf, "other.safetensors", listings.original())
-    assert offered(shelf, path) == {"--vae": [own, whole, general]}
+    assert offered(shelf, path) == {"vae": [own, whole, general]}
 
 
 def test_of_checkpoints_alike_by_name_comes_first(shelf: Shelf, tmp_path: Path) -> None:
     put(shelf, "another.safetensors", SMALL)
     sibling = put(shelf, "mine v2.safetensors", SMALL)
-    assert offered(shelf, lacking(tmp_path, SMALL, VAE))["--vae"][0] == sibling
+    assert offered(shelf, lacking(tmp_path, SMALL, VAE))["vae"][0] == sibling
 
 
 def test_files_beside_it_and_diffusers_folders_count(shelf: Shelf, tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ def test_files_beside_it_and_diffusers_folders_count(shelf: Shelf, tmp_path: Pat
     beside = write_sparse(tmp_path / "clip.safetensors", clip)
     folder = write_folder(shelf.folder / "in a folder")
     found = offered(shelf, lacking(tmp_path, SMALL, CLIP))
-    assert found["--text-encoder"][:2] == [str(beside), str(folder)]
+    assert found["text_encoder"][:2] == [str(beside), str(folder)]
 
 
 def test_both_text_encoders_of_sdxl(shelf: Shelf, tmp_path: Path) -> None:
@@ -93,8 +94,8 @@ def test_both_text_encoders_of_sdxl(shelf: Shelf, tmp_path: Path) -> None:
     second = put(shelf, "clip_g.safetensors", listings.open_clip())
     whole = put(shelf, "whole.safetensors", listings.sdxl())
     found = offered(shelf, path)
-    assert found["--text-encoder"] == [first, whole]
-    assert found["--text-encoder-2"] == [second, whole]
+    assert found["text_encoder"] == [first, whole]
+    assert found["text_encoder_2"] == [second, whole]
 
 
 def test_what_was_looked_at_is_not_read_again(
@@ -121,10 +122,9 @@ def test_the_error_names_what_fits(shelf: Shelf, tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         require_complete(checkpoint, shelf.gaps(checkpoint))
     assert caught.value.message == "mine.safetensors has no VAE."
-    ending = "Of your files these fit best: --vae "
-    assert ending in caught.value.hint
-    assert caught.value.detail == f"--vae {vae}"
-    assert UNET not in caught.value.hint
+    fits = PartFile(component="vae", path=vae)
+    assert caught.value.remedies == (SupplyParts(components=("vae",), files=(fits,)),)
+    assert caught.value.detail == f"vae: {vae}"
 
 
 def test_a_shelf_that_is_not_there(tmp_path: Path) -> None:
@@ -228,9 +228,9 @@ def test_what_leaves_no_room_for_the_other_text_encoder_is_not_offered(
     of_sd1 = put(shelf, "b-sd1.safetensors", WHOLES["a-sd1"])
     clip_g = put(shelf, "clip-g.safetensors", PARTS["clip_g"])
     bare = identify(write_sparse(tmp_path / "unet-xl.safetensors", _unets()["sdxl"]))
-    found = {gap.option: [fit.path for fit in gap.fits] for gap in shelf.gaps(bare)}
-    assert found["--text-encoder"] == [of_sd1]
-    assert found["--text-encoder-2"] == [clip_g]
+    found = {gap.component: [fit.path for fit in gap.fits] for gap in shelf.gaps(bare)}
+    assert found["text_encoder"] == [of_sd1]
+    assert found["text_encoder_2"] == [clip_g]
     with pytest.raises(EngineError, match="leaves room for the second text encoder"):
         supply(bare, ComponentFiles(text_encoder=of_sd2))
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.api.remedies import SupplyParts
 from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode, PredictionType
 from engine.errors import EngineError
@@ -50,7 +51,7 @@ def test_a_unet_file_is_completed_by_parts_alone_and_parts_of_others(
     with pytest.raises(EngineError) as caught:
         require_complete(checkpoint)
     assert caught.value.message == "unet.safetensors has no text encoder and no VAE."
-    assert "--text-encoder FILE --vae FILE" in caught.value.hint
+    assert caught.value.remedies == (SupplyParts(components=("text_encoder", "vae")),)
     vae = write_sparse(tmp_path / "vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
     files = ComponentFiles(vae=str(vae), text_encoder=str(whole))
     supplied = supply(checkpoint, files)

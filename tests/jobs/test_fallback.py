@@ -23,6 +23,7 @@ from backends.base import (
     Session,
 )
 from backends.null import NullSession, Script
+from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, ErrorCode, ErrorInfo, Phase, PrecisionName
 from engine.errors import Cancelled, EngineError
@@ -149,7 +150,7 @@ def test_the_next_device_takes_over_says_so_and_it_is_remembered(hardware: Hardw
     assert [warning.code for warning in listener.warnings] == [ErrorCode.BACKEND_FAILED]
     (warning,) = listener.warnings
     assert warning.message == "one failed on device of one; two goes on with what is left."
-    assert "--recheck" in warning.hint
+    assert warning.remedies == (CheckDevices(),)
     record = read_record(result.images[0].path)
     assert record is not None
     assert record.warnings == result.warnings == tuple(listener.warnings)
@@ -321,7 +322,7 @@ def test_where_nothing_has_the_memory_size_and_phase_are_named(
     assert caught.value.message == (
         f"A picture of {SIDE}x{SIDE} ran out of memory on device of one, while {doing}."
     )
-    assert "smaller" in caught.value.hint
+    assert caught.value.remedies == (MakeSmaller(width=SIDE, height=SIDE),)
     assert "3 GB" in caught.value.detail
 
 

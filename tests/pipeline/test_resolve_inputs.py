@@ -8,6 +8,7 @@ from PIL import Image
 from backends.base import Device, Precision
 from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.record import ResolvedRequest
+from engine.api.remedies import ChooseStartPicture
 from engine.api.request import GuidanceOptions, InputImage
 from engine.api.values import ConventionName, ErrorCode, InputRole
 from engine.errors import EngineError
@@ -160,7 +161,7 @@ def test_what_needs_a_picture_says_so(
     ):
         assert error.code is ErrorCode.REQUEST_INVALID
         assert "there is none" in error.message
-        assert "--init" in error.hint
+        assert error.remedies == (ChooseStartPicture(),)
 
 
 def test_what_is_refused(plain: IdentifiedCheckpoint, init: InputImage, mask: InputImage) -> None:

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.notices import Remedy
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
@@ -65,9 +64,7 @@ def untranslated(desk: Desk) -> set[str]:
 def test_every_word_is_translated(make_desk: MakeDesk) -> None:
     desk = make_desk(LONG)
     assert untranslated(desk) == set()
-    desk.session.notices.tell_error(
-        ErrorInfo(ErrorCode.INTERNAL, "message", "hint"), remedy=Remedy.RETRY
-    )
+    desk.session.notices.tell_error(ErrorInfo(ErrorCode.INTERNAL, "message", "hint"), job="a-0")
     desk.start()
     desk.session.generation.count = 3
     desk.session.generate()

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from app.engine_process import EngineState
 from app.generation import MOST_CHARACTERS
 from app.jobs import JobState
-from app.notices import Remedy
+from app.remedies import NoticeAction
 from engine.api.messages import JobPhase
 from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.metadata.png import insert_text_chunks
@@ -170,9 +170,9 @@ def test_a_failure_says_what_to_do_and_can_be_dismissed(desk: Desk) -> None:
     bar, panel = desk.window.notices.notice_bar, desk.window.notices
     desk.session.notices.tell("A note.")
     assert not panel.copy_report.isVisible()
-    desk.session.notices.tell_error(ERROR, remedy=Remedy.RETRY, subjects=("x",))
+    desk.session.notices.tell_error(ERROR, job="x")
     assert (bar.message.text(), bar.hint.text()) == (ERROR.message, ERROR.hint)
-    assert panel.remedy.text() == "Try again"
+    assert panel.remedies[NoticeAction.RETRY].text() == "Try again"
     panel.copy_report.click()
     report = QGuiApplication.clipboard().text()
     assert "ENOSPC" in report
@@ -276,7 +276,7 @@ def test_files_dropped_on_a_text_field_are_the_windows(desk: Desk, tmp_path: Pat
 @pytest.mark.parametrize("size", [(960, 640), (1440, 900), (2560, 1440)])
 def test_it_fits_the_screen_and_has_room_for_the_picture(desk: Desk, size: tuple[int, int]) -> None:
     window = desk.window
-    desk.session.notices.tell_error(ERROR, remedy=Remedy.RETRY)
+    desk.session.notices.tell_error(ERROR, job="x")
     window.resize(*size)
     desk.wait(lambda: window.size().toTuple() == size)
     assert window.canvas.height() >= size[1] * 0.4

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.checkpoint_words import NO_WORDS
+from app.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import CheckpointOverride
@@ -165,7 +166,7 @@ class CheckpointDialog(QDialog):
                 for line in reversed(answer.evidence):  # what it comes to first
                     column.addWidget(plain_label(breakable(line), "caption", wrap=True))
             case ErrorInfo():
-                text = breakable(f"{answer.message} {answer.hint}")
+                text = breakable(f"{answer.message} {advice(answer)}")
                 column.addWidget(plain_label(text, "error", wrap=True))
             case None:
                 column.addWidget(plain_label(self.tr("Looking at it…"), "caption"))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QGridLayout, QWidget
 
+from app.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorInfo
@@ -90,7 +91,7 @@ class CheckpointPanel(QWidget):
                 self.problem.setText("")
             case ErrorInfo():
                 self.about.setText("")
-                self.problem.setText(breakable(f"{answer.message} {answer.hint}"))
+                self.problem.setText(breakable(f"{answer.message} {advice(answer)}"))
             case None:
                 self.about.setText(self.tr("Looking at it…"))
                 self.problem.setText("")

@@ -1,28 +1,42 @@
 """The top of the canvas: what the engine is in trouble with, and what there is to tell."""
 
-from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QVBoxLayout, QWidget
 
 from app.engine_process import EngineState
-from app.notices import Notice, Remedy
+from app.notices import Notice
+from app.remedies import NoticeAction, advice
 from app.report import error_report
 from app.session import Session
+from ui.actions import ActionName, Actions
+from ui.labels import size_label
 from ui.theme.theme import Theme
 from ui.widgets.notice_bar import NoticeBar
+
+# What is to be chosen, by the window's action that has it chosen.
+_CHOSEN_BY = {
+    NoticeAction.CHOOSE_CHECKPOINT: ActionName.OPEN,
+    NoticeAction.CHOOSE_START_PICTURE: ActionName.OPEN_START,
+}
 
 
 class NoticePanel(QWidget):
     """One bar for the engine, one for the latest notice; nothing where all is well."""
 
-    def __init__(self, session: Session, theme: Theme) -> None:
+    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
-        self._session = session
+        self._session, self._actions = session, actions
+        # The notice whose button asked for a choice last.
+        self._asking: int | None = None
         self.engine_bar = NoticeBar(theme)
         self.engine_bar.dismiss.hide()
         self._force_stop = self.engine_bar.add_button(self.tr("Force stop"))
         self._start_again = self.engine_bar.add_button(self.tr("Start again"))
         self._copy_problem = self.engine_bar.add_button(self.tr("Copy report"))
         self.notice_bar = NoticeBar(theme)
-        self.remedy = self.notice_bar.add_button("")
+        self.remedies = {action: self._add_remedy(action) for action in NoticeAction}
         self.copy_report = self.notice_bar.add_button(self.tr("Copy report"))
         self.copy_all = self.notice_bar.add_button(self.tr("Copy all"))
         layout = QVBoxLayout(self)
@@ -39,13 +53,19 @@ class NoticePanel(QWidget):
         session.engine_state_changed.connect(self._refresh_engine)
         session.engine_problem_changed.connect(self._refresh_engine)
         session.notices.changed.connect(self._refresh_notice)
+        session.generation.checkpoint_changed.connect(self._on_chosen)
+        session.generation.inputs_changed.connect(self._on_chosen)
         self._force_stop.clicked.connect(session.force_stop)
         self._start_again.clicked.connect(session.start_again)
         self._copy_problem.clicked.connect(self._on_copy_problem)
         self.notice_bar.dismiss.clicked.connect(self._on_dismiss)
         self.copy_report.clicked.connect(self._on_copy_report)
         self.copy_all.clicked.connect(self._on_copy_all)
-        self.remedy.clicked.connect(self._on_remedy)
+
+    def _add_remedy(self, action: NoticeAction) -> QPushButton:
+        button = self.notice_bar.add_button("")
+        button.clicked.connect(partial(self._on_remedy, action))
+        return button
 
     def _refresh_engine(self) -> None:
         problem = self._session.engine_problem
@@ -60,7 +80,7 @@ class NoticePanel(QWidget):
                 failure=False,
             )
         elif problem is not None:
-            self.engine_bar.tell(problem.message, problem.hint, failure=True)
+            self.engine_bar.tell(problem.message, advice(problem), failure=True)
         self._force_stop.setVisible(hangs)
         self._start_again.setVisible(not hangs)
         self._copy_problem.setVisible(not hangs)
@@ -77,31 +97,60 @@ class NoticePanel(QWidget):
             )
             self.copy_all.setVisible(not self.notice_bar.says_all)
             self.copy_report.setVisible(notice.error is not None)
-            self.remedy.setVisible(notice.remedy is not None)
-            if notice.remedy is not None:
-                self.remedy.setText(self._remedy_label(notice.remedy))
+            for action, button in self.remedies.items():
+                label = self._label(action, notice) if action in notice.actions else ""
+                button.setText(label)
+                button.setVisible(bool(label))
         self.notice_bar.setVisible(notice is not None)
 
     def _notice(self) -> Notice | None:
         notices = self._session.notices.notices
         return notices[-1] if notices else None
 
-    def _remedy_label(self, remedy: Remedy) -> str:
+    def _label(self, action: NoticeAction, notice: Notice) -> str:
+        """Empty where it cannot be done."""
+        if action is NoticeAction.RETRY_SMALLER:
+            size = self._session.retries.smaller_size(notice)
+            return self.tr("Try {size}").format(size=size_label(*size)) if size else ""
         return {
-            Remedy.RETRY: self.tr("Try again"),
-            Remedy.UNDO_TRASH: self.tr("Put back"),
-            Remedy.CANCEL_ALL: self.tr("Cancel all"),
-        }[remedy]
+            NoticeAction.RETRY: self.tr("Try again"),
+            NoticeAction.CHOOSE_FOLDER: self.tr("Choose another folder…"),
+            NoticeAction.CHOOSE_CHECKPOINT: self.tr("Choose a model…"),
+            NoticeAction.CHOOSE_START_PICTURE: self.tr("Choose a picture…"),
+            NoticeAction.CHECK_DEVICES: self.tr("Check the hardware again"),
+            NoticeAction.UNDO_TRASH: self.tr("Put back"),
+            NoticeAction.CANCEL_ALL: self.tr("Cancel all"),
+        }[action]
 
     def _on_dismiss(self) -> None:
         notice = self._notice()
         if notice is not None:
             self._session.notices.dismiss(notice.number)
 
-    def _on_remedy(self) -> None:
+    def _on_remedy(self, action: NoticeAction) -> None:
         notice = self._notice()
-        if notice is not None:
-            self._session.remedy(notice)
+        if notice is None:
+            return
+        if action is NoticeAction.CHOOSE_FOLDER:
+            self._choose_folder(notice)
+        elif action in _CHOSEN_BY:
+            # What was said stays until something is chosen.
+            self._asking = notice.number
+            self._actions[_CHOSEN_BY[action]].trigger()
+        else:
+            self._session.act(notice, action)
+
+    def _choose_folder(self, notice: Notice) -> None:
+        title, before = self.tr("A folder for pictures"), str(self._session.output.parent)
+        folder = QFileDialog.getExistingDirectory(self, title, before)
+        if folder:
+            self._session.save_elsewhere(notice, Path(folder))
+
+    def _on_chosen(self, *_: object) -> None:
+        """What a notice asked for was chosen, perhaps a moment later: a file had to be read."""
+        if self._asking is not None:
+            self._session.notices.dismiss(self._asking)
+            self._asking = None
 
     def _on_copy_report(self) -> None:
         notice = self._notice()

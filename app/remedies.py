@@ -1,0 +1,142 @@
+"""What to do about a failure, in the window: words, and what one press does about it."""
+
+from enum import StrEnum
+from typing import assert_never
+
+from PySide6.QtCore import QCoreApplication
+
+from engine.api.remedies import (
+    CheckDevices,
+    ChooseCheckpoint,
+    ChooseFolder,
+    ChooseStartPicture,
+    DeclareFamily,
+    InstallPackages,
+    InvertMask,
+    MakeSmaller,
+    RaiseMemoryLimit,
+    Remedy,
+    SupplyParts,
+    UseAnotherDevice,
+    UseAnyDevice,
+    UseAsPart,
+)
+from engine.api.values import ErrorCode, ErrorInfo
+
+translate = QCoreApplication.translate
+
+
+class NoticeAction(StrEnum):
+    """What one press on a notice does, in the order that the buttons have."""
+
+    RETRY_SMALLER = "retry_smaller"
+    CHOOSE_FOLDER = "choose_folder"
+    CHOOSE_CHECKPOINT = "choose_checkpoint"
+    CHOOSE_START_PICTURE = "choose_start_picture"
+    CHECK_DEVICES = "check_devices"
+    UNDO_TRASH = "undo_trash"
+    CANCEL_ALL = "cancel_all"
+    RETRY = "retry"
+
+
+# Those that make a picture anew, and so need its job.
+OF_A_JOB = frozenset({NoticeAction.RETRY, NoticeAction.RETRY_SMALLER, NoticeAction.CHOOSE_FOLDER})
+# The same request may succeed the next time: what it met can go away by itself, or by what a
+# person does elsewhere. All other failures are the request's or the file's own.
+_PASSING = frozenset(
+    {
+        ErrorCode.CHECKPOINT_NOT_FOUND,
+        ErrorCode.CHECKPOINT_UNREADABLE,
+        ErrorCode.CHECKPOINT_TRUNCATED,
+        ErrorCode.INPUT_IMAGE_UNREADABLE,
+        ErrorCode.BACKEND_UNAVAILABLE,
+        ErrorCode.BACKEND_FAILED,
+        ErrorCode.OUT_OF_MEMORY,
+        ErrorCode.OUTPUT_NOT_WRITABLE,
+        ErrorCode.DISK_FULL,
+        ErrorCode.CACHE_NOT_WRITABLE,
+        ErrorCode.ENGINE_NOT_STARTED,
+        ErrorCode.ENGINE_CRASHED,
+        ErrorCode.PROTOCOL_BROKEN,
+        ErrorCode.INTERNAL,
+    }
+)
+# What is cured by another checkpoint, whatever the engine says of it.
+_OF_THE_CHECKPOINT = frozenset(
+    {
+        ErrorCode.CHECKPOINT_NOT_FOUND,
+        ErrorCode.CHECKPOINT_UNREADABLE,
+        ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
+        ErrorCode.CHECKPOINT_TRUNCATED,
+        ErrorCode.CHECKPOINT_CORRUPT,
+        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+        ErrorCode.CHECKPOINT_INCOMPLETE,
+    }
+)
+
+
+def advice(error: ErrorInfo) -> str:
+    """What to do about an error, in a few sentences; empty where nothing is known."""
+    return " ".join(filter(None, (error.hint, *map(remedy_words, error.remedies))))
+
+
+def actions(error: ErrorInfo, *, of_a_job: bool) -> tuple[NoticeAction, ...]:
+    """What a press could do about an error, the best first; `of_a_job`: it ended a picture's."""
+    found = [action for action in map(_action, error.remedies) if action is not None]
+    if error.code in _OF_THE_CHECKPOINT:
+        found.append(NoticeAction.CHOOSE_CHECKPOINT)
+    if error.code in _PASSING:
+        found.append(NoticeAction.RETRY)
+    return tuple(dict.fromkeys(one for one in found if of_a_job or one not in OF_A_JOB))
+
+
+def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
+    """A remedy in a sentence or two."""
+    match remedy:
+        case ChooseFolder():
+            return translate("remedies", "Choose another folder for pictures.")
+        case ChooseCheckpoint():
+            return translate("remedies", "Choose a model.")
+        case ChooseStartPicture():
+            return translate("remedies", "Choose the picture to start from.")
+        case InvertMask():
+            return translate("remedies", "Open the mask and invert it.")
+        case MakeSmaller():
+            return translate("remedies", "Make the picture smaller.")
+        case RaiseMemoryLimit():
+            return translate("remedies", "Or make it anew, without the limit it came with.")
+        case UseAnyDevice():
+            return translate("remedies", "Make it anew: Safelight then chooses the device.")
+        case UseAnotherDevice() | CheckDevices():
+            return translate("remedies", "Have Safelight check the hardware again.")
+        case InstallPackages(packages=packages):
+            return translate(
+                "remedies", "It needs what Safelight does not bring along: {names}."
+            ).format(names=", ".join(packages))
+        case SupplyParts():
+            return translate("remedies", "Choose a file that has it, below the model's name.")
+        case UseAsPart():
+            return translate(
+                "remedies", "Where that model lacks this part, it can be taken from this file."
+            )
+        case DeclareFamily():
+            return translate(
+                "remedies", "If you know which of these it is, say so in “About the model”."
+            )
+    assert_never(remedy)
+
+
+def _action(remedy: Remedy) -> NoticeAction | None:
+    match remedy:
+        case ChooseFolder():
+            return NoticeAction.CHOOSE_FOLDER
+        case ChooseCheckpoint():
+            return NoticeAction.CHOOSE_CHECKPOINT
+        case ChooseStartPicture():
+            return NoticeAction.CHOOSE_START_PICTURE
+        case MakeSmaller():
+            return NoticeAction.RETRY_SMALLER
+        case UseAnyDevice() | UseAnotherDevice() | CheckDevices():
+            return NoticeAction.CHECK_DEVICES
+        case _:
+            return None

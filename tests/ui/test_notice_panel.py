@@ -1,0 +1,106 @@
+"""A failure's remedy is a button, and pressing it cures."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtWidgets import QPushButton
+
+from app.jobs import JobState
+from app.remedies import NoticeAction
+from engine.api.remedies import ChooseStartPicture, MakeSmaller, UseAnyDevice
+from engine.api.values import ErrorCode, ErrorInfo, InputRole
+from tests.app.fake_engine import Plan
+from tests.ui.conftest import Desk, MakeDesk
+
+
+def offered(desk: Desk) -> list[str]:
+    """The buttons of the notice, but those for copying."""
+    panel = desk.window.notices
+    buttons: list[QPushButton] = list(panel.remedies.values())
+    return [button.text() for button in buttons if not button.isHidden()]
+
+
+def test_where_nothing_can_be_saved_another_folder_is_chosen_and_the_picture_made_there(
+    make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = make_desk(real=True)
+    # Nothing can be put below a file, whoever one is.
+    desk.session.output.parent.mkdir(parents=True, exist_ok=True)
+    desk.session.output.write_bytes(b"")
+    desk.start()
+    desk.session.generation.steps = 1
+    desk.session.generation.width = desk.session.generation.height = 64
+    desk.session.generate()
+    desk.wait_for_jobs(1)
+    panel, elsewhere = desk.window.notices, tmp_path / "elsewhere"
+    desk.wait(lambda: panel.notice_bar.isVisible())
+    assert "Choose another folder for pictures." in panel.notice_bar.hint.text()
+    assert offered(desk) == ["Choose another folder…", "Try again"]
+    monkeypatch.setattr(
+        "ui.panels.notice_panel.QFileDialog.getExistingDirectory", lambda *_: str(elsewhere)
+    )
+    panel.remedies[NoticeAction.CHOOSE_FOLDER].click()
+    desk.wait(lambda: desk.queue.jobs[0].state is JobState.DONE)
+    assert [path.suffix for path in elsewhere.iterdir()] == [".png"]
+    desk.wait(lambda: len(desk.session.gallery) == 1)
+    assert desk.session.output == elsewhere
+    assert not panel.notice_bar.isVisible()
+
+
+def test_what_ran_out_of_memory_is_made_again_smaller(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(no_room_above=600)).start()
+    form = desk.session.generation
+    form.width, form.height = 512, 768
+    desk.session.generate()
+    panel = desk.window.notices
+    desk.wait(lambda: panel.notice_bar.isVisible())
+    assert [text.replace("\u2068", "").replace("\u2069", "") for text in offered(desk)] == [
+        "Try 384 × 576",  # noqa: RUF001
+        "Try again",
+    ]
+    panel.remedies[NoticeAction.RETRY_SMALLER].click()
+    desk.wait(lambda: desk.queue.jobs[0].state is JobState.DONE)
+    request = desk.queue.jobs[0].request
+    assert (request.width, request.height) == (384, 576)
+
+
+def test_the_smallest_picture_is_offered_no_smaller_one(desk: Desk) -> None:
+    smallest = MakeSmaller(width=64, height=64)
+    error = ErrorInfo(ErrorCode.OUT_OF_MEMORY, "No memory.", remedies=(smallest,))
+    desk.session.notices.tell_error(error, job="x")
+    assert offered(desk) == ["Try again"]
+
+
+def test_what_cannot_help_is_not_offered(desk: Desk) -> None:
+    desk.session.notices.tell_error(ErrorInfo(ErrorCode.REQUEST_INVALID, "No."), job="x")
+    assert offered(desk) == []
+
+
+def test_the_hardware_is_checked_again(make_desk: MakeDesk) -> None:
+    desk = make_desk().start()
+    error = ErrorInfo(ErrorCode.BACKEND_UNAVAILABLE, "No device.", remedies=(UseAnyDevice(),))
+    desk.session.notices.tell_error(error)
+    assert offered(desk) == ["Check the hardware again"]
+    told: list[bool] = []
+    desk.session.devices.checking_changed.connect(told.append)
+    desk.window.notices.remedies[NoticeAction.CHECK_DEVICES].click()
+    assert told[:1] == [True]
+    assert not desk.window.notices.notice_bar.isVisible()
+
+
+def test_a_choice_that_was_not_made_leaves_the_notice(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = ErrorInfo(ErrorCode.REQUEST_INVALID, "None.", remedies=(ChooseStartPicture(),))
+    desk.session.notices.tell_error(error)
+    button = desk.window.notices.remedies[NoticeAction.CHOOSE_START_PICTURE]
+    chosen = "ui.panels.input_panel.QFileDialog.getOpenFileName"
+    monkeypatch.setattr(chosen, lambda *_: ("", ""))
+    button.click()
+    assert desk.window.notices.notice_bar.isVisible()
+    Image.new("RGB", (64, 64)).save(tmp_path / "a.png")
+    monkeypatch.setattr(chosen, lambda *_: (str(tmp_path / "a.png"), ""))
+    button.click()
+    desk.wait(lambda: not desk.window.notices.notice_bar.isVisible())
+    assert desk.session.generation.input_path(InputRole.INIT) == str(tmp_path / "a.png")
