@@ -53,7 +53,7 @@ class ProgressState(QObject):
         # Cancel was asked for and is not done yet.
         self.stopping = False
         self.preview: Preview | None = None
-        self._furthest = 0.0
+        self._furthest = self._phase_began_at = 0.0
 
     @property
     def seconds_per_step(self) -> float | None:
@@ -77,13 +77,19 @@ class ProgressState(QObject):
 
     @property
     def fraction(self) -> float:
-        """How much of the job is done, in [0, 1), never less than before."""
-        known = self._time.fraction
-        if known is None and self.phase is not None:
-            begin, end = _PARTS[self.phase]
-            known = begin + (end - begin) * (self._time.phase_fraction or 0.0)
-        self._furthest = max(self._furthest, known or 0.0)
+        """How much of the job is done, in [0, 1), never less than before; still while it stops."""
+        if not self.stopping:
+            known = self._time.fraction
+            if known is None and self.phase is not None:
+                known = self._by_phase(self.phase, self._time.phase_fraction or 0.0)
+            self._furthest = max(self._furthest, known or 0.0)
         return self._furthest
+
+    def _by_phase(self, phase: Phase, done: float) -> float:
+        """By what each phase has of the bar: what a job does not go through leaves no gap in it."""
+        begin, end = _PARTS[phase]
+        beyond = (end - begin) * done / (1 - begin)
+        return self._phase_began_at + (1 - self._phase_began_at) * beyond
 
     def begin(self, job: str) -> None:
         """A job has been handed to the engine."""
@@ -105,6 +111,9 @@ class ProgressState(QObject):
     def on_phase(self, event: JobPhase) -> None:
         """A phase begins."""
         if event.job == self.job:
+            if event.phase is not self.phase:
+                over = 0.0 if self.phase is None else self._by_phase(self.phase, 1.0)
+                self._phase_began_at = max(self.fraction, over)
             self.phase, self.done, self.total = event.phase, 0, None
             self.once = event.once
             self._time.on_phase(event.phase, event.expected_s, event.after_s)
@@ -130,7 +139,7 @@ class ProgressState(QObject):
     def _clear(self, job: str | None) -> None:
         self.job, self.phase, self.done, self.total = job, None, 0, None
         self.stopping = self.once = False
-        self._furthest = 0.0
+        self._furthest = self._phase_began_at = 0.0
         self._time.begin()
         if self.preview is not None:
             self.preview = None

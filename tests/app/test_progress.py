@@ -82,6 +82,44 @@ def test_the_bar_is_of_the_whole_picture(running: Running) -> None:
     assert not state.once
 
 
+def test_the_bar_of_each_picture_begins_at_nothing(running: Running) -> None:
+    """Networks that are loaded already cost the next picture no part of its bar."""
+    state = running.state
+    for job, phase in (("b", Phase.ENCODE), ("c", Phase.DENOISE)):
+        state.begin(job)
+        assert state.fraction == 0
+        state.on_phase(JobPhase(job=job, phase=phase))
+        assert state.fraction == 0
+        state.on_phase(JobPhase(job=job, phase=Phase.DENOISE))
+        state.on_progress(JobProgress(job=job, done=0, total=10))
+        assert state.fraction < 0.03
+        state.on_progress(JobProgress(job=job, done=5, total=10))
+        assert 0.4 < state.fraction < 0.5
+        state.on_progress(JobProgress(job=job, done=10, total=10))
+        assert 0.85 < state.fraction < 0.95
+
+
+def test_a_phase_that_is_over_has_filled_its_part_of_the_bar(running: Running) -> None:
+    state = running.state
+    for phase in (Phase.DECODE, Phase.SAVE):
+        state.on_phase(JobPhase(job=JOB, phase=phase))
+    assert state.fraction > 0.95
+
+
+def test_the_bar_stands_still_while_it_stops(running: Running) -> None:
+    state = running.state
+    state.on_phase(JobPhase(job=JOB, phase=Phase.DENOISE, expected_s=20.0, after_s=4.0))
+    running.clock.now += 5
+    before = state.fraction
+    assert before > 0
+    state.stop()
+    running.clock.now += 10
+    assert state.fraction == before
+    running.step(8, 1.0)
+    state.on_phase(JobPhase(job=JOB, phase=Phase.SAVE))
+    assert state.fraction == before
+
+
 def test_time_left_is_never_negative(running: Running) -> None:
     for done in range(1, 11):
         running.step(done, 1.0)

@@ -18,8 +18,8 @@ from ui.widgets.labels import ElidedLabel
 # Time left goes down between steps, too.
 _TICK_MS = 500
 _BAR_PARTS = 1000
-# Less is no number of seconds worth reading.
-_ALMOST_S = 1.5
+# Less is no number of seconds worth reading; it is the end of a picture only beyond this part of it.
+_ALMOST_S, _ALMOST = 1.5, 0.9
 _BUTTONS = (
     (ActionName.COPY_PICTURE, "copy"),
     (ActionName.REVEAL, "reveal"),
@@ -147,7 +147,8 @@ class InfoPanel(QWidget):
         parts: list[str] = []
         left = progress.seconds_left
         if left is not None and left < _ALMOST_S:
-            parts.append(self.tr("almost done"))
+            if progress.fraction >= _ALMOST:
+                parts.append(self.tr("almost done"))
         elif left is not None:
             parts.append(self.tr("about {time} left").format(time=duration(left)))
         elif progress.is_overdue:
