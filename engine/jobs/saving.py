@@ -8,6 +8,7 @@ from pathlib import Path
 from engine.api.record import GenerationRecord
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
+from engine.file_paths import exists, is_folder
 from engine.metadata.record import record_chunks
 from engine.output import Destination, destination, write_picture
 from engine.pipeline.generate import Picture
@@ -36,14 +37,21 @@ class PictureSaver:
     def require_writable(self) -> None:
         """Raise EngineError(OUTPUT_NOT_WRITABLE) now rather than after minutes of work."""
         folder = self._target.folder
+        if exists(folder) and not is_folder(folder):
+            raise EngineError(
+                ErrorCode.OUTPUT_NOT_WRITABLE,
+                f"Nothing can be written to {folder}: it is no folder.",
+                "Choose a folder, or name the file as picture.png.",
+            )
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
             raise EngineError(
                 ErrorCode.OUTPUT_NOT_WRITABLE,
-                f"Nothing can be written to {folder}: {error.strerror}.",
+                f"Nothing can be written to {folder}: {reason}.",
                 "Choose another folder with --out.",
             ) from error
 
