@@ -59,9 +59,13 @@ def _run(application: "Application", files: Sequence[str]) -> int:
     from app.logs import start_logging
     from app.paths import find_paths
     from app.single_instance import SingleInstance, Start
+    from engine.errors import EngineError
     from ui.application import has_fonts, make_window
 
-    paths = find_paths()
+    try:
+        paths = find_paths()
+    except EngineError as error:
+        return _say(error.message, error.hint)
     instance = SingleInstance(paths.state)
     start = instance.claim(files)
     if start is Start.HANDED_OVER:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.paths import typed_path
+
 STARTER_NAME = "starter"
 _SUFFIX = ".safetensors"
 # PyTorch's; .pt and .bin files are other things more often than checkpoints.
@@ -34,7 +36,7 @@ def find_checkpoint(wanted: str | None, models: Path, starter: Path) -> Path:
     if wanted is None:
         return starter
     listed = list_checkpoints(models, starter)
-    path = Path(wanted).expanduser().absolute()
+    path = typed_path(wanted)
     return next((entry.path for entry in listed if entry.name == wanted), path)
 
 

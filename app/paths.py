@@ -8,6 +8,10 @@ from pathlib import Path
 
 import platformdirs
 
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.file_paths import exists, is_too_long
+
 
 @dataclass(frozen=True, slots=True)
 class Paths:
@@ -28,11 +32,13 @@ class Paths:
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
     """The system's own folders, or those that SAFELIGHT_OUTPUT, SAFELIGHT_CACHE,
-    SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE and SAFELIGHT_LOGS name."""
+    SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE and SAFELIGHT_LOGS name.
+
+    Raises EngineError(REQUEST_INVALID) as `typed_path` does."""
 
     def folder(variable: str, default: Path) -> Path:
         value = environment.get(variable)
-        return Path(value).expanduser() if value else default
+        return typed_path(value) if value else default
 
     data = platformdirs.user_data_path("safelight", appauthor=False)
     return Paths(
@@ -43,6 +49,36 @@ def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
         state=folder("SAFELIGHT_STATE", platformdirs.user_state_path("safelight", appauthor=False)),
         logs=folder("SAFELIGHT_LOGS", platformdirs.user_log_path("safelight", appauthor=False)),
     )
+
+
+def typed_path(text: str) -> Path:
+    """The absolute path that a person means; `~` is their home folder, `~name` another's.
+
+    Raises EngineError(REQUEST_INVALID) where nothing can be called so.
+    """
+    return Path(typed_text(text)).absolute()
+
+
+def typed_text(text: str) -> str:
+    """As `typed_path`, but relative where it was, and with the separator it ends in."""
+    expanded = os.path.expanduser(text)  # noqa: PTH111 (pathlib's raises, and drops the separator)
+    if expanded.startswith("~") and not exists(expanded):
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            f"There is no home folder {_beginning(text)!r} stands for.",
+            "Write the whole path; of a file that is called so, begin it with ./",
+        )
+    if is_too_long(expanded):
+        raise EngineError(
+            ErrorCode.REQUEST_INVALID,
+            f"The name {_beginning(text)!r} is longer than this system takes.",
+            "Choose a shorter one.",
+        )
+    return expanded
+
+
+def _beginning(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def starter_checkpoint() -> Path:

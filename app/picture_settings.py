@@ -9,6 +9,7 @@ from app.generation import MOST_CHARACTERS
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorInfo
 from engine.errors import EngineError
+from engine.file_paths import exists
 from engine.metadata.readers import read_request
 
 translate = QCoreApplication.translate
@@ -37,7 +38,7 @@ def read_settings(
         return error.info
     request, remarks = imported.request, list(imported.warnings)
     wanted = request.checkpoint
-    if wanted is not None and not _exists(wanted):
+    if wanted is not None and not exists(wanted):
         record = imported.record
         is_starter = record is not None and record.checkpoint_digest == starter_digest
         checkpoint = str(starter) if is_starter else None
@@ -62,11 +63,3 @@ def _shortened(request: GenerateRequest, remarks: list[str]) -> GenerateRequest:
     return msgspec.structs.replace(
         request, **{name: text[:MOST_CHARACTERS] for name, text in long.items()}
     )
-
-
-def _exists(path: str) -> bool:
-    try:
-        return Path(path).exists()
-    # A name that no file system takes, or a folder that may not be looked into.
-    except (OSError, ValueError):
-        return False

@@ -2,12 +2,12 @@
 
 import argparse
 import re
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from app.cli.terminal import Usage
+from app.paths import typed_path
 from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.request import GenerateRequest, InputImage
 from engine.api.values import InputRole
@@ -27,7 +27,7 @@ _OF_A_MASK = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--init", type=Path, metavar="FILE", help="a picture to start from")
+    parser.add_argument("--init", metavar="FILE", help="a picture to start from")
     parser.add_argument("--strength", type=float, metavar="X", help="0 keeps --init, 1 ignores it")
     parser.add_argument(
         "--image-guidance",
@@ -53,7 +53,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_mask(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mask",
-        type=Path,
         metavar="FILE",
         help="which part of --init is painted: where this picture is white, or opaque",
     )
@@ -125,8 +124,8 @@ def _inputs(before: tuple[InputImage, ...], options: argparse.Namespace) -> tupl
     return inputs
 
 
-def _image(role: InputRole, path: Path) -> InputImage:
-    return InputImage(role=role, path=str(path.expanduser().absolute()))
+def _image(role: InputRole, path: str) -> InputImage:
+    return InputImage(role=role, path=str(typed_path(path)))
 
 
 def _name(option: str) -> str:

@@ -1,11 +1,11 @@
 """`safelight generate`: a prompt becomes pictures."""
 
 import argparse
+import os
 import re
 import signal
 from collections.abc import Generator
 from contextlib import closing, contextmanager
-from pathlib import Path
 from types import FrameType
 
 import msgspec
@@ -15,7 +15,7 @@ from app.cli import canvas, overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
-from app.paths import find_paths, starter_checkpoint
+from app.paths import find_paths, starter_checkpoint, typed_path, typed_text
 from backends.hardware import private_bytes
 from engine.api.record import Timings
 from engine.api.request import NO_OVERRIDE, ComponentFiles, GenerateRequest, RefinerChoice
@@ -27,6 +27,7 @@ from engine.api.values import (
     ScheduleName,
 )
 from engine.families.identify import identify
+from engine.file_paths import exists
 from engine.jobs.background_hash import BackgroundHash
 from engine.jobs.cancel import CancelToken
 from engine.jobs.runner import JobResult, JobRunner, known_files
@@ -95,7 +96,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     canvas.add_arguments(parser)
     parser.add_argument(
         "--from",
-        type=Path,
         dest="source",
         metavar="PICTURE",
         help="make it again: a PNG, JPEG or WebP file of any of the popular tools",
@@ -115,18 +115,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for part in ("denoiser", "text-encoder", "text-encoder-2", "vae"):
         parser.add_argument(f"--{part}", metavar="FILE", help=f"take the {part} from another file")
-    parser.add_argument("--preview", type=Path, metavar="FILE", help="a PNG of each few steps")
+    parser.add_argument("--preview", metavar="FILE", help="a PNG of each few steps")
     parser.add_argument("--out", metavar="FILE_OR_FOLDER", help="default: your pictures folder")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
     """Make the pictures; a first Ctrl-C cancels, a second one kills."""
-    source = read_request(options.source) if options.source else None
+    source = read_request(typed_path(options.source)) if options.source else None
     request = _request(options, source)
-    reporter = TerminalReporter(announce=not options.json, preview=options.preview)
+    preview = typed_path(options.preview) if options.preview else None
     paths = find_paths()
-    saver = PictureSaver(options.out or str(paths.output / ""), request.count)
+    out = typed_text(options.out) if options.out else os.path.join(paths.output, "")  # noqa: PTH118
+    saver = PictureSaver(out, request.count)
+    # Before the devices are tried, which takes longer than anything else.
+    saver.require_writable()
+    reporter = TerminalReporter(announce=not options.json, preview=preview)
     token = CancelToken()
     hashes = BackgroundHash(known_files(paths.cache))
     runner = JobRunner(paths.cache, paths.wildcards, hashes=hashes, models=paths.models)
@@ -185,7 +189,7 @@ def _checkpoint(wanted: str | None, source: ImportedRequest | None) -> str:
     """The path of the wanted checkpoint, else of the picture's, else of the starter."""
     starter = starter_checkpoint()
     recorded = source.request.checkpoint if source else None
-    if wanted is None and recorded is not None and not Path(recorded).exists():
+    if wanted is None and recorded is not None and not exists(recorded):
         # The starter is elsewhere in every installation; its content tells.
         record = source and source.record
         if record and identify(starter).digest == record.checkpoint_digest:
@@ -220,7 +224,7 @@ def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> Ref
 
 def _components(options: argparse.Namespace, recorded: ComponentFiles) -> ComponentFiles:
     def path(value: str | None, before: str | None) -> str | None:
-        return str(Path(value).expanduser().absolute()) if value else before
+        return str(typed_path(value)) if value else before
 
     return ComponentFiles(
         denoiser=path(options.denoiser, recorded.denoiser),

@@ -42,6 +42,7 @@ from engine.families.tiny_vaes import (
     named_space,
     tiny_vae_parts,
 )
+from engine.file_paths import is_folder
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
 
@@ -61,7 +62,7 @@ def identify(
     """
     path = path.absolute()  # weights stay where they are, wherever the process goes
     wanted = _family_named(override.family) if override.family else None
-    if path.is_dir():
+    if is_folder(path):
         folder = read_folder(path, read)
         family = _family_of_folder(folder, wanted)
         parts = as_said(family.read_folder(folder), override)
@@ -266,7 +267,7 @@ def _titles() -> str:
 def _read_part(family: Family, component: Component, path: Path, read: ReadIndex) -> Parts:
     if component is Component.VAE and is_tiny_vae_folder(path):
         path = path / "diffusion_pytorch_model.safetensors"
-    parts = _read_folder_part(family, component, path, read) if path.is_dir() else None
+    parts = _read_folder_part(family, component, path, read) if is_folder(path) else None
     if parts is None:
         index = read(path)
         if component is Component.VAE and is_tiny_vae(index.tensors):

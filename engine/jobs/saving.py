@@ -9,6 +9,7 @@ from engine.api.record import GenerationRecord
 from engine.api.remedies import ChooseFolder
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
+from engine.file_paths import exists, is_folder
 from engine.metadata.record import record_chunks
 from engine.output import Destination, destination, write_picture
 from engine.pipeline.generate import Picture
@@ -37,14 +38,21 @@ class PictureSaver:
     def require_writable(self) -> None:
         """Raise EngineError(OUTPUT_NOT_WRITABLE) now rather than after minutes of work."""
         folder = self._target.folder
+        if exists(folder) and not is_folder(folder):
+            raise EngineError(
+                ErrorCode.OUTPUT_NOT_WRITABLE,
+                f"Nothing can be written to {folder}: it is no folder.",
+                remedies=(ChooseFolder(),),
+            )
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
                 pass
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
             raise EngineError(
                 ErrorCode.OUTPUT_NOT_WRITABLE,
-                f"Nothing can be written to {folder}: {error.strerror}.",
+                f"Nothing can be written to {folder}: {reason}.",
                 remedies=(ChooseFolder(),),
             ) from error
 

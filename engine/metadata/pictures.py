@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 from engine.api import ErrorCode
 from engine.errors import EngineError
+from engine.file_paths import why_no_file
 from engine.metadata.jpeg import SIGNATURE as JPEG_SIGNATURE
 from engine.metadata.jpeg import jpeg_texts
 from engine.metadata.png import SIGNATURE as PNG_SIGNATURE
@@ -25,8 +26,8 @@ def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
     cannot be read or is none of these.
     """
     try:
-        if not path.is_file():
-            raise _unreadable(path, "there is no such file")
+        if problem := why_no_file(path):
+            raise _unreadable(path, problem)
         with path.open("rb") as file:
             return tuple(_bounded(_texts(path, file)))
     # A path with a null character is a ValueError.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.api import ErrorCode
 from engine.errors import EngineError
+from engine.file_paths import is_folder
 
 SUFFIX = ".png"
 # What a person may mean by a file name; all but PNG are refused.
@@ -19,6 +20,8 @@ _IMAGE_SUFFIXES = frozenset(
 _COUNTER = re.compile(r"(\d{5,12})-", re.ASCII)
 # Bytes of UTF-8. Names stay short of every limit even in a deep folder on Windows.
 _SLUG_BYTES = 60
+# Below this a name of the user's grows by its number.
+_NAME_BYTES = 140
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ def destination(out: str, count: int = 1) -> Destination:
     separators = (os.sep, os.altsep or os.sep)
     path = Path(out)
     suffix = path.suffix.lower()
-    if out.endswith(separators) or suffix not in _IMAGE_SUFFIXES or path.is_dir():
+    if out.endswith(separators) or suffix not in _IMAGE_SUFFIXES or is_folder(path):
         return Destination(path)
     if suffix != SUFFIX:
         raise EngineError(
@@ -66,12 +69,24 @@ def counter_of(name: str) -> int:
 
 
 def sibling_names(name: str, *, numbered: bool) -> Iterator[str]:
-    """The names a picture may take, best first, without end."""
+    """The names a picture may take, best first, without end.
+
+    A long name gives up letters for its number: systems take 255 bytes, some only 143.
+    """
     stem, suffix = os.path.splitext(name)  # noqa: PTH122 (a name, not a path)
     if not numbered:
         yield name
+    room = max(len(os.fsencode(name)), _NAME_BYTES)
     for number in count(1):
-        yield f"{stem}-{number}{suffix}"
+        ending = f"-{number}{suffix}"
+        yield _first_bytes(stem, room - len(os.fsencode(ending))) + ending
+
+
+def _first_bytes(text: str, length: int) -> str:
+    """As many of its letters as take no more than `length` bytes in a name."""
+    while len(os.fsencode(text)) > length:
+        text = text[:-1]
+    return text
 
 
 def _slug(prompt: str) -> str:

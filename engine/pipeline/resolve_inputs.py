@@ -18,6 +18,7 @@ from engine.api.request import (
 from engine.api.values import Beside, ConventionName, ErrorCode, InputRole
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
+from engine.file_paths import why_no_file
 from engine.pipeline.canvas import grown
 from engine.pipeline.inputs import picture_size
 from engine.pipeline.networks import seen_beside
@@ -131,11 +132,11 @@ def _check_input(image: InputImage) -> None:
     if image.weight != 1 or image.range != (0, 1):
         hint = "Use the strength to say how much of it is redrawn."
         raise invalid("A picture to be redrawn has no weight or range.", hint)
-    if not Path(image.path).is_file():
+    if problem := why_no_file(image.path):
         kind = "mask" if image.role is InputRole.MASK else "picture"
         raise EngineError(
             ErrorCode.INPUT_IMAGE_UNREADABLE,
-            f"There is no {kind} {image.path}.",
+            f"The {kind} {image.path} cannot be read: {problem}.",
             "Choose a PNG, JPEG or WebP file.",
         )
 

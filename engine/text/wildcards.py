@@ -18,6 +18,7 @@ from pathlib import Path
 from random import Random
 
 from engine.errors import EngineError
+from engine.file_paths import is_file
 from engine.text.spot import prompt_error
 
 # Parts that are written out, and characters: a line may name files whose lines name files.
@@ -133,7 +134,10 @@ class _Expansion:
         if name not in self.lines:
             lines = _read_lines(self.folder, name)
             if not lines:
-                raise self._error(f"there is no wildcard named {name}", current, start)
+                problem = f"there is no wildcard named {name}"
+                if self.folder is not None and is_file(self.folder):
+                    problem += f", because {self.folder}, where they are looked for, is a file"
+                raise self._error(problem, current, start)
             self.lines[name] = tuple(map(_read, lines))
         return self.lines[name]
 

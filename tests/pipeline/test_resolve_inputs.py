@@ -168,7 +168,7 @@ def test_what_is_refused(plain: IdentifiedCheckpoint, init: InputImage, mask: In
     missing = InputImage(role=InputRole.MASK, path=f"{mask.path}.none")
     error = refused(plain, inputs=(init, missing))
     assert error.code is ErrorCode.INPUT_IMAGE_UNREADABLE
-    assert error.message == f"There is no mask {missing.path}."
+    assert error.message == f"The mask {missing.path} cannot be read: there is no such file."
     assert "one mask" in refused(plain, inputs=(init, mask, mask)).message
     for options, said in (
         (MaskOptions(blur=65), "blur"),

@@ -1,0 +1,52 @@
+"""What is at a path of unknown origin: a person typed it, or a stranger's picture names it.
+
+Nothing here raises: a path may be longer than the system takes, hold a null character, lead through
+a folder that may not be looked into, or round in a circle. Standard library only.
+"""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+_TOO_LONG = "its name is longer than this system takes"
+_KINDS = {
+    stat.S_IFDIR: "it is a folder",
+    stat.S_IFCHR: "it is a device",
+    stat.S_IFBLK: "it is a device",
+    stat.S_IFIFO: "it is a pipe",
+    stat.S_IFSOCK: "it is a socket",
+}
+
+
+def exists(path: str | Path) -> bool:
+    """Whether there is anything."""
+    return os.path.exists(path)  # noqa: PTH110 (pathlib's raises)
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether a file is there, or a link to one."""
+    return os.path.isfile(path)  # noqa: PTH113 (pathlib's raises)
+
+
+def is_folder(path: str | Path) -> bool:
+    """Whether a folder is there, or a link to one."""
+    return os.path.isdir(path)  # noqa: PTH112 (pathlib's raises)
+
+
+def why_no_file(path: str | Path) -> str:
+    """Why no file can be read at a path, as the end of a sentence; empty where one is there."""
+    try:
+        kind = stat.S_IFMT(os.stat(path).st_mode)  # noqa: PTH116 (pathlib's does the same)
+    except (FileNotFoundError, NotADirectoryError):
+        return "there is no such file"
+    except OSError as error:
+        return _TOO_LONG if error.errno == errno.ENAMETOOLONG else str(error.strerror)
+    except ValueError:
+        return "its name has a character that no file's has"
+    return _KINDS.get(kind, "")
+
+
+def is_too_long(path: str | Path) -> bool:
+    """Whether the system takes no name, or no path, of this length."""
+    return why_no_file(path) == _TOO_LONG
