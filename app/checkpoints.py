@@ -1,14 +1,15 @@
 """The checkpoints a person can choose by name: the starter, and those in the models folder."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.paths import typed_path
+from engine.folders import CHECKPOINT_SUFFIXES, PIPELINE_FILE, has_suffix, weights_below
 
 STARTER_NAME = "starter"
+# What names leave out; the others stay, so that no two files have one name.
 _SUFFIX = ".safetensors"
-# PyTorch's; .pt and .bin files are other things more often than checkpoints.
-_TORCH_SUFFIX = ".ckpt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,29 +23,34 @@ class ListedCheckpoint:
 def list_checkpoints(models: Path, starter: Path) -> list[ListedCheckpoint]:
     """The starter first, then files and diffusers folders below `models`, by name."""
     found = [ListedCheckpoint(STARTER_NAME, starter)]
-    if models.is_dir():
-        paths = (path for path in models.rglob("*") if _is_candidate(path))
-        found += [ListedCheckpoint(_name(path, models), path) for path in sorted(paths)]
+    paths = (path for path in weights_below(models, CHECKPOINT_SUFFIXES) if path != models)
+    found += [ListedCheckpoint(_name(path, models), path) for path in sorted(paths)]
     return found
 
 
 def find_checkpoint(wanted: str | None, models: Path, starter: Path) -> Path:
     """The path for `--model`: of a listed name, else the path itself; the starter without one.
 
-    Where a file is called like a listed checkpoint, `./name` is the file.
+    Where a file is called like a listed checkpoint, `./name` is the file. Nothing is listed: a name
+    says where its file is.
     """
-    if wanted is None:
+    if wanted is None or wanted == STARTER_NAME:
         return starter
-    listed = list_checkpoints(models, starter)
-    path = typed_path(wanted)
-    return next((entry.path for entry in listed if entry.name == wanted), path)
+    named = _named(wanted, models)
+    return named or typed_path(wanted)
 
 
-def _is_candidate(path: Path) -> bool:
-    if path.is_dir():
-        return (path / "model_index.json").is_file()
-    inside_folder = (path.parent.parent / "model_index.json").is_file()
-    return path.suffix in {_SUFFIX, _TORCH_SUFFIX} and not inside_folder
+def _named(wanted: str, models: Path) -> Path | None:
+    """The listed checkpoint of that name, if there is one."""
+    parts = wanted.split("/")
+    if not all(parts) or {".", "..", "~"} & set(parts) or Path(wanted).anchor:
+        return None
+    path = models / wanted
+    if os.path.isfile(path / PIPELINE_FILE):  # noqa: PTH113 (no name is too long for it)
+        return path
+    names_itself = has_suffix(wanted, CHECKPOINT_SUFFIXES) and not wanted.endswith(_SUFFIX)
+    file = path if names_itself else Path(f"{path}{_SUFFIX}")
+    return file if os.path.isfile(file) else None  # noqa: PTH113
 
 
 def _name(path: Path, models: Path) -> str:

@@ -77,7 +77,7 @@ def test_the_app_imports_nothing_that_only_developers_install() -> None:
         for path in (ROOT / folder).rglob("*.py")
         for name in IMPORTED.findall(path.read_text(encoding="utf-8"))
         if name not in sys.stdlib_module_names
-        and name not in (*SHIPPED, *OPTIONAL, "starter")
+        and name not in (*SHIPPED, *OPTIONAL, "safelight_launcher", "starter")
         and own.isdisjoint(canonicalize_name(d) for d in distributions.get(name, ()))
     }
     assert found == set()

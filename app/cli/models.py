@@ -5,10 +5,10 @@ import argparse
 import msgspec
 
 from app.checkpoints import ListedCheckpoint, list_checkpoints
-from app.cli.terminal import print_json, print_table
+from app.cli.terminal import ByteBar, print_json, print_table
 from app.paths import find_paths, starter_checkpoint
-from engine.errors import EngineError
-from engine.families.identify import identify
+from engine.families.holdings import Holdings
+from engine.jobs.runner import known_files
 
 HELP = "list the checkpoints that can be chosen by name"
 
@@ -38,27 +38,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List the starter and what is in the models folder."""
-    folder = find_paths().models
-    found = tuple(_identified(entry) for entry in list_checkpoints(folder, starter_checkpoint()))
+    paths = find_paths()
+    folder, holdings = paths.models, Holdings(known_files(paths.cache))
+    entries = list_checkpoints(folder, starter_checkpoint())
+    bar = ByteBar("Looking at your files", len(entries))
+    found: list[ModelOutput] = []
+    for number, entry in enumerate(entries):
+        bar.show(number)
+        found.append(_identified(entry, holdings))
+    bar.clear()
     if options.json:
-        print_json(ModelsOutput(str(folder), found))
+        print_json(ModelsOutput(str(folder), tuple(found)))
         return 0
     print_table(("NAME", "FAMILY", "NOTE"), [(m.name, m.family or "-", _note(m)) for m in found])
     print(f"\nPut checkpoints into {folder}, or give any path with --model.")
     return 0
 
 
-def _identified(entry: ListedCheckpoint) -> ModelOutput:
-    try:
-        checkpoint = identify(entry.path)
-    except EngineError as error:
-        return ModelOutput(entry.name, str(entry.path), problem=error.message)
+def _identified(entry: ListedCheckpoint, holdings: Holdings) -> ModelOutput:
+    summary = holdings.summary(entry.path)
     return ModelOutput(
         entry.name,
         str(entry.path),
-        checkpoint.family,
-        checkpoint.variant,
-        tuple(component.value for component in checkpoint.missing),
+        summary.family,
+        summary.variant,
+        tuple(component.value for component in summary.missing),
+        summary.problem,
     )
 
 

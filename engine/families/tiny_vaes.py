@@ -7,6 +7,7 @@ shapes, so only names tell their latent spaces apart: in files, as in their fold
 """
 
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -19,10 +20,11 @@ from engine.families import latent_spaces
 from engine.families.base import Component, ComponentSource, Parts
 from engine.families.latent_spaces import LatentSpace
 from engine.families.numbering import damaged
+from engine.folders import SAFETENSORS_SUFFIXES, weights_below
 from engine.graphs.stored import StoredWeight
 from engine.graphs.tiny_vae import TinyVaeConfig
 
-_SUFFIXES = {".safetensors", ".pth", ".pt"}
+_SUFFIXES = SAFETENSORS_SUFFIXES | {".pth", ".pt"}
 _MOST_BYTES = 32 << 20
 _MOST_FILES = 5000
 _NAME = re.compile(r"taesd(?!3)", re.IGNORECASE)
@@ -92,14 +94,14 @@ def find_tiny_decoder(folder: Path, space: str, read: ReadIndex) -> Parts | None
 
 
 def _candidates(folder: Path) -> Iterator[Path]:
-    try:
-        paths = sorted(folder.rglob("*"))
-    except OSError:
-        return
-    for path in paths:
-        named = _NAME.search(path.name) or _NAME.search(path.parent.name)
-        fits = named and path.suffix.lower() in _SUFFIXES and path.is_file()
-        if fits and path.stat().st_size <= _MOST_BYTES:
+    for path in weights_below(folder, _SUFFIXES, inside_checkpoints=True):
+        if not (_NAME.search(path.name) or _NAME.search(path.parent.name)):
+            continue
+        try:
+            facts = path.stat()
+        except OSError:
+            continue
+        if stat.S_ISREG(facts.st_mode) and facts.st_size <= _MOST_BYTES:
             yield path
 
 

@@ -1,6 +1,6 @@
 """The answers to queries, given one after another on a thread of their own."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -35,26 +35,41 @@ from engine.server.outbox import Put
 from engine.server.queries import Query
 from engine.text.checking import check_prompt
 
+# Events as they are known; None where another query may go first.
+_Answer = Iterator[Event | None]
+
 
 def answer_all(queries: SimpleQueue[Query], runner: JobRunner, put: Put) -> None:
-    """Answer for ever."""
+    """Answer for ever.
+
+    The newest query goes first where an older one takes its time: who asks again looks elsewhere.
+    """
+    unfinished: list[tuple[Query, _Answer]] = []
     while True:
-        query = queries.get()
+        if not unfinished or not queries.empty():
+            query = queries.get()
+            unfinished.append((query, _answers(query, runner, put)))
+        query, answer = unfinished[-1]
         try:
-            for event in _answers(query, runner, put):
-                put(event)
+            event = next(answer)
+        except StopIteration:
+            unfinished.pop()
         except Exception as error:  # noqa: BLE001 (the boundary that reports: the engine goes on)
+            unfinished.pop()
             put(QueryFailed(query=query.query, error=error_info(error)))
+        else:
+            if event is not None:
+                put(event)
 
 
-def _answers(query: Query, runner: JobRunner, put: Put) -> Iterator[Event]:
+def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
     match query:
         case ScanDevices():
             yield devices_found(query.query, runner)
         case VerifyDevices():
             verify_beside(query, runner, put)
         case InspectCheckpoint():
-            yield _inspected(query, runner)
+            yield (yield from _inspected(query, runner))
         case CheckPrompt():
             check = check_prompt(query.question, runner.wildcards)
             yield PromptChecked(query=query.query, check=check)
@@ -76,7 +91,9 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> Iterator[Event]:
             )
 
 
-def _inspected(query: InspectCheckpoint, runner: JobRunner) -> CheckpointInspected:
+def _inspected(
+    query: InspectCheckpoint, runner: JobRunner
+) -> Generator[None, None, CheckpointInspected]:
     read = runner.known_files.read_index
     found = identify(Path(query.path), read, query.override)
     checkpoint = supply(found, query.components, read)
@@ -84,7 +101,7 @@ def _inspected(query: InspectCheckpoint, runner: JobRunner) -> CheckpointInspect
         # It will probably be used: its hash may be there before its first picture is.
         runner.hashes.want(checkpoint)
     sha256 = runner.known_files.sha256(checkpoint.file) if checkpoint.file else None
-    gaps = runner.shelf.gaps(checkpoint) if runner.shelf else ()
+    gaps = (yield from runner.shelf.look_for_gaps(checkpoint)) if runner.shelf else ()
     return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256, gaps))
 
 

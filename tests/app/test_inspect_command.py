@@ -31,7 +31,7 @@ def without_vae(tmp_path: Path) -> Path:
 def put_vae() -> Path:
     folder = find_paths().models / "vae"
     folder.mkdir(parents=True)
-    return write_sparse(folder / "my vae.safetensors", listings.ldm_vae(listings.SMALL_VAE))
+    return write_sparse(folder / "my vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
 
 
 def test_what_is_missing_comes_with_the_option_that_supplies_it(

@@ -41,7 +41,7 @@ def test_one_press_gives_a_checkpoint_what_it_lacks(desk: Desk, tmp_path: Path) 
     panel, models = desk.window.form.checkpoint.gaps, desk.session.checkpoints.models
     (models / "vae").mkdir(parents=True)
     vae = models / "vae" / "good.safetensors"
-    write_sparse(vae, listings.ldm_vae(listings.SMALL_VAE))
+    write_sparse(vae, listings.ldm_vae(listings.EIGHTFOLD_VAE))
     whole = write_sparse(models / "whole.safetensors", SMALL)
     desk.session.open_path(lacking_a_vae(tmp_path))
     desk.wait(lambda: len(panel.rows) == 1)
@@ -74,7 +74,7 @@ def test_where_nothing_fits_a_file_can_be_chosen(
     assert not panel.rows[0].use.isVisible()
     (tmp_path / "elsewhere").mkdir()
     vae = tmp_path / "elsewhere" / "v.safetensors"
-    write_sparse(vae, listings.ldm_vae(listings.SMALL_VAE))
+    write_sparse(vae, listings.ldm_vae(listings.EIGHTFOLD_VAE))
 
     def chosen(*_: object) -> tuple[str, str]:
         return str(vae), ""

@@ -1,0 +1,152 @@
+"""What a person's files hold, looked at once and remembered while they stay as they are."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from engine.checkpoints.files import read_index
+from engine.checkpoints.index import TensorIndex
+from engine.checkpoints.known_files import KnownFiles
+from engine.errors import EngineError
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.identify import FAMILIES, identify
+from engine.families.naming import sort_keys
+from engine.families.recognition import listing, recognise
+
+_NO_DIGEST = "none"
+
+
+class Holding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file could give: its family, empty for a part alone, and its parts."""
+
+    family: str = ""
+    parts: tuple[Component, ...] = ()
+    # What the rules were that found this; see `_rules`.
+    rules: str = ""
+
+
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
+    """What a checkpoint is, in short; `problem` says why it cannot be used."""
+
+    family: str = ""
+    variant: str = ""
+    missing: tuple[Component, ...] = ()
+    problem: str = ""
+    rules: str = ""
+
+
+NOTHING = Holding()
+
+
+class _Noted(msgspec.Struct, frozen=True):
+    """What is kept of a file, each part of it as soon as somebody asked."""
+
+    holding: Holding | None = None
+    summary: Summary | None = None
+
+
+_NOTED = msgspec.json.Decoder(_Noted)
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """What files hold, by their headers; no weight is read, and no digest made."""
+
+    known: KnownFiles
+
+    def holding(self, path: Path) -> Holding:
+        """What a file or diffusers folder could give to a checkpoint."""
+        if path.is_dir():
+            return _held_by_folder(path)
+        noted = self._noted(path)
+        if noted.holding is not None and noted.holding.rules == _rules():
+            return noted.holding
+        try:
+            index = read_header(path)
+        except EngineError:
+            return NOTHING
+        holding = msgspec.structs.replace(_held_by(index), rules=_rules())
+        self._note(index, msgspec.structs.replace(noted, holding=holding))
+        return holding
+
+    def summary(self, path: Path) -> Summary:
+        """What the checkpoint in a file or diffusers folder is."""
+        noted = self._noted(path)
+        if noted.summary is not None and noted.summary.rules == _rules():
+            return noted.summary
+        indexes: list[TensorIndex] = []
+
+        def read(file: Path) -> TensorIndex:
+            indexes.append(read_header(file))
+            return indexes[-1]
+
+        try:
+            summary = _summary(identify(path, read))
+        except EngineError as error:
+            summary = Summary(problem=error.message)
+        summary = msgspec.structs.replace(summary, rules=_rules())
+        if len(indexes) == 1 and indexes[0].path == path.absolute():
+            self._note(indexes[0], msgspec.structs.replace(noted, summary=summary))
+        return summary
+
+    def _noted(self, path: Path) -> _Noted:
+        content = self.known.content(path.absolute())
+        if content is None:
+            return _Noted()
+        try:
+            return _NOTED.decode(content)
+        except msgspec.DecodeError:
+            return _Noted()
+
+    def _note(self, index: TensorIndex, noted: _Noted) -> None:
+        if index.state is not None:
+            self.known.note_content(index.state, msgspec.json.encode(noted).decode())
+
+
+def read_header(path: Path) -> TensorIndex:
+    """A file without its digest, for which places all over it would be read."""
+    return read_index(path, lambda _: _NO_DIGEST)
+
+
+def _held_by(index: TensorIndex) -> Holding:
+    text = listing(index.tensors)
+    kind = recognise(text)
+    if kind is not None:
+        return Holding(parts=kind.supplies)
+    family = next((family for family in FAMILIES if family.recognises(text)), None)
+    if family is None:
+        return NOTHING
+    try:
+        parts = sort_keys(index.tensors, index.path).components
+    except EngineError:
+        return NOTHING
+    return Holding(family=family.name, parts=_in_order(tuple(parts)))
+
+
+def _held_by_folder(path: Path) -> Holding:
+    try:
+        checkpoint = identify(path, read_header)
+    except EngineError:
+        return NOTHING
+    return Holding(family=checkpoint.family, parts=tuple(checkpoint.components))
+
+
+def _in_order(parts: Sequence[Component]) -> tuple[Component, ...]:
+    return tuple(one for one in Component if one in parts)
+
+
+def _summary(checkpoint: IdentifiedCheckpoint) -> Summary:
+    return Summary(family=checkpoint.family, variant=checkpoint.variant, missing=checkpoint.missing)
+
+
+@cache
+def _rules() -> str:
+    """Tells these rules from those of another version, which may name a file otherwise."""
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,85 @@
+"""What lies below a folder: through links, without going in circles, and with few questions."""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from engine.folders import CHECKPOINT_SUFFIXES, weights_below
+
+needs_links = pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+
+
+def below(folder: Path) -> list[str]:
+    return [
+        path.relative_to(folder).as_posix() for path in weights_below(folder, CHECKPOINT_SUFFIXES)
+    ]
+
+
+def put(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    return path
+
+
+def test_weights_by_every_ending_they_have(tmp_path: Path) -> None:
+    for name in ("a.safetensors", "b.SAFETENSORS", "c.sft", "d.ckpt", "e.txt", "sub/f.Ckpt"):
+        put(tmp_path / name)
+    assert below(tmp_path) == ["a.safetensors", "b.SAFETENSORS", "c.sft", "d.ckpt", "sub/f.Ckpt"]
+
+
+@needs_links
+def test_linked_folders_are_entered(tmp_path: Path) -> None:
+    """`models/a1111 -> ~/stable-diffusion-webui/models/Stable-diffusion`."""
+    put(tmp_path / "elsewhere" / "deep" / "a.safetensors")
+    models = tmp_path / "models"
+    models.mkdir()
+    (models / "a1111").symlink_to(tmp_path / "elsewhere")
+    assert below(models) == ["a1111/deep/a.safetensors"]
+
+
+@needs_links
+def test_links_in_circles_end(tmp_path: Path) -> None:
+    models = tmp_path / "models"
+    put(models / "sub" / "a.safetensors")
+    (models / "sub" / "up").symlink_to(models)
+    (models / "self").symlink_to(models / "self")
+    (models / "nowhere.ckpt").symlink_to(tmp_path / "gone")
+    (models / "twin").symlink_to(models / "sub")
+    assert below(models) == ["sub/a.safetensors"]
+
+
+def test_what_is_in_a_diffusers_folder_is_its_own(tmp_path: Path) -> None:
+    put(tmp_path / "sd" / "model_index.json")
+    put(tmp_path / "sd" / "unet" / "diffusion_pytorch_model.safetensors")
+    put(tmp_path / "sd" / "v1-5-pruned.safetensors")
+    assert below(tmp_path) == ["sd", "sd/v1-5-pruned.safetensors"]
+
+
+def test_a_folder_that_is_not_there_or_is_none_is_empty(tmp_path: Path) -> None:
+    assert below(tmp_path / "none") == []
+    assert below(put(tmp_path / "file.ckpt")) == []
+
+
+def test_the_disk_is_asked_once_for_each_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(500):
+        put(tmp_path / f"{number}.safetensors")
+        put(tmp_path / "sub" / f"{number}.safetensors")
+    asked = Counter[str]()
+    for name in ("stat", "lstat", "scandir", "open"):
+        real = getattr(os, name)
+
+        def counted(
+            *args: object, name: str = name, real: object = real, **options: object
+        ) -> object:
+            asked[name] += 1
+            return real(*args, **options)  # type: ignore[operator]
+
+        monkeypatch.setattr(os, name, counted)
+    found = list(weights_below(tmp_path, CHECKPOINT_SUFFIXES))
+    monkeypatch.undo()
+    assert len(found) == 1000
+    assert asked == {"stat": 2, "scandir": 2}
