@@ -23,6 +23,7 @@ from engine.families.identify import FAMILIES, identify, supply
 from engine.families.naming import sort_keys
 from engine.families.recognition import listing, recognise
 from engine.graphs.unet import UNetConfig
+from engine.untrusted_json import JsonError, decode_json
 
 MOST_FILES = 1000
 MOST_OFFERED = 5
@@ -104,8 +105,8 @@ class Shelf:
         content = self.known.content(path)
         if content is not None:
             try:
-                return _HOLDING.decode(content)
-            except msgspec.DecodeError:
+                return decode_json(content.encode(), _HOLDING)
+            except JsonError:
                 pass
         try:
             index = _read_header(path)
