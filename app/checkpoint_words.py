@@ -5,8 +5,11 @@ from pathlib import Path
 
 import msgspec
 
+from app.aside import put_aside
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
+from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import replace_file
+from engine.untrusted_json import JsonError, read_json
 
 _FILE = "checkpoints.json"
 # The oldest are forgotten; a file of more was not written by us.
@@ -34,14 +37,16 @@ class CheckpointMemory:
     """The words for each path, in a file that is written whenever they change."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder` need not exist. What cannot be read is as if nothing had been said."""
+        """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
         self._path = folder / _FILE
         self._said: dict[str, CheckpointWords] = {}
+        self.problem: ErrorInfo | None = None
         try:
-            with self._path.open("rb") as file:
-                self._said = _DECODER.decode(file.read(_MOST_BYTES))
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            self._said = read_json(self._path, _DECODER, _MOST_BYTES)
+        except (FileNotFoundError, NotADirectoryError):
             return
+        except (OSError, JsonError) as error:
+            self.problem = _unreadable(put_aside(self._path, "damaged"), error)
 
     def of(self, checkpoint: Path) -> CheckpointWords:
         """What was said of a checkpoint."""
@@ -58,3 +63,12 @@ class CheckpointMemory:
             replace_file(self._path, msgspec.json.encode(self._said))
         except (OSError, UnicodeEncodeError) as error:
             _log.warning("what was said of checkpoints cannot be kept: %s", error)
+
+
+def _unreadable(aside: Path | None, error: Exception) -> ErrorInfo:
+    return ErrorInfo(
+        ErrorCode.SESSION_UNREADABLE,
+        "What you said of checkpoints cannot be read; they are taken for what their files say.",
+        f"The file was kept as {aside}." if aside else "",
+        str(error),
+    )

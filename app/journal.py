@@ -5,9 +5,7 @@ one waits for the disk; what comes while it syncs goes with the next sync.
 """
 
 import os
-import shutil
 import threading
-import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,9 +15,12 @@ from typing import BinaryIO
 
 import msgspec
 
+from app.aside import copy_aside, put_aside
 from app.job_list import Entry
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.durable import FULL, sync_file, sync_folder
+from engine.durable import FULL, put_in_place, sync_file, sync_folder
+from engine.regular_file import NONBLOCKING, open_regular
+from engine.untrusted_json import JsonError, decode_json
 
 VERSION = 1
 # A line with two prompts of the longest kind, as JSON.
@@ -34,6 +35,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     journal: int
 
 
+_header_decoder = msgspec.json.Decoder(Header)
 _HEADER = _encoder.encode(Header(journal=VERSION)) + b"\n"
 _HEADER_BEGINS = b'{"journal"'
 
@@ -58,18 +60,18 @@ def read_journal(path: Path) -> JournalContent:
     journal of a newer Safelight, is put aside beside the file, and the problem says so.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             first = file.readline(_MAX_LINE_BYTES)
             if first and _is_newer(first):
-                return JournalContent((), _newer_problem(_put_aside(path, "newer")))
+                return JournalContent((), _newer_problem(put_aside(path, "newer")))
             file.seek(0)
             entries, damaged = _read_lines(file)
     except (FileNotFoundError, NotADirectoryError):
         return JournalContent(())
     except OSError as error:
-        _put_aside(path, "unreadable")
-        return JournalContent((), _unreadable_problem(path, error))
-    problem = _damage_problem(damaged, _copy_aside(path, "damaged")) if damaged else None
+        aside = put_aside(path, "unreadable")
+        return JournalContent((), _unreadable_problem(path, aside, error))
+    problem = _damage_problem(damaged, copy_aside(path, "damaged")) if damaged else None
     return JournalContent(tuple(entries), problem)
 
 
@@ -84,7 +86,7 @@ def rewrite_journal(path: Path, entries: Iterable[Entry]) -> ErrorInfo | None:
             file.writelines(map(encode_entry, entries))
             file.flush()
             sync_file(file.fileno())
-        fresh.replace(path)
+        put_in_place(fresh, path)
         with suppress(OSError):  # the old journal, if it comes back, is as good
             sync_folder(path.parent)
     except OSError as error:
@@ -157,7 +159,7 @@ class JournalWriter:
             self._failing = False
 
     def _append_and_sync(self) -> None:
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NONBLOCKING | getattr(os, "O_BINARY", 0)
         descriptor = _open_private(self._path, flags)
         try:
             before = os.fstat(descriptor).st_size
@@ -188,47 +190,22 @@ def _read_lines(file: BinaryIO) -> tuple[list[Entry], int]:
             with_header = True
         else:
             try:
-                entries.append(_decoder.decode(line))
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                entries.append(decode_json(line, _decoder))
+            except JsonError:
                 damaged += 1
     return entries, damaged + (not with_header and bool(entries))
 
 
 def _header(line: bytes) -> Header | None:
     try:
-        return msgspec.json.decode(line, type=Header)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return decode_json(line, _header_decoder)
+    except JsonError:
         return None
 
 
 def _is_newer(line: bytes) -> bool:
     header = _header(line)
     return header is not None and header.journal > VERSION
-
-
-def _put_aside(path: Path, why: str) -> Path | None:
-    """Keep the file under another name; that name, None where it cannot be done."""
-    aside = _aside(path, why)
-    try:
-        path.replace(aside)
-    except OSError:
-        return None
-    return aside
-
-
-def _copy_aside(path: Path, why: str) -> Path | None:
-    """Keep a copy, for whoever wants to look into it; the file stays until it is replaced."""
-    aside = _aside(path, why)
-    try:
-        shutil.copy2(path, aside)
-    except OSError:
-        return None
-    return aside
-
-
-def _aside(path: Path, why: str) -> Path:
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-    return path.with_name(f"{path.name}.{why}-{stamp}")
 
 
 def _open_private(path: str | Path, flags: int) -> int:
@@ -252,11 +229,12 @@ def _damage_problem(damaged: int, aside: Path | None) -> ErrorInfo:
     )
 
 
-def _unreadable_problem(path: Path, error: OSError) -> ErrorInfo:
+def _unreadable_problem(path: Path, aside: Path | None, error: OSError) -> ErrorInfo:
+    kept = f"It was kept as {aside}. " if aside else ""
     return ErrorInfo(
         ErrorCode.QUEUE_UNREADABLE,
         f"The queue in {path} cannot be read: {error.strerror}.",
-        "See that the folder can be read, or choose another with SAFELIGHT_STATE.",
+        f"{kept}See that the folder can be read, or choose another with SAFELIGHT_STATE.",
         str(error),
     )
 

@@ -5,17 +5,23 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
+from app.aside import put_aside
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import replace_file
+from engine.regular_file import read_bounded
 
 translate = QCoreApplication.translate
 
 
 def keep_mask(folder: Path, png: bytes) -> Path | ErrorInfo:
-    """Write a mask under the name of its content; the same one is written once."""
+    """Write a mask under the name of its content; the same one is written once.
+
+    What has the name and another content was damaged: it is put aside.
+    """
     path = folder / f"{sha256(png).hexdigest()[:16]}.png"
     try:
-        if not path.exists():
+        if not _holds(path, png):
+            put_aside(path, "damaged")
             replace_file(path, png, durable=True)
     except OSError as error:
         return ErrorInfo(
@@ -25,3 +31,10 @@ def keep_mask(folder: Path, png: bytes) -> Path | ErrorInfo:
             str(error),
         )
     return path
+
+
+def _holds(path: Path, png: bytes) -> bool:
+    try:
+        return read_bounded(path, len(png)) == png
+    except OSError:
+        return False

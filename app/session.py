@@ -128,6 +128,8 @@ class Session(QObject):
         self.background.close()
 
     def _tell_what_was_left(self) -> None:
+        if self._memory.problem is not None:
+            self.notices.tell_error(self._memory.problem)
         for job in self.queue.jobs:
             self._tell_failure(job)
         waiting = self.waiting

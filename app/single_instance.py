@@ -16,6 +16,8 @@ import msgspec
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from engine.untrusted_json import JsonError, decode_json
+
 _LOCK = "safelight.lock"
 _LENGTH = struct.Struct("<I")
 _MAX_BYTES = 1 << 20
@@ -45,6 +47,9 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     """What a second start says: show yourself and open these paths."""
 
     paths: tuple[str, ...]
+
+
+_DECODER = msgspec.json.Decoder(Opening)
 
 
 class SingleInstance(QObject):
@@ -183,8 +188,8 @@ class _Guest(QObject):
 def _valid_opening(message: bytes) -> Opening | None:
     """The message if it is one: few paths, absolute, of sane length, without null characters."""
     try:
-        opening = msgspec.json.decode(message, type=Opening)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        opening = decode_json(message, _DECODER)
+    except JsonError:
         return None
     valid = len(opening.paths) <= _MAX_PATHS and all(map(_is_sane, opening.paths))
     return opening if valid else None

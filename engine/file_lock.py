@@ -8,6 +8,8 @@ import os
 import sys
 from pathlib import Path
 
+from engine.regular_file import NONBLOCKING
+
 # Far behind the end of any file: on Windows a locked range cannot be read by others.
 _PLACE = 1 << 62
 
@@ -22,7 +24,7 @@ class FileLock:
         """
         flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY
         # A pipe of that name would be waited for without O_NONBLOCK.
-        flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+        flags |= getattr(os, "O_BINARY", 0) | NONBLOCKING
         self._descriptor = os.open(path, flags, 0o644)
         try:
             _lock(self._descriptor, shared=shared)

@@ -5,16 +5,15 @@ UTF-8 or holds a number without end. So depth is counted before anything is deco
 wrong is one error. Of two equal keys in an object the last counts, as with most readers of JSON.
 """
 
-import errno
 import json
-import os
 import re
-import stat
 from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
+
+from engine.regular_file import read_bounded
 
 # Levels of brackets. ComfyUI's workflows, the deepest that tools write, have about fifteen.
 MAX_DEPTH = 100
@@ -64,21 +63,6 @@ def decode_any(text: str) -> object:
 def read_json(path: Path, decoder: msgspec.json.Decoder[T], most_bytes: int) -> T:
     """A file as what the decoder is for. Raises JsonError, and OSError as `read_bounded`."""
     return decode_json(read_bounded(path, most_bytes), decoder)
-
-
-def read_bounded(path: Path, most_bytes: int) -> bytes:
-    """The bytes of a file. Raises OSError, also where it is longer or is no regular file.
-
-    It never waits: a pipe without a writer is opened and refused.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "It is not a regular file", str(path))
-        content = file.read(most_bytes + 1)
-    if len(content) > most_bytes:
-        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), str(path))
-    return content
 
 
 def _refuse_depth(text: bytes) -> None:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.regular_file import read_bounded
 from engine.untrusted_json import (
     MAX_DEPTH,
     JsonError,
     decode_any,
     decode_json,
-    read_bounded,
     read_json,
 )
 

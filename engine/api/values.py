@@ -240,6 +240,7 @@ class ErrorCode(StrEnum):
     PROTOCOL_MISMATCH = "protocol_mismatch"
     PROTOCOL_BROKEN = "protocol_broken"
     QUEUE_UNREADABLE = "queue_unreadable"
+    SESSION_UNREADABLE = "session_unreadable"
     INTERNAL = "internal"
 
 

@@ -5,6 +5,7 @@ values change what a network computes and which no graph of ours emits: whoever 
 `unusual` and refuses them, for a setting ignored is a wrong picture without a word.
 """
 
+import errno
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -13,6 +14,7 @@ import msgspec
 from engine.api.values import ErrorCode
 from engine.checkpoints.faults import not_found, unreadable
 from engine.errors import EngineError
+from engine.untrusted_json import JsonError, read_json
 
 MAX_CONFIG_BYTES = 1024 * 1024
 
@@ -150,18 +152,15 @@ def unusual(config: msgspec.Struct, constants: type[msgspec.Struct]) -> tuple[st
 def read_config(path: Path, kind: type[ConfigT]) -> ConfigT:
     """A JSON file as `kind`; fields it does not know are ignored."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_CONFIG_BYTES + 1)
+        return read_json(path, msgspec.json.Decoder(kind), MAX_CONFIG_BYTES)
     except FileNotFoundError:
         raise not_found(path) from None
-    except OSError as error:
-        raise unreadable(path, error) from error
-    if len(raw) > MAX_CONFIG_BYTES:
-        raise _damaged(path, "it is longer than 1 MB")
-    try:
-        return msgspec.json.decode(raw, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except JsonError as error:
         raise _damaged(path, str(error)) from error
+    except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise _damaged(path, "it is longer than 1 MB") from error
+        raise unreadable(path, error) from error
 
 
 def _damaged(path: Path, what: str) -> EngineError:

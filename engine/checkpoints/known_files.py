@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from engine.api.values import PredictionType
+from engine.cached_state import recall
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
 from engine.durable import replace_file
@@ -30,6 +31,7 @@ SETTLED_NS = 2_000_000_000
 # How long a file that was found right is believed to be: disks rot without changing its times.
 CHECKED_NS = 30 * 24 * 3600 * 1_000_000_000
 _SUFFIX = ".json"
+_MOST_BYTES = 1 << 20
 
 
 class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -162,10 +164,7 @@ class KnownFiles:
         return entry if entry is not None and entry.is_of(state) else None
 
     def _read(self, path: Path) -> _Entry | None:
-        try:
-            return _DECODER.decode(self._path(path).read_bytes())
-        except (OSError, msgspec.DecodeError):
-            return None
+        return recall(self._path(path), _DECODER, _MOST_BYTES)
 
     def _write(self, entry: _Entry, path: Path) -> None:
         with contextlib.suppress(OSError):

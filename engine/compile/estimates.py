@@ -15,6 +15,7 @@ from threading import Lock
 
 import msgspec
 
+from engine.cached_state import recall
 from engine.durable import replace_file
 
 _VERSION = 1
@@ -23,6 +24,7 @@ _MOST_SAMPLES = 12
 _COUNTED = 5
 # Kinds that are kept; those noted longest ago go first.
 _MOST_KINDS = 256
+_MOST_BYTES = 4 << 20
 # Sizes that differ by less are the same.
 _SAME = log(1.02)
 
@@ -164,11 +166,8 @@ def _read(path: Path | None) -> _Learnt:
     """What a file holds; nothing where it is damaged or of another version."""
     if path is None:
         return {}
-    try:
-        content = _DECODER.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError):
-        return {}
-    if content.version != _VERSION or not all(map(_is_possible, content.series)):
+    content = recall(path, _DECODER, _MOST_BYTES)
+    if content is None or content.version != _VERSION or not all(map(_is_possible, content.series)):
         return {}
     return {series.kind: series.samples for series in content.series}
 

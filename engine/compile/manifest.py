@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 
 from backends.base import ShapeProfile
+from engine.cached_state import recall
 from engine.checkpoints.index import FileState
 from engine.durable import put_in_place, sync_file
 from engine.file_lock import FileLock
 from engine.memory.cache_folder import delete, unfinished
-from engine.untrusted_json import JsonError, read_json
 
 READ_BYTES = 16 << 20
 _MANIFEST_BYTES = 4 << 20
@@ -66,10 +66,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 def read_manifest(folder: Path) -> Manifest | None:
     """The manifest of a folder, None where there is none or it is damaged."""
-    try:
-        return read_json(folder / MANIFEST, _DECODER, _MANIFEST_BYTES)
-    except (OSError, JsonError):
-        return None
+    return recall(folder / MANIFEST, _DECODER, _MANIFEST_BYTES)
 
 
 def is_whole(folder: Path, manifest: Manifest) -> bool:

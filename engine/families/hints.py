@@ -8,6 +8,7 @@ import msgspec
 from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
 from engine.api.values import ErrorCode, SamplerName, ScheduleName
 from engine.errors import EngineError
+from engine.untrusted_json import JsonError, read_json
 
 FILE_NAME = "safelight.json"
 _MAX_BYTES = 64 << 10
@@ -40,6 +41,7 @@ class CheckpointHints(msgspec.Struct, frozen=True, kw_only=True):
 
 
 NO_HINTS = CheckpointHints()
+_DECODER = msgspec.json.Decoder(CheckpointHints)
 
 
 def read_hints(folder: Path) -> CheckpointHints:
@@ -51,9 +53,8 @@ def read_hints(folder: Path) -> CheckpointHints:
     if not path.is_file():
         return NO_HINTS
     try:
-        with path.open("rb") as file:
-            hints = msgspec.json.decode(file.read(_MAX_BYTES), type=CheckpointHints)
-    except (OSError, msgspec.MsgspecError) as error:
+        hints = read_json(path, _DECODER, _MAX_BYTES)
+    except (OSError, JsonError) as error:
         raise _corrupt(path, str(error)) from error
     steps_fit = hints.steps is None or 1 <= hints.steps <= MAX_STEPS
     guidance_fits = hints.guidance is None or 0 <= hints.guidance <= MAX_GUIDANCE

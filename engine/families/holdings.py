@@ -16,6 +16,7 @@ from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.identify import FAMILIES, identify
 from engine.families.naming import sort_keys
 from engine.families.recognition import listing, recognise
+from engine.untrusted_json import JsonError, decode_json
 
 _NO_DIGEST = "none"
 
@@ -98,8 +99,8 @@ class Holdings:
         if content is None:
             return _Noted()
         try:
-            return _NOTED.decode(content)
-        except msgspec.DecodeError:
+            return decode_json(content.encode(), _NOTED)
+        except JsonError:
             return _Noted()
 
     def _note(self, index: TensorIndex, noted: _Noted) -> None:

@@ -16,6 +16,7 @@ import msgspec
 
 from engine.api.values import PredictionType
 from engine.checkpoints.index import TensorIndex
+from engine.untrusted_json import JsonError, read_json
 
 # Civitai's cards hold the page's text and its pictures' prompts.
 MAX_CARD_BYTES = 1 << 20
@@ -180,12 +181,8 @@ def _a1111(path: Path) -> Card | None:
 def _read(path: Path, kind: type[CardT]) -> CardT | None:
     """A card, None where there is none: what is damaged or something else must stop nobody."""
     try:
-        if not path.is_file():  # to open a pipe is to wait for somebody to write to it
-            return None
-        with path.open("rb") as file:
-            raw = file.read(MAX_CARD_BYTES + 1)
-        return msgspec.json.decode(raw, type=kind) if len(raw) <= MAX_CARD_BYTES else None
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return read_json(path, msgspec.json.Decoder(kind), MAX_CARD_BYTES)
+    except (OSError, JsonError):
         return None
 
 

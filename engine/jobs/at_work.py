@@ -15,6 +15,7 @@ from uuid import uuid4
 import msgspec
 
 from backends.base import Cancellation, Device
+from engine.cached_state import recall
 from engine.file_lock import FileLock
 
 
@@ -22,6 +23,10 @@ class _Work(msgspec.Struct, frozen=True, kw_only=True):
     backend: str
     device: str
     name: str
+
+
+_DECODER = msgspec.json.Decoder(_Work)
+_MOST_BYTES = 1 << 16
 
 
 class AtWork:
@@ -54,12 +59,12 @@ class AtWork:
             with suppress(OSError):  # its process is alive, or another one looks
                 lock = FileLock(path)
                 try:
-                    content = path.read_bytes()
+                    # One that is empty was done.
+                    work = recall(path, _DECODER, _MOST_BYTES) if path.stat().st_size else None
                 finally:
                     lock.release()
                 path.unlink(missing_ok=True)
-                with suppress(msgspec.DecodeError):
-                    work = msgspec.json.decode(content, type=_Work)
+                if work is not None:
                     yield Device(work.backend, work.device, work.name)
 
     def _begin(self, path: Path, device: Device) -> FileLock | None:

@@ -6,6 +6,7 @@ import msgspec
 
 from engine.api.messages import PrecisionFigures
 from engine.jobs.verdicts import TriedDevice
+from engine.untrusted_json import JsonError, decode_json
 
 
 class Saw(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -45,6 +46,6 @@ def encode_word(word: Word) -> bytes:
 def decode_word(line: bytes) -> Word | None:
     """The word in a line; None where it is none."""
     try:
-        return _decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return decode_json(line, _decoder)
+    except JsonError:
         return None

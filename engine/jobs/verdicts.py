@@ -14,6 +14,7 @@ import msgspec
 
 from backends.base import Backend, BackendError, Device, Precision
 from engine.api.messages import PrecisionFigures
+from engine.cached_state import recall
 from engine.durable import replace_file
 
 _VERSION = 1
@@ -145,6 +146,9 @@ class _Content(msgspec.Struct, frozen=True, kw_only=True):
     reports: tuple[BackendReport, ...]
 
 
+_DECODER = msgspec.json.Decoder(_Content)
+
+
 class VerdictStore:
     """The reports of one machine as it is now. Any thread may use it, and several processes."""
 
@@ -182,12 +186,8 @@ class VerdictStore:
                 self._path.unlink(missing_ok=True)
 
     def _read(self) -> tuple[BackendReport, ...]:
-        try:
-            with self._path.open("rb") as file:
-                content = msgspec.json.decode(file.read(_MAX_BYTES), type=_Content)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-            return ()
-        return content.reports if content.version == _VERSION else ()
+        content = recall(self._path, _DECODER, _MAX_BYTES)
+        return content.reports if content and content.version == _VERSION else ()
 
     def _write(self, reports: tuple[BackendReport, ...]) -> None:
         content = msgspec.json.encode(_Content(version=_VERSION, reports=reports))

@@ -4,6 +4,7 @@ The packaged vocabulary is OpenAI CLIP's, which every Stable Diffusion 1 checkpo
 assets/README.md. A diffusers folder may bring its own.
 """
 
+import errno
 import gzip
 from collections.abc import Iterator
 from functools import cache
@@ -16,6 +17,8 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_to
 
 from engine.api import ErrorCode
 from engine.errors import EngineError
+from engine.regular_file import read_bounded
+from engine.untrusted_json import decode_json
 
 START_TOKEN = "<|startoftext|>"
 END_TOKEN = "<|endoftext|>"
@@ -196,7 +199,7 @@ def _parse_merges(text: str) -> list[Merge]:
 
 
 # CLIP's files are below 2 MB; a hostile one is not read into memory.
-_MAX_FILE_BYTES = 64 << 20
+_MAX_FILE_BYTES = 16 << 20
 _MAX_ID = 1 << 24
 
 
@@ -223,6 +226,11 @@ class _FastTokenizer(msgspec.Struct):
     model: _FastModel
 
 
+_SPECIAL_TOKENS = msgspec.json.Decoder(_SpecialTokens)
+_FAST_TOKENIZER = msgspec.json.Decoder(_FastTokenizer)
+_VOCABULARY = msgspec.json.Decoder(dict[str, int])
+
+
 def tokenizer_of(folder: Path | None) -> ClipTokenizer:
     """A checkpoint folder's own tokenizer, CLIP's without one. Raises as `load_tokenizer`."""
     return load_tokenizer(folder) if folder else load_clip_tokenizer()
@@ -238,12 +246,12 @@ def load_tokenizer(folder: Path) -> ClipTokenizer:
     try:
         vocabulary, merges = _read_vocabulary(folder)
         named = [
-            msgspec.json.decode(_read(folder / name), type=_SpecialTokens)
+            decode_json(_read(folder / name), _SPECIAL_TOKENS)
             for name in ("special_tokens_map.json", "tokenizer_config.json")
             if (folder / name).is_file()
         ]
-    # UnicodeDecodeError and a malformed merge are ValueErrors.
-    except (msgspec.MsgspecError, ValueError) as error:
+    # JsonError, UnicodeDecodeError and a malformed merge are ValueErrors.
+    except ValueError as error:
         raise _corrupt(folder, "its files are not those of a CLIP tokenizer", str(error)) from error
     start = _first_named([tokens.bos_token for tokens in named], START_TOKEN)
     end = _first_named([tokens.eos_token for tokens in named], END_TOKEN)
@@ -254,27 +262,26 @@ def load_tokenizer(folder: Path) -> ClipTokenizer:
 
 def _read_vocabulary(folder: Path) -> tuple[dict[str, int], list[Merge]]:
     if not (folder / "vocab.json").is_file() and (folder / "tokenizer.json").is_file():
-        fast = msgspec.json.decode(_read(folder / "tokenizer.json"), type=_FastTokenizer).model
+        fast = decode_json(_read(folder / "tokenizer.json"), _FAST_TOKENIZER).model
         lines = (merge if isinstance(merge, str) else " ".join(merge) for merge in fast.merges)
         return fast.vocab, _parse_merges("\n".join(lines))
-    vocabulary = msgspec.json.decode(_read(folder / "vocab.json"), type=dict[str, int])
+    vocabulary = decode_json(_read(folder / "vocab.json"), _VOCABULARY)
     return vocabulary, _parse_merges(_read(folder / "merges.txt").decode("utf-8"))
 
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_FILE_BYTES + 1)
+        return read_bounded(path, _MAX_FILE_BYTES)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            reason = f"{path.name} is larger than {_MAX_FILE_BYTES >> 20} MiB"
+            raise _corrupt(path.parent, reason) from error
         raise EngineError(
             ErrorCode.CHECKPOINT_INCOMPLETE,
             f"The tokenizer file {path} cannot be read.",
             "Download the checkpoint again.",
             str(error),
         ) from error
-    if len(content) > _MAX_FILE_BYTES:
-        raise _corrupt(path.parent, f"{path.name} is larger than {_MAX_FILE_BYTES >> 20} MiB")
-    return content
 
 
 def _first_named(tokens: list[str | _NamedToken | None], default: str) -> str:

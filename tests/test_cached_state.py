@@ -1,0 +1,57 @@
+"""Small files of the cache: what became of one in no way keeps it from being written again."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.checkpoints.index import FileState
+from engine.checkpoints.known_files import KnownFiles
+from engine.compile.estimates import Estimates, Kind, Work
+from engine.jobs.verdicts import BackendReport, VerdictStore
+from tests import damages
+
+# Writes what is known into the folder, and tells whether it is known there.
+Store = tuple[Callable[[Path], None], Callable[[Path], bool]]
+
+_WORK = Work(Kind("denoise"))
+_STATE = FileState(Path("/checkpoint"), 1, 2, 3, "header")
+_REPORT = BackendReport(backend="cpu", fingerprint="now")
+
+
+def _note_duration(folder: Path) -> None:
+    estimates = Estimates(folder / "durations.json")
+    estimates.note(_WORK, 1.0)
+    estimates.save()
+
+
+_STORES: dict[str, Store] = {
+    "files": (
+        lambda folder: KnownFiles(folder).note_sha256(_STATE, "sampled", "sha256"),
+        lambda folder: KnownFiles(folder).sha256(_STATE) == "sha256",
+    ),
+    "durations": (
+        _note_duration,
+        lambda folder: Estimates(folder / "durations.json").expect(_WORK) == 1.0,
+    ),
+    "devices": (
+        lambda folder: VerdictStore(folder / "devices.json", "now").keep(_REPORT),
+        lambda folder: VerdictStore(folder / "devices.json", "now").find("cpu") == _REPORT,
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", damages.parameters())
+@pytest.mark.parametrize("store", _STORES.values(), ids=_STORES.keys())
+def test_a_damaged_file_is_as_if_it_were_not_there_and_is_made_again(
+    tmp_path: Path, store: Store, damage: damages.Damage
+) -> None:
+    write, is_known = store
+    write(tmp_path)
+    assert is_known(tmp_path)
+    (path,) = tmp_path.iterdir()
+    damage(path)
+    is_known(tmp_path)  # one byte more or less may leave it as good as it was
+    write(tmp_path)
+    assert is_known(tmp_path)
+    assert path.is_file()
