@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from app.standard_streams import open_missing
 from safelight_launcher import opens_window, start_apart
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def main() -> None:
 
 def start(arguments: Sequence[str]) -> NoReturn:
     """Open the window, or run the command line, and exit with its status."""
+    open_missing()
     if opens_window(arguments):
         sys.exit(open_window(arguments))
     from app.cli import run

@@ -5,12 +5,13 @@ stdout holds one JSON object and nothing else.
 """
 
 import argparse
-import sys
+import errno
 from collections.abc import Sequence
 from importlib.metadata import version
 
 from app.cli import bench, cache, devices, doctor, engine, generate, inspect, models
-from app.cli.terminal import Usage, print_error
+from app.cli.terminal import Usage, print_error, print_note
+from app.standard_streams import OutputLost, guarded
 from engine.errors import EngineError
 
 # The module of each command: HELP, add_arguments(parser) and run(options) -> exit status.
@@ -28,6 +29,18 @@ _COMMANDS = {
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit status."""
+    try:
+        with guarded():
+            return _run(arguments)
+    except OutputLost as lost:
+        # The reader of a pipe may leave, as in `safelight models | head`.
+        if lost.error.errno != errno.EPIPE:
+            with guarded():
+                print_note(f"Nothing can be written to standard output: {lost}.")
+        return 1
+
+
+def _run(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="safelight", description="Develops latent images on your own computer."
     )
@@ -44,8 +57,4 @@ def run(arguments: Sequence[str]) -> int:
         parser.error(str(error))
     except EngineError as error:
         print_error(error.info)
-        return 1
-    except BrokenPipeError:
-        # The reader of stdout is gone, as in `safelight models | head`; nothing is left to say.
-        sys.stderr.close()
         return 1

@@ -16,6 +16,7 @@ from app.cli.devices import check_hardware
 from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
 from app.paths import find_paths, starter_checkpoint, typed_path, typed_text
+from app.standard_streams import OutputLost
 from backends.hardware import private_bytes
 from engine.api.record import Timings
 from engine.api.request import NO_OVERRIDE, ComponentFiles, GenerateRequest, RefinerChoice
@@ -141,10 +142,21 @@ def run(options: argparse.Namespace) -> int:
         finally:
             reporter.close()
     if options.json:
-        print_json(_output(result, memory.peak))
+        _print_json(result, memory.peak)
     if source:
         _note_differences(source, request, result)
+    if reporter.lost:
+        raise reporter.lost
     return 0
+
+
+def _print_json(result: JobResult, peak_bytes: int | None) -> None:
+    try:
+        print_json(_output(result, peak_bytes))
+    except OutputLost:
+        for image in result.images:
+            print_note(f"The picture is saved as {image.path}.")
+        raise
 
 
 def _request(options: argparse.Namespace, source: ImportedRequest | None) -> GenerateRequest:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from app.cli.remedies import advice
+from app.standard_streams import OutputLost
 from app.time_left import TimeLeft
 from engine.api.values import ErrorInfo, Phase
 from engine.families.base import LatentFormat
@@ -62,6 +63,7 @@ def print_note(sentence: str) -> None:
 def print_json(value: object) -> None:
     """One JSON object on stdout."""
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    sys.stdout.flush()
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -129,6 +131,8 @@ class TerminalReporter(SilentReporter):
         self._announce, self._preview = announce, preview
         self._pace = PreviewPace(clock)
         self.shows_previews = preview is not None
+        # Why a path could not be printed; the pictures are more important.
+        self.lost: OutputLost | None = None
         self._line = StatusLine()
         self._time = TimeLeft(clock)
         self._outlook = Outlook(None, None)
@@ -210,7 +214,11 @@ class TerminalReporter(SilentReporter):
         """Print where the picture is."""
         self.clear()
         if self._announce:
-            print(image.path, flush=True)
+            try:
+                print(image.path, flush=True)
+            except OutputLost as lost:
+                self.lost = lost
+                print_note(f"The picture is saved as {image.path}.")
 
     def warning(self, warning: ErrorInfo) -> None:
         """Print what failed and was worked around."""
