@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
+from engine.api.texts import decode_json, encode_json
 from engine.durable import replace_file
 
 _FILE = "checkpoints.json"
@@ -39,7 +40,7 @@ class CheckpointMemory:
         self._said: dict[str, CheckpointWords] = {}
         try:
             with self._path.open("rb") as file:
-                self._said = _DECODER.decode(file.read(_MOST_BYTES))
+                self._said = decode_json(file.read(_MOST_BYTES), _DECODER)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return
 
@@ -55,6 +56,6 @@ class CheckpointMemory:
         for path in tuple(self._said)[:-_MOST]:
             del self._said[path]
         try:
-            replace_file(self._path, msgspec.json.encode(self._said))
-        except (OSError, UnicodeEncodeError) as error:
+            replace_file(self._path, encode_json(self._said))
+        except OSError as error:
             _log.warning("what was said of checkpoints cannot be kept: %s", error)

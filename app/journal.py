@@ -18,13 +18,13 @@ from typing import BinaryIO
 import msgspec
 
 from app.job_list import Entry
+from engine.api.texts import decode_json, encode_json
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, sync_file, sync_folder
 
 VERSION = 1
 # A line with two prompts of the longest kind, as JSON.
 _MAX_LINE_BYTES = 32 << 20
-_encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder[Entry](Entry)  # pyright: ignore[reportArgumentType]
 
 
@@ -34,7 +34,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     journal: int
 
 
-_HEADER = _encoder.encode(Header(journal=VERSION)) + b"\n"
+_HEADER = encode_json(Header(journal=VERSION)) + b"\n"
 _HEADER_BEGINS = b'{"journal"'
 
 
@@ -47,8 +47,8 @@ class JournalContent:
 
 
 def encode_entry(entry: Entry) -> bytes:
-    """An entry as a line. Raises UnicodeEncodeError for text that is not valid."""
-    return _encoder.encode(entry) + b"\n"
+    """An entry as a line."""
+    return encode_json(entry) + b"\n"
 
 
 def read_journal(path: Path) -> JournalContent:
@@ -188,7 +188,7 @@ def _read_lines(file: BinaryIO) -> tuple[list[Entry], int]:
             with_header = True
         else:
             try:
-                entries.append(_decoder.decode(line))
+                entries.append(decode_json(line, _decoder))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 damaged += 1
     return entries, damaged + (not with_header and bool(entries))

@@ -8,9 +8,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import NoReturn
 
 from app.cli import bench, cache, devices, doctor, engine, generate, inspect, models
-from app.cli.terminal import Usage, print_error
+from app.cli.terminal import Usage, harmless, print_error
 from engine.errors import EngineError
 
 # The module of each command: HELP, add_arguments(parser) and run(options) -> exit status.
@@ -26,18 +27,25 @@ _COMMANDS = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with arguments in lines that can be shown."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(harmless(message))
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit status."""
-    parser = argparse.ArgumentParser(
-        prog="safelight", description="Develops latent images on your own computer."
-    )
+    parser = _Parser(prog="safelight", description="Develops latent images on your own computer.")
     parser.add_argument("--version", action="version", version=f"safelight {version('safelight')}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, command in _COMMANDS.items():
         command_parser = commands.add_parser(name, help=command.HELP, description=command.__doc__)
         command.add_arguments(command_parser)
         command_parser.set_defaults(run=command.run)
-    options = parser.parse_args(arguments)
+    options, rest = parser.parse_known_args(arguments)
+    if rest:
+        parser.error(_superfluous(options.command, rest))
     try:
         return int(options.run(options))
     except Usage as error:
@@ -49,3 +57,11 @@ def run(arguments: Sequence[str]) -> int:
         # The reader of stdout is gone, as in `safelight models | head`; nothing is left to say.
         sys.stderr.close()
         return 1
+
+
+def _superfluous(command: str, rest: Sequence[str]) -> str:
+    """What to say of arguments that no option takes."""
+    words = " ".join(rest)
+    if command == "generate" and not any(word.startswith("-") for word in rest):
+        return f"a prompt of several words goes in quotes, and then there is nothing for: {words}"
+    return f"unrecognized arguments: {words}"

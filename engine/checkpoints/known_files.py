@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.api.texts import decode_json, encode_json
 from engine.api.values import PredictionType
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import FileState, TensorIndex
@@ -163,13 +164,13 @@ class KnownFiles:
 
     def _read(self, path: Path) -> _Entry | None:
         try:
-            return _DECODER.decode(self._path(path).read_bytes())
+            return decode_json(self._path(path).read_bytes(), _DECODER)
         except (OSError, msgspec.DecodeError):
             return None
 
     def _write(self, entry: _Entry, path: Path) -> None:
         with contextlib.suppress(OSError):
-            replace_file(self._path(path), msgspec.json.encode(entry))
+            replace_file(self._path(path), encode_json(entry))
             self._sweep()
 
     def _sweep(self) -> None:
