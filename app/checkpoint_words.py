@@ -7,6 +7,7 @@ import msgspec
 
 from app.aside import put_aside
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
+from engine.api.texts import encode_json
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import replace_file
 from engine.untrusted_json import JsonError, read_json
@@ -60,8 +61,8 @@ class CheckpointMemory:
         for path in tuple(self._said)[:-_MOST]:
             del self._said[path]
         try:
-            replace_file(self._path, msgspec.json.encode(self._said))
-        except (OSError, UnicodeEncodeError) as error:
+            replace_file(self._path, encode_json(self._said))
+        except OSError as error:
             _log.warning("what was said of checkpoints cannot be kept: %s", error)
 
 

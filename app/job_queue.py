@@ -204,11 +204,7 @@ class JobQueue(QObject):
 
     def _record(self, entry: Entry) -> None:
         """Have it written; it happens when it is."""
-        try:
-            line = encode_entry(entry)
-        except UnicodeEncodeError as error:
-            raise _invalid("A text has characters that are not valid.", "Type it anew.") from error
-        self._pending.append((self._writer.append(line), entry))
+        self._pending.append((self._writer.append(encode_entry(entry)), entry))
 
     def _on_synced(self, number: int) -> None:
         self._durable = number
@@ -327,6 +323,13 @@ def _check(request: GenerateRequest) -> None:
         raise _invalid(
             f"The seed {request.seed} is out of range.", f"It may be from 0 to {MAX_SEED}."
         )
+    if not (_is_text(request.prompt) and _is_text(request.negative_prompt)):
+        raise _invalid("A text has characters that are not valid.", "Type it anew.")
+
+
+def _is_text(text: str) -> bool:
+    """Whether UTF-8 has all of it."""
+    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
 def _invalid(message: str, hint: str) -> EngineError:

@@ -17,6 +17,7 @@ import msgspec
 
 from app.aside import copy_aside, put_aside
 from app.job_list import Entry
+from engine.api.texts import encode_json
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, put_in_place, sync_file, sync_folder
 from engine.regular_file import NONBLOCKING, open_regular
@@ -25,7 +26,6 @@ from engine.untrusted_json import JsonError, decode_json
 VERSION = 1
 # A line with two prompts of the longest kind, as JSON.
 _MAX_LINE_BYTES = 32 << 20
-_encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder[Entry](Entry)  # pyright: ignore[reportArgumentType]
 
 
@@ -36,7 +36,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
 
 _header_decoder = msgspec.json.Decoder(Header)
-_HEADER = _encoder.encode(Header(journal=VERSION)) + b"\n"
+_HEADER = encode_json(Header(journal=VERSION)) + b"\n"
 _HEADER_BEGINS = b'{"journal"'
 
 
@@ -49,8 +49,8 @@ class JournalContent:
 
 
 def encode_entry(entry: Entry) -> bytes:
-    """An entry as a line. Raises UnicodeEncodeError for text that is not valid."""
-    return _encoder.encode(entry) + b"\n"
+    """An entry as a line."""
+    return encode_json(entry) + b"\n"
 
 
 def read_journal(path: Path) -> JournalContent:

@@ -59,11 +59,18 @@ class _Guarded:
         self._stream, self._number = stream, number
         self._lost: OSError | None = None
 
-    def write(self, text: str) -> int:
-        """Write a text."""
+    @property
+    def buffer(self) -> "_Guarded":
+        """Where bytes are written: here, so that one failure ends both."""
+        return self
+
+    def write(self, text: str | bytes) -> int:
+        """Write a text, or bytes as they are."""
         if self._lost is not None and self._number == 1:
             raise OutputLost(self._lost)
         try:
+            if isinstance(text, bytes):
+                return self._stream.buffer.write(text)
             return self._stream.write(text)
         except OSError as error:
             self._fail(error)

@@ -36,11 +36,20 @@ class JsonError(ValueError):
 
 
 def decode_json(text: bytes, decoder: msgspec.json.Decoder[T]) -> T:
-    """The text as what the decoder is for. Raises JsonError, and nothing else."""
+    """The text as what the decoder is for. Raises JsonError, and nothing else.
+
+    Texts may hold lone surrogates, as `engine.api.texts.encode_json` writes them.
+    """
     _refuse_depth(text)
     try:
         return decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        if rb"\ud" not in text:
+            raise JsonError(str(error)) from error
+    # An escape for half a character, which msgspec refuses.
+    try:
+        return msgspec.convert(json.loads(text, parse_int=_integer), decoder.type)
+    except (msgspec.DecodeError, ValueError) as error:
         raise JsonError(str(error)) from error
 
 

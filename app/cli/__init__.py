@@ -8,9 +8,10 @@ import argparse
 import errno
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import NoReturn
 
 from app.cli import bench, cache, devices, doctor, engine, generate, inspect, models
-from app.cli.terminal import Usage, print_error, print_note
+from app.cli.terminal import Usage, harmless, print_error, print_note
 from app.standard_streams import OutputLost, guarded
 from engine.errors import EngineError
 
@@ -27,6 +28,13 @@ _COMMANDS = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with arguments in lines that can be shown."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(harmless(message))
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit status."""
     try:
@@ -41,16 +49,16 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="safelight", description="Develops latent images on your own computer."
-    )
+    parser = _Parser(prog="safelight", description="Develops latent images on your own computer.")
     parser.add_argument("--version", action="version", version=f"safelight {version('safelight')}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, command in _COMMANDS.items():
         command_parser = commands.add_parser(name, help=command.HELP, description=command.__doc__)
         command.add_arguments(command_parser)
         command_parser.set_defaults(run=command.run)
-    options = parser.parse_args(arguments)
+    options, rest = parser.parse_known_args(arguments)
+    if rest:
+        parser.error(_superfluous(options.command, rest))
     try:
         return int(options.run(options))
     except Usage as error:
@@ -58,3 +66,11 @@ def _run(arguments: Sequence[str]) -> int:
     except EngineError as error:
         print_error(error.info)
         return 1
+
+
+def _superfluous(command: str, rest: Sequence[str]) -> str:
+    """What to say of arguments that no option takes."""
+    words = " ".join(rest)
+    if command == "generate" and not any(word.startswith("-") for word in rest):
+        return f"a prompt of several words goes in quotes, and then there is nothing for: {words}"
+    return f"unrecognized arguments: {words}"

@@ -7,7 +7,7 @@ import msgspec
 from app.checkpoints import find_checkpoint
 from app.cli.devices import check_hardware
 from app.cli.spelling import parse_size
-from app.cli.terminal import print_json, print_table
+from app.cli.terminal import print_json, print_table, say
 from app.paths import find_paths, starter_checkpoint
 from engine.api.values import PrecisionName
 from engine.compile.cache import NetworkCache
@@ -103,8 +103,9 @@ def _row(timing: ComponentTiming) -> TimingOutput:
 
 
 def _print(output: BenchOutput) -> None:
-    print(f"{output.checkpoint}, {output.width}x{output.height}, guided")
-    print(f"{output.backend} in {output.precision} on {output.device}; seconds\n")
+    say(f"{output.checkpoint}, {output.width}x{output.height}, guided")
+    say(f"{output.backend} in {output.precision} on {output.device}; seconds")
+    say()
     rows: list[tuple[str, ...]] = []
     for batch in sorted({timing.batch for timing in output.timings}):
         timings = [timing for timing in output.timings if timing.batch == batch]

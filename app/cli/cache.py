@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from app.cli.terminal import print_json, print_note, print_table
+from app.cli.terminal import print_json, print_note, print_table, say
 from app.paths import find_paths
 from engine.api.messages import ArtifactInfo
 from engine.api.values import ArtifactKind, ErrorCode
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(CacheOutput(str(folder), left, freed))
         return 0
     if options.action == "clear":
-        print(f"{_size(freed)} freed.")
+        say(f"{_size(freed)} freed.")
         in_use = [entry for entry in left if not options.names or entry.name in options.names]
         for entry in in_use:
             print_note(f"{entry.name} is in use and stays.")
@@ -72,7 +72,7 @@ def _require_known(names: Collection[str], entries: Sequence[ArtifactInfo]) -> N
 
 def _print(entries: Sequence[ArtifactInfo], folder: str) -> None:
     if not entries:
-        print(f"Nothing is kept in {folder}.")
+        say(f"Nothing is kept in {folder}.")
         return
     rows = [
         (
@@ -87,7 +87,8 @@ def _print(entries: Sequence[ArtifactInfo], folder: str) -> None:
         for entry in sorted(entries, key=lambda entry: -entry.last_used)
     ]
     print_table(("NAME", "KIND", "NETWORK", "CHECKPOINT", "DEVICE", "SIZE", "LAST USED"), rows)
-    print(f"\n{_size(_bytes(entries))} in {folder}; all of it can be made again.")
+    say()
+    say(f"{_size(_bytes(entries))} in {folder}; all of it can be made again.")
 
 
 def _bytes(entries: Sequence[ArtifactInfo]) -> int:

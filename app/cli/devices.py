@@ -6,7 +6,7 @@ import msgspec
 
 from app.cli.adapters import AdapterOutput, adapter_rows, find_adapters
 from app.cli.remedies import remedy_words
-from app.cli.terminal import print_error, print_json, print_note, print_table
+from app.cli.terminal import print_error, print_json, print_note, print_table, say
 from app.paths import find_paths
 from backends.base import Cancellation
 from engine.api.messages import DeviceInfo, PrecisionFigures
@@ -75,17 +75,18 @@ def run(options: argparse.Namespace) -> int:
         headings = ("ADAPTER", "VENDOR", "MEMORY", "DRIVER", "BACKENDS")
         print_table(headings, adapter_rows(hardware.adapters))
     else:
-        print("No display adapter was found.")
+        say("No display adapter was found.")
     for note in hardware.notes:
-        print(note)
-    print()
+        say(note)
+    say()
     rows = [
         (device.backend, device.device or "-", _times(device), device_verdict(device))
         for device in found
     ]
     print_table(("BACKEND", "DEVICE", "BLOCKS OF SD 1.5", "VERDICT"), rows)
     if choice:
-        print(f"\nauto takes {found[0].backend} on {found[0].device}: {choice}.")
+        say()
+        say(f"auto takes {found[0].backend} on {found[0].device}: {choice}.")
     return 0
 
 

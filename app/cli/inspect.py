@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from app.checkpoints import find_checkpoint
 from app.cli import overrides
 from app.cli.remedies import part_option
-from app.cli.terminal import ByteBar, harmless, print_json
+from app.cli.terminal import ByteBar, print_json, say
 from app.paths import find_paths, starter_checkpoint
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, Gap
 from engine.api.values import ErrorCode, PredictionType
@@ -84,27 +84,27 @@ def _hash(checkpoint: IdentifiedCheckpoint, known: KnownFiles) -> FullHash:
 
 
 def _print(output: CheckpointInfo, tensors: str | None) -> None:
-    print(harmless(output.path))
+    say(output.path)
     prediction = PredictionType(output.prediction).label
     guess = "" if output.prediction_is_stated else ", to be confirmed by its first picture"
-    print(f"  family         {output.family} ({output.variant}), {prediction}{guess}")
-    print(f"  picture        {output.default_size}x{output.default_size} by default")
+    say(f"  family         {output.family} ({output.variant}), {prediction}{guess}")
+    say(f"  picture        {output.default_size}x{output.default_size} by default")
     for part in output.components:
         size = f"{part.parameters / 1e6:,.1f} M parameters, {part.bytes / 1e6:,.1f} MB"
-        print(f"  {part.name:<15}{size}, {' and '.join(part.precisions)}")
+        say(f"  {part.name:<15}{size}, {' and '.join(part.precisions)}")
     if output.sha256:
-        print(f"  hash           {output.sha256[:MODEL_HASH_DIGITS]} (AutoV2), of {output.sha256}")
+        say(f"  hash           {output.sha256[:MODEL_HASH_DIGITS]} (AutoV2), of {output.sha256}")
     if tensors:
-        print(f"  AutoV3         {tensors[:TENSORS_HASH_DIGITS]}")
+        say(f"  AutoV3         {tensors[:TENSORS_HASH_DIGITS]}")
     for gap in output.gaps:
         for line in _missing(gap):
-            print(harmless(line))
+            say(line)
     for line in _said(output.card):
-        print(line)
+        say(line)
     if output.ignored_keys:
-        print(f"  ignored        {output.ignored_keys} tensors that belong to no component")
+        say(f"  ignored        {output.ignored_keys} tensors that belong to no component")
     for line in output.evidence:
-        print(harmless(f"  because        {line}"))
+        say(f"  because        {line}")
 
 
 def _missing(gap: Gap) -> Iterator[str]:
@@ -127,4 +127,6 @@ def _said(card: CheckpointCard) -> Iterator[str]:
         "trained words": ", ".join(card.trained_words),
         "notes": card.notes,
     }
-    yield from (f"  {name:<15}{text}" for name, text in texts.items() if text)
+    for name, text in texts.items():
+        for place, line in enumerate(text.splitlines()):
+            yield f"  {'' if place else name:<15}{line}"

@@ -5,7 +5,7 @@ import argparse
 import msgspec
 
 from app.checkpoints import ListedCheckpoint, list_checkpoints
-from app.cli.terminal import ByteBar, print_json, print_table
+from app.cli.terminal import ByteBar, print_json, print_table, say
 from app.paths import find_paths, starter_checkpoint
 from engine.families.holdings import Holdings
 from engine.jobs.runner import known_files
@@ -51,7 +51,8 @@ def run(options: argparse.Namespace) -> int:
         print_json(ModelsOutput(str(folder), tuple(found)))
         return 0
     print_table(("NAME", "FAMILY", "NOTE"), [(m.name, m.family or "-", _note(m)) for m in found])
-    print(f"\nPut checkpoints into {folder}, or give any path with --model.")
+    say()
+    say(f"Put checkpoints into {folder}, or give any path with --model.")
     return 0
 
 

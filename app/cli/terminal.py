@@ -1,5 +1,6 @@
 """What the command line writes: errors, tables, a progress bar, and JSON."""
 
+import json
 import os
 import shutil
 import sys
@@ -8,8 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event, RLock, Thread
 from time import monotonic
+from typing import TextIO
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
@@ -17,6 +18,7 @@ from PIL import Image
 from app.cli.remedies import advice
 from app.standard_streams import OutputLost
 from app.time_left import TimeLeft
+from engine.api.texts import encode_json
 from engine.api.values import ErrorInfo, Phase
 from engine.families.base import LatentFormat
 from engine.jobs.preview import PreviewPace, preview_pixels
@@ -44,10 +46,18 @@ class Usage(Exception):  # noqa: N818 (named for what it reports)
 
 def print_error(error: ErrorInfo) -> None:
     """One line of what happened and what to do; the technical detail where asked for."""
-    line = " ".join(filter(None, (f"safelight: {error.message}", advice(error))))
-    print(harmless(line), file=sys.stderr)
+    say(" ".join(filter(None, (f"safelight: {error.message}", advice(error)))), sys.stderr)
     if error.detail and os.environ.get("SAFELIGHT_DEBUG"):
-        print(error.detail, file=sys.stderr)
+        for line in error.detail.splitlines():
+            say(line, sys.stderr)
+
+
+def say(line: str = "", stream: TextIO | None = None) -> None:
+    """Write a line on stdout, or another stream: what it cannot show is replaced."""
+    shown = harmless(line)
+    out: TextIO = stream or sys.stdout
+    encoding = out.encoding or "utf-8"
+    print(shown.encode(encoding, "replace").decode(encoding), file=out)
 
 
 def harmless(text: str) -> str:
@@ -57,22 +67,33 @@ def harmless(text: str) -> str:
 
 def print_note(sentence: str) -> None:
     """Something worth knowing that is no failure."""
-    print(harmless(f"safelight: {sentence}"), file=sys.stderr)
+    say(f"safelight: {sentence}", sys.stderr)
 
 
 def print_json(value: object) -> None:
-    """One JSON object on stdout."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    """One JSON object on stdout, in ASCII: it can be written anywhere, and read as it is."""
+    plain = json.loads(encode_json(value))
+    sys.stdout.write(json.dumps(plain, ensure_ascii=True, indent=2) + "\n")
+    sys.stdout.flush()
+
+
+def _write_path(path: Path) -> None:
+    """A path in a line of its own: to a program as it is, to a person as it can be shown."""
+    if sys.stdout.isatty() or not hasattr(sys.stdout, "buffer"):
+        say(str(path))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(os.fsencode(path) + os.linesep.encode())
     sys.stdout.flush()
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns as wide as their widest cell."""
-    table = [headings, *rows]
+    table = [tuple(map(harmless, row)) for row in (headings, *rows)]
     widths = [max(len(row[i]) for row in table) for i in range(len(headings))]
     for row in table:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        print("  ".join(cells).rstrip())
+        say("  ".join(cells).rstrip())
 
 
 class StatusLine:
@@ -87,7 +108,8 @@ class StatusLine:
         if self.is_shown and text != self._shown:
             self._shown = text
             columns = shutil.get_terminal_size().columns
-            print(f"\r\x1b[2K{text[: columns - 1]}", end="", file=sys.stderr, flush=True)
+            sys.stderr.write(f"\r\x1b[2K{harmless(text)[: columns - 1]}")
+            sys.stderr.flush()
 
     def clear(self) -> None:
         """Remove it, so that ordinary output can follow."""
@@ -215,7 +237,7 @@ class TerminalReporter(SilentReporter):
         self.clear()
         if self._announce:
             try:
-                print(image.path, flush=True)
+                _write_path(image.path)
             except OutputLost as lost:
                 self.lost = lost
                 print_note(f"The picture is saved as {image.path}.")

@@ -9,10 +9,14 @@ refused before anything is stored.
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 
 from engine.api.messages import Command, Event
+from engine.api.texts import SIGN_BYTES, with_signs, without_signs
+
+Message = TypeVar("Message")
 
 MAX_HEADER_BYTES = 4 << 20
 MAX_FRAME_BYTES = 64 << 20
@@ -37,7 +41,7 @@ class Frame:
 
 def encode(message: Command | Event, payload: bytes = b"") -> bytes:
     """A message as a frame. Raises WireError if it is larger than frames may be."""
-    header = _encoder.encode(message)
+    header = _header(message)
     _require_size(len(header), len(payload))
     return _PREFIX.pack(len(header), len(payload)) + header + payload
 
@@ -45,7 +49,7 @@ def encode(message: Command | Event, payload: bytes = b"") -> bytes:
 def decode_command(frame: Frame) -> Command:
     """The command in a frame. Raises WireError."""
     try:
-        return _commands.decode(frame.header)
+        return _decoded(frame.header, _commands)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(f"not a command: {error}") from error
 
@@ -53,7 +57,7 @@ def decode_command(frame: Frame) -> Command:
 def decode_event(frame: Frame) -> Event:
     """The event in a frame. Raises WireError."""
     try:
-        return _events.decode(frame.header)
+        return _decoded(frame.header, _events)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise WireError(f"not an event: {error}") from error
 
@@ -82,6 +86,23 @@ class FrameParser:
     def pending_bytes(self) -> int:
         """Bytes of a frame that is not complete yet."""
         return len(self._buffer)
+
+
+def _header(message: Command | Event) -> bytes:
+    """As MessagePack; texts that UTF-8 has not, such as names of files, with signs."""
+    try:
+        header = _encoder.encode(message)
+    except UnicodeEncodeError:
+        header = SIGN_BYTES
+    if SIGN_BYTES not in header:
+        return header
+    return _encoder.encode(with_signs(msgspec.to_builtins(message, builtin_types=(bytes,))))
+
+
+def _decoded(header: bytes, decoder: "msgspec.msgpack.Decoder[Message]") -> Message:
+    if SIGN_BYTES not in header:
+        return decoder.decode(header)
+    return msgspec.convert(without_signs(msgspec.msgpack.decode(header)), decoder.type)
 
 
 def _require_size(header: int, payload: int) -> None:

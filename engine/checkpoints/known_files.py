@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.api.texts import encode_json
 from engine.api.values import PredictionType
 from engine.cached_state import recall
 from engine.checkpoints.files import read_index
@@ -168,7 +169,7 @@ class KnownFiles:
 
     def _write(self, entry: _Entry, path: Path) -> None:
         with contextlib.suppress(OSError):
-            replace_file(self._path(path), msgspec.json.encode(entry))
+            replace_file(self._path(path), encode_json(entry))
             self._sweep()
 
     def _sweep(self) -> None:

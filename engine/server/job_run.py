@@ -27,7 +27,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.pipeline.forecast import Outlook
 from engine.sampling.types import Latent
-from engine.server.failures import error_info, speakable
+from engine.server.failures import error_info
 from engine.server.job_line import Ending
 from engine.server.outbox import Put
 
@@ -105,7 +105,7 @@ class EventReporter:
 def tell_hash(put: Put, state: FileState, done: int, sha256: str | None) -> None:
     """Tell how far the hash of a file is, without ever waiting: it is no job's business."""
     event = CheckpointHashed(
-        path=speakable(str(state.path)), done_bytes=done, total_bytes=state.size, sha256=sha256
+        path=str(state.path), done_bytes=done, total_bytes=state.size, sha256=sha256
     )
     put(event, wait=False)
 

@@ -11,7 +11,6 @@ from app.cli import run
 from app.cli.terminal import StatusLine
 from app.paths import find_paths, starter_checkpoint
 from engine.checkpoints import header
-from engine.checkpoints.known_files import KnownFiles
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
 from tests.families.test_identify import SMALL
@@ -74,7 +73,7 @@ def test_models_remembers_what_it_looked_at(
     write_sparse(folder / "whole.safetensors", SMALL)
     write_sparse(folder / "unet.safetensors", listings.ldm_unet())
     write_sparse(folder / "lora.safetensors", other_listings.kohya_lora())
-    monkeypatch.setattr(KnownFiles, "is_settled", lambda *_: True)
+    monkeypatch.setattr("engine.checkpoints.known_files.SETTLED_NS", -1 << 62)
     assert run(["models"]) == 0
     first = capsys.readouterr().out
     assert "lora.safetensors is a LoRA, not a checkpoint." in first
