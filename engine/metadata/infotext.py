@@ -9,11 +9,12 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 
 _NEGATIVE = "Negative prompt:"
 # A last line of fewer pairs is part of the prompt, which may well have a colon.
 _MIN_PAIRS = 3
+_TEMPLATES = ("Template:", "Negative Template:")
 # Beyond any tool's; what follows them is left out.
 _MAX_PAIRS = 10_000
 # `\w[\w \-/]+` in the original. Possessive, as a value may be long and hostile.
@@ -71,6 +72,22 @@ def parse_infotext(text: str) -> Infotext:
             stripped = stripped.removeprefix(_NEGATIVE).strip()
         current.append(stripped)
     return Infotext(_join(prompt), _join(negative), parameters)
+
+
+def without_templates(text: str) -> str:
+    """A text without what sd-dynamic-prompts writes behind it: "Template: " and what follows.
+
+    Its line of pairs is no longer the last one; AUTOMATIC1111 itself takes it for the prompt then.
+    """
+    lines = text.split("\n")
+    for before, (index, line) in pairwise(enumerate(lines)):
+        if line.startswith(_TEMPLATES) and _begins_pairs(before[1]):
+            return "\n".join(lines[:index])
+    return text
+
+
+def _begins_pairs(line: str) -> bool:
+    return sum(1 for _ in islice(_pairs(line), _MIN_PAIRS)) == _MIN_PAIRS
 
 
 def _join(lines: list[str]) -> str:

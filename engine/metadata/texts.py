@@ -6,6 +6,8 @@ from dataclasses import dataclass
 # of a million characters each, in both of our notations, and no more.
 MAX_TEXTS = 64
 MAX_TEXT_BYTES = 32 << 20
+# Beside a file's texts, what it is called: a graph of ComfyUI may have made several pictures.
+FILE_NAME = "file:name"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,13 @@ from engine.errors import EngineError
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.readers.a1111 import from_a1111, import_infotext
-from engine.metadata.readers.comfy import from_comfy
+from engine.metadata.readers.civitai import from_civitai
+from engine.metadata.readers.comfy import from_comfy, why_not_comfy
 from engine.metadata.readers.easy_diffusion import from_easy_diffusion, from_sidecar
 from engine.metadata.readers.fooocus import from_fooocus
 from engine.metadata.readers.imported import ImportedRequest, plain
 from engine.metadata.readers.invoke import from_invoke
+from engine.metadata.readers.json_parameters import from_ruined_fooocus, from_space
 from engine.metadata.readers.novelai import from_novelai
 from engine.metadata.readers.options import fitting
 from engine.metadata.readers.safelight import from_safelight, import_record
@@ -25,7 +27,7 @@ from engine.metadata.readers.sdcpp import from_sdcpp
 from engine.metadata.readers.swarm import from_swarm
 from engine.metadata.record import RECORD_KEYWORD
 from engine.metadata.stealth import read_stealth
-from engine.metadata.texts import TextChunk
+from engine.metadata.texts import FILE_NAME, TextChunk
 
 __all__ = ["ImportedRequest", "import_record", "read_request"]
 
@@ -36,7 +38,10 @@ RECOGNISERS: tuple[Callable[[tuple[TextChunk, ...]], ImportedRequest | None], ..
     from_fooocus,
     from_novelai,
     from_invoke,
+    from_civitai,
     from_comfy,
+    from_ruined_fooocus,
+    from_space,
     from_easy_diffusion,
     from_sdcpp,
     from_a1111,
@@ -57,16 +62,18 @@ def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
     if it is no readable picture.
     """
     texts = read_text_chunks(path)
-    imported = recognise(texts)
+    # Whatever reads the texts may ask for it; no file's texts are called so.
+    name = TextChunk(FILE_NAME, path.name)
+    imported = recognise((*texts, name))
     if imported is None and decode:
-        imported = recognise(read_stealth(path))
+        imported = recognise((*read_stealth(path), name))
     imported = imported or _beside(path)
     if imported is not None:
         return imported
     found = ", ".join(sorted({plain(chunk.keyword) for chunk in texts}))
     raise EngineError(
         ErrorCode.METADATA_MISSING,
-        f"The picture {path} does not say how it was made.",
+        f"The picture {path} {why_not_comfy(texts) or 'does not say how it was made.'}",
         "Choose the original file of a picture made by Safelight, AUTOMATIC1111, ComfyUI or alike.",
         f"Its texts: {plain(found, 200) or 'none'}.",
     )

@@ -38,8 +38,9 @@ from engine.api.request import (
     SeedOptions,
 )
 from engine.metadata.exif import USER_COMMENT
-from engine.metadata.infotext import Infotext, parse_infotext
+from engine.metadata.infotext import Infotext, parse_infotext, without_templates
 from engine.metadata.jpeg import COMMENT
+from engine.metadata.json_text import parse_object
 from engine.metadata.readers.a1111_keys import (
     DESCRIPTIVE,
     REFINED_BY_LEVEL,
@@ -48,6 +49,7 @@ from engine.metadata.readers.a1111_keys import (
     keeps_comments,
     old_habits,
     version_of,
+    with_usual_keys,
 )
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
@@ -88,10 +90,10 @@ _RESCALE = ("CFG Rescale", "CFG rescale", "CFG Rescale φ", "CFG Rescale phi", "
 def from_a1111(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     """The request of the first such text; None where there is none."""
     for chunk in texts:
-        # A text that starts a JSON object is another tool's.
-        if chunk.text.lstrip().startswith("{"):
+        # A JSON object is another tool's; a prompt may begin as one does.
+        if chunk.text.lstrip().startswith("{") and parse_object(chunk.text):
             continue
-        info = parse_infotext(chunk.text)
+        info = parse_infotext(without_templates(chunk.text))
         # Comments may be anything; a text in its own place may be a prompt alone.
         own = chunk.keyword == PARAMETERS_KEYWORD
         if own or (chunk.keyword in (USER_COMMENT, COMMENT) and info.parameters):
@@ -101,6 +103,7 @@ def from_a1111(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 def import_infotext(info: Infotext) -> ImportedRequest:
     """The request that a text asks for."""
+    info = with_usual_keys(info)
     values = Values({pair.key: pair.value for pair in info.parameters})
     values.skip(*DESCRIPTIVE)
     values.skip(*(key for key, usual in USUAL.items() if info.get(key) == usual))
@@ -205,6 +208,10 @@ def _convention(
 
     "NV" draws on the processor what an NVIDIA card ("GPU") would.
     """
+    # Nodes that save this text beside or instead of the graph.
+    if (info.get("Version") or "").startswith("ComfyUI"):
+        values.skip("RNG", "Emphasis")
+        return ConventionName.COMFY
     base = CONVENTIONS[ConventionName.A1111]
     changes: dict[str, Any] = {"prompt_features": _prompt_features(info)}
     if not info.parameters:

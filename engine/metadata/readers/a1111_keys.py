@@ -1,6 +1,9 @@
 """The keys of AUTOMATIC1111's line that say nothing a request could take, and its versions."""
 
 import re
+from dataclasses import replace
+
+from engine.metadata.infotext import Infotext, Parameter
 
 # They describe the picture and do not change it beyond what other keys say.
 DESCRIPTIVE = (
@@ -25,6 +28,29 @@ USUAL = {
     "Conditional mask weight": "1.0",
     "Noise Schedule": "Default",
 }
+
+# All others that a request is read from.
+_READ = (
+    "Steps", "Sampler", "Scheduler", "CFG scale", "Seed", "Size", "First pass size", "Model", "VAE",
+    "Denoising strength", "Clip skip", "RNG", "Emphasis", "ENSD", "Eta", "Eta DDIM", "Sigma noise",
+    "Sigma churn", "Sigma tmin", "Sigma tmax", "Schedule min sigma", "Schedule max sigma",
+    "Schedule rho", "Variation seed", "Variation seed strength", "Seed resize from", "Refiner",
+    "Refiner switch at", "Skip Early CFG", "Image CFG scale", "SGM noise multiplier", "Zero SNR",
+    "Discard penultimate sigma", "Mask blur",
+)  # fmt: skip
+_BY_CASELESS = {key.casefold(): key for key in (*DESCRIPTIVE, *USUAL, *_READ)}
+
+
+def with_usual_keys(info: Infotext) -> Infotext:
+    """The text with keys as AUTOMATIC1111 writes them: tools differ in capitals ("CFG Scale")."""
+    present = {pair.key for pair in info.parameters}
+
+    def usual(pair: Parameter) -> Parameter:
+        key = _BY_CASELESS.get(pair.key.casefold(), pair.key)
+        return pair if key in present else Parameter(key, pair.value)
+
+    return replace(info, parameters=tuple(map(usual, info.parameters)))
+
 
 Version = tuple[int, int, int, int]
 # "v1.10.1", "1.6.0-2-g4afaaf8a", "v1.7.0-225-gabcdef0", and Forge's "f2.0.1v1.10.1-...".

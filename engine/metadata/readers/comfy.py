@@ -3,22 +3,34 @@
 After `nodes.py`, `comfy/samplers.py` and `comfy_extras/nodes_custom_sampler.py` of ComfyUI 0.3.
 """
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName
-from engine.api.conventions import CONVENTIONS, Convention, RandomSource, choice_of
+from engine.api.conventions import (
+    CONVENTIONS,
+    Chunking,
+    Convention,
+    Emphasis,
+    PromptFeature,
+    PromptGrammar,
+    RandomSource,
+    choice_of,
+    convention_of,
+)
 from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_STEPS
 from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
 from engine.metadata.infotext import Parameter
-from engine.metadata.json_text import parse_object
+from engine.metadata.json_text import as_object, parse_object
 from engine.metadata.readers.comfy_graph import Graph, Node, read_graph
-from engine.metadata.readers.comfy_prompts import EncodedPrompt, find_prompt
+from engine.metadata.readers.comfy_outputs import Sampling, find_sampling
+from engine.metadata.readers.comfy_prompts import OTHER_PARSERS, EncodedPrompt, find_prompt
+from engine.metadata.readers.comfy_searge import from_searge
 from engine.metadata.readers.comfy_settings import (
     Networks,
-    Sampling,
-    find_sampling,
     sampler_settings,
 )
 from engine.metadata.readers.imported import (
@@ -28,36 +40,81 @@ from engine.metadata.readers.imported import (
     made_with_checkpoint,
     made_with_loras,
     made_with_vae,
+    plain,
 )
 from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
 from engine.metadata.readers.values import Values
-from engine.metadata.texts import TextChunk
+from engine.metadata.texts import FILE_NAME, TextChunk
 
 _MAX_OPTION = 10_000.0
 _MAX_BATCH = 4096
-# In EXIF data, `nodes_images.py` names what a tag holds before it.
-_MARK = "prompt:"
+# In EXIF data, `nodes_images.py` names what a tag holds before it; Save Image Extended does so with
+# a capital.
+_MARK = re.compile(r"prompt:\s*(?={)", re.IGNORECASE)
+_WORKFLOW_MARK = re.compile(r"workflow:\s*(?={)", re.IGNORECASE)
+# smZ's "CLIP Text Encode++" reads prompts as AUTOMATIC1111 does where it is told to.
+_A1111_PARSERS = frozenset({"A1111", "full"})
+_SMZ_FEATURES = (PromptFeature.CHANGES, PromptFeature.COMPOSITION, PromptFeature.BREAKS)
 
 
 def from_comfy(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     """The request of the graph in a picture; None where there is none with a sampler."""
+    name = next((chunk.text for chunk in texts if chunk.keyword == FILE_NAME), "")
     for chunk in texts:
-        text = chunk.text if chunk.keyword == "prompt" else None
-        if chunk.keyword.startswith("exif:"):
-            is_marked = chunk.text.startswith(_MARK)
-            text = chunk.text.removeprefix(_MARK) if is_marked else None
-        graph = read_graph(parse_object(text))
-        sampling = find_sampling(graph) if graph else None
-        if graph and sampling:
-            return _import(graph, sampling)
+        imported = import_graph(_document(chunk), name)
+        if imported is not None:
+            return imported
     return None
+
+
+def import_graph(document: Mapping[str, object], name: str = "") -> ImportedRequest | None:
+    """The request of an executed graph; None where it has no sampler.
+
+    `name` is the file's, which tells the picture from others that the same graph saves.
+    """
+    graph = read_graph(document)
+    if graph is None:
+        return None
+    sampling = find_sampling(graph, name)
+    if sampling is None or sampling.sampler.inputs.keys() >= {"sampler_preset"}:
+        return from_searge(graph)
+    return _import(graph, sampling)
+
+
+def why_not_comfy(texts: tuple[TextChunk, ...]) -> str | None:
+    """Why a picture of ComfyUI's is no request, to follow its name; None where it is not one."""
+    if any(read_graph(_document(chunk)) for chunk in texts):
+        return "holds a ComfyUI graph without a sampler that is known here."
+    if any(_is_workflow(chunk) for chunk in texts):
+        return "holds a ComfyUI workflow, but not the graph that was run."
+    return None
+
+
+def _is_workflow(chunk: TextChunk) -> bool:
+    text = chunk.text if chunk.keyword == "workflow" else ""
+    mark = _WORKFLOW_MARK.match(chunk.text) if chunk.keyword.startswith("exif:") else None
+    return "nodes" in parse_object(chunk.text[mark.end() :] if mark else text)
+
+
+def _document(chunk: TextChunk) -> Mapping[str, object]:
+    """The graph in a text as JSON, wherever nodes that save pictures write it; else empty."""
+    if chunk.keyword == "prompt":
+        return parse_object(chunk.text)
+    if not chunk.keyword.startswith("exif:"):
+        return {}
+    mark = _MARK.match(chunk.text)
+    if mark is not None:
+        return parse_object(chunk.text[mark.end() :])
+    # SaveImagePlus: the object of both, or the text of each; Civitai: the graph itself.
+    document = parse_object(chunk.text) if chunk.text.startswith("{") else {}
+    written = document.get("prompt", document)
+    return parse_object(written) if isinstance(written, str) else as_object(written)
 
 
 def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
     holder, guided = _guider(graph, sampling.sampler)
-    positive_key = "positive" if "positive" in holder.inputs else "conditioning"
-    positive = find_prompt(graph, holder, "positive", positive_key)
-    negative = find_prompt(graph, holder, "negative", "negative")
+    positive = find_prompt(graph, holder, "positive")
+    negative = find_prompt(graph, holder, "negative")
     networks = Networks.of(graph, holder, positive.encoder)
     settings, others = sampler_settings(graph, sampling, holder)
     settings |= {"stop_at_clip_layer": networks.last_layer, "multiplier": networks.rescale}
@@ -68,6 +125,7 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
         prompt=positive.text or "",
         negative_prompt=negative.text or "",
         zero_terminal_snr=True if networks.zero_terminal_snr else None,
+        convention=_as_encoded(convention_of(request.convention), positive.encoder),
     )
     remarks = _remarks(values, sampling, networks, (positive, negative))
     nodes = (*positive.others, *negative.others, *networks.others, *others, *sampling.others)
@@ -147,6 +205,38 @@ def _convention(
     return choice_of(msgspec.structs.replace(base, **changes))
 
 
+def as_smz_reads(convention: Convention, *, normalizes: bool = True) -> Convention:
+    """A convention with prompts as AUTOMATIC1111 reads them, by smZ's encoder."""
+    return msgspec.structs.replace(
+        convention,
+        grammar=PromptGrammar.A1111,
+        emphasis=Emphasis.ORIGINAL if normalizes else Emphasis.NO_NORM,
+        chunking=Chunking.COMMA,
+        prompt_features=_SMZ_FEATURES,
+    )
+
+
+def _as_encoded(convention: Convention, encoder: Node | None) -> ConventionName | Convention:
+    """The convention, with prompts as the encoder reads them where that is not ComfyUI's own."""
+    if encoder is None or encoder.kind not in OTHER_PARSERS:
+        return choice_of(convention)
+    if encoder.inputs.get("parser") not in _A1111_PARSERS:
+        return choice_of(convention)
+    return as_smz_reads(
+        convention, normalizes=encoder.inputs.get("mean_normalization", True) is not False
+    )
+
+
+def _prompt_remarks(kind: str, prompt: EncodedPrompt) -> Iterator[str]:
+    changers = plain(", ".join(dict.fromkeys(node.kind for node in prompt.changers)), 200)
+    if prompt.text is None and changers:
+        yield f"Its {kind} was made by nodes that are not understood: {changers}."
+    elif prompt.text is None and (prompt.others or prompt.encoder):
+        yield f"Its {kind} was not found in its graph."
+    elif changers:
+        yield f"Its {kind} went through nodes that may have changed it: {changers}."
+
+
 def _remarks(
     values: Values,
     sampling: Sampling,
@@ -155,8 +245,12 @@ def _remarks(
 ) -> tuple[str, ...]:
     remarks: list[str] = []
     for kind, prompt in zip(("prompt", "negative prompt"), prompts, strict=True):
-        if prompt.text is None and (prompt.others or prompt.encoder):
-            remarks.append(f"Its {kind} was put together by nodes and is not in the file.")
+        remarks += _prompt_remarks(kind, prompt)
+    if sampling.is_guessed:
+        remarks.append(
+            "Its graph saves several pictures, and the file's name does not tell which of them it "
+            "is; the first is taken."
+        )
     if networks.checkpoint:
         remarks.append(made_with_checkpoint(networks.checkpoint))
     if sampling.vae:

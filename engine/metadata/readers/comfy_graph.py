@@ -5,6 +5,7 @@ Format: what `SaveImage` writes as "prompt" (`nodes.py`): an object of nodes by 
 nowhere and hundreds of thousands of nodes: a walk visits each node once.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,9 +13,28 @@ from dataclasses import dataclass
 from engine.metadata.json_text import as_list, as_object
 
 # What nodes that only hold or pass on a value call it.
-_HELD = (
+HELD = (
     "value", "text", "string", "prompt", "seed", "noise_seed", "int", "float", "number", "Value",
-    "Number", "any", "anything",
+    "Number", "any", "anything", "Text", "STRING", "str", "Value_Int", "Value_Float",
+)  # fmt: skip
+# They hand on what they get.
+TRANSPARENT = frozenset(
+    {
+        "Reroute", "ToBasicPipe", "FromBasicPipe", "FromBasicPipe_v2", "EditBasicPipe",
+        "Context (rgthree)", "Context Big (rgthree)", "Context Switch (rgthree)",
+        "ToDetailerPipe", "FromDetailerPipe", "FromDetailerPipe_v2", "BasicPipeToDetailerPipe",
+        "DetailerPipeToBasicPipe", "easy pipeIn", "easy pipeOut",
+    }
+)  # fmt: skip
+_WORD = re.compile(r"[a-z]+")
+# Inputs that carry several things at once, and keep what each is.
+_BUNDLES = frozenset({"pipe", "ctx", "context", "bus"})
+# Words that make another thing of an input's name: `upscale_model`, `clip_vision`.
+_OTHER_THINGS = frozenset(
+    {
+        "upscale", "vision", "control", "net", "style", "gligen", "sam", "name", "type", "skip",
+        "bbox", "segm", "detailer", "inpaint", "refiner", "window", "layer", "g", "l",
+    }
 )  # fmt: skip
 _MAX_HOPS = 64
 
@@ -44,6 +64,23 @@ class Graph:
         link = as_list(node.inputs.get(key))
         return link[1] if len(link) == 2 and isinstance(link[1], int) else 0
 
+    def input_of(self, node: Node, role: str) -> str | None:
+        """The linked input by which a role ("model", "negative") comes in; None without one.
+
+        By its name: outputs are numbered otherwise by each class. One that is called as the role,
+        then one with that word in it (`opt_clip`), then a bundle (`basic_pipe`, `base_ctx`).
+        """
+        if self.source(node, role) is not None:
+            return role
+        words = {
+            key: frozenset(_WORD.findall(key.casefold()))
+            for key in node.inputs
+            if self.source(node, key) is not None
+        }
+        alike = (key for key, found in words.items() if role in found and not found & _OTHER_THINGS)
+        bundles = (key for key, found in words.items() if found & _BUNDLES)
+        return next(alike, None) or next(bundles, None)
+
     def value(self, node: Node, key: str) -> object:
         """The value of an input, followed through nodes that hold or pass it on; None if lost."""
         for _ in range(_MAX_HOPS):
@@ -52,7 +89,8 @@ class Graph:
                 value = node.inputs.get(key)
                 # A link to nowhere is no value.
                 return None if isinstance(value, list) else value
-            held = next((name for name in _HELD if name in source.inputs), None)
+            # A bundle keeps what each thing is called.
+            held = next((name for name in (key, *HELD) if name in source.inputs), None)
             if held is None:
                 return None
             node, key = source, held
@@ -75,14 +113,17 @@ class Graph:
                     seen.add(source.name)
                     waiting.append((source, distance + 1))
 
-    def line(self, start: Node, key: str) -> Iterator[Node]:
-        """The nodes along one input of the same name: a model through its patches to its loader."""
+    def line(self, start: Node, role: str) -> Iterator[Node]:
+        """The nodes along one role: a model through its patches to its loader."""
         seen = {start.name}
-        node = self.source(start, key)
-        while node is not None and node.name not in seen:
+        node: Node | None = start
+        while node is not None:
+            key = self.input_of(node, role)
+            node = None if key is None else self.source(node, key)
+            if node is None or node.name in seen:
+                return
             seen.add(node.name)
             yield node
-            node = self.source(node, key)
 
 
 def read_graph(document: Mapping[str, object]) -> Graph | None:

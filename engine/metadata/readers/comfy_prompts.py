@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from engine.metadata.readers.comfy_graph import Graph, Node
+from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
+from engine.metadata.readers.comfy_texts import read_text
 
 _MAX_HOPS = 256
 # The words of text encoders' inputs; the first that is there counts.
@@ -11,47 +12,59 @@ _TEXTS = ("text", "text_g", "prompt", "text_l", "clip_l", "t5xxl")
 _CONDITIONINGS = (
     "conditioning", "conditioning_to", "conditioning_1", "conditioning1", "cond", "cond1",
 )  # fmt: skip
-_ENCODERS = frozenset({"CLIPTextEncode", "CLIPTextEncodeSDXL"})
-# They hand on what they get.
-_TRANSPARENT = frozenset({"Reroute"})
+# "Text to Conditioning" is WAS' name of the first.
+_ENCODERS = frozenset({"CLIPTextEncode", "CLIPTextEncodeSDXL", "Text to Conditioning"})
+OTHER_PARSERS = frozenset({"smZ CLIPTextEncode"})
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedPrompt:
     """A text, the node that encoded it, and the nodes on the way that a request has no place for.
 
-    No text where it was put together by nodes that are not understood.
+    No text where none is in the graph; `changers` may have made another one of it.
     """
 
     text: str | None = None
     encoder: Node | None = None
     others: tuple[Node, ...] = ()
+    changers: tuple[Node, ...] = ()
 
 
-def find_prompt(graph: Graph, sampler: Node, role: str, key: str) -> EncodedPrompt:
-    """Follow an input of a sampler to its text; `role` is "positive" or "negative"."""
+def find_prompt(graph: Graph, sampler: Node, role: str) -> EncodedPrompt:
+    """Follow a sampler's conditioning to its text; `role` is "positive" or "negative"."""
     others: list[Node] = []
     holder = sampler
+    key = _first_key(graph, sampler, role)
     for _ in range(_MAX_HOPS):
-        output = graph.output(holder, key)
-        node = graph.source(holder, key)
+        node = graph.source(holder, key) if key is not None else None
         if node is None:
             break
         if node.kind == "ConditioningZeroOut":
             return EncodedPrompt("", None, (*others, node))
         texts = [name for name in (role, *_TEXTS) if _is_text(graph, node, name)]
         if texts:
-            if node.kind not in _ENCODERS or _differ(graph, node, texts):
+            read = read_text(graph, node, texts[0])
+            if not _is_understood(graph, node, texts):
                 others.append(node)
-            text = graph.value(node, texts[0])
-            return EncodedPrompt(text if isinstance(text, str) else None, node, tuple(others))
-        if node.kind not in _TRANSPARENT:
+            return EncodedPrompt(read.text, node, tuple(others), read.changers)
+        if node.kind not in TRANSPARENT:
             others.append(node)
-        onward = _onward(graph, node, output)
-        if onward is None:
-            break
-        holder, key = node, onward
+        holder, key = node, _onward(graph, node, role)
     return EncodedPrompt(None, None, tuple(others))
+
+
+def _first_key(graph: Graph, sampler: Node, role: str) -> str | None:
+    """A guider without a negative prompt calls the other one just conditioning."""
+    key = graph.input_of(sampler, role)
+    return "conditioning" if key is None and role == "positive" else key
+
+
+def _is_understood(graph: Graph, node: Node, texts: list[str]) -> bool:
+    """Whether an encoder is nothing but that, and its texts are one; the first is taken."""
+    if node.kind in OTHER_PARSERS:
+        return True
+    is_one = len({read_text(graph, node, name).text for name in texts}) == 1
+    return node.kind in _ENCODERS and is_one
 
 
 def _is_text(graph: Graph, node: Node, name: str) -> bool:
@@ -64,15 +77,8 @@ def _is_text(graph: Graph, node: Node, name: str) -> bool:
     return "clip" in node.inputs and name in _TEXTS and graph.source(node, name) is not None
 
 
-def _differ(graph: Graph, node: Node, texts: list[str]) -> bool:
-    """Whether an encoder of several texts got different ones; the first is taken."""
-    return len({str(graph.value(node, name)) for name in texts}) > 1
-
-
-def _onward(graph: Graph, node: Node, output: int) -> str | None:
-    """The input by which the conditioning came in; of a pair, that of the same place."""
-    pair = ("positive", "negative")
-    if output < 2 and graph.source(node, pair[output]) is not None:
-        return pair[output]
-    linked = (key for key in node.inputs if graph.source(node, key) is not None)
-    return next((key for key in (*_CONDITIONINGS, *linked) if graph.source(node, key)), None)
+def _onward(graph: Graph, node: Node, role: str) -> str | None:
+    """The input by which the conditioning came in; of several, the first."""
+    named = graph.input_of(node, role)
+    linked = [key for key in node.inputs if graph.source(node, key) is not None]
+    return named or next((key for key in (*_CONDITIONINGS, *linked) if key in linked), None)

@@ -1,17 +1,15 @@
-"""The sampler of a ComfyUI graph that made the picture, with its settings and its networks."""
+"""The settings of a ComfyUI graph's sampler, and its networks."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Self
 
 from engine.metadata.json_text import as_object
-from engine.metadata.readers.comfy_graph import Graph, Node
+from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
+from engine.metadata.readers.comfy_outputs import SIZES_IN_WORDS, Sampling
 from engine.metadata.readers.imported import lora
+from engine.metadata.size_text import read_size
 
-# Nodes with a sampler's inputs that are named otherwise are samplers of extensions.
-_IN_ONE = frozenset({"latent_image", "sampler_name", "steps"})
-_CUSTOM = frozenset({"latent_image", "sampler", "sigmas"})
 # Sampler nodes of `nodes_custom_sampler.py` that are one sampler each, with options.
 _SAMPLER_NODES = {
     "SamplerDPMPP_3M_SDE": "dpmpp_3m_sde",
@@ -32,111 +30,6 @@ _SCHEDULE_NODES = {
     "AlignYourStepsScheduler": "align_your_steps",
 }
 _UNDERSTOOD_SIGMAS = frozenset({*_SCHEDULE_NODES, "BasicScheduler"})
-# Each is a walk over the graph.
-_MAX_ENDINGS, _MAX_PASSES = 8, 16
-# Between a sampler and the file, these change nothing.
-_PLAIN = ("VAEDecode", "SaveImage", "PreviewImage", "Reroute")
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """The first of the samplers in a row that made the picture; what came before and after it.
-
-    `latent` is the node that gave the size; `others` are nodes a request has no place for.
-    """
-
-    sampler: Node
-    passes: int = 1
-    latent: Node | None = None
-    batch_index: int | None = None
-    has_init: bool = False
-    vae: str | None = None
-    others: tuple[Node, ...] = ()
-
-
-def find_sampling(graph: Graph) -> Sampling | None:
-    """The sampler that leads to the saved picture, back to the first where one follows another.
-
-    Where several pictures are saved, the first node that saves one counts.
-    """
-    for ending in islice(_endings(graph), _MAX_ENDINGS):
-        way = _nearest(graph, ending)
-        if way is not None:
-            return _sampling(graph, ending, way)
-    return None
-
-
-def _endings(graph: Graph) -> Iterator[Node]:
-    """Nodes that save pictures, then those that show them, then all."""
-    nodes = graph.nodes.values()
-    yield from (node for node in nodes if node.kind == "SaveImage")
-    yield from (node for node in nodes if "save" in node.kind.casefold())
-    yield from (node for node in nodes if "preview" in node.kind.casefold())
-    # A graph without any is walked from each sampler itself.
-    samplers = [node for node in nodes if _is_sampler(node)]
-    yield from samplers[-1:]
-
-
-def _is_sampler(node: Node) -> bool:
-    return node.inputs.keys() >= _IN_ONE or node.inputs.keys() >= _CUSTOM
-
-
-def _nearest(graph: Graph, ending: Node) -> Node | None:
-    if _is_sampler(ending):
-        return ending
-    return next((node for node, _ in graph.upstream(ending) if _is_sampler(node)), None)
-
-
-def _sampling(graph: Graph, ending: Node, sampler: Node) -> Sampling:
-    seen = {sampler.name}
-    others = list(_between(graph, ending, sampler))
-    for _ in range(_MAX_PASSES):
-        before = graph.upstream(sampler, ("latent_image",))
-        earlier = next((node for node, _ in before if _is_sampler(node)), None)
-        if earlier is None or earlier.name in seen:
-            break
-        seen.add(earlier.name)
-        others.append(sampler)
-        sampler = earlier
-    nodes = [node for node, _ in graph.upstream(sampler, ("latent_image",))]
-    latent = next((node for node in nodes if {"width", "height"} <= node.inputs.keys()), None)
-    has_init = any(node.kind.startswith(("LoadImage", "VAEEncode")) for node in nodes)
-    picked = next((node for node in nodes if node.kind == "LatentFromBatch"), None)
-    index = graph.value(picked, "batch_index") if picked else None
-    return Sampling(
-        sampler=sampler,
-        passes=len(seen),
-        latent=None if has_init else latent,
-        batch_index=index if isinstance(index, int) else None,
-        has_init=has_init,
-        vae=_vae(graph, ending),
-        others=tuple(others),
-    )
-
-
-def _between(graph: Graph, ending: Node, sampler: Node) -> Iterator[Node]:
-    """Nodes on the way of the picture from the sampler to the file, that may change it.
-
-    Followed by the inputs that carry pictures and latents.
-    """
-    carried = ("images", "image", "pixels", "samples", "samples_to", "image1", "upscale_image")
-    seen: set[str] = set()
-    node: Node | None = ending
-    while node is not None and node.name not in seen and node is not sampler:
-        seen.add(node.name)
-        if not node.kind.startswith(_PLAIN) and node is not ending:
-            yield node
-        node = next((found for key in carried if (found := graph.source(node, key))), None)
-
-
-def _vae(graph: Graph, ending: Node) -> str | None:
-    """The file of the VAE that decoded the picture, where it has one of its own."""
-    for node, _ in graph.upstream(ending):
-        if node.kind.startswith("VAEDecode"):
-            loader = graph.source(node, "vae")
-            name = graph.value(loader, "vae_name") if loader else None
-            return name if isinstance(name, str) else None
-    return None
 
 
 def sampler_settings(
@@ -156,6 +49,7 @@ def sampler_settings(
             if key not in _LINKS and node is not None:
                 settings.setdefault(_KEYS.get(key, key), graph.value(node, key))
     settings |= _by_kind(drawn, sigmas)
+    settings |= _size_in_words(graph, sampling.latent)
     if sampling.batch_index is not None:
         settings["batch_index"] = sampling.batch_index
     return _without_usual(settings), others
@@ -216,6 +110,18 @@ _USUAL: tuple[tuple[str, object], ...] = (
 )
 
 
+def _size_in_words(graph: Graph, latent: Node | None) -> dict[str, object]:
+    """Width and height where the node of the empty latent says them as "1216 x 832 (landscape)"."""
+    if latent is None or {"width", "height"} <= latent.inputs.keys():
+        return {}
+    for key in SIZES_IN_WORDS:
+        value = graph.value(latent, key)
+        size = read_size(value) if isinstance(value, str) else None
+        if size is not None:
+            return {"width": size[0], "height": size[1], key: None}
+    return {}
+
+
 def _without_usual(settings: dict[str, object]) -> dict[str, object]:
     steps, end = settings.get("steps"), settings.get("end_at_step")
     if isinstance(steps, int) and isinstance(end, int) and end >= steps:
@@ -254,7 +160,7 @@ class Networks:
         )
 
 
-_UNDERSTOOD = frozenset({"CLIPSetLastLayer", "RescaleCFG", "ModelSamplingDiscrete", "Reroute"})
+_UNDERSTOOD = TRANSPARENT | {"CLIPSetLastLayer", "RescaleCFG", "ModelSamplingDiscrete"}
 
 
 def _is_understood(graph: Graph, node: Node) -> bool:

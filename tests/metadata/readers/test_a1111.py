@@ -411,3 +411,43 @@ def test_old_versions_switched_by_steps(version: str, handover: RefinerHandover)
     text = f"a\nSteps: 20, Seed: 1, Refiner: x, Refiner switch at: 0.8, Version: {version}"
     imported = import_infotext(parse_infotext(text))
     assert convention_of(imported.request.convention).refiner_handover is handover
+
+
+@pytest.mark.parametrize(
+    "templates",
+    [
+        "Template: a {cat|dog}",
+        "Template: a {cat|dog}\nof two lines, Steps: 3\nNegative Template: {x|y}",
+        "Negative Template: {x|y}",
+    ],
+)
+def test_templates_behind_the_settings_are_no_prompt(tmp_path: Path, templates: str) -> None:
+    """sd-dynamic-prompts writes what the prompt was drawn from in lines of its own."""
+    text = f"a cat\nNegative prompt: x\nSteps: 9, Sampler: Euler, Seed: 5, Size: 64x64\n{templates}"
+    request = from_text(tmp_path, text).request
+    assert (request.prompt, request.negative_prompt) == ("a cat", "x")
+    assert (request.steps, request.seed, request.width) == (9, 5, 64)
+
+
+def test_a_template_in_a_prompt_is_text(tmp_path: Path) -> None:
+    text = "Template: a cat\nTemplate: b\nSteps: 9, Sampler: Euler, Seed: 5"
+    assert from_text(tmp_path, text).request.prompt == "Template: a cat\nTemplate: b"
+
+
+def test_keys_count_whatever_their_case(tmp_path: Path) -> None:
+    line = "STEPS: 9, sampler: Euler a, CFG Scale: 4.5, Clip Skip: 2, seed: 5, size: 64x96"
+    found = from_text(tmp_path, f"a\n{line}")
+    request = found.request
+    assert (request.steps, request.sampler, request.guidance) == (9, "euler_a", 4.5)
+    assert (request.clip_skip, request.seed, request.height) == (2, 5, 96)
+    assert found.unmapped == ()
+
+
+def test_a_key_in_its_own_case_comes_before_another(tmp_path: Path) -> None:
+    found = from_text(tmp_path, "a\nSteps: 9, CFG scale: 4, CFG Scale: 8, Seed: 5")
+    assert found.request.guidance == 4
+
+
+def test_a_prompt_may_begin_with_a_brace(tmp_path: Path) -> None:
+    found = from_text(tmp_path, "{big (cat, dog) on a mat}\nSteps: 9, Sampler: Euler, Seed: 5")
+    assert found.request.prompt == "{big (cat, dog) on a mat}"

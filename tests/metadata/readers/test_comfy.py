@@ -11,10 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
-from engine.api.conventions import CONVENTIONS, Convention, RandomSource, convention_of
+from engine.api.conventions import (
+    CONVENTIONS,
+    Convention,
+    Emphasis,
+    PromptFeature,
+    PromptGrammar,
+    RandomSource,
+    convention_of,
+)
 from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
+from engine.metadata.png import insert_text_chunks
 from engine.metadata.readers import ImportedRequest, read_request, recognise
 from engine.metadata.texts import TextChunk
 from tests.metadata.readers.graphs import (
@@ -26,7 +35,8 @@ from tests.metadata.readers.graphs import (
     with_inputs,
     with_nodes,
 )
-from tests.metadata.readers.pictures import exif, imported, jpeg, webp
+from tests.metadata.readers.pictures import exif, imported, jpeg, user_comment, webp
+from tests.metadata.records import PNG
 
 
 def read(folder: Path, graph: Mapping[str, Any]) -> ImportedRequest:
@@ -173,12 +183,75 @@ def test_values_come_through_nodes_that_hold_them(tmp_path: Path) -> None:
     assert (request.steps, request.seed, request.prompt) == (31, 99, "words\nof a node")
 
 
-def test_a_prompt_that_nodes_put_together_is_said(tmp_path: Path) -> None:
-    joined = node("StringConcatenate", string_a="a", string_b="b", delimiter=", ")
-    graph = with_inputs(with_nodes(TEXT_TO_PICTURE, n20=joined), "6", text=["20", 0])
-    found = read(tmp_path, graph)
+def with_prompt_of(text: dict[str, Any], **nodes: dict[str, Any]) -> Graph:
+    """The default workflow with its prompt's text from a node."""
+    return with_inputs(with_nodes(TEXT_TO_PICTURE, n50=text, **nodes), "6", text=["50", 0])
+
+
+BOX = {"n51": node("Text Multiline", text=" of stone "), "n52": node("DF_Text_Box", Text="sky")}
+
+
+@pytest.mark.parametrize(
+    ("joined", "words"),
+    [
+        (node("StringConcatenate", string_a="a", string_b="b", delimiter=", "), "a, b"),
+        (
+            node("Text Concatenate", delimiter=", ", clean_whitespace="true",
+                 text_a="house", text_b=["51", 0], text_c="", text_d=["52", 0]),
+            "house, of stone, sky",
+        ),
+        (
+            node("Text Concatenate", delimiter="\\n", clean_whitespace="false",
+                 text_b=["51", 0], text_a=["52", 0]),
+            "sky\n of stone ",
+        ),
+        (node("Text Concatenate", linebreak_addition="true", text_a="a", text_b="b"), "a\nb"),
+        (node("Text Concatenate", linebreak_addition="false", text_a="a", text_b="b"), "ab"),
+        (node("JoinStrings", string1="a", string2="b", delimiter=" + "), "a + b"),
+        (node("CR Text Concatenate", text1="a", text2="b", separator="-"), "a-b"),
+        (node("DF_Text_Box", Text="alone"), "alone"),
+        (node("ImpactWildcardProcessor", wildcard_text="{a|b}", populated_text="b", seed=4), "b"),
+    ],
+)  # fmt: skip
+def test_texts_that_nodes_hold_and_join_are_in_the_file(
+    tmp_path: Path, joined: dict[str, Any], words: str
+) -> None:
+    found = read(tmp_path, with_prompt_of(joined, **BOX))
+    assert found.request.prompt == words
+    assert not any("prompt" in warning for warning in found.warnings)
+
+
+def test_the_place_of_an_output_tells_which_text_it_is(tmp_path: Path) -> None:
+    strings = node("Text String", text="one", text_b="two", text_c="", text_d="")
+    graph = with_inputs(with_prompt_of(strings), "6", text=["50", 1])
+    assert read(tmp_path, graph).request.prompt == "two"
+
+
+def test_words_that_a_node_may_have_changed_are_said(tmp_path: Path) -> None:
+    drawn = node("Text Random Line", seed=4, text=["51", 0])
+    found = read(tmp_path, with_prompt_of(drawn, **BOX))
+    assert found.warnings[0] == (
+        "Its prompt went through nodes that may have changed it: Text Random Line."
+    )
+
+
+def test_a_prompt_of_unknown_nodes_is_said_with_their_names(tmp_path: Path) -> None:
+    found = read(tmp_path, with_prompt_of(node("Oracle", question="?")))
     assert found.request.prompt == ""
-    assert found.warnings[0] == "Its prompt was put together by nodes and is not in the file."
+    assert found.warnings[0] == "Its prompt was made by nodes that are not understood: Oracle."
+
+
+def test_a_text_that_is_joined_with_itself_ends(tmp_path: Path) -> None:
+    joined = node("StringConcatenate", string_a=["50", 0], string_b=["50", 0], delimiter="")
+    assert read(tmp_path, with_prompt_of(joined)).request.prompt == ""
+    doubling = {
+        f"n{number}": node(
+            "StringConcatenate", string_a=[str(number + 1), 0], string_b=[str(number + 1), 0]
+        )
+        for number in range(50, 120)
+    }
+    graph = with_nodes(TEXT_TO_PICTURE, **doubling, n120=node("PrimitiveString", value="x"))
+    read(tmp_path, with_inputs(graph, "6", text=["50", 0]))
 
 
 def test_conditioning_is_followed_to_its_first_text(tmp_path: Path) -> None:
@@ -435,3 +508,228 @@ def test_any_inputs_give_a_request_within_bounds(changes: list[tuple[str, str, o
     assert found.request.steps is None or 1 <= found.request.steps <= 1000
     assert found.request.guidance is None or 0 <= found.request.guidance <= 100
     assert all(warning.isprintable() for warning in found.warnings)
+
+
+PIPED = with_nodes(
+    TEXT_TO_PICTURE,
+    n20=node(
+        "ToBasicPipe",
+        model=["4", 0],
+        clip=["4", 1],
+        vae=["4", 2],
+        positive=["6", 0],
+        negative=["7", 0],
+    ),
+    n21=node("FromBasicPipe", basic_pipe=["20", 0]),
+    n3=with_inputs(TEXT_TO_PICTURE, "3", model=["21", 0], positive=["21", 3], negative=["21", 4])[
+        "3"
+    ],
+)
+
+
+def test_a_role_keeps_its_name_through_a_pipe(tmp_path: Path) -> None:
+    """A pipe's outputs are numbered otherwise than those of a pair."""
+    found = read(tmp_path, PIPED)
+    assert found.request == EXPECTED
+    assert found.unmapped == ()
+
+
+def test_a_role_is_found_in_a_sampler_that_takes_a_pipe(tmp_path: Path) -> None:
+    inputs = TEXT_TO_PICTURE["3"]["inputs"]
+    apart = ("model", "positive", "negative")
+    piped = node(
+        "ImpactKSamplerBasicPipe",
+        basic_pipe=["20", 0],
+        **{key: value for key, value in inputs.items() if key not in apart},
+    )
+    request = read(tmp_path, with_nodes(PIPED, n3=piped)).request
+    assert (request.prompt, request.negative_prompt) == (EXPECTED.prompt, EXPECTED.negative_prompt)
+
+
+@pytest.mark.parametrize("names", ["{}", "opt_{}", "base_{}", "{}_1"])
+def test_a_role_is_followed_by_the_names_of_inputs(tmp_path: Path, names: str) -> None:
+    """Whatever the numbers of the outputs are."""
+    applied = node(
+        "CR Apply Multi-ControlNet",
+        **{names.format("negative"): ["7", 0], names.format("positive"): ["6", 0]},
+    )
+    loaded = node(
+        "Lora Loader Stack (rgthree)",
+        lora_01="None",
+        **{names.format("model"): ["4", 0], names.format("clip"): ["24", 0]},
+    )
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n22=applied,
+        n23=loaded,
+        n24=node("CLIPSetLastLayer", stop_at_clip_layer=-2, clip=["4", 1]),
+    )
+    graph = with_inputs(graph, "3", model=["23", 0], positive=["22", 4], negative=["22", 0])
+    graph = with_inputs(graph, "6", clip=["23", 1])
+    found = read(tmp_path, graph)
+    assert (found.request.prompt, found.request.negative_prompt) == (
+        EXPECTED.prompt,
+        EXPECTED.negative_prompt,
+    )
+    assert found.request.clip_skip == 2
+    assert any("sd15\\dream.safetensors" in warning for warning in found.warnings)
+
+
+def test_an_upscaler_is_no_model_of_the_sampler(tmp_path: Path) -> None:
+    patched = node("Tiled", upscale_model=["26", 0], clip_vision=["26", 0], other=["4", 0])
+    graph = with_nodes(TEXT_TO_PICTURE, n25=patched, n26=node("Upscaler", ckpt_name="wrong.pth"))
+    found = read(tmp_path, with_inputs(graph, "3", model=["25", 0]))
+    assert not any("wrong.pth" in warning for warning in found.warnings)
+
+
+def test_a_size_may_be_said_in_words(tmp_path: Path) -> None:
+    empty = node(
+        "SDXL Empty Latent Image (rgthree)",
+        dimensions="1216 x 832 (landscape)",
+        clip_scale=2.0,
+        batch_size=1,
+    )
+    found = read(tmp_path, with_nodes(TEXT_TO_PICTURE, n5=empty))
+    assert (found.request.width, found.request.height) == (1216, 832)
+
+
+def saving_two(first: str, second: str) -> Graph:
+    """Two samplers, each with a node that saves its picture."""
+    return with_nodes(
+        TEXT_TO_PICTURE,
+        n9=node("SaveImage", filename_prefix=first, images=["8", 0]),
+        n30=with_inputs(TEXT_TO_PICTURE, "3", seed=2)["3"],
+        n31=node("VAEDecode", samples=["30", 0], vae=["4", 2]),
+        n32=node("SaveImage", filename_prefix=second, images=["31", 0]),
+    )
+
+
+GUESSED = (
+    "Its graph saves several pictures, and the file's name does not tell which of them it is; "
+    "the first is taken."
+)
+
+
+@pytest.mark.parametrize(
+    ("prefixes", "name", "seed"),
+    [
+        (("base", "hires"), "hires_00005_.png", 2),
+        (("base", "hires"), "base_00005_.png", 156680208700286),
+        (("a/img", "b\\img-2"), "img-2_00001_.png", 2),
+        (("img", "img2"), "img2_00001_.png", 2),
+        (("x", "%date:yyyy%/new-%seed%"), "new-5_00001_.png", 2),
+    ],
+)
+def test_the_files_name_tells_which_of_several_pictures_it_is(
+    tmp_path: Path, prefixes: tuple[str, str], name: str, seed: int
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(insert_text_chunks(PNG, (prompt(saving_two(*prefixes)),)))
+    found = read_request(path)
+    assert found.request.seed == seed
+    assert GUESSED not in found.warnings
+
+
+@pytest.mark.parametrize("prefixes", [("base", "hires"), ("pic", "pic"), ("", "%seed%")])
+def test_which_of_several_pictures_it_is_may_be_open(
+    tmp_path: Path, prefixes: tuple[str, str]
+) -> None:
+    """The file is called picture.png."""
+    found = read(tmp_path, saving_two(*prefixes))
+    assert found.request.seed == 156680208700286
+    assert GUESSED in found.warnings
+
+
+def test_several_pictures_of_one_sampler_are_one(tmp_path: Path) -> None:
+    again = node("SaveImage", filename_prefix="again", images=["8", 0])
+    assert GUESSED not in read(tmp_path, with_nodes(TEXT_TO_PICTURE, n33=again)).warnings
+
+
+def test_nodes_that_write_otherwise_into_exif(tmp_path: Path) -> None:
+    """Save Image Extended with capitals, SaveImagePlus an object of both."""
+    graph = json.dumps(TEXT_TO_PICTURE)
+    extended = exif({0x010F: (2, f"Prompt: {graph}\0".encode())}, {}, "<")
+    plus = user_comment(f'{{"prompt": {graph}, "workflow": {{}}}}')
+    for number, data in enumerate((extended, plus)):
+        path = tmp_path / f"{number}.jpg"
+        path.write_bytes(jpeg((0xE1, b"Exif\0\0" + data)))
+        assert read_request(path).request == EXPECTED
+
+
+def test_a_node_that_draws_a_part_anew_counts_where_nothing_else_draws(tmp_path: Path) -> None:
+    detailer = node(
+        "FaceDetailer",
+        seed=9, steps=12, cfg=6.0, sampler_name="euler", scheduler="karras", denoise=0.4,
+        image=["40", 0], model=["4", 0], clip=["4", 1], positive=["6", 0], negative=["7", 0],
+    )  # fmt: skip
+    graph = {key: value for key, value in TEXT_TO_PICTURE.items() if key not in ("3", "5", "8")}
+    graph |= {"40": node("LoadImage", image="a.png"), "41": detailer}
+    found = read(tmp_path, with_inputs(graph, "9", images=["41", 0]))
+    assert (found.request.seed, found.request.strength) == (9, 0.4)
+    assert found.request.prompt == EXPECTED.prompt
+    assert any("FaceDetailer" in warning for warning in found.warnings)
+    assert "It was made from another picture, which is not in the file." in found.warnings
+
+
+def test_a_sampler_counts_before_a_node_that_draws_a_part_anew(tmp_path: Path) -> None:
+    detailer = node(
+        "FaceDetailer", seed=9, steps=12, cfg=6.0, sampler_name="euler", scheduler="karras",
+        image=["8", 0],
+    )  # fmt: skip
+    graph = with_inputs(with_nodes(TEXT_TO_PICTURE, n41=detailer), "9", images=["41", 0])
+    assert read(tmp_path, graph).request == EXPECTED
+
+
+SEARGE: Graph = {
+    "1": node("SeargeTextInputV2", prompt="a dragon"),
+    "2": node("SeargeTextInputV2", prompt="mud"),
+    "3": node("SeargePromptAdapterV2", main_prompt=["1", 0], negative_main_prompt=["2", 0]),
+    "4": node(
+        "SeargeGenerationParameters",
+        seed=7, image_size_preset="832x1216 (2:3)", image_width=1024, image_height=1024, steps=30,
+        cfg=4.0, sampler_preset="4 - DPM++ 3M SDE Exp", sampler_name="dpmpp_2m",
+        scheduler="karras", base_vs_refiner_ratio=0.8, data=["3", 0],
+    ),
+    "5": node("SeargeModelSelector", base_checkpoint="xl.safetensors", data=["4", 0]),
+}  # fmt: skip
+
+
+def test_searges_nodes_say_their_settings_apart(tmp_path: Path) -> None:
+    found = read(tmp_path, SEARGE)
+    request = found.request
+    assert (request.prompt, request.negative_prompt) == ("a dragon", "mud")
+    assert (request.sampler, request.schedule) == ("dpmpp_3m_sde", "exponential")
+    assert (request.width, request.height, request.steps) == (832, 1216, 30)
+    assert (request.seed, request.guidance) == (7, 4.0)
+    assert any("stages of their own" in warning for warning in found.warnings)
+    plain = with_inputs(
+        SEARGE, "4", sampler_preset="none - use sampler_name", image_size_preset="custom size"
+    )
+    request = read(tmp_path, plain).request
+    assert (request.sampler, request.schedule, request.width) == ("dpmpp_2m", "karras", 1024)
+
+
+def test_a_prompt_for_smzs_encoder_is_read_as_a1111_does(tmp_path: Path) -> None:
+    encoder = node("smZ CLIPTextEncode", text="[a|b] ((c))", parser="A1111", clip=["4", 1])
+    found = read(tmp_path, with_nodes(TEXT_TO_PICTURE, n6=encoder))
+    convention = convention_of(found.request.convention)
+    assert convention.grammar is PromptGrammar.A1111
+    assert convention.emphasis is Emphasis.ORIGINAL
+    assert PromptFeature.COMMENTS not in convention.prompt_features
+    assert convention.random_source is RandomSource.CPU
+    comfy = with_inputs(with_nodes(TEXT_TO_PICTURE, n6=encoder), "6", parser="comfy")
+    assert read(tmp_path, comfy).request.convention is ConventionName.COMFY
+
+
+@pytest.mark.parametrize(
+    ("chunk", "words"),
+    [
+        (TextChunk("workflow", '{"nodes": []}'), "holds a ComfyUI workflow, but not the graph"),
+        (prompt({"1": node("SaveImage")}), "holds a ComfyUI graph without a sampler that is known"),
+        (TextChunk("Comment", "x"), "does not say how it was made"),
+    ],
+)
+def test_what_is_missing_is_told_truly(tmp_path: Path, chunk: TextChunk, words: str) -> None:
+    with pytest.raises(EngineError) as caught:
+        imported(tmp_path, chunk)
+    assert words in caught.value.message

@@ -1,0 +1,75 @@
+"""Pictures of Civitai's own generator: the graph that it ran, and what was asked of it, as JSON.
+
+It runs ComfyUI with prompts that are read as AUTOMATIC1111 does, by smZ's encoder; the graph may
+only enlarge a picture that was drawn before. After pictures of it: "extraMetadata" is its mark.
+"""
+
+from dataclasses import replace
+
+from engine.api import ConventionName, GenerateRequest
+from engine.api.conventions import CONVENTIONS
+from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_STEPS
+from engine.metadata.exif import USER_COMMENT
+from engine.metadata.json_text import parse_object
+from engine.metadata.readers.comfy import as_smz_reads, import_graph
+from engine.metadata.readers.imported import ImportedRequest, left_over
+from engine.metadata.readers.names import (
+    EVERY_SAMPLER,
+    EVERY_SCHEDULE,
+    sampler_of,
+    schedule_of,
+    split_method,
+)
+from engine.metadata.readers.values import Values
+from engine.metadata.texts import TextChunk
+
+_MARK = "extraMetadata"
+_DESCRIPTIVE = (
+    "workflow", "workflowId", "quantity", "draft", "aspectRatio", "baseModel", "disablePoi",
+    "resources", "transformations", "remixOfId", "priority", "nsfw", "experimental",
+)  # fmt: skip
+
+
+def from_civitai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
+    """The request of its graph, else of what was asked; None where there is neither."""
+    for chunk in texts:
+        if chunk.keyword != USER_COMMENT or f'"{_MARK}"' not in chunk.text:
+            continue
+        document = parse_object(chunk.text)
+        imported = import_graph(document)
+        if imported is not None:
+            return replace(imported, tool="Civitai")
+        asked = document.get(_MARK)
+        fields = parse_object(asked if isinstance(asked, str) else None)
+        if fields:
+            return _import(Values(fields))
+    return None
+
+
+def _import(values: Values) -> ImportedRequest:
+    values.skip(*_DESCRIPTIVE)
+    name, fused = split_method(values.text("sampler") or "")
+    sampler = sampler_of(EVERY_SAMPLER, name)
+    if name and sampler is None:
+        values.refuse("sampler")
+    width, height = values.sides("width", "height")
+    request = GenerateRequest(
+        prompt=values.text("prompt") or "",
+        negative_prompt=values.text("negativePrompt") or "",
+        width=width,
+        height=height,
+        steps=values.integer("steps", 1, MAX_STEPS),
+        guidance=values.number("cfgScale", 0, MAX_GUIDANCE),
+        sampler=sampler,
+        schedule=schedule_of(EVERY_SCHEDULE, fused or "normal"),
+        seed=values.seed("seed"),
+        clip_skip=values.integer("clipSkip", 1, MAX_CLIP_SKIP),
+        convention=as_smz_reads(CONVENTIONS[ConventionName.COMFY]),
+        expand_wildcards=False,
+    )
+    left = values.unmapped()
+    remarks = (
+        "It was changed after it was drawn; only the drawing is taken over.",
+        *left_over(left),
+    )
+    return ImportedRequest(request, (*values.warnings, *remarks), tool="Civitai", unmapped=left)

@@ -1,0 +1,116 @@
+"""Graphs of Searge's nodes, which pass one bundle along: settings stand apart, none at a sampler.
+
+After `modules/ui_generation_parameters.py` and `modules/stage_pre_processing.py` of SeargeSDXL 4.
+"""
+
+from typing import Any
+
+from engine.api import ConventionName, GenerateRequest
+from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
+from engine.api.request import RefinerChoice
+from engine.metadata.infotext import Parameter
+from engine.metadata.readers.comfy_graph import Graph, Node
+from engine.metadata.readers.comfy_texts import read_text
+from engine.metadata.readers.imported import (
+    MADE_FROM_A_PICTURE,
+    ImportedRequest,
+    left_over,
+    lora,
+    made_with_checkpoint,
+    made_with_loras,
+    made_with_refiner,
+    made_with_vae,
+)
+from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
+from engine.metadata.readers.values import Values
+from engine.metadata.size_text import read_size
+
+_PARAMETERS, _PROMPTS = "SeargeGenerationParameters", "SeargePromptAdapterV2"
+# By what a preset's name begins with.
+_PRESETS = {
+    "1 ": ("dpmpp_2m", "karras"),
+    "2 ": ("euler_ancestral", "normal"),
+    "3 ": ("dpmpp_2m_sde", "karras"),
+    "4 ": ("dpmpp_3m_sde", "exponential"),
+    "5 ": ("ddim", "ddim_uniform"),
+}
+_OTHER_PROMPTS = (
+    "secondary_prompt", "style_prompt", "negative_secondary_prompt", "negative_style_prompt",
+)  # fmt: skip
+_LORAS = 5
+
+
+def from_searge(graph: Graph) -> ImportedRequest | None:
+    """The request of the settings that its nodes hold; None where there are none."""
+    nodes = {node.kind: node for node in graph.nodes.values()}
+    if _PARAMETERS not in nodes:
+        return None
+    values = Values(_settings(graph, nodes[_PARAMETERS]))
+    sampler = sampler_of(COMFY_SAMPLERS, values.text("sampler_name") or "")
+    schedule = schedule_of(COMFY_SCHEDULES, values.text("scheduler") or "normal")
+    for key, found in (("sampler_name", sampler), ("scheduler", schedule)):
+        if found is None:
+            values.refuse(key)
+    width, height = values.sides("width", "height")
+    ratio = values.number("base_vs_refiner_ratio", 0, 1)
+    prompts = nodes.get(_PROMPTS)
+    request = GenerateRequest(
+        prompt=_text(graph, prompts, "main_prompt"),
+        negative_prompt=_text(graph, prompts, "negative_main_prompt"),
+        width=width,
+        height=height,
+        steps=values.integer("steps", 1, MAX_STEPS),
+        guidance=values.number("cfg", 0, MAX_GUIDANCE),
+        sampler=sampler,
+        schedule=schedule,
+        seed=values.seed("seed"),
+        refiner=None if ratio is None else RefinerChoice(switch_at=ratio),
+        convention=ConventionName.COMFY,
+        expand_wildcards=False,
+    )
+    others = [key for key in _OTHER_PROMPTS if _text(graph, prompts, key)]
+    unmapped = (*values.unmapped(), *(Parameter(key, "a prompt") for key in others))
+    remarks = (*_remarks(graph, nodes), *left_over(unmapped))
+    return ImportedRequest(request, (*values.warnings, *remarks), tool="ComfyUI", unmapped=unmapped)
+
+
+def _settings(graph: Graph, node: Node) -> dict[str, object]:
+    """Its inputs, with the presets that come before the single values."""
+    settings: dict[str, Any] = {key: graph.value(node, key) for key in node.inputs}
+    preset = settings.pop("sampler_preset", None)
+    size = settings.pop("image_size_preset", None)
+    settings.pop("data", None)
+    found = _PRESETS.get(preset[:2]) if isinstance(preset, str) else None
+    if found is not None:
+        settings["sampler_name"], settings["scheduler"] = found
+    width, height = settings.pop("image_width", None), settings.pop("image_height", None)
+    sides = read_size(size) if isinstance(size, str) else None
+    settings["width"], settings["height"] = sides or (width, height)
+    return settings
+
+
+def _text(graph: Graph, node: Node | None, key: str) -> str:
+    return (read_text(graph, node, key).text or "") if node is not None else ""
+
+
+def _remarks(graph: Graph, nodes: dict[str, Node]) -> tuple[str, ...]:
+    files, loras = nodes.get("SeargeModelSelector"), nodes.get("SeargeLoras")
+    remarks = [
+        sentence(name)
+        for key, sentence in (
+            ("base_checkpoint", made_with_checkpoint),
+            ("refiner_checkpoint", made_with_refiner),
+            ("vae_checkpoint", made_with_vae),
+        )
+        if files is not None and isinstance(name := graph.value(files, key), str)
+    ]
+    if loras is not None:
+        remarks += made_with_loras(
+            lora(name, graph.value(loras, f"lora_{number}_strength"))
+            for number in range(1, _LORAS + 1)
+            if isinstance(name := graph.value(loras, f"lora_{number}"), str) and name != "none"
+        )
+    mode = nodes.get("SeargeOperatingMode")
+    if mode is not None and graph.value(mode, "workflow_mode") != "text-to-image":
+        remarks.append(MADE_FROM_A_PICTURE)
+    return (*remarks, "Searge's nodes draw in stages of their own; the picture will differ.")

@@ -1,0 +1,135 @@
+"""The texts of a ComfyUI graph: what nodes hold, hand on and put together.
+
+After `nodes_string.py` of ComfyUI and `WAS_Node_Suite.py`; the others by the names of their inputs.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from engine.metadata.readers.comfy_graph import HELD, Graph, Node
+
+# A graph may join a text with itself again and again.
+_MAX_NODES, _MAX_CHARACTERS = 256, 2_000_000
+# They show or hand on what they get.
+_PLAIN = frozenset(
+    {
+        "Reroute", "ShowText|pysssss", "Text to Console", "Display Any (rgthree)", "PreviewAny",
+        "easy showAnything", "Text Multiline", "String Literal", "Text _O", "Any Switch (rgthree)",
+        "CR Text", "ttN text", "DF_Text_Box", "PrimitiveString", "PrimitiveStringMultiline",
+        "JjkText", "ShowText", "ConvertStringToComboNode", "Note",
+    }
+)  # fmt: skip
+# Each of its outputs is the input of the same place.
+_BY_PLACE = {"Text String": ("text", "text_b", "text_c", "text_d")}
+# What was drawn or written out, beside what it was made of.
+_WRITTEN_OUT = ("populated_text", "processed_text", "result_text", "text_result")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """A text, None where it is not in the graph; `changers` may have made another one of it."""
+
+    text: str | None
+    changers: tuple[Node, ...] = ()
+
+
+def read_text(graph: Graph, node: Node, key: str) -> ReadText:
+    """The text of a node's input."""
+    reading = _Reading(graph)
+    text = reading.of(node, key)
+    return ReadText(text, tuple(dict.fromkeys(reading.changers)))
+
+
+@dataclass(slots=True)
+class _Reading:
+    graph: Graph
+    changers: list[Node] = field(default_factory=list[Node])
+    visited: int = 0
+    # The nodes that are being read: a text that leads back to itself is none.
+    inside: set[str] = field(default_factory=set[str])
+
+    def of(self, node: Node, key: str) -> str | None:
+        source = self.graph.source(node, key)
+        if source is None:
+            value = node.inputs.get(key)
+            is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
+            return str(value) if is_text else None
+        self.visited += 1
+        if self.visited > _MAX_NODES or source.name in self.inside:
+            return None
+        self.inside.add(source.name)
+        text = self._made_by(source, self.graph.output(node, key))
+        self.inside.discard(source.name)
+        return text if text is None or len(text) <= _MAX_CHARACTERS else None
+
+    def _made_by(self, node: Node, output: int) -> str | None:
+        join = _JOINS.get(node.kind)
+        if join is not None:
+            return self._joined(node, join)
+        places = _BY_PLACE.get(node.kind)
+        if places is not None:
+            return self.of(node, places[output]) if output < len(places) else None
+        for key in _WRITTEN_OUT:
+            if isinstance(node.inputs.get(key), str) and node.inputs[key]:
+                return str(node.inputs[key])
+        key = next((key for key in HELD if key in node.inputs), None)
+        if key is None:
+            self.changers.append(node)
+            return None
+        # A text that stands in a node is most likely what comes out of it, unless it is drawn from.
+        is_drawn = any("seed" in name for name in node.inputs) and len(node.inputs) > 1
+        if node.kind not in _PLAIN and (is_drawn or self.graph.source(node, key) is not None):
+            self.changers.append(node)
+        return self.of(node, key)
+
+    def _joined(self, node: Node, join: "Join") -> str | None:
+        texts = {key: self.of(node, key) for key in join.parts(node.inputs)}
+        if any(text is None for text in texts.values()):
+            self.changers.append(node)
+        known = {key: text for key, text in texts.items() if text is not None}
+        return join.join(node.inputs, known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A class of nodes that joins texts: which inputs hold them, and how they come together."""
+
+    parts: Callable[[Mapping[str, object]], Iterator[str]]
+    join: Callable[[Mapping[str, object], Mapping[str, str]], str]
+
+
+def _named(*names: str) -> Callable[[Mapping[str, object]], Iterator[str]]:
+    return lambda inputs: (name for name in names if name in inputs)
+
+
+def _text_at(inputs: Mapping[str, object], key: str, usual: str) -> str:
+    value = inputs.get(key, usual)
+    return value if isinstance(value, str) else usual
+
+
+def _with(delimiter: str, usual: str) -> Callable[[Mapping[str, object], Mapping[str, str]], str]:
+    return lambda inputs, texts: _text_at(inputs, delimiter, usual).join(texts.values())
+
+
+_WAS_PARTS = _named("text_a", "text_b", "text_c", "text_d")
+
+
+def _was(inputs: Mapping[str, object], texts: Mapping[str, str]) -> str:
+    """WAS' "Text Concatenate": with a delimiter, before that with a line break or without."""
+    if "linebreak_addition" in inputs:
+        separator = "\n" if inputs["linebreak_addition"] == "true" else ""
+        return separator.join(texts.values())
+    delimiter = _text_at(inputs, "delimiter", ", ").replace("\\n", "\n")
+    parts = texts.values()
+    if inputs.get("clean_whitespace") == "true":
+        parts = [part.strip() for part in parts]
+    return delimiter.join(part for part in parts if part)
+
+
+_JOINS: Mapping[str, Join] = {
+    "StringConcatenate": Join(_named("string_a", "string_b"), _with("delimiter", "")),
+    "Text Concatenate": Join(_WAS_PARTS, _was),
+    "JoinStrings": Join(_named("string1", "string2"), _with("delimiter", " ")),
+    "CR Text Concatenate": Join(_named("text1", "text2"), _with("separator", "")),
+    "ttN concat": Join(_named("text1", "text2", "text3"), _with("delimiter", ",")),
+}
