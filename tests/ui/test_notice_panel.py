@@ -21,6 +21,15 @@ def offered(desk: Desk) -> list[str]:
     return [button.text() for button in buttons if not button.isHidden()]
 
 
+def chooses(patch: pytest.MonkeyPatch, dialog: str, answer: object) -> None:
+    """Have a person answer the system's dialog."""
+
+    def answered(*_: object) -> object:
+        return answer
+
+    patch.setattr(f"ui.panels.{dialog}", answered)
+
+
 def test_where_nothing_can_be_saved_another_folder_is_chosen_and_the_picture_made_there(
     make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -37,9 +46,7 @@ def test_where_nothing_can_be_saved_another_folder_is_chosen_and_the_picture_mad
     desk.wait(lambda: panel.notice_bar.isVisible())
     assert "Choose another folder for pictures." in panel.notice_bar.hint.text()
     assert offered(desk) == ["Choose another folder…", "Try again"]
-    monkeypatch.setattr(
-        "ui.panels.notice_panel.QFileDialog.getExistingDirectory", lambda *_: str(elsewhere)
-    )
+    chooses(monkeypatch, "notice_panel.QFileDialog.getExistingDirectory", str(elsewhere))
     panel.remedies[NoticeAction.CHOOSE_FOLDER].click()
     desk.wait(lambda: desk.queue.jobs[0].state is JobState.DONE)
     assert [path.suffix for path in elsewhere.iterdir()] == [".png"]
@@ -95,12 +102,12 @@ def test_a_choice_that_was_not_made_leaves_the_notice(
     error = ErrorInfo(ErrorCode.REQUEST_INVALID, "None.", remedies=(ChooseStartPicture(),))
     desk.session.notices.tell_error(error)
     button = desk.window.notices.remedies[NoticeAction.CHOOSE_START_PICTURE]
-    chosen = "ui.panels.input_panel.QFileDialog.getOpenFileName"
-    monkeypatch.setattr(chosen, lambda *_: ("", ""))
+    dialog = "input_panel.QFileDialog.getOpenFileName"
+    chooses(monkeypatch, dialog, ("", ""))
     button.click()
     assert desk.window.notices.notice_bar.isVisible()
     Image.new("RGB", (64, 64)).save(tmp_path / "a.png")
-    monkeypatch.setattr(chosen, lambda *_: (str(tmp_path / "a.png"), ""))
+    chooses(monkeypatch, dialog, (str(tmp_path / "a.png"), ""))
     button.click()
     desk.wait(lambda: not desk.window.notices.notice_bar.isVisible())
     assert desk.session.generation.input_path(InputRole.INIT) == str(tmp_path / "a.png")

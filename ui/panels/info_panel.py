@@ -18,7 +18,7 @@ from ui.widgets.labels import ElidedLabel
 # Time left goes down between steps, too.
 _TICK_MS = 500
 _BAR_PARTS = 1000
-# Less is no number of seconds worth reading; it is the end of a picture only beyond this part of it.
+# Less is no number of seconds worth reading, and the end only of a picture that is this far.
 _ALMOST_S, _ALMOST = 1.5, 0.9
 _BUTTONS = (
     (ActionName.COPY_PICTURE, "copy"),
