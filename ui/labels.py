@@ -93,8 +93,10 @@ def file_size(size: int) -> str:
 
 
 def size_label(width: int, height: int) -> str:
-    """Width and height in pixels."""
-    return f"{width} × {height}"  # noqa: RUF001 (the multiplication sign is what is meant)
+    """Width and height in pixels, in this order also among words from right to left."""
+    # A neutral sign between numbers would take the direction of what is around it.
+    size = f"{width} × {height}"  # noqa: RUF001 (the multiplication sign is what is meant)
+    return f"\N{LEFT-TO-RIGHT ISOLATE}{size}\N{POP DIRECTIONAL ISOLATE}"
 
 
 def settings_summary(request: GenerateRequest) -> str:

@@ -142,13 +142,13 @@ class MainWindow(QMainWindow):
         """Files of this computer are welcome."""
         files = dropped_files(event.mimeData())
         if files:
-            event.acceptProposedAction()
+            _accept_copy(event)
             self.overlay.appear(self.offers(files[0]))
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802 (Qt's name)
         """Which of the offers is meant."""
         self.overlay.point_at(event.position().toPoint())
-        super().dragMoveEvent(event)
+        _accept_copy(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802 (Qt's name)
         """They went elsewhere."""
@@ -160,7 +160,7 @@ class MainWindow(QMainWindow):
         files = dropped_files(event.mimeData())
         if not files:
             return
-        event.acceptProposedAction()
+        _accept_copy(event)
         if is_picture(files[0]) and self.overlay.chosen(event.position().toPoint()):
             self.form.inputs.start_from(str(files[0]))
         else:
@@ -220,6 +220,12 @@ class MainWindow(QMainWindow):
 def dropped_files(data: QMimeData) -> list[Path]:
     """The files of this computer in what is being dropped."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
+
+
+def _accept_copy(event: QDropEvent) -> None:
+    """A file stays where it is, whatever its source proposes."""
+    event.setDropAction(Qt.DropAction.CopyAction)
+    event.accept()
 
 
 def _column(widget: QWidget) -> QVBoxLayout:

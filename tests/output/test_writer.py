@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from engine.api import ErrorCode
+from engine.api.remedies import ChooseFolder
 from engine.errors import EngineError
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.png import TextChunk
@@ -139,7 +140,7 @@ def test_failures_leave_nothing_and_name_the_folder(
                 write(target)
             assert caught.value.code is expected
             assert str(tmp_path) in caught.value.message
-            assert caught.value.hint
+            assert caught.value.remedies == (ChooseFolder(),)
             assert names(tmp_path) == []
     assert write(Destination(tmp_path)).name == "00001-7-a-cat.png"
 

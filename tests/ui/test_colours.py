@@ -1,9 +1,11 @@
 """Both sets of colours can be read: text at 4.5 to 1, signs and focus at 3 to 1."""
 
+import re
 from dataclasses import fields
+from importlib import resources
 
 import pytest
-from PySide6.QtGui import QPalette
+from PySide6.QtGui import QColor, QPalette
 
 from ui.theme.colours import DARK, LIGHT, Colours, contrast, palette
 
@@ -72,3 +74,80 @@ def test_every_colour_is_one() -> None:
             value = getattr(colours, field.name)
             assert len(value) == 7
             assert int(value[1:], 16) >= 0
+
+
+# --- outlines, in every state that the stylesheet gives them ---
+
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_CONTROL = re.compile(
+    r"(QPlainTextEdit|QLineEdit|QSpinBox|QDoubleSpinBox|QComboBox|QPushButton|QToolButton)"
+    r"((?:\[[^]]*\])?)((?::[a-z-]+)*)"
+)
+Outline = tuple[str, str, str]
+
+
+def outlines() -> list[Outline]:
+    """Each control and state that has an outline: the names of its colour and its background."""
+    sheet = (resources.files("ui.theme") / "style.qss").read_text(encoding="utf-8")
+    sheet = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
+    borders: dict[str, str] = {}
+    backgrounds: dict[str, str] = {}
+    for selectors, body in _RULE.findall(sheet):
+        border = re.search(r"\bborder(?:-color)?:[^;]*?(@\w+|transparent|none)", body)
+        background = re.search(r"\bbackground: (@\w+|transparent)", body)
+        for selector in map(str.strip, selectors.split(",")):
+            if not _CONTROL.fullmatch(selector):
+                continue
+            if border:
+                borders[selector] = border[1].removeprefix("@")
+            if background:
+                backgrounds[selector] = background[1].removeprefix("@")
+    found: list[Outline] = []
+    for selector, border in borders.items():
+        if border in ("none", "transparent") or selector.endswith(":disabled"):
+            continue
+        kind, role, _ = _parts(selector)
+        inside = next(
+            backgrounds[one] for one in (selector, kind + role, kind) if one in backgrounds
+        )
+        found.append((selector, border, "window" if inside == "transparent" else inside))
+    return found
+
+
+def _parts(selector: str) -> tuple[str, str, str]:
+    matched = _CONTROL.fullmatch(selector)
+    assert matched is not None
+    return matched[1], matched[2], matched[3]
+
+
+def test_the_stylesheet_was_read() -> None:
+    states = {selector for selector, _, _ in outlines()}
+    assert {"QLineEdit", "QComboBox:hover", "QPushButton:pressed", "QPushButton:focus"} <= states
+    assert len(states) >= 20
+
+
+@LOOKS
+@pytest.mark.parametrize("outline", outlines(), ids=lambda outline: outline[0])
+def test_an_outline_can_be_told_from_what_is_around_it(colours: Colours, outline: Outline) -> None:
+    """WCAG 2.2, 1.4.11: 3 to 1, towards the window and towards the control's own ground."""
+    _, border, inside = outline
+    line, window, ground = (getattr(colours, name) for name in (border, "window", inside))
+    assert contrast(line, window) >= 3
+    # What is filled with a colour is told apart by that.
+    assert contrast(line, ground) >= 3 or contrast(ground, window) >= 3
+
+
+@LOOKS
+@pytest.mark.parametrize("ground", BACKGROUNDS)
+def test_grooves_handles_and_frames_can_be_seen(colours: Colours, ground: str) -> None:
+    for line in ("outline", "focus"):
+        assert contrast(getattr(colours, line), getattr(colours, ground)) >= 3
+
+
+@LOOKS
+def test_what_has_the_focus_looks_neither_wrong_nor_chosen(colours: Colours) -> None:
+    """Told apart by hue, not by where one looks: at least a third of the circle."""
+    focus = QColor(colours.focus).hueF()
+    for other in (colours.error, colours.accent):
+        apart = abs(focus - QColor(other).hueF())
+        assert min(apart, 1 - apart) > 1 / 3

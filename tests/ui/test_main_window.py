@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
@@ -290,3 +290,29 @@ def test_a_million_characters_pasted_are_cut(desk: Desk) -> None:
     prompt.paste()
     assert len(prompt.toPlainText()) == MOST_CHARACTERS
     assert desk.window.notices.notice_bar.isVisible()
+
+
+@pytest.mark.parametrize(
+    "modifier", [Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier]
+)
+def test_a_file_that_is_dropped_is_copied_never_moved(
+    desk: Desk, tmp_path: Path, modifier: Qt.KeyboardModifier
+) -> None:
+    """A source that hears "move" deletes the file."""
+    path = tmp_path / "mine.safetensors"
+    path.write_bytes(b"")
+    data, window = QMimeData(), desk.window
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    actions = Qt.DropAction.CopyAction | Qt.DropAction.MoveAction
+    middle = window.rect().center()
+    entered = QDragEnterEvent(middle, actions, data, LEFT, modifier)
+    moved = QDragMoveEvent(middle, actions, data, LEFT, modifier)
+    dropped = QDropEvent(middle.toPointF(), actions, data, LEFT, modifier)
+    if modifier is Qt.KeyboardModifier.ShiftModifier:
+        assert dropped.proposedAction() is Qt.DropAction.MoveAction
+    for event in (entered, moved, dropped):
+        QApplication.sendEvent(window, event)
+        assert event.isAccepted()
+        assert event.dropAction() is Qt.DropAction.CopyAction
+    assert desk.session.generation.checkpoint == path
+    assert path.exists()

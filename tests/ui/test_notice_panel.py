@@ -12,6 +12,7 @@ from engine.api.remedies import ChooseStartPicture, MakeSmaller, UseAnyDevice
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
+from ui.labels import size_label
 
 
 def offered(desk: Desk) -> list[str]:
@@ -19,6 +20,15 @@ def offered(desk: Desk) -> list[str]:
     panel = desk.window.notices
     buttons: list[QPushButton] = list(panel.remedies.values())
     return [button.text() for button in buttons if not button.isHidden()]
+
+
+def chooses(patch: pytest.MonkeyPatch, dialog: str, answer: object) -> None:
+    """Have a person answer the system's dialog."""
+
+    def answered(*_: object) -> object:
+        return answer
+
+    patch.setattr(f"ui.panels.{dialog}", answered)
 
 
 def test_where_nothing_can_be_saved_another_folder_is_chosen_and_the_picture_made_there(
@@ -37,9 +47,7 @@ def test_where_nothing_can_be_saved_another_folder_is_chosen_and_the_picture_mad
     desk.wait(lambda: panel.notice_bar.isVisible())
     assert "Choose another folder for pictures." in panel.notice_bar.hint.text()
     assert offered(desk) == ["Choose another folder…", "Try again"]
-    monkeypatch.setattr(
-        "ui.panels.notice_panel.QFileDialog.getExistingDirectory", lambda *_: str(elsewhere)
-    )
+    chooses(monkeypatch, "notice_panel.QFileDialog.getExistingDirectory", str(elsewhere))
     panel.remedies[NoticeAction.CHOOSE_FOLDER].click()
     desk.wait(lambda: desk.queue.jobs[0].state is JobState.DONE)
     assert [path.suffix for path in elsewhere.iterdir()] == [".png"]
@@ -55,10 +63,7 @@ def test_what_ran_out_of_memory_is_made_again_smaller(make_desk: MakeDesk) -> No
     desk.session.generate()
     panel = desk.window.notices
     desk.wait(lambda: panel.notice_bar.isVisible())
-    assert [text.replace("\u2068", "").replace("\u2069", "") for text in offered(desk)] == [
-        "Try 384 × 576",  # noqa: RUF001
-        "Try again",
-    ]
+    assert offered(desk) == [f"Try {size_label(384, 576)}", "Try again"]
     panel.remedies[NoticeAction.RETRY_SMALLER].click()
     desk.wait(lambda: desk.queue.jobs[0].state is JobState.DONE)
     request = desk.queue.jobs[0].request
@@ -95,12 +100,12 @@ def test_a_choice_that_was_not_made_leaves_the_notice(
     error = ErrorInfo(ErrorCode.REQUEST_INVALID, "None.", remedies=(ChooseStartPicture(),))
     desk.session.notices.tell_error(error)
     button = desk.window.notices.remedies[NoticeAction.CHOOSE_START_PICTURE]
-    chosen = "ui.panels.input_panel.QFileDialog.getOpenFileName"
-    monkeypatch.setattr(chosen, lambda *_: ("", ""))
+    dialog = "input_panel.QFileDialog.getOpenFileName"
+    chooses(monkeypatch, dialog, ("", ""))
     button.click()
     assert desk.window.notices.notice_bar.isVisible()
     Image.new("RGB", (64, 64)).save(tmp_path / "a.png")
-    monkeypatch.setattr(chosen, lambda *_: (str(tmp_path / "a.png"), ""))
+    chooses(monkeypatch, dialog, (str(tmp_path / "a.png"), ""))
     button.click()
     desk.wait(lambda: not desk.window.notices.notice_bar.isVisible())
     assert desk.session.generation.input_path(InputRole.INIT) == str(tmp_path / "a.png")

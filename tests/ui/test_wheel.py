@@ -55,9 +55,7 @@ def test_every_dialog_is_looked_at() -> None:
 def fill(desk: Desk, theme: Theme) -> None:
     """Bring what is not always there: rows for parts that a checkpoint lacks, start pictures."""
     form = desk.window.form
-    gap = Gap(
-        component="vae", label="VAE", option="vae", fits=(FittingFile(path="/a.safetensors"),)
-    )
+    gap = Gap(component="vae", label="VAE", fits=(FittingFile(path="/a.safetensors"),))
     form.checkpoint.gaps.show_gaps(lacking(gap))
     for row in (form.inputs.card, form.inputs.sliders, form.refiner, form.refiner.switch):
         row.show()

@@ -18,8 +18,8 @@ from ui.widgets.labels import ElidedLabel
 # Time left goes down between steps, too.
 _TICK_MS = 500
 _BAR_PARTS = 1000
-# Fewer seconds are not worth reading as a number; "almost done" is true only beyond this part.
-_ALMOST_S, _ALMOST = 1.5, 0.9
+# Less is no number of seconds worth reading, and the end only of a picture that is this far.
+_ALMOST_S, _ALMOST = 1.5, 0.85
 _BUTTONS = (
     (ActionName.COPY_PICTURE, "copy"),
     (ActionName.REVEAL, "reveal"),
@@ -163,13 +163,15 @@ class InfoPanel(QWidget):
     def _tell_picture(self, path: str) -> None:
         picture = self._picture
         if picture is None or picture.path != path:
-            self._tell(Path(path).name, "")
-        elif picture.image.isNull():
+            # What is said changes with what is seen, once the file is read.
+            return
+        if picture.image.isNull():
             self._tell(self.tr("This file cannot be shown as a picture."), Path(path).name)
         elif picture.request is None:
             self._tell(Path(path).name, size_label(picture.width, picture.height))
         else:
-            self._tell(picture.request.prompt, settings_summary(picture.request))
+            prompt = picture.request.prompt.strip()
+            self._tell(prompt or self.tr("Without a prompt"), settings_summary(picture.request))
 
     def _tell(self, title: str, detail: str) -> None:
         self.title.setText(title)

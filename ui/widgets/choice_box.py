@@ -8,6 +8,7 @@ from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS, S
 from ui.theme.theme import SCALES, Theme
 from ui.widgets.wheel import PassedByWheel
 
+MOST_ROWS = 12
 # How Qt marks the separators of a combo box.
 _SEPARATOR = "separator"
 # Between the padding of an entry and its text.
@@ -16,7 +17,7 @@ AnyIndex = QModelIndex | QPersistentModelIndex
 
 
 class ChoiceBox(PassedByWheel, QComboBox):
-    """A drop-down list."""
+    """A drop-down list of whole rows, a dozen at most, within its window."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -25,6 +26,7 @@ class ChoiceBox(PassedByWheel, QComboBox):
         # Long names are cut off rather than widening the panel.
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
+        self.setMaxVisibleItems(MOST_ROWS)
         # Its own one ignores the stylesheet.
         self.setItemDelegate(_ChoiceDelegate(theme, self))
         theme.changed.connect(self.update)
@@ -38,6 +40,34 @@ class ChoiceBox(PassedByWheel, QComboBox):
         """Begin a group: a line of its own that cannot be chosen, and that typing passes over."""
         self.insertSeparator(self.count())
         self.setItemData(self.count() - 1, text, Qt.ItemDataRole.AccessibleTextRole)
+
+    def showPopup(self) -> None:  # noqa: N802 (Qt's name)
+        """Open the list: Qt's own counts neither the stylesheet's paddings nor the window."""
+        super().showPopup()
+        view = self.view()
+        popup = view.window()
+        row = view.sizeHintForRow(0)
+        if popup is self.window() or row <= 0:
+            return
+        around = popup.height() - view.viewport().height()
+        room = self._room()
+        top = self.mapToGlobal(self.rect().topLeft()).y()
+        below, above = room.bottom() - top - self.height(), top - room.top()
+        wanted = min(self.count(), MOST_ROWS) * row + around
+        is_below = wanted <= below or below >= above
+        rows = max(1, (min(wanted, below if is_below else above) - around) // row)
+        height = rows * row + around
+        left = self.mapToGlobal(self.rect().topLeft()).x()
+        popup.setGeometry(
+            left, top + self.height() if is_below else top - height, self.width(), height
+        )
+        view.scrollTo(view.currentIndex())
+
+    def _room(self) -> QRect:
+        """Where a list may be: in the window, as far as that is on the screen."""
+        window = self.window()
+        place = QRect(window.mapToGlobal(window.rect().topLeft()), window.size())
+        return place & self.screen().availableGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the box, then the arrow."""
@@ -58,9 +88,8 @@ class _ChoiceDelegate(QStyledItemDelegate):
     def sizeHint(  # noqa: N802 (Qt's name)
         self, option: QStyleOptionViewItem, index: AnyIndex
     ) -> QSize:
-        """A heading is less high than an entry."""
-        size = super().sizeHint(option, index)
-        return QSize(size.width(), CONTROL_HEIGHT - XS - XS) if _is_heading(index) else size
+        """A heading is as high as an entry: a list shows whole rows wherever it was scrolled to."""
+        return super().sizeHint(option, index.model().index(0, index.column()))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:
         """Draw an entry or a heading."""

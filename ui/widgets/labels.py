@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
@@ -14,10 +14,30 @@ _PIECE = 24
 _ZERO_WIDTH_SPACE = "\u200b"
 
 
+class _PlainLabel(QLabel):
+    """Plain text that begins where the window's words begin, whatever direction it has itself."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self._align()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
+        """The window's direction may change."""
+        super().changeEvent(event)
+        is_centred = self.alignment() & Qt.AlignmentFlag.AlignHCenter
+        if event.type() is QEvent.Type.LayoutDirectionChange and not is_centred:
+            self._align()
+
+    def _align(self) -> None:
+        side = Qt.AlignmentFlag.AlignRight if self.isRightToLeft() else Qt.AlignmentFlag.AlignLeft
+        # Qt would take the side from the text: a Latin name in an Arabic form would float away.
+        self.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter)
+
+
 def plain_label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
     """A label of plain text; `role` is its look in the stylesheet."""
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = _PlainLabel(text)
     label.setWordWrap(wrap)
     if role:
         label.setProperty("role", role)

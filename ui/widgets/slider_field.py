@@ -1,18 +1,14 @@
 """A number with its name, a field to type it and a slider to find it."""
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from ui.theme.metrics import S
 from ui.widgets.labels import buddy_label
 from ui.widgets.number_field import DecimalField, WholeField
-from ui.widgets.wheel import PassedByWheel
+from ui.widgets.value_slider import ValueSlider
 
 _FIELD_WIDTH = 60
-
-
-class QuietSlider(PassedByWheel, QSlider):
-    """A slider that leaves the wheel to the form."""
 
 
 class SliderField(QWidget):
@@ -31,9 +27,8 @@ class SliderField(QWidget):
         room = field.fontMetrics().horizontalAdvance("1000.5") + S
         self.field.setFixedWidth(max(_FIELD_WIDTH, room))
         self.label = buddy_label(name, field)
-        self._step = field.singleStep()
-        self.slider = QuietSlider(Qt.Orientation.Horizontal)
-        self.slider.setRange(round(usual[0] / self._step), round(usual[1] / self._step))
+        limits = field.minimum(), field.maximum()
+        self.slider = ValueSlider(usual, field.singleStep(), limits)
         self.slider.setAccessibleName(self.tr("{name}, slider").format(name=field.accessibleName()))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -50,14 +45,13 @@ class SliderField(QWidget):
                 self.field.setValue(round(value))
             else:
                 self.field.setValue(value)
-            self.slider.setValue(round(value / self._step))
+            self.slider.setValue(value)
 
     def _on_typed(self, value: float) -> None:
         with QSignalBlocker(self.slider):
-            self.slider.setValue(round(value / self._step))
+            self.slider.setValue(value)
         self.edited.emit(value)
 
-    def _on_slid(self, position: int) -> None:
-        value = position * self._step
+    def _on_slid(self, value: float) -> None:
         self.show_value(value)
-        self.edited.emit(value if isinstance(self.field, WholeField) else float(round(value, 2)))
+        self.edited.emit(round(value) if isinstance(self.field, WholeField) else value)

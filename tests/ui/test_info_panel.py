@@ -1,0 +1,76 @@
+"""The line under the canvas: a picture's prompt, and how the next one is getting on."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from PySide6.QtGui import QGuiApplication
+
+from engine.api.messages import JobPhase, JobProgress
+from engine.api.record import GenerationRecord
+from engine.api.values import Phase
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.record import record_chunks
+from tests.app.test_session import PNG
+from tests.metadata.records import PLAIN
+from tests.ui.conftest import Desk
+
+
+def picture(path: Path, prompt: str) -> str:
+    request = msgspec.structs.replace(PLAIN.request, prompt=prompt)
+    record: GenerationRecord = msgspec.structs.replace(PLAIN, request=request)
+    path.write_bytes(insert_text_chunks(PNG, record_chunks(record)))
+    return str(path)
+
+
+@pytest.mark.parametrize("prompt", ["", " \n"])
+def test_a_picture_without_a_prompt_has_a_title(desk: Desk, tmp_path: Path, prompt: str) -> None:
+    desk.session.view.choose(picture(tmp_path / "a.png", prompt))
+    title = desk.window.info.title
+    desk.wait(lambda: title.text() == "Without a prompt")
+
+
+def test_the_title_goes_from_one_prompt_to_the_next(desk: Desk, tmp_path: Path) -> None:
+    """No file name comes in between, nor anything else: the words change with the picture."""
+    paths = [picture(tmp_path / f"{name}.png", name) for name in ("one", "two")]
+    title = desk.window.info.title
+    desk.session.view.choose(paths[0])
+    desk.wait(lambda: title.text() == "one")
+    seen = [title.text()]
+    desk.session.view.path_changed.connect(lambda: seen.append(title.text()))
+    desk.session.view.choose(paths[1])
+    while title.text() != "two":
+        seen.append(title.text())
+        QGuiApplication.processEvents()
+    assert set(seen) == {"one"}
+
+
+def begin(desk: Desk) -> str:
+    desk.session.generate()
+    desk.wait(lambda: len(desk.queue.jobs) == 1)
+    job = desk.queue.jobs[0].id
+    desk.session.view.follow()
+    desk.session.progress.begin(job)
+    return job
+
+
+@pytest.mark.parametrize("done", [0, 10])
+def test_a_quick_picture_is_not_almost_done_before_its_end(desk: Desk, done: int) -> None:
+    job = begin(desk)
+    progress, info = desk.session.progress, desk.window.info
+    progress.on_phase(JobPhase(job=job, phase=Phase.DENOISE, expected_s=1.2, after_s=0.1))
+    progress.on_progress(JobProgress(job=job, done=done, total=20))
+    assert info.title.text().endswith(f"step {done} of 20")
+    assert progress.seconds_left is not None
+    assert progress.seconds_left < 1.5
+    assert "almost done" not in info.detail.text()
+
+
+def test_it_is_almost_done_at_its_end(desk: Desk) -> None:
+    job = begin(desk)
+    progress = desk.session.progress
+    progress.on_phase(JobPhase(job=job, phase=Phase.DENOISE))
+    progress.on_progress(JobProgress(job=job, done=20, total=20))
+    progress.on_phase(JobPhase(job=job, phase=Phase.SAVE, expected_s=0.4, after_s=0.0))
+    assert progress.fraction > 0.85
+    assert desk.window.info.detail.text() == "almost done"

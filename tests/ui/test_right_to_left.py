@@ -1,0 +1,86 @@
+"""A window from right to left: sizes keep their order, and words begin at the right."""
+
+from typing import cast
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFont, QTextLayout, QTextOption
+from PySide6.QtWidgets import QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from engine.api.request import GenerateRequest
+from tests.ui.conftest import Desk
+from ui.labels import settings_summary, size_label
+from ui.widgets.labels import plain_label
+
+LTR, RTL = Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft
+HEBREW = "בית אדום ליד הים"
+
+
+def place_of(part: str, text: str, direction: Qt.LayoutDirection) -> float:
+    """Where a part of a text is on the screen, by Unicode's bidirectional algorithm."""
+    option = QTextOption()
+    option.setTextDirection(direction)
+    layout = QTextLayout(text, QFont())
+    layout.setTextOption(option)
+    layout.beginLayout()
+    line = layout.createLine()
+    line.setLineWidth(10_000)
+    line.setPosition(QPointF(0, 0))
+    layout.endLayout()
+    # Within it: at an edge there are two places, one for each direction.
+    found = cast("tuple[float, int]", line.cursorToX(text.index(part) + 1))
+    return found[0]
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize("direction", [LTR, RTL])
+@pytest.mark.parametrize("form", ["{size}", HEBREW + " · {size}", "{size} · " + HEBREW])
+def test_the_width_is_read_before_the_height(form: str, direction: Qt.LayoutDirection) -> None:
+    text = form.format(size=size_label(512, 768))
+    assert place_of("512", text, direction) < place_of("768", text, direction)
+
+
+@pytest.mark.usefixtures("qapp")
+def test_in_a_summary_too() -> None:
+    request = GenerateRequest(prompt="", width=512, height=768, seed=12, steps=20)
+    text = settings_summary(request)
+    assert place_of("512", text, RTL) < place_of("768", text, RTL)
+
+
+def ink(label: QLabel) -> tuple[int, int]:
+    """The first and the last column that is not of the ground's colour."""
+    image = label.grab().toImage()
+    ground = image.pixel(0, 0)
+    columns = [
+        x
+        for x in range(image.width())
+        if any(image.pixel(x, y) != ground for y in range(image.height()))
+    ]
+    return columns[0], image.width() - 1 - columns[-1]
+
+
+@pytest.mark.parametrize("text", ["Model", "Stable Diffusion 1 · f16 · 27 MB", HEBREW])
+@pytest.mark.parametrize("wrap", [False, True])
+def test_words_begin_where_the_window_begins(qtbot: QtBot, text: str, wrap: bool) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    label = plain_label(text, wrap=wrap)
+    label.setParent(window)
+    label.resize(600, 30)
+    for direction in (RTL, LTR, RTL):
+        window.setLayoutDirection(direction)
+        left, right = ink(label)
+        assert (right < 10 < left) if direction is RTL else (left < 10 < right)
+
+
+def test_the_names_of_controls_stand_over_their_beginning(desk: Desk) -> None:
+    window = desk.window
+    window.setLayoutDirection(RTL)
+    window.resize(1440, 900)
+    panel = window.form.checkpoint
+    desk.wait(lambda: panel.box.x() > panel.open.x())
+    label = next(one for one in panel.findChildren(QLabel) if one.buddy() is panel.box)
+    left, right = ink(label)
+    assert label.geometry().right() == panel.box.geometry().right()
+    assert right < 10 < left

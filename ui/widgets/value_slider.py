@@ -1,0 +1,112 @@
+"""A slider that is a number field by its nature: screen readers say its value, not its place."""
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from ui.theme.metrics import CONTROL_HEIGHT
+from ui.widgets.number_field import DecimalField
+
+_GROOVE, _HANDLE, _RING = 4.0, 14.0, 2.0
+# Room for the ring at both ends.
+_EDGE = 3.0
+_WIDTH = 84
+_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+
+
+class ValueSlider(DecimalField):
+    """Spans the usual values of a range; its value may lie beyond either end.
+
+    Qt's own slider counts in whole positions and tells them to screen readers: 5 for 2.5.
+    """
+
+    def __init__(
+        self,
+        span: tuple[float, float],
+        step: float,
+        limits: tuple[float, float],
+        parent: QWidget | None = None,
+    ) -> None:
+        """`span` is from end to end, `limits` what any value keeps to."""
+        super().__init__(limits[0], limits[1], step=step, parent=parent)
+        self._span = span
+        self.lineEdit().hide()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
+        """As wide as its row lets it be."""
+        return QSize(_WIDTH, CONTROL_HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
+        """Narrower it cannot be used."""
+        return QSize(_WIDTH // 2, CONTROL_HEIGHT)
+
+    def handle(self) -> QPointF:
+        """The middle of its handle."""
+        low, high = self._span
+        share = min(max((self.value() - low) / (high - low), 0.0), 1.0)
+        if self.isRightToLeft():
+            share = 1 - share
+        room = self.width() - _HANDLE - 2 * _EDGE
+        return QPointF(_EDGE + _HANDLE / 2 + share * room, self.height() / 2)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
+        """Arrows to the side move it, too; text is for the field beside it."""
+        steps = _STEPS.get(Qt.Key(event.key()))
+        if steps is not None:
+            self.stepBy(-steps if self.isRightToLeft() else steps)
+        elif event.key() == Qt.Key.Key_Home:
+            self.setValue(self._span[0])
+        elif event.key() == Qt.Key.Key_End:
+            self.setValue(self._span[1])
+        elif event.text().isprintable() and event.text():
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Go where the mouse is."""
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._go_to(event.position().x())
+        else:
+            event.ignore()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Follow the mouse."""
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._go_to(event.position().x())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
+        """Stay where it is."""
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
+        """Draw the groove, what of it is passed, and the handle."""
+        role, colours, middle = QPalette.ColorRole, self.palette(), self.handle()
+        groove = QRectF(0, (self.height() - _GROOVE) / 2, self.width(), _GROOVE)
+        passed = QRectF(groove)
+        if self.isRightToLeft():
+            passed.setLeft(middle.x())
+        else:
+            passed.setRight(middle.x())
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            for part, colour in ((groove, role.Mid), (passed, role.PlaceholderText)):
+                painter.setBrush(colours.color(colour))
+                painter.drawRoundedRect(part, _GROOVE / 2, _GROOVE / 2)
+            painter.setBrush(colours.color(role.Highlight if self.underMouse() else role.Text))
+            painter.drawEllipse(middle, _HANDLE / 2, _HANDLE / 2)
+            if self.hasFocus():
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.setPen(QPen(colours.color(role.Accent), _RING))
+                painter.drawEllipse(middle, _HANDLE / 2 + _RING, _HANDLE / 2 + _RING)
+
+    def _go_to(self, x: float) -> None:
+        low, high = self._span
+        room = self.width() - _HANDLE - 2 * _EDGE
+        share = min(max((x - _EDGE - _HANDLE / 2) / room, 0.0), 1.0)
+        if self.isRightToLeft():
+            share = 1 - share
+        step = self.singleStep()
+        self.setValue(round((low + share * (high - low)) / step) * step)
