@@ -17,3 +17,11 @@ MAX_MASK_BLUR, MAX_MASK_PADDING, MAX_FEATHER = 64, 4096, 4096
 MAX_TOLD_SIZE = 65_536
 MAX_SCORE = 100.0
 MAX_PROMPT_CHARACTERS = 1_000_000
+# Of what a sampler or a schedule may be told, and of a picture's weight.
+MAX_OPTION = 10_000.0
+# What is added to a seed; both ends of it fit the messages between app and engine.
+MAX_SEED_DELTA = 2**63 - 1
+# Pictures that steer one picture.
+MAX_INPUTS = 64
+# Of a convention.
+MAX_CONVENTION_SAMPLERS = 64

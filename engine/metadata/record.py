@@ -1,7 +1,6 @@
 """The record in a picture: as JSON under `safelight`, exact, and as AUTOMATIC1111's text."""
 
 import json
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -9,24 +8,9 @@ from typing import Any
 import msgspec
 
 from engine.api import GenerationRecord, ResolvedRequest
+from engine.api.bounds import bounded
 from engine.api.conventions import CONVENTIONS, SdeNoise
-from engine.api.limits import (
-    MAX_BATCH_INDEX,
-    MAX_CLIP_SKIP,
-    MAX_FEATHER,
-    MAX_GUIDANCE,
-    MAX_MASK_BLUR,
-    MAX_MASK_PADDING,
-    MAX_SCORE,
-    MAX_SEED,
-    MAX_SIDE,
-    MAX_STEPS,
-    MAX_TOLD_SIZE,
-    MIN_SIDE,
-)
-from engine.api.masks import MaskOptions
 from engine.api.record import RECORD_VERSION
-from engine.api.request import SizeOptions
 from engine.metadata.infotext import format_infotext
 from engine.metadata.json_text import parse_json
 from engine.metadata.pictures import read_text_chunks
@@ -36,8 +20,6 @@ from engine.metadata.texts import TextChunk
 RECORD_KEYWORD = "safelight"
 PARAMETERS_KEYWORD = "parameters"
 
-_MAX_INPUTS = 64
-_MAX_OPTION = 10_000.0
 _BACKEND = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
@@ -108,60 +90,5 @@ def find_record(chunks: tuple[TextChunk, ...]) -> GenerationRecord | None:
 
 
 def _is_possible(request: ResolvedRequest) -> bool:
-    fractions = [
-        request.strength,
-        request.refiner.switch_at if request.refiner else 0.0,
-        *(end for image in request.inputs for end in image.range),
-    ]
-    return (
-        all(MIN_SIDE <= side <= MAX_SIDE for side in (request.width, request.height))
-        and 1 <= request.steps <= MAX_STEPS
-        and 0 <= request.guidance <= MAX_GUIDANCE
-        and 0 <= request.seed <= MAX_SEED
-        and 1 <= request.clip_skip <= MAX_CLIP_SKIP
-        and len(request.inputs) <= _MAX_INPUTS
-        and all(0 <= fraction <= 1 for fraction in fractions)
-        and all(math.isfinite(image.weight) for image in request.inputs)
-        and _BACKEND.fullmatch(request.backend) is not None
-        and len(request.convention.discards_next_to_last) <= _MAX_INPUTS
-        and _are_possible_options(request)
-        and _are_possible_sizes(request.size_options)
-        and _is_possible_mask(request.mask_options)
-    )
-
-
-def _are_possible_options(request: ResolvedRequest) -> bool:
-    seeds, guidance = request.seed_options, request.guidance_options
-    options = (request.sampler_options, request.schedule_options)
-    numbers = (value for one in options for value in msgspec.structs.astuple(one))
-    fractions = (seeds.variation_strength, guidance.rescale, *guidance.range)
-    image_guidance = guidance.image_guidance or 0
-    return (
-        all(value is None or 0 <= value <= _MAX_OPTION for value in numbers)
-        and all(0 <= fraction <= 1 for fraction in fractions)
-        and 0 <= image_guidance <= MAX_GUIDANCE
-        and 0 <= (seeds.variation_seed or 0) <= MAX_SEED
-        and abs(seeds.eta_seed_delta) <= MAX_SEED
-        and 0 <= seeds.batch_index <= MAX_BATCH_INDEX
-        and all(MIN_SIDE <= side <= MAX_SIDE for side in seeds.resize_from or ())
-    )
-
-
-def _is_possible_mask(options: MaskOptions) -> bool:
-    return (
-        0 <= (options.blur or 0) <= MAX_MASK_BLUR
-        and 0 <= options.padding <= MAX_MASK_PADDING
-        and 0 <= options.feather <= MAX_FEATHER
-        and all(0 <= margin <= MAX_SIDE for margin in options.expand)
-    )
-
-
-def _are_possible_sizes(options: SizeOptions) -> bool:
-    pairs = (
-        *(options.original, options.crop, options.target),
-        *(options.negative_original, options.negative_crop, options.negative_target),
-    )
-    scores = (options.aesthetic_score, options.negative_aesthetic_score)
-    return all(0 <= side <= MAX_TOLD_SIZE for pair in pairs if pair for side in pair) and all(
-        0 <= score <= MAX_SCORE for score in scores
-    )
+    is_named = _BACKEND.fullmatch(request.backend) is not None
+    return is_named and all(number.is_within for number in bounded(request))

@@ -5,21 +5,18 @@ import secrets
 import msgspec
 
 from backends.base import Device, Precision
+from engine.api.bounds import bounded
 from engine.api.checkpoints import SuggestedSettings
-from engine.api.conventions import convention_of
+from engine.api.conventions import BatchSeeds, convention_of
 from engine.api.limits import (
     MAX_BATCH_INDEX,
     MAX_COUNT,
-    MAX_GUIDANCE,
     MAX_PROMPT_CHARACTERS,
     MAX_SEED,
-    MAX_SIDE,
-    MAX_STEPS,
     MIN_SIDE,
-    MIN_VAE_TILE,
 )
 from engine.api.record import ResolvedRequest
-from engine.api.request import GenerateRequest, GuidanceOptions, RefinerChoice, SeedOptions
+from engine.api.request import GenerateRequest, RefinerChoice, SeedOptions
 from engine.api.values import (
     ErrorCode,
     PrecisionName,
@@ -86,7 +83,6 @@ def _refiner(
 ) -> RefinerChoice | None:
     if choice is None or choice.checkpoint is None:
         return None
-    check_range("refiner's start", choice.switch_at, 0, 1)
     path = checkpoint.refiner.path if checkpoint.refiner else choice.checkpoint
     return msgspec.structs.replace(choice, checkpoint=str(path))
 
@@ -146,21 +142,26 @@ def precisions(wanted: PrecisionName, device: Device) -> tuple[Precision, ...]:
 
 
 def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoint) -> None:
-    _check_size(request, checkpoint)
-    check_range("number of steps", request.steps, 1, MAX_STEPS)
-    check_range("guidance", request.guidance, 0, MAX_GUIDANCE)
-    if request.vae_tile is not None:
-        check_range("tile of the VAE", request.vae_tile, MIN_VAE_TILE, MAX_SIDE)
-    check_range("strength", request.strength, 0, 1)
-    check_range("count", count, 1, MAX_COUNT)
-    check_range("seed", request.seed, 0, MAX_SEED - count + 1)
-    check_range("clip skip", request.clip_skip, 1, text_layers(checkpoint))
-    _check_seed_options(request.seed_options, count)
-    _check_guidance_options(request.guidance_options)
     for name, text in (("prompt", request.prompt), ("negative prompt", request.negative_prompt)):
         if len(text) > MAX_PROMPT_CHARACTERS:
             most = f"at most {MAX_PROMPT_CHARACTERS:,} are accepted"
             raise invalid(f"The {name} has {len(text):,} characters; {most}.")
+    for number in bounded(request):
+        check_range(*number)
+    _check_multiples(request, checkpoint)
+    check_range("count", count, 1, _most_pictures(request))
+    check_range("seed", request.seed, 0, MAX_SEED - count + 1)
+    check_range("clip skip", request.clip_skip, 1, text_layers(checkpoint))
+    variation = request.seed_options.variation_seed
+    if variation is not None:
+        check_range("variation seed", variation, 0, MAX_SEED - count + 1)
+
+
+def _most_pictures(request: ResolvedRequest) -> int:
+    """Each has a place in its batch, where that is drawn from one seed."""
+    one_stream = request.convention.batch_seeds is BatchSeeds.ONE_STREAM
+    places = MAX_BATCH_INDEX + 1 - request.seed_options.batch_index
+    return min(MAX_COUNT, places) if one_stream else MAX_COUNT
 
 
 def _seed_options(options: SeedOptions) -> SeedOptions:
@@ -173,28 +174,9 @@ def _seed_options(options: SeedOptions) -> SeedOptions:
     return msgspec.structs.replace(options, variation_seed=seed)
 
 
-def _check_seed_options(options: SeedOptions, count: int) -> None:
-    check_range("variation strength", options.variation_strength, 0, 1)
-    if options.variation_seed is not None:
-        check_range("variation seed", options.variation_seed, 0, MAX_SEED - count + 1)
-    for side in options.resize_from or ():
-        check_range("side of the seed's size", side, MIN_SIDE, MAX_SIDE)
-    check_range("eta seed delta", options.eta_seed_delta, -MAX_SEED, MAX_SEED)
-    check_range("batch index", options.batch_index, 0, MAX_BATCH_INDEX)
-
-
-def _check_guidance_options(options: GuidanceOptions) -> None:
-    check_range("guidance rescale", options.rescale, 0, 1)
-    start, end = options.range
-    check_range("image guidance", options.image_guidance or 0, 0, MAX_GUIDANCE)
-    check_range("end of guidance", end, 0, 1)
-    check_range("start of guidance", start, 0, end)
-
-
-def _check_size(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> None:
+def _check_multiples(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> None:
     multiple = checkpoint.latent.downscale
     for name, value in (("width", request.width), ("height", request.height)):
-        check_range(name, value, MIN_SIDE, MAX_SIDE)
         if value % multiple:
             below = value - value % multiple
             raise invalid(

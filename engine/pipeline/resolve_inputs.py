@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
+from engine.api.bounds import bounded_mask
 from engine.api.conventions import convention_of
-from engine.api.limits import MAX_FEATHER, MAX_MASK_BLUR, MAX_MASK_PADDING, MAX_SIDE
 from engine.api.masks import MaskedContent, MaskOptions, default_strength
 from engine.api.remedies import ChooseStartPicture
 from engine.api.request import (
@@ -77,11 +77,8 @@ def _mask_options(request: GenerateRequest) -> MaskOptions:
     options = request.mask_options
     if not _has(request, InputRole.MASK) and not options.expands:
         return MaskOptions()
-    check_range("blur of the mask", options.blur or 0, 0, MAX_MASK_BLUR)
-    check_range("padding of the mask", options.padding, 0, MAX_MASK_PADDING)
-    check_range("feather", options.feather, 0, MAX_FEATHER)
-    for margin in options.expand:
-        check_range("margin", margin, 0, MAX_SIDE)
+    for number in bounded_mask(options):
+        check_range(*number)
     if options.expands and options.only_masked:
         hint = "Leave one of them out: all that is new is painted with the whole."
         raise invalid("A canvas cannot grow where only what is masked is painted.", hint)

@@ -81,7 +81,7 @@ REQUESTS = st.builds(
             InputImage,
             role=st.sampled_from(InputRole),
             path=ANY_TEXT,
-            weight=st.floats(allow_nan=False, allow_infinity=False),
+            weight=st.floats(-10_000, 10_000),
             range=st.tuples(FRACTIONS, FRACTIONS),
         ),
         max_size=2,
@@ -103,7 +103,7 @@ REQUESTS = st.builds(
     guidance_options=st.builds(
         GuidanceOptions,
         rescale=FRACTIONS,
-        range=st.tuples(FRACTIONS, FRACTIONS),
+        range=st.tuples(FRACTIONS, FRACTIONS).map(sorted).map(tuple),
         image_guidance=st.one_of(st.none(), st.floats(0, 100)),
     ),
     mask_options=st.builds(

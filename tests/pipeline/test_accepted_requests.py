@@ -1,0 +1,219 @@
+"""Every request that is accepted makes a record that reads back equal, at every bound of a field.
+
+The fields are those of the types, so that a new number cannot be forgotten.
+"""
+
+import math
+import types
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from app.cli.settings import parse_setting, with_settings
+from backends.base import Device, Precision
+from engine.api.bounds import bounded
+from engine.api.limits import MAX_BATCH_INDEX, MAX_COUNT
+from engine.api.messages import ImageSaved
+from engine.api.record import ResolvedRequest
+from engine.api.request import GenerateRequest, InputImage, RefinerChoice
+from engine.api.values import ConventionName, ErrorCode, InputRole, SamplerName
+from engine.errors import EngineError
+from engine.families import IdentifiedCheckpoint, identify
+from engine.metadata.record import decode_record, encode_record
+from engine.pipeline.batch import request_of_picture
+from engine.pipeline.resolve import resolve
+from tests.api.strategies import values
+from tests.checkpoints.files import write_sparse
+from tests.families import listings
+from tests.metadata.records import PLAIN, PLAIN_REQUEST
+
+# Where a number is in a structure, and its type.
+Place = tuple[str | int, ...]
+Number = tuple[Place, type]
+
+_DEVICE = Device("intel_openvino", "cpu", "a processor", (Precision.BF16, Precision.F32))
+_ODD = (-math.inf, math.inf, math.nan, -(2**63) - 1, -(2**63), -1, -1e-9, 0.5, 2**63, 2**64, 1e300)
+# Not of the picture, and so of no record.
+_UNRECORDED = {("count",), ("memory_limit_bytes",)}
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> IdentifiedCheckpoint:
+    folder = tmp_path_factory.mktemp("accepted")
+    return identify(write_sparse(folder / "sd15.safetensors", listings.original()))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
+    """A request without gaps in which every option counts, as it does where a mask is painted."""
+    folder = tmp_path_factory.mktemp("pictures")
+    inputs: list[InputImage] = []
+    for role in (InputRole.INIT, InputRole.MASK):
+        path = folder / f"{role.value}.png"
+        Image.new("RGB", (64, 64)).save(path)
+        inputs.append(InputImage(role=role, path=str(path)))
+    request = GenerateRequest(
+        prompt="a house", inputs=tuple(inputs), refiner=RefinerChoice(checkpoint="/refiner")
+    )
+    for place, kind in _numbers(GenerateRequest):
+        if place[0] in ("sampler_options", "schedule_options", "size_options"):
+            request = _with(request, place, kind(1))
+    for place, number in _CHOSEN.items():
+        request = _with(request, place, number)
+    return request
+
+
+_CHOSEN: dict[Place, object] = {
+    ("width",): 64,
+    ("height",): 64,
+    ("steps",): 2,
+    ("guidance",): 1.0,
+    ("seed",): 0,
+    ("clip_skip",): 1,
+    ("strength",): 0.5,
+    ("vae_tile",): 512,
+    ("seed_options", "variation_seed"): 1,
+    ("seed_options", "variation_strength"): 0.5,
+    ("seed_options", "resize_from"): (64, 64),
+    ("guidance_options", "image_guidance"): 1.0,
+    ("mask_options", "blur"): 1,
+}
+
+
+def _numbers(kind: Any, at: Place = ()) -> Iterator[Number]:
+    """The numbers in values of a type."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if kind in (int, float):
+        yield at, kind
+    elif origin in (types.UnionType, typing.Union):
+        yield from dict.fromkeys(number for one in arguments for number in _numbers(one, at))
+    elif origin is tuple and arguments[-1] is ...:
+        yield from _numbers(arguments[0], (*at, 0))
+    elif origin is tuple:
+        for place, one in enumerate(arguments):
+            yield from _numbers(one, (*at, place))
+    elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        hints = typing.get_type_hints(kind)
+        for name in kind.__struct_fields__:
+            yield from _numbers(hints[name], (*at, name))
+
+
+def _with(value: Any, at: Place, number: object) -> Any:
+    """The same with this number at a place; a pair that is missing is made."""
+    if not at:
+        return number
+    first, rest = at[0], at[1:]
+    if isinstance(first, str):
+        return msgspec.structs.replace(value, **{first: _with(getattr(value, first), rest, number)})
+    parts = [1, 1] if value is None else list(value)
+    parts[first] = _with(parts[first], rest, number)
+    return tuple(parts)
+
+
+def _resolved(request: GenerateRequest) -> ResolvedRequest:
+    """The request as it would be recorded if every number of it was accepted."""
+    names = set(ResolvedRequest.__struct_fields__) & set(GenerateRequest.__struct_fields__)
+    kept = names - {"checkpoint", "sampler", "schedule", "convention", "backend", "precision"}
+    fields = {name: getattr(request, name) for name in kept} | {"zero_terminal_snr": False}
+    return msgspec.structs.replace(PLAIN_REQUEST, **fields)
+
+
+def _ends(request: GenerateRequest) -> tuple[float, ...]:
+    """Every bound of every field, one past it, and what no field holds."""
+    numbers = bounded(_resolved(request))
+    ends = {end for number in numbers for end in (number.low, number.high) if abs(end) < 1e30}
+    near = {round(end) + step for end in ends for step in (-1, 0, 1)}
+    floats = {math.nextafter(end, way) for end in ends for way in (-math.inf, math.inf)}
+    return (*sorted(near | ends | floats), *_ODD)
+
+
+def _comes_back(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:
+    """Whether the request is accepted; then its record is read back equal from text and wire."""
+    try:
+        resolved = resolve(request, checkpoint, _DEVICE)
+    except EngineError as error:
+        if error.code not in (ErrorCode.REQUEST_INVALID, ErrorCode.INPUT_IMAGE_UNREADABLE):
+            raise
+        return False
+    for place in {0, request.count - 1}:
+        picture = request_of_picture(resolved, place, request.count, None)
+        record = msgspec.structs.replace(PLAIN, request=picture)
+        assert decode_record(encode_record(record)) == record
+        saved = ImageSaved(job="j", path="p", seed=0, width=1, height=1, record=record)
+        assert msgspec.msgpack.decode(msgspec.msgpack.encode(saved), type=ImageSaved) == saved
+    return True
+
+
+_ASKED = [number for number in _numbers(GenerateRequest) if number[0] not in _UNRECORDED]
+
+
+@pytest.mark.parametrize(("place", "kind"), _ASKED, ids=lambda one: str(one))
+def test_a_number_that_is_accepted_is_read_back_and_any_other_is_refused(
+    whole: GenerateRequest, checkpoint: IdentifiedCheckpoint, place: Place, kind: type
+) -> None:
+    taken = 0
+    for number in _ends(whole):
+        if kind is float or isinstance(number, int):
+            taken += _comes_back(_with(whole, place, number), checkpoint)
+    assert taken > 0
+    for number in (-(2**70), 2**70):
+        changed = _with(whole, place, number)
+        refused = not _comes_back(changed, checkpoint)
+        record = msgspec.structs.replace(PLAIN, request=_resolved(changed))
+        # What a person cannot ask for is no record either.
+        assert decode_record(encode_record(record)) is None
+        assert refused or place == ("guidance_options", "image_guidance")  # none is edited here
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_request_that_is_accepted_is_read_back(
+    whole: GenerateRequest, checkpoint: IdentifiedCheckpoint, data: st.DataObject
+) -> None:
+    """Any values in a few of the fields: of all of them one would be refused."""
+    hints = typing.get_type_hints(GenerateRequest)
+    for name in data.draw(st.sets(st.sampled_from(sorted(hints)), min_size=1, max_size=3)):
+        if name not in ("inputs", "refiner"):
+            value = data.draw(values(hints[name]))
+            whole = msgspec.structs.replace(whole, **{name: value})
+    _comes_back(whole, checkpoint)
+
+
+def test_what_the_command_line_sets_is_refused_or_read_back(
+    whole: GenerateRequest, checkpoint: IdentifiedCheckpoint
+) -> None:
+    for text in ("aesthetic_score=101", "original=70000,70000", "crop=0,-1", "eta=10001"):
+        assert not _comes_back(with_settings(whole, [parse_setting(text)]), checkpoint), text
+    for text in ("aesthetic_score=100", "original=65536,65536", "crop=0,0", "eta=10000"):
+        assert _comes_back(with_settings(whole, [parse_setting(text)]), checkpoint), text
+    many = ",".join([SamplerName.EULER.value] * 65)
+    setting = parse_setting(f"discards_next_to_last={many}")
+    assert not _comes_back(with_settings(whole, [setting]), checkpoint)
+
+
+@pytest.mark.parametrize("tile", [-5, 0, 255, 8193, 2**64])
+def test_a_record_with_a_tile_that_nobody_can_ask_for_is_none(tile: int) -> None:
+    request = msgspec.structs.replace(PLAIN_REQUEST, vae_tile=tile)
+    assert decode_record(encode_record(msgspec.structs.replace(PLAIN, request=request))) is None
+
+
+@pytest.mark.parametrize("convention", ConventionName)
+def test_every_picture_of_the_largest_batch_has_a_record(
+    whole: GenerateRequest, checkpoint: IdentifiedCheckpoint, convention: ConventionName
+) -> None:
+    """Where a batch is drawn from one seed, a picture's place in it is recorded."""
+    taken = [
+        count
+        for count in (1, MAX_BATCH_INDEX + 1, MAX_BATCH_INDEX + 2, MAX_COUNT, MAX_COUNT + 1)
+        if _comes_back(
+            msgspec.structs.replace(whole, count=count, convention=convention), checkpoint
+        )
+    ]
+    assert MAX_BATCH_INDEX + 1 in taken
+    assert MAX_COUNT + 1 not in taken
