@@ -26,6 +26,8 @@ from engine.checkpoints.torch_zip import (
 # Of addresses, of which a quarter is Python itself.
 MEMORY_BYTES = 512 << 20
 CPU_SECONDS = 10
+# Of networks in a list; more are no weights.
+_MAX_SEVERAL = 64
 _MAX_DEPTH = 4
 _BUFFER_BYTES = 1 << 16
 _ITEMSIZES = {
@@ -101,7 +103,7 @@ def list_tensors(root: object, archive: Archive) -> str:
 
 
 class _Claims:
-    """Every tensor in dictionaries within dictionaries, its name joined with dots.
+    """Every tensor in dictionaries and lists within dictionaries, its name joined with dots.
 
     The same dictionary may be in many places, each of which counts: a pickle that repeats nothing
     has no more entries than instructions.
@@ -121,13 +123,28 @@ class _Claims:
         if self._left < 0:
             raise PickleRefused(f"more than {MAX_INSTRUCTIONS} entries")
         for key, value in found.items():
-            if isinstance(value, TensorClaim) and isinstance(key, (str, Unread)):
-                yield _joined((*above, key)), value
+            if isinstance(value, TensorClaim) and (name := _named(key)) is not None:
+                yield _joined((*above, name)), value
         if len(above) < _MAX_DEPTH:
             # The last one first: digests of files were made of this order.
             for key, value in reversed(found.items()):
-                if isinstance(value, dict) and isinstance(key, (str, Unread)):
-                    yield from self._within(cast("dict[Any, Any]", value), (*above, key))
+                inner = _entries(value)
+                if inner is not None and (name := _named(key)) is not None:
+                    yield from self._within(inner, (*above, name))
+
+
+def _named(key: object) -> str | Unread | None:
+    """A key as a part of a name; a hypernetwork's are the widths it is for."""
+    return str(key) if type(key) is int else key if isinstance(key, (str, Unread)) else None
+
+
+def _entries(value: object) -> dict[Any, Any] | None:
+    if isinstance(value, dict):
+        return cast("dict[Any, Any]", value)
+    if isinstance(value, (list, tuple)):
+        several = cast("list[Any]", value)
+        return dict(enumerate(several)) if len(several) <= _MAX_SEVERAL else None
+    return None
 
 
 def _joined(keys: tuple[str | Unread, ...]) -> str:

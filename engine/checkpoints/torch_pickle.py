@@ -219,11 +219,28 @@ def _call(called: object, arguments: object) -> object:
 
 
 def _build(machine: _Machine, _: object) -> None:
-    """`__setstate__` or `__dict__.update`: attributes of an object, which nobody looks at."""
+    """`__setstate__` or `__dict__.update`: attributes of an object, which nobody looks at.
+
+    But for a module's parameters, which a ParameterDict keeps among them.
+    """
     (state,) = machine.take(1)
-    if not isinstance(machine.stack[-1], (dict, Inert, TensorClaim)):
-        raise PickleRefused(f"a state for {type(machine.stack[-1]).__name__}")
-    del state
+    target = machine.stack[-1]
+    if not isinstance(target, (dict, Inert, TensorClaim)):
+        raise PickleRefused(f"a state for {type(target).__name__}")
+    if isinstance(target, dict) and isinstance(state, dict):
+        parameters = cast("dict[Any, Any]", state).get("_parameters")
+        if isinstance(parameters, dict):
+            cast("dict[Any, Any]", target).update(cast("dict[Any, Any]", parameters))
+
+
+def _new_object(machine: _Machine, _: object) -> None:
+    """`cls.__new__(cls)`: of a ParameterDict, a dictionary that its state fills; else nothing."""
+    called, arguments = machine.take(2)
+    if not isinstance(called, Name) or arguments != ():
+        raise PickleRefused("a new object of what is no name")
+    if (called.module, called.name) not in _HARMLESS:
+        raise PickleRefused(f"a new object of {called.module}.{called.name}")
+    machine.push({} if called.name == "ParameterDict" else Inert(called))
 
 
 def _storage(machine: _Machine, _: object) -> None:
@@ -345,6 +362,7 @@ _ACTS: dict[str, _Act] = {
     "GLOBAL": _global,
     "STACK_GLOBAL": _stack_global,
     "REDUCE": _reduce,
+    "NEWOBJ": _new_object,
     "BUILD": _build,
     "BINPERSID": _storage,
     "EMPTY_SET": _refuse_set,
