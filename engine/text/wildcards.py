@@ -195,7 +195,7 @@ def _marks(text: str, names: dict[int, str]) -> Iterator[re.Match[str]]:
 
 
 class _Names:
-    """Finds what stands between `__` and `__` in one text, in time that grows with its logarithm."""
+    """Finds what stands between `__` and `__` in one text, each by looking up where it ends."""
 
     def __init__(self, text: str) -> None:
         self._text = text
