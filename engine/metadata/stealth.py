@@ -50,13 +50,14 @@ def _alpha_bits(path: Path) -> bytes:
     # Only here are pixels decoded; who does not come here need not load the decoder.
     from PIL import Image
 
+    from engine.metadata.opening import PictureFault, open_picture
+
     try:
-        with Image.open(path, formats=("PNG", "WEBP")) as image:
-            if image.mode != "RGBA" or image.width * image.height > MAX_PIXELS:
+        with open_picture(path, ("PNG", "WEBP"), MAX_PIXELS) as image:
+            if image.mode != "RGBA":
                 return b""
             alpha = image.getchannel("A").transpose(Image.Transpose.TRANSPOSE).tobytes()
-    # What a damaged file makes of Pillow.
-    except (OSError, ValueError, SyntaxError, EOFError, struct.error, zlib.error):
+    except PictureFault:
         return b""
     count = min(len(alpha), 8 * (_HEAD_BYTES + _MAX_BYTES)) // 8 * 8
     if not count:

@@ -1,16 +1,16 @@
 """Reads the pictures a request refers to."""
 
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image, ImageOps
 
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
+from engine.metadata.opening import PictureFault, open_picture
 
 T = TypeVar("T")
 # EXIF orientations that turn a picture on its side, and the tag they are in.
@@ -66,26 +66,14 @@ def picture_size(path: Path) -> tuple[int, int]:
 
 def _read(path: Path, work: Callable[[Image.Image], T], kind: str) -> T:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # damaged metadata is no reason to refuse a picture
-            # A header that claims more than 89 megapixels is.
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path, formats=("PNG", "JPEG", "WEBP")) as opened:
-                return work(opened)
-    except (
-        OSError,
-        SyntaxError,
-        ValueError,
-        UnidentifiedImageError,
-        Image.DecompressionBombError,
-        Image.DecompressionBombWarning,
-    ) as error:
+        with open_picture(path) as opened:
+            return work(opened)
+    except PictureFault as fault:
         raise EngineError(
             ErrorCode.INPUT_IMAGE_UNREADABLE,
-            f"The {kind} {path} cannot be read.",
+            f"The {kind} {path} cannot be read: {fault}.",
             "Choose a PNG, JPEG or WebP file.",
-            str(error),
-        ) from error
+        ) from fault
 
 
 def _on_white(image: Image.Image) -> Image.Image:

@@ -27,7 +27,8 @@ _COMMA = re.compile(r",(\S)")
 _OPERATOR = re.compile(rf"\s*\.(and|add|blend)\s*\(\s*({OPTIONS})\s*\)")
 _OPTION = re.compile(r"\s*([^,\s=]+)[^,]*,?")
 _NUMBER = re.compile(NUMBER)
-_ESCAPED = re.compile(r'(\\+)(?=[()"])')
+# From the first of a run on and all of it, or a long one would be tried from each place in it.
+_ESCAPED = re.compile(r'(?<!\\)(\\++)(?=[()"])')
 _NOT_NORMALIZED = "no_normalize"
 
 

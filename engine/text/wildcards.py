@@ -11,7 +11,8 @@ to right. So a prompt, a seed and the files give the same words for ever.
 """
 
 import re
-from bisect import bisect
+from bisect import bisect, bisect_left
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -26,8 +27,12 @@ _MAX_CHOICES = 10_000
 _MAX_CHARACTERS = 1_000_000
 _MAX_FILE_BYTES = 4 << 20
 
-_NAME = r"__(?=[^\s_])([\w\-./ ]*?[^\W_])__"
-_MARK = re.compile(rf"\\(?:__|.)|[{{}}|]|{_NAME}", re.DOTALL)
+_MARK = re.compile(r"\\(?:__|.)|[{}|]|__", re.DOTALL)
+# What no name holds or begins with, and where one may end: at the first such place behind its
+# beginning. Looked up, because to search from every beginning would take quadratic time.
+_NO_NAME = re.compile(r"[^\w\-./ ]")
+_NO_BEGINNING = re.compile(r"[\s_]")
+_NAME_END = re.compile(r"(?<=[^\W_])__")
 _ESCAPED = re.compile(r"\\([{}|]|__)")
 _ESCAPED_OUTSIDE = re.compile(r"\\([{}]|__)")
 _WEIGHT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)::")
@@ -48,7 +53,7 @@ class _Source:
 
     text: str
     choices: dict[int, _Choice]
-    names: dict[int, re.Match[str]]
+    names: dict[int, str]
     starts: tuple[int, ...]
 
 
@@ -107,11 +112,11 @@ class _Expansion:
             begin, end = choice.parts[self._draw(choice.weights)]
             self.stack.append(_Range(source, begin, end, current.name, in_braces=True))
             return
-        match = source.names[start]
-        lines = self._lines(match[1], current, start)
-        current.position = match.end()
-        line = lines[self._draw((1.0,) * len(lines))]
-        self.stack.append(_Range(line, 0, len(line.text), match[1]))
+        name = source.names[start]
+        lines = self._lines(name, current, start)
+        current.position = start + len(name) + 4
+        line = lines[int(self.random.random() * len(lines))]
+        self.stack.append(_Range(line, 0, len(line.text), name))
 
     def _write(self, current: _Range, end: int) -> None:
         escaped = _ESCAPED if current.in_braces else _ESCAPED_OUTSIDE
@@ -157,9 +162,9 @@ class _Expansion:
 def _read(text: str) -> _Source:
     """Find the choices and names of a text, without recursion."""
     choices: dict[int, _Choice] = {}
-    names: dict[int, re.Match[str]] = {}
+    names: dict[int, str] = {}
     opened: list[list[int]] = []
-    for match in _MARK.finditer(text):
+    for match in _marks(text, names):
         match match[0]:
             case "{":
                 opened.append([match.start()])
@@ -169,11 +174,44 @@ def _read(text: str) -> _Source:
                 edges = [*opened.pop(), match.start()]
                 if len(edges) > 2:
                     choices[edges[0]] = _choice(text, edges)
-            case _ if match[1] is not None:
-                names[match.start()] = match
             case _:
                 pass
     return _Source(text, choices, names, tuple(sorted([*choices, *names])))
+
+
+def _marks(text: str, names: dict[int, str]) -> Iterator[re.Match[str]]:
+    """Escapes, braces and bars in order; names are added to `names` by where they begin."""
+    name_at = _Names(text)
+    position = 0
+    while (match := _MARK.search(text, position)) is not None:
+        position = match.end()
+        if match[0] != "__":
+            yield match
+        elif name := name_at(position):
+            names[match.start()] = name
+            position += len(name) + 2
+        else:  # the second of its characters may be the first of another
+            position -= 1
+
+
+class _Names:
+    """Finds what stands between `__` and `__` in one text, each by looking up where it ends."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends = [match.start() for match in _NAME_END.finditer(text)]
+        self._breaks = [match.start() for match in _NO_NAME.finditer(text)]
+
+    def __call__(self, start: int) -> str:
+        """The name that begins here; empty where none does."""
+        following = bisect(self._ends, start)
+        if following == len(self._ends) or _NO_BEGINNING.match(self._text, start):
+            return ""
+        end = self._ends[following]
+        broken = bisect_left(self._breaks, start)
+        if broken < len(self._breaks) and self._breaks[broken] < end:
+            return ""
+        return self._text[start:end]
 
 
 def _choice(text: str, edges: list[int]) -> _Choice:

@@ -46,6 +46,19 @@ def picture(folder: Path, content: bytes, name: str = "a.png") -> Path:
     return path
 
 
+def test_a_second_header_that_claims_more_than_the_first_is_refused(tmp_path: Path) -> None:
+    """The first is looked at before the pixels are decoded; the decoder believes the last."""
+    sides = ((8, 8), (2**31 - 1, 2**31 - 1))
+    headers = (chunk(b"IHDR", struct.pack(">IIBBBBB", *side, 8, 6, 0, 0, 0)) for side in sides)
+    data = chunk(b"IDAT", zlib.compress(bytes(10))) + chunk(b"IEND", b"")
+    path = tmp_path / "a.png"
+    path.write_bytes(SIGNATURE + b"".join(headers) + data)
+    assert read_stealth(path) == ()
+    with pytest.raises(EngineError) as caught:
+        read_request(path)
+    assert caught.value.code is ErrorCode.METADATA_MISSING
+
+
 TEXTS = dict(novelai("Stable Diffusion XL C1E1DE52"))
 
 

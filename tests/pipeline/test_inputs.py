@@ -12,7 +12,7 @@ from PIL import Image
 
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.pipeline.inputs import read_image
+from engine.pipeline.inputs import picture_size, read_image
 
 # Wider than high: red, green, blue, grey from the top left in reading order.
 QUARTERS = np.zeros((16, 32, 3), np.uint8)
@@ -137,7 +137,23 @@ def test_a_bomb_is_refused_by_its_header(tmp_path: Path) -> None:
         header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
         content = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header)
         content += chunk(b"IDAT", zlib.compress(bytes(1000))) + chunk(b"IEND", b"")
-        assert_unreadable(save(tmp_path / f"{side}.png", content))
+        path = save(tmp_path / f"{side}.png", content)
+        assert_unreadable(path)
+        with pytest.raises(EngineError, match="claims more than 89 million pixels"):
+            picture_size(path)
+
+
+def test_of_a_moving_picture_the_first_is_used(tmp_path: Path) -> None:
+    frames = [Image.fromarray(QUARTERS), Image.new("RGB", (32, 16), "black")]
+    for form, options in ("PNG", {}), ("WEBP", {"lossless": True}):
+        moving = encoded(form, frames[0], save_all=True, append_images=frames[1:], **options)
+        pixels = levels(read_image(save(tmp_path / "a", moving), 32, 16))
+        np.testing.assert_allclose(pixels, QUARTERS, rtol=0, atol=1e-4)
+
+
+def test_a_profile_of_colours_that_is_damaged_is_no_reason_to_refuse(tmp_path: Path) -> None:
+    for form in ("PNG", "JPEG", "WEBP"):
+        assert outcome(save(tmp_path / "a", encoded(form, icc_profile=b"no profile"))) is None
 
 
 def test_a_whole_picture_of_more_than_89_megapixels_is_refused(tmp_path: Path) -> None:

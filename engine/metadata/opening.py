@@ -1,0 +1,46 @@
+"""Opens the pixels of a picture of unknown origin, within bounds: the one place that does."""
+
+import struct
+import warnings
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PIL import Image, UnidentifiedImageError
+
+# Width times height that is decoded; a picture that claims more is refused by its header.
+MAX_PIXELS = 89_000_000
+FORMATS = ("PNG", "JPEG", "WEBP")
+
+
+class PictureFault(Exception):  # noqa: N818 (of the picture, not of ours)
+    """A picture cannot be opened or decoded; `str()` says why, as the end of a sentence."""
+
+
+@contextmanager
+def open_picture(
+    path: Path, formats: tuple[str, ...] = FORMATS, most: int = MAX_PIXELS
+) -> Generator[Image.Image]:
+    """The picture, to be decoded within the context. Raises PictureFault, also while it is."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # damaged metadata is no reason to refuse a picture
+            with Image.open(path, formats=formats) as image:
+                if image.width * image.height > most:
+                    raise PictureFault(_too_large(most))
+                yield image
+    except Image.DecompressionBombError as error:
+        raise PictureFault(_too_large(most)) from error
+    except UnidentifiedImageError as error:
+        raise PictureFault(
+            "it is no PNG, JPEG or WebP file, or its beginning is damaged"
+        ) from error
+    # What a damaged file makes of Pillow.
+    except (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise PictureFault(f"it is damaged or incomplete ({reason or error})") from error
+
+
+def _too_large(most: int) -> str:
+    return f"it claims more than {most // 1_000_000} million pixels"

@@ -1,0 +1,51 @@
+"""No text takes longer to read than in proportion to its length, whatever it is made of.
+
+Seconds are not judged, but what four times the length takes beside once the length, in time of the
+processor, the least of several runs.
+"""
+
+from itertools import islice
+
+import pytest
+
+from tests.hostile_texts import (
+    GRAMMARS,
+    READERS,
+    Shape,
+    grows_too_steeply,
+    random_shapes,
+    simple_shapes,
+)
+
+
+def test_the_measure_tells_a_square_from_a_line() -> None:
+    def square(text: str) -> int:
+        return sum(1 for _ in text for _ in range(len(text) // 150))
+
+    def line(text: str) -> int:
+        return sum(1 for _ in text for _ in range(30))
+
+    assert grows_too_steeply(square, Shape("", "a", ""))
+    assert not grows_too_steeply(line, Shape("", "a", ""))
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_a_grammar_takes_time_in_proportion(name: str) -> None:
+    steep = [shape for shape in simple_shapes() if grows_too_steeply(GRAMMARS[name], shape)]
+    assert steep == []
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_takes_time_in_proportion(name: str) -> None:
+    shapes = islice(simple_shapes(), 0, None, 3)
+    steep = [shape for shape in shapes if grows_too_steeply(READERS[name], shape)]
+    assert steep == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", [*GRAMMARS, *READERS])
+def test_nothing_put_together_takes_longer(name: str, seed: int) -> None:
+    read = {**GRAMMARS, **READERS}[name]
+    shapes = islice(random_shapes(seed), 200)
+    assert [shape for shape in shapes if grows_too_steeply(read, shape)] == []
