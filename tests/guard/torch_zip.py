@@ -1,0 +1,73 @@
+"""A file as `torch.save` writes it, made without torch."""
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from tests.guard.weights import Array
+
+_STORAGES = {np.dtype(np.float32): "FloatStorage", np.dtype(np.float16): "HalfStorage"}
+
+
+def write_torch_zip(path: Path, arrays: Mapping[str, Array]) -> Path:
+    """A state dict of these float32 and float16 arrays."""
+    pickled = b"\x80\x02}(" + b"".join(
+        _text(name) + _tensor(str(number), array)
+        for number, (name, array) in enumerate(arrays.items())
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(_member("archive/data.pkl"), pickled + b"u.")
+        for number, array in enumerate(arrays.values()):
+            archive.writestr(_member(f"archive/data/{number}"), array.tobytes())
+        archive.writestr(_member("archive/version"), b"3\n")
+    return path
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """The same whenever it is written."""
+    return zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+
+
+def _tensor(key: str, array: Array) -> bytes:
+    """A call of `_rebuild_tensor_v2`: storage, offset, shape, strides, gradient, hooks."""
+    strides = tuple(stride // array.itemsize for stride in array.strides)
+    storage = (
+        b"("
+        + _text("storage")
+        + _global("torch", _STORAGES[array.dtype])
+        + _text(key)
+        + _text("cpu")
+        + _number(array.size)
+        + b"tQ"
+    )
+    return (
+        _global("torch._utils", "_rebuild_tensor_v2")
+        + b"("
+        + storage
+        + _number(0)
+        + _numbers(array.shape)
+        + _numbers(strides)
+        + b"\x89"
+        + _global("collections", "OrderedDict")
+        + b")R"
+        + b"tR"
+    )
+
+
+def _global(module: str, name: str) -> bytes:
+    return f"c{module}\n{name}\n".encode()
+
+
+def _text(value: str) -> bytes:
+    raw = value.encode()
+    return b"X" + len(raw).to_bytes(4, "little") + raw
+
+
+def _number(value: int) -> bytes:
+    return b"J" + value.to_bytes(4, "little")
+
+
+def _numbers(values: tuple[int, ...]) -> bytes:
+    return b"(" + b"".join(map(_number, values)) + b"t"
