@@ -20,7 +20,7 @@ from tests.hostile_texts import (
 
 def test_the_measure_tells_a_square_from_a_line() -> None:
     def square(text: str) -> int:
-        return sum(1 for _ in text for _ in range(len(text) // 150))
+        return sum(1 for _ in text for _ in range(len(text) // 25))
 
     def line(text: str) -> int:
         return sum(1 for _ in text for _ in range(30))
