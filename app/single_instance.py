@@ -8,7 +8,9 @@ import os
 import re
 import struct
 import sys
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 
@@ -16,6 +18,9 @@ import msgspec
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from app.aside import put_aside
+from engine.file_lock import FileLock
+from engine.regular_file import read_bounded
 from engine.untrusted_json import JsonError, decode_json
 
 _LOCK = "safelight.lock"
@@ -49,6 +54,10 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...]
 
 
+# Qt's locks have a few short lines, which are written at once.
+_MAX_LOCK_BYTES = 4096
+_LOCK_NAMES = 2
+_LOCK_IS_WRITTEN_S = 2
 _DECODER = msgspec.json.Decoder(Opening)
 
 
@@ -90,6 +99,7 @@ class SingleInstance(QObject):
             self._state.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:
             return Start.FIRST
+        _clear_the_way(self._state / _LOCK)
         if self._lock.tryLock(0):
             self._listen()
             return Start.FIRST
@@ -183,6 +193,31 @@ class _Guest(QObject):
     def _leave(self) -> None:
         self._socket.abort()
         self.deleteLater()
+
+
+def _clear_the_way(lock: Path) -> None:
+    """Take away what is no process's lock, as a power cut leaves it: Qt takes it for one for ever.
+
+    A pipe of that name it would even wait for.
+    """
+    try:
+        content = read_bounded(lock, _MAX_LOCK_BYTES)
+        is_new = time.time() - lock.stat().st_mtime < _LOCK_IS_WRITTEN_S
+    except (FileNotFoundError, PermissionError):
+        return
+    except OSError:
+        put_aside(lock, "damaged")
+        return
+    # A process's number, the program's and the machine's name, and more, each with an end of line.
+    process, *rest = content.split(b"\n")
+    if is_new or (process.isdigit() and len(rest) > _LOCK_NAMES and not rest[-1]):
+        return
+    with suppress(OSError):  # held
+        held = FileLock(lock)
+        if sys.platform == "win32":
+            held.release()
+        lock.unlink()
+        held.release()
 
 
 def _valid_opening(message: bytes) -> Opening | None:

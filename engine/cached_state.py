@@ -23,5 +23,5 @@ def recall(path: Path, decoder: msgspec.json.Decoder[T], most_bytes: int) -> T |
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, JsonError) as error:
-        _log.warning("%s in the cache cannot be read and is made again: %s", path.name, error)
+        _log.info("%s in the cache cannot be read and is made again: %s", path.name, error)
         return None

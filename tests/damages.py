@@ -42,14 +42,13 @@ def deep_in_an_unknown_field(path: Path) -> None:
 
 
 def of_wrong_types(path: Path) -> None:
-    wrong = {name: json.dumps({"a": value}) for name, value in _fields(path).items()}
+    wrong = {name: json.dumps([value]) for name, value in _fields(path).items()}
     path.write_text(_object(wrong or {"known": "[5]"}))
 
 
 def not_utf8(path: Path) -> None:
-    content = path.read_bytes()
-    place = content.rfind(b'"')
-    path.write_bytes(content[:place] + b"\xc9\xff" + content[place:])
+    before, value, after = path.read_bytes().partition(b'":"')
+    path.write_bytes(before + value + b"\xc9\xff" + after)
 
 
 def a_folder(path: Path) -> None:

@@ -1,6 +1,10 @@
 """Small files of the cache: what became of one in no way keeps it from being written again."""
 
-from collections.abc import Callable
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,7 @@ from tests import damages
 # Writes what is known into the folder, and tells whether it is known there.
 Store = tuple[Callable[[Path], None], Callable[[Path], bool]]
 
+_NOBODY = 65_534
 _WORK = Work(Kind("denoise"))
 _STATE = FileState(Path("/checkpoint"), 1, 2, 3, "header")
 _REPORT = BackendReport(backend="cpu", fingerprint="now")
@@ -55,3 +60,29 @@ def test_a_damaged_file_is_as_if_it_were_not_there_and_is_made_again(
     write(tmp_path)
     assert is_known(tmp_path)
     assert path.is_file()
+
+
+@pytest.fixture
+def nobodys() -> Iterator[Path]:
+    """A folder of a user who is not root, as whom the test runs."""
+    if sys.platform == "win32" or os.geteuid() != 0:
+        pytest.skip("only root can become another user; others are tested above")
+    folder = Path(tempfile.mkdtemp())
+    os.chown(folder, _NOBODY, _NOBODY)
+    os.seteuid(_NOBODY)
+    try:
+        yield folder
+    finally:
+        os.seteuid(0)
+        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("store", _STORES.values(), ids=_STORES.keys())
+def test_a_file_that_may_not_be_read_is_made_again(nobodys: Path, store: Store) -> None:
+    write, is_known = store
+    write(nobodys)
+    (path,) = nobodys.iterdir()
+    damages.unreadable(path)
+    assert not is_known(nobodys)
+    write(nobodys)
+    assert is_known(nobodys)

@@ -35,6 +35,7 @@ from engine.compile.compiled import PLAN_BYTES
 from engine.compile.manifest import MANIFEST
 from engine.errors import EngineError
 from engine.jobs.cancel import CancelToken
+from tests import damages
 from tests.compile.compiling import Bench, network, run, write_weights
 
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="limits as Linux has them")
@@ -118,6 +119,21 @@ def test_what_is_damaged_is_made_again_without_a_word(
     assert len(bench.artifacts()) == 1
     assert bench.left() == set()
     assert caplog.records == []
+
+
+@pytest.mark.parametrize("damage", damages.parameters())
+def test_whatever_becomes_of_a_file_of_an_artifact_it_is_made_again(
+    bench: Bench, damage: damages.Damage
+) -> None:
+    whole = bench.numbers()
+    (artifact,) = bench.artifacts()
+    for name in (MANIFEST, _file(artifact).name):
+        (artifact,) = bench.artifacts()
+        damage(artifact / name)
+        np.testing.assert_array_equal(bench.numbers(), whole)
+        np.testing.assert_array_equal(bench.numbers(), whole)
+        assert len(bench.artifacts()) == 1
+        assert (bench.artifacts()[0] / name).is_file()
 
 
 def test_a_large_file_is_not_read_at_each_start(

@@ -1,0 +1,97 @@
+"""Whatever happens to the files of the state folder, Safelight starts, says so, and loses nothing.
+
+The files are those that a session makes, so that a new one is tested without a word here.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.checkpoint_words import CheckpointWords
+from app.masks import keep_mask
+from app.single_instance import SingleInstance, Start
+from engine.api.request import CheckpointOverride, GenerateRequest
+from engine.api.values import ErrorCode, PredictionType
+from tests import damages
+from tests.app.fake_engine import Plan
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK, fake_command
+
+_MASK = b"a painted mask"
+_WORDS = CheckpointWords(override=CheckpointOverride(prediction=PredictionType.V))
+_UNREADABLE = {ErrorCode.SESSION_UNREADABLE, ErrorCode.QUEUE_UNREADABLE}
+# It says which process is the first, and nothing that anybody would miss.
+_LOCK = "safelight.lock"
+
+
+def _session(folder: Path, bot: QtBot) -> Staged:
+    return Staged(folder, bot, fake_command(Plan(never_ready=True)), QUICK)
+
+
+def _use(folder: Path, bot: QtBot) -> list[ErrorCode]:
+    """A session as it begins and ends; what it says that it could not read."""
+    instance = SingleInstance(folder / "state")
+    assert instance.claim() is Start.FIRST
+    staged = _session(folder, bot)
+    staged.session.start()
+    bot.wait(50)  # what the queue has to say
+    told = [notice.error.code for notice in staged.session.notices.notices if notice.error]
+    staged.end()
+    instance.release()
+    return [code for code in told if code in _UNREADABLE]
+
+
+def _leave_lock(state: Path) -> None:
+    """As a process leaves it that was killed."""
+    instance = SingleInstance(state)
+    assert instance.claim() is Start.FIRST
+    content = (state / _LOCK).read_bytes()
+    instance.release()
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    (state / _LOCK).write_bytes(content.replace(b"%d" % os.getpid(), b"%d" % gone.pid, 1))
+
+
+def _age(path: Path) -> None:
+    """As if it had been written long ago."""
+    if path.exists():
+        os.utime(path, (10**9, 10**9))
+
+
+@pytest.fixture
+def files(tmp_path: Path, qtbot: QtBot) -> dict[Path, bytes]:
+    """What a session leaves that had something in each of its files."""
+    state = tmp_path / "state"
+    staged = _session(tmp_path, qtbot)
+    staged.queue.submit(GenerateRequest(prompt="a house"), f"{tmp_path / 'out'}/")
+    staged.session.say(_WORDS)
+    assert keep_mask(state / "masks", _MASK)
+    staged.end()
+    _leave_lock(state)
+    found = {path: path.read_bytes() for path in state.rglob("*") if path.is_file()}
+    assert {path.name for path in found} >= {"queue.jsonl", "checkpoints.json", _LOCK}
+    return found
+
+
+@pytest.mark.parametrize("damage", damages.parameters())
+def test_damaged_state_is_said_once_and_put_aside(
+    tmp_path: Path, qtbot: QtBot, files: dict[Path, bytes], damage: damages.Damage
+) -> None:
+    for path in files:
+        damage(path)
+        _age(path)
+    damaged = {path: path.read_bytes() for path in files if path.is_file()}
+    assert ErrorCode.SESSION_UNREADABLE in _use(tmp_path, qtbot)
+    mask = keep_mask(tmp_path / "state" / "masks", _MASK)
+    assert isinstance(mask, Path)
+    assert mask.read_bytes() == _MASK
+    assert _use(tmp_path, qtbot) == []
+    left = [path.read_bytes() for path in (tmp_path / "state").rglob("*") if path.is_file()]
+    for path, content in damaged.items():
+        # Half a line at the end of the queue is what a power cut leaves, and no damage.
+        if path.name != _LOCK and content and damage is not damages.cut:
+            assert content in left, path
