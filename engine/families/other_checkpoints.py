@@ -194,6 +194,8 @@ CHECKPOINTS = (
         "a Wan checkpoint",
         ("condition_embedder.time_embedder.", "\npatch_embedding.weight [", "blocks.0.attn1."),
     ),
+    _checkpoint("a LongCat-Video checkpoint", ".pre_crs_attn_norm."),
+    _checkpoint("a LingBot-Video checkpoint", ("text_embedder.norm.", "\npatch_embedder.")),
     _checkpoint("an LTX-2 checkpoint", "audio_adaln_single.", "\naudio_scale_shift_table ["),
     _checkpoint(
         "an LTX-Video checkpoint",
