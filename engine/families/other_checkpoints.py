@@ -15,14 +15,13 @@ def _checkpoint(title: str, *signs: Sign, shape: str = "", without: tuple[str, .
     return Kind(title, signs, patterns, without, is_checkpoint=True)
 
 
-def _unet(title: str, *signs: Sign, shapes: tuple[str, ...] = ()) -> Kind:
-    patterns = tuple(re.compile(shape) for shape in shapes)
-    return Kind(title, signs, patterns, is_checkpoint=True, beside_unet=True)
+def _unet(title: str, *signs: Sign) -> Kind:
+    return Kind(title, signs, is_checkpoint=True, beside_unet=True)
 
 
 # UNets that mean something else than a picture after a text, which dropping what they have more
 # would hide.
-_CONTEXT_SD2 = r"attn2\.to_k\.weight \[\d+,1024\]"
+_CONTEXT_SD2 = "attn2.to_k.weight [320,1024]"
 UNETS = (
     _unet("a Stable Video Diffusion checkpoint", "time_stack.0.attn1.to_q.weight ["),
     _unet("a Stable Video Diffusion checkpoint", "temporal_transformer_blocks.0.attn1.to_q."),
@@ -40,10 +39,10 @@ UNETS = (
     _unet("an SD unCLIP checkpoint", "noise_augmentor.", "embedder.model.visual."),
     _unet(
         "an SD unCLIP checkpoint",
-        shapes=(
-            r"(class_embedding\.linear_1|label_emb\.0\.0)\.weight \[\d+,(1536|2048)\]",
-            _CONTEXT_SD2,
-        ),
+        ("class_embedding.linear_1.weight [1280,2048]", _CONTEXT_SD2),
+        ("class_embedding.linear_1.weight [1280,1536]", _CONTEXT_SD2),
+        ("label_emb.0.0.weight [1280,2048]", _CONTEXT_SD2),
+        ("label_emb.0.0.weight [1280,1536]", _CONTEXT_SD2),
     ),
     _unet("an SD image variations checkpoint", "cond_stage_model.model.visual."),
     _unet("a Kolors checkpoint", "encoder_hid_proj.weight [2048,4096]"),
@@ -59,7 +58,8 @@ UNETS = (
     # SD 2 was never trained to edit; these see a picture beside the latent of its depth.
     _unet(
         "an estimator of depth or normals (Marigold, Lotus)",
-        shapes=(r"(conv_in|input_blocks\.0\.0)\.weight \[320,8,3,3\]", _CONTEXT_SD2),
+        ("conv_in.weight [320,8,3,3]", _CONTEXT_SD2),
+        ("input_blocks.0.0.weight [320,8,3,3]", _CONTEXT_SD2),
     ),
     _unet("an estimator of depth or normals (Lotus)", "class_embedding.linear_1.weight [1280,4]"),
     _unet("a Kandinsky 2 checkpoint", "add_embedding.image_norm.", "add_embedding.text_norm."),
@@ -194,6 +194,8 @@ CHECKPOINTS = (
         "a Wan checkpoint",
         ("condition_embedder.time_embedder.", "\npatch_embedding.weight [", "blocks.0.attn1."),
     ),
+    _checkpoint("a LongCat-Video checkpoint", ".pre_crs_attn_norm."),
+    _checkpoint("a LingBot-Video checkpoint", ("text_embedder.norm.", "\npatch_embedder.")),
     _checkpoint("an LTX-2 checkpoint", "audio_adaln_single.", "\naudio_scale_shift_table ["),
     _checkpoint(
         "an LTX-Video checkpoint",

@@ -17,6 +17,8 @@ _CONTROLNET = (
     "controlnet_x_embedder.",
     "lora_controlnet",
     "control_blocks.0.before_proj.",
+    "control_all_x_embedder.",
+    "control_layers.0.",
 )
 # Words of an embedding: a vector each, under whatever name is not that of a layer's weight.
 _WORDS = re.compile(
@@ -147,6 +149,10 @@ PARTS = (
     Kind("a picture restorer", _RESTORERS),
     Kind("an inpainting network (LaMa, MAT)", (".ffc.convl2l.", ".first_stage.conv_first.")),
     Kind("a colouriser (DDColor)", ("\nrefine_net.0.",)),
+    Kind("a latent upscaler (LTX)", (("\ninitial_conv.weight [", "\nupsampler."),)),
+    Kind("a vocoder", (("\nconv_pre.", "\nups.0."), "\nvocoder.")),
+    Kind("an image projector", (("\nlatents [", "\nproj_in."),)),
+    Kind("an audio encoder", ("wav2vec2.",)),
     Kind("a depth estimator", ("scratch.refinenet1.",)),
     # Autoencoders.
     Kind("a Hunyuan3D VAE", ("geo_decoder.",)),
@@ -195,14 +201,20 @@ PARTS = (
     ),
     # Encoders.
     # In Hugging Face's names and OpenCLIP's.
+    # UMT5 as Wan's authors name it.
+    Kind("a T5 text encoder", ("blocks.0.pos_embedding.embedding.weight [",)),
     Kind(
         "a CLIP text encoder",
         (".token_embedding.weight [", "\ntoken_embedding.weight ["),
         supplies=(Component.TEXT_ENCODER, Component.TEXT_ENCODER_2),
     ),
     Kind(
-        "a CLIP vision encoder",
-        ("vision_model.encoder.layers.0.", "visual.transformer.resblocks.0."),
+        "a CLIP or SigLIP vision encoder",
+        (
+            "vision_model.encoder.layers.0.",
+            "visual.transformer.resblocks.0.",
+            "embeddings.patch_embedding.weight [",
+        ),
     ),
     Kind("a DINO vision encoder", ("embeddings.patch_embeddings.projection.",)),
     Kind("a T5 text encoder", ("encoder.block.0.layer.0.SelfAttention.q.weight [",)),

@@ -1,4 +1,4 @@
-"""Writes small PyTorch files of kinds people have: `python -m tests.checkpoints.freeze_small_torch`.
+"""Writes small PyTorch files as people have: `python -m tests.checkpoints.freeze_small_torch`.
 
 An embedding as A1111 saves it, in a ParameterDict; one as the concept library has it; a
 hypernetwork, whose networks are in tuples under the widths they are for.

@@ -42,7 +42,10 @@ def test_one_press_gives_a_checkpoint_what_it_lacks(desk: Desk, tmp_path: Path) 
     (models / "vae").mkdir(parents=True)
     vae = models / "vae" / "good.safetensors"
     write_sparse(vae, listings.ldm_vae(listings.EIGHTFOLD_VAE))
-    whole = write_sparse(models / "whole.safetensors", SMALL)
+    whole_names = listings.original(
+        listings.SMALL_UNET, listings.EIGHTFOLD_VAE, listings.SMALL_CLIP
+    )
+    whole = write_sparse(models / "whole.safetensors", whole_names)
     desk.session.open_path(lacking_a_vae(tmp_path))
     desk.wait(lambda: len(panel.rows) == 1)
     row = panel.rows[0]

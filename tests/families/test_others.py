@@ -1,0 +1,66 @@
+"""Networks of others are named for what they are, in every layout."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.checkpoints.safetensors import read_index
+from engine.families.identify import FAMILIES
+from engine.families.recognition import KINDS, listing, recognise
+from tests.checkpoints.files import write_sparse
+from tests.families.listings import Listing
+from tests.families.other_titles import NAMES, TITLES
+
+FROZEN = Path(__file__).parent / "frozen" / "others.jsonl"
+
+
+def frozen() -> dict[str, Listing]:
+    """The shapes of each class, in short."""
+    entries = map(json.loads, FROZEN.read_text().splitlines())
+    return {one["of"]: {k: tuple(v) for k, v in one["tensors"].items()} for one in entries}
+
+
+OTHERS = frozen()
+TITLE_OF = {name: title for title, names in TITLES.items() for name in names}
+
+
+def found(folder: Path, names: Listing) -> list[str]:
+    """The title, and the families that would take it."""
+    text = listing(read_index(write_sparse(folder / "x.safetensors", names)).tensors)
+    kind = recognise(text)
+    families = [family.name for family in FAMILIES if family.recognises(text)]
+    return [kind.title if kind else "unknown", *families]
+
+
+def test_every_class_has_a_title() -> None:
+    assert TITLE_OF.keys() == OTHERS.keys()
+    assert set(TITLES) <= {kind.title for kind in KINDS}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_class_is_named(tmp_path: Path, name: str) -> None:
+    assert found(tmp_path, OTHERS[name])[0] == TITLE_OF[name]
+
+
+@pytest.mark.parametrize(("title", "names"), NAMES, ids=lambda value: str(value)[:40])
+def test_names_alone_tell(tmp_path: Path, title: str, names: tuple[str, ...]) -> None:
+    assert found(tmp_path, dict.fromkeys(names, (4, 4)))[0] == title
+
+
+def test_real_esrgans_small_network_is_told_by_its_slopes(tmp_path: Path) -> None:
+    names: Listing = {"body.0.weight": (64, 3, 3, 3), "body.0.bias": (64,), "body.1.weight": (64,)}
+    names |= {"body.2.weight": (64, 64, 3, 3), "body.2.bias": (64,)}
+    assert found(tmp_path, names) == ["an upscaler"]
+    assert found(tmp_path, {"body.0.weight": (4, 4), "body.1.weight": (4, 4)}) == ["unknown"]
+
+
+@pytest.mark.parametrize("words", [1, 3, 4, 40])
+def test_an_embedding_of_any_number_of_words(tmp_path: Path, words: int) -> None:
+    names: Listing = {f"<{number}>": (768,) for number in range(words)}
+    assert found(tmp_path, names) == ["a textual inversion embedding"]
+
+
+def test_norms_of_a_network_are_no_words(tmp_path: Path) -> None:
+    names: Listing = {f"{number}.norm.weight": (768,) for number in range(9)}
+    assert found(tmp_path, names) == ["unknown"]
