@@ -106,7 +106,7 @@ def _document(chunk: TextChunk) -> Mapping[str, object]:
     if mark is not None:
         return parse_object(chunk.text[mark.end() :])
     # SaveImagePlus: the object of both, or the text of each; Civitai: the graph itself.
-    document = parse_object(chunk.text) if chunk.text.startswith("{") else {}
+    document = parse_object(chunk.text if chunk.text.startswith("{") else None)
     written = document.get("prompt", document)
     return parse_object(written) if isinstance(written, str) else as_object(written)
 

@@ -116,14 +116,14 @@ class Graph:
     def line(self, start: Node, role: str) -> Iterator[Node]:
         """The nodes along one role: a model through its patches to its loader."""
         seen = {start.name}
-        node: Node | None = start
-        while node is not None:
-            key = self.input_of(node, role)
-            node = None if key is None else self.source(node, key)
-            if node is None or node.name in seen:
+        node = start
+        while (key := self.input_of(node, role)) is not None:
+            source = self.source(node, key)
+            if source is None or source.name in seen:
                 return
-            seen.add(node.name)
-            yield node
+            seen.add(source.name)
+            yield source
+            node = source
 
 
 def read_graph(document: Mapping[str, object]) -> Graph | None:
