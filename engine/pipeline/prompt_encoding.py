@@ -140,8 +140,9 @@ def _tokenizer_for(
 ) -> ClipTokenizer:
     """How an encoder's texts are read: cleaned as its tool does, and filled up.
 
-    Where they are filled up with token 0, CLIP's "!", diffusers asks the encoder's own tokenizer, for which that word fills up wherever it stands; in
-    A1111 and ComfyUI, which fill up by themselves, it is text.
+    Of those that are filled up with token 0, CLIP's "!", diffusers asks the encoder's own
+    tokenizer, for which that word fills up wherever it stands; in A1111 and ComfyUI, which fill up
+    by themselves, it is text.
     """
     # These are OpenCLIP's.
     zero_padded = component in checkpoint.text.zero_padded

@@ -20,8 +20,8 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_to
 from engine.api import ErrorCode
 from engine.errors import EngineError
 from engine.regular_file import read_bounded
-from engine.untrusted_json import decode_json
 from engine.text.cleaning import Clean
+from engine.untrusted_json import decode_json
 
 START_TOKEN = "<|startoftext|>"
 END_TOKEN = "<|endoftext|>"

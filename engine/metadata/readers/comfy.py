@@ -262,6 +262,8 @@ def _remarks(
         remarks.append(
             f"It was sampled {sampling.passes} times over; only the first pass is taken over."
         )
+    if not sampling.has_init and values.get("width") is None:
+        remarks.append("Its size was not found in its graph.")
     batch = values.integer("batch_size", 1, _MAX_BATCH) or 1
     if batch > 1 and not values.get("batch_index"):
         remarks.append(
