@@ -206,6 +206,9 @@ def hint_text(hint: Hint) -> str:
             return text.format(sign=sign, n=place)
         case HintKind.NETWORK:
             return translate("labels", "{sign} has no effect yet.").format(sign=sign)
+        case HintKind.FOREIGN:
+            text = translate("labels", "{sign} is no wildcard here; it is drawn as words.")
+            return text.format(sign=sign)
 
 
 def when(modified_ns: int) -> str:

@@ -15,6 +15,7 @@ from engine.api.conventions import (
     PromptGrammar,
     RandomSource,
     SdeNoise,
+    TextCleaning,
     choice_of,
 )
 from engine.api.values import ConventionName, SamplerName, ScheduleName
@@ -225,6 +226,7 @@ _ADJUSTED: Mapping[tuple[str, object], str] = {
     ("emphasis", Emphasis.NO_NORM): QT_TRANSLATE_NOOP("methods", "weights without norm"),
     ("emphasis", Emphasis.LITERAL): QT_TRANSLATE_NOOP("methods", "weights not read"),
     ("emphasis", Emphasis.NONE): QT_TRANSLATE_NOOP("methods", "weights without effect"),
+    ("text_cleaning", TextCleaning.NONE): QT_TRANSLATE_NOOP("methods", "characters as written"),
     ("initial_noise", InitialNoise.VARIANCE): QT_TRANSLATE_NOOP("methods", "SGM noise multiplier"),
     ("random_source", RandomSource.CUDA): QT_TRANSLATE_NOOP("methods", "a graphics card's noise"),
     ("step_source", RandomSource.CUDA): QT_TRANSLATE_NOOP(

@@ -143,6 +143,10 @@ def run(options: argparse.Namespace) -> int:
             reporter.close()
     if options.json:
         _print_json(result, memory.peak)
+    else:
+        # Some are known only when a picture is made, and were not told meanwhile.
+        for warning in result.warnings:
+            reporter.warning(warning)
     if source:
         _note_differences(source, request, result)
     if reporter.lost:

@@ -160,6 +160,7 @@ class TerminalReporter(SilentReporter):
         self._outlook = Outlook(None, None)
         self._label, self._steps = "", ""
         self._stopping = False
+        self._warned: list[ErrorInfo] = []
         # Drawing is for one at a time: those who tell, and who draws while nobody does. Ctrl-C may
         # come to a thread that is drawing.
         self._lock = RLock()
@@ -243,7 +244,10 @@ class TerminalReporter(SilentReporter):
                 print_note(f"The picture is saved as {image.path}.")
 
     def warning(self, warning: ErrorInfo) -> None:
-        """Print what failed and was worked around."""
+        """Print what failed and was worked around, once."""
+        if warning in self._warned:
+            return
+        self._warned.append(warning)
         self.clear()
         print_error(warning)
 

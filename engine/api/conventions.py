@@ -31,6 +31,14 @@ class PromptFeature(StrEnum):
     BREAKS = "breaks"  # BREAK
 
 
+class TextCleaning(StrEnum):
+    """What is done to a text's characters before CLIP's words are looked for."""
+
+    NONE = "none"  # nothing but what CLIP's own rules say: transformers' fast tokenizer
+    FTFY = "ftfy"  # ftfy's repairs, as of curly quotes; for OpenCLIP's encoders HTML's as well
+    BASIC = "basic"  # Chinese characters are words each: transformers 4 without ftfy
+
+
 class Emphasis(StrEnum):
     """How token weights act on the text encoder's output."""
 
@@ -168,6 +176,7 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     pastes_kept: bool = True
     # What else A1111's grammar finds in a text; other grammars have nothing of it.
     prompt_features: tuple[PromptFeature, ...] = tuple(PromptFeature)
+    text_cleaning: TextCleaning = TextCleaning.NONE
 
 
 CONVENTIONS: Mapping[ConventionName, Convention] = {
@@ -198,6 +207,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         masking=Masking.A1111,
         refiner_handover=RefinerHandover.LEVEL,
         pastes_kept=True,
+        text_cleaning=TextCleaning.FTFY,
     ),
     ConventionName.COMFY: Convention(
         name=ConventionName.COMFY,
@@ -226,6 +236,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         masking=Masking.COMFY,
         refiner_handover=RefinerHandover.STEP,
         pastes_kept=False,
+        # Of transformers 4, which most of its pictures were made with.
+        text_cleaning=TextCleaning.BASIC,
     ),
     ConventionName.DIFFUSERS: Convention(
         name=ConventionName.DIFFUSERS,

@@ -30,6 +30,7 @@ class HintKind(StrEnum):
     REFUSED = "refused"  # the text cannot be used as it is
     UNPAIRED = "unpaired"  # a bracket or quote without a partner
     NETWORK = "network"  # a network that is asked for and not used yet
+    FOREIGN = "foreign"  # a sign of dynamicprompts' grammar, which is text here
 
 
 class Hint(msgspec.Struct, frozen=True):

@@ -7,15 +7,16 @@ from typing import Any
 
 import msgspec
 
-from engine.api import GenerationRecord, ResolvedRequest
+from engine.api import ConventionName, GenerationRecord, ResolvedRequest
 from engine.api.bounds import bounded
-from engine.api.conventions import CONVENTIONS, SdeNoise
+from engine.api.conventions import CONVENTIONS, SdeNoise, TextCleaning
 from engine.api.record import RECORD_VERSION
 from engine.metadata.infotext import format_infotext
 from engine.metadata.json_text import parse_json
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.record_text import record_infotext
 from engine.metadata.texts import TextChunk
+from engine.plain_text import is_plain
 
 RECORD_KEYWORD = "safelight"
 PARAMETERS_KEYWORD = "parameters"
@@ -42,7 +43,7 @@ def encode_record(record: GenerationRecord) -> str:
 def decode_record(text: str) -> GenerationRecord | None:
     """Read a record; None if it is damaged, from a later version, or asks for the impossible."""
     try:
-        record = msgspec.convert(_current(parse_json(text)), GenerationRecord)
+        record = msgspec.convert(_cleaned(_current(parse_json(text))), GenerationRecord)
     except msgspec.ValidationError:
         return None
     if record.version > RECORD_VERSION or not _is_possible(record.request):
@@ -57,6 +58,8 @@ _VERSION_1 = {
 }
 # What a later record has no habits for is as its tool has it.
 _HABITS = {name.value: msgspec.to_builtins(habits) for name, habits in CONVENTIONS.items()}
+for _habits in (*_VERSION_1.values(), *_HABITS.values()):
+    del _habits["text_cleaning"]
 
 
 def _current(decoded: Any) -> Any:
@@ -71,6 +74,25 @@ def _current(decoded: Any) -> Any:
         } if name in _HABITS:
             request = {**request, "convention": {**_HABITS[name], **habits}}
             return {**decoded, "version": RECORD_VERSION, "request": request}
+        case _:
+            return decoded
+
+
+def _cleaned(decoded: Any) -> Any:
+    """A record that does not say how its texts were cleaned: they were not, where that matters."""
+    match decoded:
+        case {
+            "request": {
+                "convention": {"name": str(name), **habits},
+                "prompt": str(prompt),
+                "negative_prompt": str(negative),
+            } as request
+        } if name in _HABITS and "text_cleaning" not in habits:
+            usual = CONVENTIONS[ConventionName(name)].text_cleaning
+            matters = not (is_plain(prompt) and is_plain(negative))
+            cleaning = TextCleaning.NONE if matters else usual
+            convention = {"name": name, **habits, "text_cleaning": cleaning.value}
+            return {**decoded, "request": {**request, "convention": convention}}
         case _:
             return decoded
 

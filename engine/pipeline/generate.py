@@ -25,6 +25,7 @@ from engine.pipeline.prompt_encoding import Plans, PromptEncoding, Texts, texts_
 from engine.pipeline.refinement import BaseRun, Refinement
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.sampling.types import Latent
+from engine.text.foreign_syntax import foreign_marks
 from engine.text.tokenizers import ClipTokenizer
 
 # How many pictures have their prompts encoded at once, where wildcards make them differ.
@@ -113,7 +114,23 @@ class Generation:
             )
             for kind, name in self._prompts.asked_for
         ]
-        return warnings + self._shortages
+        return warnings + self._foreign + self._shortages
+
+    @property
+    def _foreign(self) -> list[ErrorInfo]:
+        """Signs that look as if they were to be drawn from, and are not."""
+        if self.job.replace_wildcards is None:
+            return []
+        texts = self.request.prompt, self.request.negative_prompt
+        signs = dict.fromkeys(sign for text in texts for _, sign in foreign_marks(text))
+        return [
+            ErrorInfo(
+                ErrorCode.NOT_AVAILABLE,
+                f"{sign} in the prompt is no wildcard here; it was drawn as words.",
+                "Write {a|b} for one of several words, and __name__ for a line of a list.",
+            )
+            for sign in signs
+        ]
 
     @property
     def _shortages(self) -> list[ErrorInfo]:

@@ -17,6 +17,7 @@ from engine.pipeline.prompt_plan import Ids, PromptPlan, Seen, plan_prompts
 from engine.pipeline.stages import Stages
 from engine.sampling.samplers import SAMPLERS
 from engine.text.chunks import first_end, zero_filled
+from engine.text.cleaning import cleaner
 from engine.text.tokenizers import ClipTokenizer
 
 # A prompt and its negative.
@@ -137,15 +138,18 @@ def _tokenizer_for(
     checkpoint: IdentifiedCheckpoint,
     request: ResolvedRequest,
 ) -> ClipTokenizer:
-    """How an encoder's texts are read where those are filled up with token 0, CLIP's "!".
+    """How an encoder's texts are read: cleaned as its tool does, and filled up.
 
-    diffusers asks the encoder's own tokenizer, for which that word fills up wherever it stands; in
-    A1111 and ComfyUI, which fill up by themselves, it is text.
+    Of those that are filled up with token 0, CLIP's "!", diffusers asks the encoder's own
+    tokenizer, for which that word fills up wherever it stands; in A1111 and ComfyUI, which fill up
+    by themselves, it is text.
     """
-    if component not in checkpoint.text.zero_padded:
-        return tokenizer
-    is_asked = request.convention.chunking is Chunking.CUT
-    return tokenizer.filling_with_zero() if is_asked else tokenizer.filling_with_end()
+    # These are OpenCLIP's.
+    zero_padded = component in checkpoint.text.zero_padded
+    if zero_padded:
+        is_asked = request.convention.chunking is Chunking.CUT
+        tokenizer = tokenizer.filling_with_zero() if is_asked else tokenizer.filling_with_end()
+    return tokenizer.cleaning(cleaner(request.convention.text_cleaning, open_clip=zero_padded))
 
 
 def _masked(plans: Plans) -> bool:

@@ -6,7 +6,9 @@ from pathlib import Path
 from engine.api.conventions import PromptFeature, PromptGrammar
 from engine.api.prompts import Hint, HintKind, PromptCheck, PromptQuestion
 from engine.errors import EngineError
+from engine.text.cleaning import cleaner
 from engine.text.counting import count_tokens
+from engine.text.foreign_syntax import foreign_marks
 from engine.text.hints import bracket_hints
 from engine.text.reading import read_prompt
 from engine.text.spot import PromptError
@@ -34,13 +36,13 @@ def check_prompt(question: PromptQuestion, wildcards: Path | None) -> PromptChec
         hints.append(Hint(HintKind.REFUSED, position, error.message))
     counted = count_tokens(
         meant,
-        _tokenizer(question.tokenizer),
+        _tokenizer(question.tokenizer).cleaning(cleaner(question.convention.text_cleaning)),
         question.convention,
         steps=question.steps,
         negative=question.negative,
     )
     complete = counted.complete and question.complete
-    hints += (*_unpaired(question), *_networks(question))
+    hints += (*_unpaired(question), *_networks(question), *_foreign(question))
     cut_at = counted.cut_at
     cut_words = None if cut_at is None or not complete else len(meant[cut_at:].split())
     is_same = cut_at is None or meant[:cut_at] == text[:cut_at]
@@ -84,6 +86,14 @@ def _networks(question: PromptQuestion) -> list[Hint]:
         )
         for tag in tags[:_MOST_HINTS]
     ]
+
+
+def _foreign(question: PromptQuestion) -> list[Hint]:
+    # Where nothing is drawn, all of it is text.
+    if not question.expand_wildcards:
+        return []
+    marks = foreign_marks(question.text)
+    return [Hint(HintKind.FOREIGN, place, sign, len(sign)) for place, sign in marks]
 
 
 # Those of the checkpoints that are tried in turn.

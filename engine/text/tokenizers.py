@@ -1,4 +1,4 @@
-"""CLIP's byte-level BPE: text to token ids, the same ids as transformers' `CLIPTokenizer`.
+"""CLIP's byte-level BPE: text to token ids, the same as transformers' `CLIPTokenizerFast`.
 
 The packaged vocabulary is OpenAI CLIP's, which every Stable Diffusion 1 checkpoint uses; see
 assets/README.md. A diffusers folder may bring its own.
@@ -6,7 +6,9 @@ assets/README.md. A diffusers folder may bring its own.
 
 import errno
 import gzip
+from bisect import bisect_right
 from collections.abc import Iterator
+from copy import copy
 from functools import cache
 from importlib import resources
 from itertools import accumulate
@@ -18,6 +20,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_to
 from engine.api import ErrorCode
 from engine.errors import EngineError
 from engine.regular_file import read_bounded
+from engine.text.cleaning import Clean
 from engine.untrusted_json import decode_json
 
 START_TOKEN = "<|startoftext|>"
@@ -54,6 +57,7 @@ class ClipTokenizer:
     ) -> None:
         """`vocabulary` must hold the named tokens, and the parts and the result of each merge."""
         self._made_of = vocabulary, merges, start, end
+        self._clean: Clean | None = None
         self.start_id = vocabulary[start]
         self.end_id = vocabulary[end]
         pad = pad or end
@@ -84,9 +88,21 @@ class ClipTokenizer:
         """The same where the end token fills up, and every other word is text."""
         return self if self.pad_id == self.end_id else ClipTokenizer(*self._made_of)
 
+    def cleaning(self, clean: Clean | None) -> "ClipTokenizer":
+        """The same, with texts that a tool's function cleans first."""
+        if clean is self._clean:
+            return self
+        cleaned = copy(self)
+        cleaned._clean = clean
+        return cleaned
+
     def encode(self, text: str) -> list[int]:
         """Return the ids of any text, without start and end; lone surrogates read as U+FFFD."""
-        return self._bpe.encode(_well_formed(text), add_special_tokens=False).ids
+        return self._bpe.encode(self._read(text), add_special_tokens=False).ids
+
+    def _read(self, text: str) -> str:
+        formed = _well_formed(text)
+        return formed if self._clean is None else self._clean(formed)
 
     def encode_up_to(self, text: str, limit: int) -> list[int]:
         """As `encode`, but of a long text with more than `limit` ids perhaps only more than that.
@@ -106,12 +122,20 @@ class ClipTokenizer:
     def character_of(self, text: str, index: int) -> int | None:
         """Where in the text the id at `index` of `encode` begins; None if there are fewer."""
         formed = _well_formed(text)
+        if self._read(text) != formed:
+            return self._character_by_trial(text, index)
         offsets = self._bpe.encode(formed, add_special_tokens=False).offsets
         if index >= len(offsets):
             return None
         # Two halves of a character, each by itself in `text`, are one in `formed`.
         units = _utf16_length(formed[: offsets[index][0]])
         return next(place for place, before in enumerate(_utf16_places(text)) if before >= units)
+
+    def _character_by_trial(self, text: str, index: int) -> int | None:
+        """The same where cleaning moves characters: the last without which it has no such id."""
+        ends = range(len(text) + 1)
+        end = bisect_right(ends, index, key=lambda end: len(self.encode(text[:end])))
+        return end - 1 if end < len(ends) else None
 
 
 def _byte_level_bpe(vocabulary: dict[str, int], merges: list[Merge], unknown: str) -> Tokenizer:

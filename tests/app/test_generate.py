@@ -123,6 +123,16 @@ def test_samplers_and_sizes_are_known_by_any_tools_spelling(
     assert (record.request.width, record.request.height) == (64, 64)
 
 
+def test_signs_of_another_grammar_are_said_to_be_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out.png"
+    assert run(["generate", "{2$$red|green} house", *SMALL, "--out", str(out)]) == 0
+    assert (
+        "{2$$ in the prompt is no wildcard here; it was drawn as words." in capsys.readouterr().err
+    )
+
+
 def test_a_schedule_beside_the_samplers_own_name_for_one_counts(tmp_path: Path) -> None:
     out = tmp_path / "out.png"
     asked = ("--sampler", "DPM++ 2M Karras", "--schedule", "ddim_uniform")

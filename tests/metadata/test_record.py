@@ -242,3 +242,18 @@ def test_damaged_records_are_none(value: str) -> None:
 @given(value=st.text(max_size=100))
 def test_garbage_is_none(value: str) -> None:
     assert decode_record(value) is None
+
+
+@pytest.mark.parametrize(
+    ("prompt", "cleaning"), [("a cat", "ftfy"), ("it\u2019s", "none"), ("a &amp; b", "none")]
+)
+def test_a_record_from_before_texts_were_cleaned_makes_the_same_tokens(
+    prompt: str, cleaning: str
+) -> None:
+    """Where cleaning would change nothing it is its tool's, as nobody chose otherwise."""
+    written = json.loads(encode_record(PLAIN))
+    written["request"]["prompt"] = prompt
+    del written["request"]["convention"]["text_cleaning"]
+    record = decode_record(json.dumps(written))
+    assert record is not None
+    assert record.request.convention.text_cleaning == cleaning

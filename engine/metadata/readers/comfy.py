@@ -106,7 +106,7 @@ def _document(chunk: TextChunk) -> Mapping[str, object]:
     if mark is not None:
         return parse_object(chunk.text[mark.end() :])
     # SaveImagePlus: the object of both, or the text of each; Civitai: the graph itself.
-    document = parse_object(chunk.text) if chunk.text.startswith("{") else {}
+    document = parse_object(chunk.text if chunk.text.startswith("{") else None)
     written = document.get("prompt", document)
     return parse_object(written) if isinstance(written, str) else as_object(written)
 
@@ -262,6 +262,8 @@ def _remarks(
         remarks.append(
             f"It was sampled {sampling.passes} times over; only the first pass is taken over."
         )
+    if not sampling.has_init and values.get("width") is None:
+        remarks.append("Its size was not found in its graph.")
     batch = values.integer("batch_size", 1, _MAX_BATCH) or 1
     if batch > 1 and not values.get("batch_index"):
         remarks.append(

@@ -89,12 +89,28 @@ class Graph:
                 value = node.inputs.get(key)
                 # A link to nowhere is no value.
                 return None if isinstance(value, list) else value
-            # A bundle keeps what each thing is called.
+            source = self._unbundled(source, key)
             held = next((name for name in (key, *HELD) if name in source.inputs), None)
             if held is None:
                 return None
             node, key = source, held
         return None
+
+    def _unbundled(self, node: Node, key: str) -> Node:
+        """The node that put a value into a bundle, by what it is called; else the node itself."""
+        for _ in range(_MAX_HOPS):
+            if any(name in node.inputs for name in (key, *HELD)):
+                break
+            bundles = (
+                self.source(node, name)
+                for name in node.inputs
+                if not _BUNDLES.isdisjoint(_WORD.findall(name.casefold()))
+            )
+            before = next(filter(None, bundles), None)
+            if before is None:
+                break
+            node = before
+        return node
 
     def upstream(self, start: Node, keys: tuple[str, ...] = ()) -> Iterator[tuple[Node, int]]:
         """The nodes that feed a node, nearest first, each once, with their distance.
@@ -116,14 +132,14 @@ class Graph:
     def line(self, start: Node, role: str) -> Iterator[Node]:
         """The nodes along one role: a model through its patches to its loader."""
         seen = {start.name}
-        node: Node | None = start
-        while node is not None:
-            key = self.input_of(node, role)
-            node = None if key is None else self.source(node, key)
-            if node is None or node.name in seen:
+        node = start
+        while (key := self.input_of(node, role)) is not None:
+            source = self.source(node, key)
+            if source is None or source.name in seen:
                 return
-            seen.add(node.name)
-            yield node
+            seen.add(source.name)
+            yield source
+            node = source
 
 
 def read_graph(document: Mapping[str, object]) -> Graph | None:

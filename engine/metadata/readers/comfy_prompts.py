@@ -54,9 +54,11 @@ def find_prompt(graph: Graph, sampler: Node, role: str) -> EncodedPrompt:
 
 
 def _first_key(graph: Graph, sampler: Node, role: str) -> str | None:
-    """A guider without a negative prompt calls the other one just conditioning."""
+    """Guiders call a prompt that is the only one, or the first of two, just conditioning."""
     key = graph.input_of(sampler, role)
-    return "conditioning" if key is None and role == "positive" else key
+    if key is not None or role == "negative":
+        return key
+    return next((name for name in _CONDITIONINGS if name in sampler.inputs), None)
 
 
 def _is_understood(graph: Graph, node: Node, texts: list[str]) -> bool:

@@ -733,3 +733,30 @@ def test_what_is_missing_is_told_truly(tmp_path: Path, chunk: TextChunk, words: 
     with pytest.raises(EngineError) as caught:
         imported(tmp_path, chunk)
     assert words in caught.value.message
+
+
+def test_values_keep_their_names_through_a_context(tmp_path: Path) -> None:
+    graph = with_nodes(
+        TEXT_TO_PICTURE,
+        n60=node("Context (rgthree)", model=["4", 0], seed=["61", 0], steps=7),
+        n61=node("Seed (rgthree)", seed=99),
+        n62=node("Context (rgthree)", base_ctx=["60", 0], positive=["6", 0], negative=["7", 0]),
+        n63=node("Context (rgthree)", base_ctx=["62", 0]),
+    )
+    linked = {"seed": ["63", 8], "steps": ["63", 9], "positive": ["63", 4], "negative": ["63", 5]}
+    request = read(tmp_path, with_inputs(graph, "3", **linked)).request
+    assert (request.seed, request.steps) == (99, 7)
+    assert (request.prompt, request.negative_prompt) == (EXPECTED.prompt, EXPECTED.negative_prompt)
+
+
+def test_a_guider_of_two_prompts_has_the_first(tmp_path: Path) -> None:
+    guider = node(
+        "DualCFGGuider", model=["4", 0], cond1=["6", 0], cond2=["7", 0], negative=["7", 0]
+    )
+    assert read(tmp_path, with_nodes(CUSTOM, n22=guider)).request.prompt == EXPECTED.prompt
+
+
+def test_a_size_that_nodes_computed_is_said(tmp_path: Path) -> None:
+    graph = with_nodes(TEXT_TO_PICTURE, n64=node("ResolutionSelector", megapixels=1.0))
+    found = read(tmp_path, with_inputs(graph, "5", width=["64", 0], height=["64", 1]))
+    assert "Its size was not found in its graph." in found.warnings

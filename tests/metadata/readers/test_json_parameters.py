@@ -1,6 +1,7 @@
 """RuinedFooocus, Hugging Face spaces and Civitai's generator: settings as one JSON object."""
 
 import json
+from typing import Any
 
 from engine.api import ScheduleName
 from engine.api.conventions import PromptGrammar, convention_of
@@ -84,7 +85,10 @@ def test_a_space_that_may_weigh_words_is_said() -> None:
 
 
 def test_civitais_graph_counts() -> None:
-    written = TEXT_TO_PICTURE | {"extraMetadata": json.dumps(ASKED), "extra": {"airs": []}}
+    written: dict[str, Any] = TEXT_TO_PICTURE | {
+        "extraMetadata": json.dumps(ASKED),
+        "extra": {"airs": []},
+    }
     found = recognised(("exif:UserComment", json.dumps(written)))
     assert found.tool == "Civitai"
     assert (found.request.seed, found.request.steps) == (156680208700286, 20)

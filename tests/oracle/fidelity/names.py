@@ -45,6 +45,7 @@ COMFY_SAMPLERS = {
     "res_multistep": "res_multistep",
     "ddim": "ddim",
     "uni_pc": "unipc",
+    "uni_pc_bh2": "unipc_bh2",
 }
 # Not rows of the table of all samplers: noise of the card.
 COMFY_ON_CARD = {
