@@ -7,7 +7,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
-from app.checkpoints import STARTER_NAME, ListedCheckpoint, list_checkpoints
+from app.checkpoints import STARTER_NAME, ListedCheckpoint, list_checkpoints, listed_name
 from app.engine_client import EngineClient
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.messages import CheckpointHashed, CheckpointInspected, QueryFailed
@@ -26,6 +26,14 @@ class _Question:
     components: ComponentFiles
     override: CheckpointOverride
     again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the models folder holds, and which of the others are not there."""
+
+    listed: list[ListedCheckpoint]
+    gone: frozenset[Path]
 
 
 class CheckpointStore(QObject):
@@ -56,6 +64,9 @@ class CheckpointStore(QObject):
         self._background = background
         self._listed = [ListedCheckpoint(STARTER_NAME, starter)]
         self._opened: list[ListedCheckpoint] = []
+        # It stays in the list where its file is gone, which is said; others come back with theirs.
+        self.chosen = starter
+        self._gone: frozenset[Path] = frozenset()
         self._answers: dict[Path, CheckpointInfo | ErrorInfo] = {}
         self._asked: dict[int, _Question] = {}
         # The answer to an earlier question is to one that is no longer asked.
@@ -67,7 +78,8 @@ class CheckpointStore(QObject):
     @property
     def entries(self) -> tuple[ListedCheckpoint, ...]:
         """Those to choose from, the starter first, opened ones last."""
-        return (*self._listed, *self._opened)
+        opened = (e for e in self._opened if e.path == self.chosen or e.path not in self._gone)
+        return (*self._listed, *opened)
 
     def entry_for(self, path: Path) -> ListedCheckpoint | None:
         """The entry of a path."""
@@ -78,16 +90,35 @@ class CheckpointStore(QObject):
         return self._answers.get(path)
 
     def refresh(self) -> None:
-        """Read the models folder again, off this thread."""
+        """Read the models folder again, and look for what was opened, off this thread."""
         models, starter = self.models, self.starter
-        self._background.run(lambda: list_checkpoints(models, starter), self._on_listed)
+        elsewhere = {self.chosen, *self.opened}
+
+        def find() -> _Found:
+            gone = frozenset(path for path in elsewhere if not _exists(path))
+            return _Found(list_checkpoints(models, starter), gone)
+
+        self._background.run(find, self._on_found)
 
     def add(self, path: Path) -> None:
         """Offer a checkpoint that lies elsewhere."""
-        if self.entry_for(path) is None:
-            name = path.stem if path.suffix else path.name
-            self._opened.append(ListedCheckpoint(name, path))
+        if all(entry.path != path for entry in (*self._listed, *self._opened)):
+            self._opened.append(ListedCheckpoint(self._name(path), path))
             self.changed.emit()
+
+    @property
+    def opened(self) -> tuple[Path, ...]:
+        """Those that lie elsewhere than in the models folder."""
+        return tuple(entry.path for entry in self._opened)
+
+    def is_gone(self, path: Path) -> bool:
+        """Whether its file was not there when it was last looked for."""
+        return path in self._gone
+
+    def _name(self, path: Path) -> str:
+        if path.is_relative_to(self.models):
+            return listed_name(path, self.models)
+        return path.stem if path.suffix else path.name
 
     def look(
         self,
@@ -105,13 +136,15 @@ class CheckpointStore(QObject):
         self._asked[query] = question
         self._latest[question.path] = query
 
-    def _on_listed(self, listed: list[ListedCheckpoint]) -> None:
-        if listed == self._listed:
-            return
-        self._listed = listed
-        known = {entry.path for entry in listed}
-        self._opened = [entry for entry in self._opened if entry.path not in known]
-        self.changed.emit()
+    def _on_found(self, found: "_Found") -> None:
+        known = {entry.path for entry in found.listed}
+        opened = [entry for entry in self._opened if entry.path not in known]
+        if all(entry.path != self.chosen for entry in (*found.listed, *opened)):
+            opened.append(ListedCheckpoint(self._name(self.chosen), self.chosen))
+        now = found.listed, opened, found.gone
+        if now != (self._listed, self._opened, self._gone):
+            self._listed, self._opened, self._gone = now
+            self.changed.emit()
 
     def _on_inspected(self, event: CheckpointInspected) -> None:
         question = self._asked.pop(event.query, None)
@@ -140,3 +173,11 @@ class CheckpointStore(QObject):
     def _keep(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
         self._answers[path] = answer
         self.looked.emit(path, answer)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    # A folder that may not be looked into, or a name that no file system takes.
+    except (OSError, ValueError):
+        return False

@@ -24,7 +24,7 @@ def list_checkpoints(models: Path, starter: Path) -> list[ListedCheckpoint]:
     """The starter first, then files and diffusers folders below `models`, by name."""
     found = [ListedCheckpoint(STARTER_NAME, starter)]
     paths = (path for path in weights_below(models, CHECKPOINT_SUFFIXES) if path != models)
-    found += [ListedCheckpoint(_name(path, models), path) for path in sorted(paths)]
+    found += [ListedCheckpoint(listed_name(path, models), path) for path in sorted(paths)]
     return found
 
 
@@ -53,6 +53,7 @@ def _named(wanted: str, models: Path) -> Path | None:
     return file if os.path.isfile(file) else None  # noqa: PTH113
 
 
-def _name(path: Path, models: Path) -> str:
+def listed_name(path: Path, models: Path) -> str:
+    """The name of a checkpoint below the models folder."""
     relative = path.relative_to(models)
     return (relative.with_suffix("") if path.suffix == _SUFFIX else relative).as_posix()

@@ -1,6 +1,7 @@
 """Values that tell when they change: the state objects of `app` are made of these."""
 
-from typing import Any, Generic, TypeVar, overload
+from collections.abc import Mapping
+from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints, overload
 
 from PySide6.QtCore import QObject, SignalInstance
 
@@ -11,7 +12,7 @@ class Field(Generic[Value]):
     """An attribute of a QObject that emits `<name>_changed` when it is set to another value."""
 
     def __init__(self, default: Value) -> None:
-        self._default = default
+        self.default = default
 
     def __set_name__(self, owner: type, name: str) -> None:
         if not hasattr(owner, f"{name}_changed"):
@@ -25,13 +26,29 @@ class Field(Generic[Value]):
     def __get__(self, state: QObject | None, owner: type) -> "Value | Field[Value]":
         if state is None:
             return self
-        return state.__dict__.get(self._name, self._default)
+        return state.__dict__.get(self._name, self.default)
 
     def __set__(self, state: QObject, value: Value) -> None:
-        before: Any = state.__dict__.get(self._name, self._default)
+        before: Any = state.__dict__.get(self._name, self.default)
         # 1 == True and 2 == 2.0, but they are not the same value.
         if before == value and type(before) is type(value):
             return
         state.__dict__[self._name] = value
         signal: SignalInstance = getattr(state, f"{self._name}_changed")
         signal.emit(value)
+
+
+class StatedField(NamedTuple):
+    """A field as its class states it."""
+
+    name: str
+    kind: Any
+    default: Any
+
+
+def fields_of(owner: type[QObject]) -> list[StatedField]:
+    """The fields that a class states with their types, in order."""
+    stated: Mapping[str, Any] = vars(owner)
+    kinds = get_type_hints(owner)
+    names = [name for name in stated if isinstance(stated[name], Field)]
+    return [StatedField(name, get_args(kinds[name])[0], stated[name].default) for name in names]

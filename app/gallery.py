@@ -75,6 +75,11 @@ class GalleryStore(QObject):
     def __getitem__(self, row: int) -> Picture:
         return self._pictures[row]
 
+    @property
+    def snapshot(self) -> tuple[Picture, ...]:
+        """All of them as they are now."""
+        return tuple(self._pictures)
+
     def row_of(self, path: str) -> int | None:
         """The row of a picture, None if it is not in the list."""
         picture = self._by_path.get(path)

@@ -1,35 +1,19 @@
 """What the form holds: each value the user edits, and what open choices will become."""
 
+from enum import StrEnum
 from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.checkpoint_words import NO_WORDS, CheckpointWords
+from app.checkpoint_words import CheckpointWords
 from app.field import Field
+from app.form import Extras, FormFields
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
-from engine.api.conventions import Convention
 from engine.api.limits import MAX_SIDE, MIN_SIDE
-from engine.api.masks import MaskOptions, default_strength
-from engine.api.request import (
-    ComponentFiles,
-    GenerateRequest,
-    GuidanceOptions,
-    InputImage,
-    RefinerChoice,
-    SamplerOptions,
-    ScheduleOptions,
-    SeedOptions,
-    SizeOptions,
-)
-from engine.api.values import (
-    Beside,
-    ConventionName,
-    InputRole,
-    PrecisionName,
-    SamplerName,
-    ScheduleName,
-)
+from engine.api.masks import default_strength
+from engine.api.request import ComponentFiles, GenerateRequest, InputImage
+from engine.api.values import Beside, InputRole, PrecisionName, SamplerName, ScheduleName
 
 # Laying out a longer one would freeze the window, and no network reads so far.
 MOST_CHARACTERS = 10_000
@@ -39,7 +23,10 @@ _CELL = 8
 _STEP = 64
 # By how much a picture's sides may exceed those that a checkpoint was trained for.
 _LARGER = 1.5
-STARTER_PROMPT = "a red house by the sea at night"
+# By how much they may fall short of them.
+_SMALLER = 1.5
+# How much longer than wide a picture may be: wider than a cinema screen.
+_LONGEST = 2.5
 
 
 class Suggestions(msgspec.Struct, frozen=True):
@@ -86,84 +73,16 @@ class EffectiveSettings(msgspec.Struct, frozen=True, kw_only=True):
     strength: float
 
 
-class Extras(msgspec.Struct, frozen=True, kw_only=True):
-    """What a loaded request holds beyond the form; it stays in force until it is dropped.
-
-    Fields are named as in `GenerateRequest`.
-    """
-
-    components: ComponentFiles = ComponentFiles()
-    clip_skip: int | None = None
-    sampler_options: SamplerOptions = SamplerOptions()
-    schedule_options: ScheduleOptions = ScheduleOptions()
-    seed_options: SeedOptions = SeedOptions()
-    guidance_options: GuidanceOptions = GuidanceOptions()
-    size_options: SizeOptions = SizeOptions()
-    mask_options: MaskOptions = MaskOptions()
-    vae_tile: int | None = None
-    zero_terminal_snr: bool | None = None
-    expand_wildcards: bool = True
-    backend: str = "auto"
-    precision: PrecisionName = PrecisionName.AUTO
-    memory_limit_bytes: int | None = None
-
-
-NO_EXTRAS = Extras()
 _CHOICES = ("width", "height", "steps", "guidance", "sampler", "schedule")
 
 
-class GenerationState(QObject):
-    """The form without pixels. None in a choice means that the checkpoint decides.
+class GenerationState(FormFields):
+    """The form without pixels, and what becomes of the choices that are left open."""
 
-    Ranges are those of `engine.api.limits`; the engine refuses what is outside them.
-    """
-
-    prompt_changed = Signal(str)
-    negative_prompt_changed = Signal(str)
-    checkpoint_changed = Signal(object)
-    words_changed = Signal(object)
-    width_changed = Signal(object)
-    height_changed = Signal(object)
-    steps_changed = Signal(object)
-    guidance_changed = Signal(object)
-    sampler_changed = Signal(object)
-    schedule_changed = Signal(object)
-    # Seeds need 64 bits, which a signal of int has not.
-    seed_changed = Signal(object)
-    seed_locked_changed = Signal(bool)
-    count_changed = Signal(object)
-    convention_changed = Signal(object)
-    inputs_changed = Signal(object)
-    strength_changed = Signal(object)
-    refiner_changed = Signal(object)
-    extras_changed = Signal(object)
     suggestions_changed = Signal(object)
     # `effective`, for whatever reason.
     effective_changed = Signal()
 
-    prompt = Field(STARTER_PROMPT)
-    negative_prompt = Field("")
-    checkpoint = Field(Path())
-    # What is said of the checkpoint, and the parts it was given.
-    words = Field[CheckpointWords](NO_WORDS)
-    width = Field[int | None](None)
-    height = Field[int | None](None)
-    steps = Field[int | None](None)
-    guidance = Field[float | None](None)
-    sampler = Field[SamplerName | None](None)
-    schedule = Field[ScheduleName | None](None)
-    # The seed of the latest picture; used again only while it is locked.
-    seed = Field[int | None](None)
-    seed_locked = Field(default=False)
-    count = Field(1)
-    # The tool whose pictures are wanted; of a picture that was loaded its very habits.
-    convention = Field[ConventionName | Convention](ConventionName.A1111)
-    # The picture that the next one starts from, and the mask of what is painted.
-    inputs = Field[tuple[InputImage, ...]](())
-    # How much of that picture is redrawn.
-    strength = Field[float | None](None)
-    refiner = Field[RefinerChoice | None](None)
-    extras = Field(NO_EXTRAS)
     suggestions = Field(STARTER_SUGGESTIONS)
 
     def __init__(self, checkpoint: Path, parent: QObject | None = None) -> None:
@@ -228,7 +147,11 @@ class GenerationState(QObject):
         """Start from a picture of this size, in its shape."""
         self.inputs = (InputImage(role=InputRole.INIT, path=path),)
         self.strength = None
-        self.width, self.height = fitting_size(width, height, self.suggestions.side)
+        self.width, self.height = self.size_to_start_from(width, height)
+
+    def size_to_start_from(self, width: int, height: int) -> tuple[int, int]:
+        """The size of what is made from a picture of this size."""
+        return fitting_size(width, height, self.suggestions.side)
 
     def start_anew(self) -> None:
         """Start from noise again, in the checkpoint's own size."""
@@ -276,15 +199,10 @@ class GenerationState(QObject):
             self.checkpoint = Path(request.checkpoint)
         # Its parts, and whether its levels reach noise alone, are among the extras.
         self.words = CheckpointWords(override=request.override)
-        for name in _CHOICES:
-            setattr(self, name, getattr(request, name))
         self.seed_locked = request.seed is not None
-        if request.seed is not None:
-            self.seed = request.seed
-        self.count = request.count
-        self.convention = request.convention
-        self.inputs, self.strength = request.inputs, request.strength
-        self.refiner = request.refiner
+        alike = (*_CHOICES, "count", "convention", "inputs", "strength", "refiner")
+        for name in (*alike, *(("seed",) if self.seed_locked else ())):
+            setattr(self, name, getattr(request, name))
         self.extras = Extras(**{name: getattr(request, name) for name in Extras.__struct_fields__})
 
     def _on_choice_changed(self) -> None:
@@ -305,6 +223,25 @@ def smaller_size(width: int, height: int) -> tuple[int, int] | None:
     """The next smaller size in this shape, of about half the area; None where there is none."""
     sides = tuple(max(MIN_SIDE, side * 3 // 4 // _STEP * _STEP) for side in (width, height))
     return None if sides == (width, height) else (sides[0], sides[1])
+
+
+class SizeFit(StrEnum):
+    """How a size agrees with the one that a checkpoint was trained for."""
+
+    GOOD = "good"
+    LARGER = "larger"
+    SMALLER = "smaller"
+    LONGER = "longer"
+
+
+def size_fit(width: int, height: int, side: int) -> SizeFit:
+    """Whether a checkpoint trained on `side` pixels draws this size well."""
+    area = width * height
+    if area > (_LARGER * side) ** 2:
+        return SizeFit.LARGER
+    if area < (side / _SMALLER) ** 2:
+        return SizeFit.SMALLER
+    return SizeFit.LONGER if max(width, height) > _LONGEST * min(width, height) else SizeFit.GOOD
 
 
 def _whole(side: float) -> int:

@@ -53,6 +53,12 @@ class AllCancelAsked(ListEntry, frozen=True, kw_only=True):
     """The user no longer wants any job."""
 
 
+class Dismissed(ListEntry, frozen=True, kw_only=True):
+    """The user has read why a job failed."""
+
+    job: str
+
+
 class Cleared(ListEntry, frozen=True, kw_only=True):
     """The user wants to see no more of the jobs that are over."""
 
@@ -61,6 +67,7 @@ Entry: TypeAlias = (
     Submitted
     | Moved
     | AllCancelAsked
+    | Dismissed
     | Cleared
     | Started
     | Saved
@@ -133,6 +140,10 @@ class JobList:
             case AllCancelAsked():
                 asked = (self._apply_to_job(CancelAsked(job=name)) for name in self._order)
                 return Change(changed=tuple(filter(None, asked)))
+            case Dismissed():
+                job = self.get(entry.job)
+                is_over = job is not None and job.state.is_over
+                return Change(removed=self._remove({entry.job}) if is_over else ())
             case Cleared():
                 return Change(removed=self.drop(state for state in JobState if state.is_over))
             case Started() if self._running is not None:
@@ -143,7 +154,10 @@ class JobList:
     def drop(self, states: Iterable[JobState]) -> tuple[str, ...]:
         """Take the jobs in these states, not the running one, off the list; their ids."""
         unwanted = frozenset(states) - {JobState.RUNNING}
-        removed = tuple(job.id for job in self.snapshot if job.state in unwanted)
+        return self._remove({job.id for job in self.snapshot if job.state in unwanted})
+
+    def _remove(self, names: set[str]) -> tuple[str, ...]:
+        removed = tuple(name for name in self._order if name in names)
         for name in removed:
             del self._jobs[name]
         self._order = [name for name in self._order if name in self._jobs]

@@ -11,7 +11,16 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
 from app.engine_client import EngineClient
 from app.engine_end import EngineEnd
 from app.engine_process import EngineState
-from app.job_list import AllCancelAsked, Change, Cleared, Entry, JobList, Moved, Submitted
+from app.job_list import (
+    AllCancelAsked,
+    Change,
+    Cleared,
+    Dismissed,
+    Entry,
+    JobList,
+    Moved,
+    Submitted,
+)
 from app.jobs import (
     CancelAsked,
     Cancelled,
@@ -150,6 +159,10 @@ class JobQueue(QObject):
     ) -> None:
         """Queue a job again, where it stands, that failed or was cancelled; as it was, or so."""
         self._record(Retried(job=job_id, request=request, out=out))
+
+    def dismiss(self, job_id: str) -> None:
+        """Take a job off the list that is over."""
+        self._record(Dismissed(job=job_id))
 
     def move(self, job_id: str, position: int) -> None:
         """Put a job that waits at this position of `jobs`, 0 is the first."""

@@ -3,6 +3,7 @@
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
+from app.form import Form
 from app.remedies import NoticeAction, actions, advice
 from engine.api.values import ErrorInfo
 
@@ -15,7 +16,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
 
     `details` are sentences that belong to it, each by itself.
     `actions` are what can be done about it with one press, the best first; `subjects` are what
-    they are for: a job, or a picture's path in the trash and before.
+    they are for: jobs that failed, or a picture's path in the trash and before; `before` is what
+    the form held.
     """
 
     number: int
@@ -25,6 +27,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     error: ErrorInfo | None = None
     actions: tuple[NoticeAction, ...] = ()
     subjects: tuple[str, ...] = ()
+    before: Form | None = None
 
 
 class NoticeState(QObject):
@@ -38,7 +41,10 @@ class NoticeState(QObject):
         self._next = 0
 
     def tell_error(self, error: ErrorInfo, *, job: str | None = None) -> None:
-        """Tell of a failure, of a job that ended by it. The same again replaces the one before."""
+        """Tell of a failure, of a job that ended by it. The same again replaces the one before.
+
+        It is then for the jobs of both.
+        """
         self._add(
             Notice(
                 number=self._next,
@@ -58,6 +64,7 @@ class NoticeState(QObject):
         details: tuple[str, ...] = (),
         actions: tuple[NoticeAction, ...] = (),
         subjects: tuple[str, ...] = (),
+        before: Form | None = None,
     ) -> None:
         """Tell something that is no failure."""
         self._add(
@@ -68,6 +75,7 @@ class NoticeState(QObject):
                 details=details,
                 actions=actions,
                 subjects=subjects,
+                before=before,
             )
         )
 
@@ -78,8 +86,12 @@ class NoticeState(QObject):
     def _add(self, notice: Notice) -> None:
         self._next += 1
         said = (notice.message, notice.hint, notice.details)
-        others = (n for n in self.notices if (n.message, n.hint, n.details) != said)
-        self._set((*others, notice)[-_MOST:])
+        same = [n for n in self.notices if (n.message, n.hint, n.details) == said]
+        if notice.error is not None:
+            # Several jobs that failed for one reason are dismissed, or tried again, together.
+            jobs = dict.fromkeys(job for n in (*same, notice) for job in n.subjects)
+            notice = msgspec.structs.replace(notice, subjects=tuple(jobs))
+        self._set((*(n for n in self.notices if n not in same), notice)[-_MOST:])
 
     def _set(self, notices: tuple[Notice, ...]) -> None:
         if notices != self.notices:

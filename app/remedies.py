@@ -34,6 +34,8 @@ class NoticeAction(StrEnum):
     CHOOSE_CHECKPOINT = "choose_checkpoint"
     CHOOSE_START_PICTURE = "choose_start_picture"
     CHECK_DEVICES = "check_devices"
+    UNDO_CHANGE = "undo_change"
+    MAKE_AGAIN = "make_again"
     UNDO_TRASH = "undo_trash"
     CANCEL_ALL = "cancel_all"
     RETRY = "retry"

@@ -13,28 +13,31 @@ from engine.api.remedies import MakeSmaller
 
 
 class Retries:
-    """Queues the job of a notice again, and has the canvas follow it."""
+    """Queues the jobs of a notice again, and has the canvas follow it."""
 
     def __init__(self, queue: JobQueue, view: ViewState) -> None:
         self._queue, self._view = queue, view
 
     def again(self, notice: Notice) -> None:
-        """As it was."""
-        self._queue.retry(notice.subjects[0])
+        """As they were."""
+        for job in notice.subjects:
+            self._queue.retry(job)
         self._view.follow()
 
     def elsewhere(self, notice: Notice, folder: Path) -> None:
         """Saved to another folder."""
-        self._queue.retry(notice.subjects[0], out=f"{folder}{os.sep}")
+        for job in notice.subjects:
+            self._queue.retry(job, out=f"{folder}{os.sep}")
         self._view.follow()
 
     def smaller(self, notice: Notice) -> None:
         """At the next smaller size."""
-        job, size = self._queue.job(notice.subjects[0]), self.smaller_size(notice)
-        if job is not None and size is not None:
-            request = msgspec.structs.replace(job.request, width=size[0], height=size[1])
-            self._queue.retry(job.id, request)
-            self._view.follow()
+        size = self.smaller_size(notice)
+        for job in filter(None, map(self._queue.job, notice.subjects)):
+            if size is not None:
+                request = msgspec.structs.replace(job.request, width=size[0], height=size[1])
+                self._queue.retry(job.id, request)
+                self._view.follow()
 
     def smaller_size(self, notice: Notice) -> tuple[int, int] | None:
         """The size that a picture which ran out of memory may have; None where none is known."""

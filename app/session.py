@@ -1,7 +1,5 @@
 """The application without pixels: what the window draws and what it can ask for, wired together."""
 
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -13,28 +11,24 @@ from app.device_state import DeviceState
 from app.engine_client import EngineClient
 from app.engine_process import EngineProcess, EngineState
 from app.field import Field
+from app.form_changes import FormChanges
 from app.gallery import GalleryStore, is_picture
-from app.generation import (
-    COMMON_SUGGESTIONS,
-    STARTER_SUGGESTIONS,
-    GenerationState,
-    settings_of,
-)
+from app.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS, GenerationState
 from app.job_queue import Job, JobQueue, JobState
-from app.masks import keep_mask
+from app.making import Making
 from app.notices import Notice, NoticeState
+from app.obstacle import ObstacleState
 from app.paths import Paths
-from app.picture_settings import PictureSettings, read_settings
+from app.picture_trash import PictureTrash
 from app.progress import ProgressState
 from app.prompt_state import PromptStates
-from app.remedies import NoticeAction
+from app.remedies import OF_A_JOB, NoticeAction
 from app.retries import Retries
-from app.trash import Trashed, move_to_trash, restore
+from app.session_memory import SessionMemory
 from app.view import ViewState
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.messages import ImageSaved, JobWarned
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.errors import EngineError
 
 
 class Session(QObject):
@@ -61,14 +55,13 @@ class Session(QObject):
     ) -> None:
         super().__init__(parent)
         self.output = paths.output
-        self._masks = paths.state / "masks"
         self.process = process
         self.client = client
         self.queue = queue
         self.background = Background(2, self)
         self.generation = GenerationState(starter, self)
-        self._memory = CheckpointMemory(paths.state)
-        self.generation.words = self._memory.of(starter)
+        self._said = CheckpointMemory(paths.state)
+        self.generation.words = self._said.of(starter)
         self.checkpoints = CheckpointStore(
             client, self.background, models=paths.models, starter=starter, parent=self
         )
@@ -81,9 +74,35 @@ class Session(QObject):
         self.notices = NoticeState(self)
         self.view = ViewState(self)
         self.retries = Retries(queue, self.view)
-        self._newest = ""
+        self.memory = SessionMemory(paths.state, self.generation, self.checkpoints, self)
+        self._suggest(self.generation.checkpoint)
         self._looked_with = self.generation.components
+        self._add_doers(paths)
         self._connect()
+
+    def _add_doers(self, paths: Paths) -> None:
+        """What does things with the state."""
+        self.changes = FormChanges(
+            self.generation,
+            self.checkpoints,
+            self.notices,
+            self.background,
+            paths.state / "masks",
+            self,
+        )
+        self.obstacle = ObstacleState(self.generation, self.checkpoints, self.background, self)
+        self.trash = PictureTrash(self.gallery, self.view, self.notices, self.background, self)
+        self.making = Making(
+            self.generation,
+            self.checkpoints,
+            self.queue,
+            self.gallery,
+            self.view,
+            self.notices,
+            self.background,
+            lambda: self.output,
+            self,
+        )
 
     def _connect(self) -> None:
         client, queue, progress = self.client, self.queue, self.progress
@@ -96,13 +115,16 @@ class Session(QObject):
         client.image_saved.connect(self._on_image_saved)
         client.job_warned.connect(self._on_job_warned)
         queue.job_added.connect(self._on_job_added)
+        self.making.submitted.connect(self._on_submitted)
         queue.journal_failed.connect(self.notices.tell_error)
         queue.job_changed.connect(self._on_job_changed)
         self.background.failed.connect(self.notices.tell_error)
         self.generation.checkpoint_changed.connect(self._on_checkpoint_changed)
         self.generation.words_changed.connect(self._look)
         self.generation.extras_changed.connect(self._on_extras_changed)
+        self.memory.failed.connect(self.notices.tell_error)
         self.checkpoints.looked.connect(self._on_looked)
+        self.checkpoints.changed.connect(self._on_checkpoints)
 
     # --- beginning and end ---
 
@@ -116,20 +138,25 @@ class Session(QObject):
         self._tell_what_was_left()
 
     def look_again(self) -> None:
-        """The user comes back from elsewhere, where files may have been added."""
+        """The user comes back from elsewhere, where files may have been added, or taken away."""
         self.checkpoints.refresh()
         self.gallery.refresh()
+        self.obstacle.look_again()
+        if isinstance(self.checkpoints.answer(self.generation.checkpoint), ErrorInfo):
+            # It may have been mended.
+            self._look()
 
     def close(self) -> None:
         """Stop the engine; what waits in the queue is there at the next start. Takes up to 3 s."""
+        self.memory.close()
         self.process.stop()
         self.process.wait_until_stopped()
         self.queue.close()
         self.background.close()
 
     def _tell_what_was_left(self) -> None:
-        if self._memory.problem is not None:
-            self.notices.tell_error(self._memory.problem)
+        for problem in filter(None, (self._said.problem, self.memory.problem)):
+            self.notices.tell_error(problem)
         for job in self.queue.jobs:
             self._tell_failure(job)
         waiting = self.waiting
@@ -146,31 +173,30 @@ class Session(QObject):
 
     # --- making pictures ---
 
-    def generate(self, *, front: bool = False) -> None:
-        """Put what the form says into the queue."""
-        request = self.generation.build_request()
-        try:
-            ids = self.queue.submit(request, f"{self.output}{os.sep}", front=front)
-        except EngineError as error:
-            self.notices.tell_error(error.info)
+    def generate(self, *, front: bool = False, again: bool = False) -> None:
+        """Put what the form says into the queue; with `again` also where that picture exists."""
+        obstacle = self.obstacle.found
+        if obstacle is not None:
+            self.notices.tell_error(obstacle)
+            # It may have been mended meanwhile.
+            self.look_again()
             return
-        self._newest = ids[0]
-        self.view.follow()
-        if self.engine_problem is not None:
-            # Whoever asks for a picture wants an engine.
-            self.start_again()
+        self.making.generate(front=front, again=again)
 
     def cancel(self) -> None:
         """Stop the running job, or where none runs drop the one that would be next."""
+        if self.making.withdraw():
+            return
         job = self.queue.running or self.queue.first_waiting
         # A job that was submitted a moment ago is not in the list yet.
-        name = job.id if job is not None else self._newest
+        name = job.id if job is not None else self.making.newest
         if name:
             self.progress.stop()
             self.queue.cancel(name)
 
     def cancel_all(self) -> None:
         """Stop the running job and empty the queue."""
+        self.making.withdraw()
         self.progress.stop()
         self.queue.cancel_all()
 
@@ -203,7 +229,7 @@ class Session(QObject):
         Nothing is copied.
         """
         if is_picture(path):
-            self.use_settings(path)
+            self.changes.use_settings(path)
         else:
             self.open_checkpoint(path)
 
@@ -214,39 +240,22 @@ class Session(QObject):
 
     def say(self, words: CheckpointWords) -> None:
         """Take a person's word for what the chosen checkpoint is, now and whenever it is chosen."""
-        self._memory.keep(self.generation.checkpoint, words)
+        self._said.keep(self.generation.checkpoint, words)
         self.generation.words = words
 
-    def use_settings(self, path: Path) -> None:
-        """Fill the form from a picture's metadata, read off this thread."""
-        starter = self.checkpoints.starter
-        answer = self.checkpoints.answer(starter)
-        digest = answer.digest if isinstance(answer, CheckpointInfo) else None
-        self.background.run(lambda: read_settings(path, starter, digest), self._on_settings)
-
-    def paint_within(self, make_png: Callable[[], bytes]) -> None:
-        """Paint within a mask once it is made and kept, off this thread."""
-        self.background.run(lambda: keep_mask(self._masks, make_png()), self._on_mask_kept)
-
-    def trash(self, path: str) -> None:
-        """Move a picture to the system's trash."""
-
-        following = self._neighbour(path)
-        if path == self.view.path:
-            self.view.path = following
-
-        self.background.run(lambda: move_to_trash(path), self._on_trashed)
-
-    def undo_trash(self, trash_path: str, path: str) -> None:
-        """Put a picture back where it was."""
-        self.background.run(
-            lambda: restore(trash_path, path),
-            lambda restored: self._on_restored(path, restored=restored),
-        )
+    def dismiss(self, notice: Notice) -> None:
+        """The user has read it: of jobs that failed nothing is told again, at no later start."""
+        self.notices.dismiss(notice.number)
+        if notice.error is not None:
+            for job in notice.subjects:
+                self.queue.dismiss(job)
 
     def act(self, notice: Notice, action: NoticeAction) -> None:
         """Do what a notice offers, where that needs no choice, and take it away."""
-        self.notices.dismiss(notice.number)
+        if action in OF_A_JOB:
+            self.notices.dismiss(notice.number)
+        else:
+            self.dismiss(notice)
         match action:
             case NoticeAction.RETRY:
                 self.retries.again(notice)
@@ -254,8 +263,12 @@ class Session(QObject):
                 self.retries.smaller(notice)
             case NoticeAction.CHECK_DEVICES:
                 self.devices.check_again()
+            case NoticeAction.UNDO_CHANGE if notice.before is not None:
+                self.changes.undo(notice.before)
+            case NoticeAction.MAKE_AGAIN:
+                self.generate(again=True)
             case NoticeAction.UNDO_TRASH:
-                self.undo_trash(*notice.subjects)
+                self.trash.undo(*notice.subjects)
             case NoticeAction.CANCEL_ALL:
                 self.cancel_all()
             case _:
@@ -267,59 +280,6 @@ class Session(QObject):
         self.output = folder
         self.gallery.open(folder)
         self.retries.elsewhere(notice, folder)
-
-    def _neighbour(self, path: str) -> str | None:
-        """The picture to look at when this one is gone."""
-        row = self.gallery.row_of(path)
-        if row is None or len(self.gallery) < 2:
-            return None
-        return self.gallery[row + 1 if row + 1 < len(self.gallery) else row - 1].path
-
-    def _on_trashed(self, trashed: Trashed) -> None:
-        self.gallery.refresh()
-        name = Path(trashed.path).name
-        if trashed.moved:
-            undo = (NoticeAction.UNDO_TRASH,) if trashed.trash_path else ()
-            self.notices.tell(
-                self.tr("{name} is in the trash.").format(name=name),
-                actions=undo,
-                subjects=(trashed.trash_path, trashed.path),
-            )
-        else:
-            self.notices.tell_error(
-                ErrorInfo(
-                    ErrorCode.OUTPUT_NOT_WRITABLE,
-                    self.tr("{name} could not be moved to the trash.").format(name=name),
-                    self.tr("Delete it in the file manager; this folder may have no trash."),
-                )
-            )
-
-    def _on_restored(self, path: str, *, restored: bool) -> None:
-        self.gallery.refresh()
-        if not restored:
-            name = Path(path).name
-            self.notices.tell(
-                self.tr("{name} could not be put back.").format(name=name),
-                self.tr("It is still in the trash of your system."),
-            )
-
-    def _on_settings(self, settings: PictureSettings | ErrorInfo) -> None:
-        if isinstance(settings, ErrorInfo):
-            self.notices.tell_error(settings)
-            return
-        if settings.request.checkpoint is not None:
-            self.checkpoints.add(Path(settings.request.checkpoint))
-        self.generation.load_request(settings_of(settings.request))
-        if settings.remarks:
-            self.notices.tell(
-                self.tr("The picture's settings are in the form."), details=settings.remarks
-            )
-
-    def _on_mask_kept(self, kept: Path | ErrorInfo) -> None:
-        if isinstance(kept, ErrorInfo):
-            self.notices.tell_error(kept)
-        else:
-            self.generation.paint_within(str(kept))
 
     # --- what happens ---
 
@@ -352,8 +312,13 @@ class Session(QObject):
         self.gallery.refresh_soon()
         self.view.on_saved(event.path)
 
+    def _on_submitted(self) -> None:
+        if self.engine_problem is not None:
+            # Whoever asks for a picture wants an engine.
+            self.start_again()
+
     def _on_job_added(self, job: Job) -> None:
-        if job.id == self._newest:
+        if job.id == self.making.newest:
             # So that its seed can be seen, and kept.
             self.generation.seed = job.request.seed
 
@@ -370,15 +335,26 @@ class Session(QObject):
             self._look()
 
     def _on_checkpoint_changed(self, path: Path) -> None:
+        self.checkpoints.chosen = path
+        self._suggest(path)
+        before, self.generation.words = self.generation.words, self._said.of(path)
+        if before == self.generation.words:
+            # Again even where it is known: the file may have changed.
+            self._look()
+
+    def _suggest(self, path: Path) -> None:
         answer = self.checkpoints.answer(path)
         if isinstance(answer, CheckpointInfo):
             self.generation.suggest(answer)
         else:
             is_starter = path == self.checkpoints.starter
             self.generation.suggestions = STARTER_SUGGESTIONS if is_starter else COMMON_SUGGESTIONS
-        before, self.generation.words = self.generation.words, self._memory.of(path)
-        if before == self.generation.words:
-            # Again even where it is known: the file may have changed.
+
+    def _on_checkpoints(self) -> None:
+        """The chosen one may have gone, or have come back."""
+        path = self.generation.checkpoint
+        answer = self.checkpoints.answer(path)
+        if self.checkpoints.is_gone(path) != isinstance(answer, ErrorInfo) and answer is not None:
             self._look()
 
     def _look(self) -> None:

@@ -185,7 +185,7 @@ class Script:
         for row in range(0, len(gallery), 30):
             strip.setCurrentIndex(strip.pictures.index(row))
             self.pause(0.1)
-        self.session.use_settings(Path(gallery[0].path))
+        self.session.changes.use_settings(Path(gallery[0].path))
         for width in range(960, 1440, 40):
             self.window.resize(width, 640 + (width - 960) // 2)
             self.pause(0.02)

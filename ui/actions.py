@@ -21,6 +21,9 @@ class ActionName(StrEnum):
     NEW_SEED = "new_seed"
     KEEP_SEED = "keep_seed"
     USE_SETTINGS = "use_settings"
+    USE_PROMPT = "use_prompt"
+    USE_SEED = "use_seed"
+    USE_EVERYTHING = "use_everything"
     START_FROM = "start_from"
     COPY_PICTURE = "copy_picture"
     COPY_PATH = "copy_path"
@@ -55,7 +58,16 @@ _ENTRIES = {
         QT_TRANSLATE_NOOP("Actions", "A new seed for each picture"), "Ctrl+D"
     ),
     ActionName.KEEP_SEED: _Entry(QT_TRANSLATE_NOOP("Actions", "Keep this seed"), "Ctrl+L"),
-    ActionName.USE_SETTINGS: _Entry(QT_TRANSLATE_NOOP("Actions", "Use settings"), "Ctrl+U"),
+    ActionName.USE_SETTINGS: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Use all settings but the seed"), "Ctrl+U"
+    ),
+    ActionName.USE_PROMPT: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Use the prompt only"), "Ctrl+Shift+P"
+    ),
+    ActionName.USE_SEED: _Entry(QT_TRANSLATE_NOOP("Actions", "Use the seed only"), "Ctrl+Shift+D"),
+    ActionName.USE_EVERYTHING: _Entry(
+        QT_TRANSLATE_NOOP("Actions", "Use everything, with the seed"), "Ctrl+Shift+E"
+    ),
     ActionName.START_FROM: _Entry(QT_TRANSLATE_NOOP("Actions", "Start from this"), "Ctrl+I"),
     ActionName.COPY_PICTURE: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy picture"), "Ctrl+Shift+C"),
     ActionName.COPY_PATH: _Entry(QT_TRANSLATE_NOOP("Actions", "Copy path"), "Ctrl+Alt+C"),
@@ -63,6 +75,13 @@ _ENTRIES = {
     ActionName.TRASH: _Entry(QT_TRANSLATE_NOOP("Actions", "Move to trash"), "Del", in_strip=True),
     ActionName.QUIT: _Entry(QT_TRANSLATE_NOOP("Actions", "Quit"), "Ctrl+Q"),
 }
+# What can be taken from a picture, the most usual first.
+REUSING = (
+    ActionName.USE_SETTINGS,
+    ActionName.USE_PROMPT,
+    ActionName.USE_SEED,
+    ActionName.USE_EVERYTHING,
+)
 # The numeric keypad's Enter is another key than Return.
 _ALSO = {ActionName.GENERATE: "Ctrl+Enter", ActionName.GENERATE_FIRST: "Ctrl+Shift+Enter"}
 

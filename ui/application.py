@@ -9,8 +9,7 @@ from app.session import Session
 from ui.main_window import MainWindow
 from ui.pictures import limit_decoders
 from ui.theme.theme import Theme
-
-_SIZE = (1280, 832)
+from ui.window_place import put
 
 
 class Application(QApplication):
@@ -30,8 +29,7 @@ def has_fonts() -> bool:
 
 
 def make_window(application: Application, session: Session) -> MainWindow:
-    """The window, as large as is comfortable on this screen; not shown yet."""
+    """The window where it was the last time, within the screens there are; not shown yet."""
     window = MainWindow(session, Theme(application))
-    room = application.primaryScreen().availableSize()
-    window.resize(min(_SIZE[0], room.width()), min(_SIZE[1], room.height()))
+    put(window, session.memory.place)
     return window

@@ -6,7 +6,8 @@ import msgspec
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from app.checkpoints import STARTER_NAME, ListedCheckpoint
-from app.generation import Extras
+from app.form import Extras
+from app.generation import SizeFit, size_fit
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.request import GenerateRequest, GuidanceOptions, SizeOptions
@@ -97,6 +98,21 @@ def size_label(width: int, height: int) -> str:
     # A neutral sign between numbers would take the direction of what is around it.
     size = f"{width} × {height}"  # noqa: RUF001 (the multiplication sign is what is meant)
     return f"\N{LEFT-TO-RIGHT ISOLATE}{size}\N{POP DIRECTIONAL ISOLATE}"
+
+
+def size_remark(width: int, height: int, side: int) -> str:
+    """What a size means for a checkpoint that was trained on `side` pixels; mostly nothing."""
+    own = size_label(side, side)
+    match size_fit(width, height, side):
+        case SizeFit.LARGER:
+            text = translate("labels", "Much more than its own {size}: it may draw things twice.")
+        case SizeFit.SMALLER:
+            text = translate("labels", "Much less than its own {size}: it may draw badly.")
+        case SizeFit.LONGER:
+            text = translate("labels", "Much longer than wide: it may draw things twice.")
+        case SizeFit.GOOD:
+            return ""
+    return text.format(size=own)
 
 
 def settings_summary(request: GenerateRequest) -> str:

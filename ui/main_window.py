@@ -2,8 +2,9 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QMimeData, Qt
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QRect, Qt, QTimer
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -11,10 +12,13 @@ from PySide6.QtGui import (
     QDragMoveEvent,
     QDropEvent,
     QIcon,
+    QMoveEvent,
+    QResizeEvent,
     QShowEvent,
 )
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
+from app.form_changes import Reuse
 from app.gallery import is_picture
 from app.session import Session
 from ui.actions import ActionName, Actions
@@ -30,8 +34,26 @@ from ui.theme.icons import draw, icon_source
 from ui.theme.metrics import SIDE_PANEL_WIDTH, THUMBNAIL, S
 from ui.theme.theme import Theme
 from ui.thumbnails import ThumbnailStore
-from ui.widgets.drop_overlay import DropOverlay, Offer
+from ui.widgets.drop_overlay import DropOverlay
 from ui.widgets.labels import rule
+from ui.window_place import fit, place_of
+
+# By then a window manager has put its frame around the window.
+_FRAMED_MS = 200
+_REUSES = {
+    ActionName.USE_SETTINGS: Reuse.ALL_BUT_SEED,
+    ActionName.USE_PROMPT: Reuse.PROMPT,
+    ActionName.USE_SEED: Reuse.SEED,
+    ActionName.USE_EVERYTHING: Reuse.EVERYTHING,
+}
+
+
+class DropOffer(NamedTuple):
+    """What a drop on a card does, and what the card says."""
+
+    title: str
+    sentence: str
+    take: Callable[[], None]
 
 
 class MainWindow(QMainWindow):
@@ -56,6 +78,8 @@ class MainWindow(QMainWindow):
         self.canvas = CanvasPanel(session, theme, actions)
         self.info = InfoPanel(session, theme, actions)
         self.strip = StripPanel(session, theme, actions, self.thumbnails)
+        self._framed = QTimer(self, singleShot=True, interval=_FRAMED_MS)
+        self._framed.timeout.connect(lambda: fit(self))
         self._lay_out()
         self.overlay = DropOverlay(theme, self)
         self._connect()
@@ -106,10 +130,8 @@ class MainWindow(QMainWindow):
         on(ActionName.CANCEL_ALL, session.cancel_all)
         on(ActionName.OPEN, self._open)
         on(ActionName.EDIT_PROMPT, self.form.prompt.setFocus)
-        on(
-            ActionName.USE_SETTINGS,
-            self._with_picture(lambda path: session.use_settings(Path(path))),
-        )
+        for name, what in _REUSES.items():
+            on(name, self._with_picture(self._reuse(what)))
         on(ActionName.OPEN_START, self.form.inputs.choose_picture)
         on(ActionName.START_FROM, self._with_picture(self.form.inputs.start_from))
         on(ActionName.REVEAL, self._with_picture(reveal))
@@ -118,7 +140,7 @@ class MainWindow(QMainWindow):
             ActionName.COPY_PICTURE,
             self._with_picture(lambda path: copy_picture(path, session.background)),
         )
-        on(ActionName.TRASH, self._with_picture(session.trash))
+        on(ActionName.TRASH, self._with_picture(session.trash.move))
         on(ActionName.QUIT, self.close)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)
@@ -139,37 +161,69 @@ class MainWindow(QMainWindow):
         self.activateWindow()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 (Qt's name)
-        """Files of this computer are welcome."""
-        files = dropped_files(event.mimeData())
-        if files:
+        """Files of this computer are welcome, and pictures of our own strip to start from."""
+        if dropped_files(event.mimeData()):
             _accept_copy(event)
-            self.overlay.appear(self.offers(files[0]))
+            self._show_offers(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802 (Qt's name)
-        """Which of the offers is meant."""
-        self.overlay.point_at(event.position().toPoint())
-        _accept_copy(event)
+        """Which of the offers is meant; beside the cards a drop does nothing."""
+        self._show_offers(event)
+        if self.overlay.chosen(event.position().toPoint()) is None:
+            event.ignore()
+        else:
+            _accept_copy(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802 (Qt's name)
-        """They went elsewhere."""
+        """They went elsewhere, or Esc was pressed."""
         self.overlay.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 (Qt's name)
-        """Use the file."""
-        self.overlay.hide()
+        """Use the file as the card says that it was dropped on."""
         files = dropped_files(event.mimeData())
-        if not files:
+        chosen = self.overlay.chosen(event.position().toPoint())
+        self.overlay.hide()
+        if not files or chosen is None:
+            event.ignore()
             return
         _accept_copy(event)
-        if is_picture(files[0]) and self.overlay.chosen(event.position().toPoint()):
-            self.form.inputs.start_from(str(files[0]))
-        else:
-            self.session.open_path(files[0])
+        self.offers(files[0], ours=self._is_ours(event))[chosen].take()
+
+    def _show_offers(self, event: QDragMoveEvent) -> None:
+        place = event.position().toPoint()
+        ours = self._is_ours(event)
+        strip = QRect(self.strip.mapTo(self, QPoint(0, 0)), self.strip.size())
+        if ours and strip.contains(place):
+            # Who only clicked with a moving hand sees nothing of it.
+            self.overlay.hide()
+            return
+        offers = self.offers(dropped_files(event.mimeData())[0], ours=ours)
+        self.overlay.appear([(offer.title, offer.sentence) for offer in offers])
+        self.overlay.point_at(place)
+
+    def _is_ours(self, event: QDropEvent) -> bool:
+        return event.source() is self.strip
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
         """Thumbnails are made for the screen the window is on."""
         super().showEvent(event)
         self.thumbnails.use_ratio(self.devicePixelRatioF())
+        # How much the frame takes is known when the window manager has made it.
+        self._framed.start()
+
+    def moveEvent(self, event: QMoveEvent) -> None:  # noqa: N802 (Qt's name)
+        """It is remembered where it is."""
+        super().moveEvent(event)
+        self._keep_place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
+        """It is remembered how large it is."""
+        super().resizeEvent(event)
+        self._keep_place()
+
+    def _keep_place(self) -> None:
+        if self._is_built and self.isVisible():
+            self.session.memory.keep_place(place_of(self))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
         """Coming back, there may be new files."""
@@ -184,17 +238,25 @@ class MainWindow(QMainWindow):
             self.canvas.refresh()
         return super().event(event)
 
-    def offers(self, file: Path) -> list[Offer]:
-        """What a drop of a file could do."""
+    def offers(self, file: Path, *, ours: bool = False) -> list[DropOffer]:
+        """What a drop of a file could do; `ours`: it comes from the strip of this window."""
+        start = DropOffer(
+            self.tr("Start from it"),
+            self.tr("It is redrawn, all of it or a part."),
+            lambda: self.form.inputs.start_from(str(file)),
+        )
+        if ours:
+            # Its settings have a button, and a drag may be a slip.
+            return [start]
         if not is_picture(file):
-            return [(self.tr("Use this checkpoint"), self.tr("It is used where it lies."))]
-        return [
-            (
-                self.tr("Use its settings"),
-                self.tr("How it was made, whichever program made it."),
-            ),
-            (self.tr("Start from it"), self.tr("It is redrawn, all of it or a part.")),
-        ]
+            title, sentence = self.tr("Use this checkpoint"), self.tr("It is used where it lies.")
+            return [DropOffer(title, sentence, lambda: self.session.open_path(file))]
+        use = DropOffer(
+            self.tr("Use its settings"),
+            self.tr("How it was made, whichever program made it."),
+            lambda: self.session.open_path(file),
+        )
+        return [use, start]
 
     def _open(self) -> None:
         name, _ = QFileDialog.getOpenFileName(
@@ -208,6 +270,9 @@ class MainWindow(QMainWindow):
         )
         if name:
             self.session.open_path(Path(name))
+
+    def _reuse(self, what: Reuse) -> Callable[[str], None]:
+        return lambda path: self.session.changes.use_settings(Path(path), what)
 
     def _with_picture(self, act: Callable[[str], object]) -> Callable[[], None]:
         def triggered() -> None:

@@ -57,6 +57,7 @@ def test_the_models_folder_is_listed_beside_what_was_opened(staged: Staged, tmp_
     (models / "sub" / "b.safetensors").touch()
     (models / "a.safetensors").touch()
     elsewhere = tmp_path / "c.safetensors"
+    elsewhere.touch()
     store.add(elsewhere)
     store.add(elsewhere)
     store.add(models / "a.safetensors")

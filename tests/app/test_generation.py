@@ -6,10 +6,9 @@ import msgspec
 import pytest
 from hypothesis import given
 
+from app.form import NO_EXTRAS, STARTER_PROMPT
 from app.generation import (
     COMMON_SUGGESTIONS,
-    NO_EXTRAS,
-    STARTER_PROMPT,
     STARTER_SUGGESTIONS,
     GenerationState,
     fitting_size,

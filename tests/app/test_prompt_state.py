@@ -9,7 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine_process import EngineState
-from app.generation import MOST_CHARACTERS, Extras
+from app.form import Extras
+from app.generation import MOST_CHARACTERS
 from app.prompt_state import NO_CHECK, PromptState
 from engine.api.messages import PromptChecked
 from engine.api.prompts import Hint, HintKind, PromptCheck

@@ -63,10 +63,12 @@ def test_why_a_picture_takes_longer_this_once_is_told_at_once_and_once(stage: St
 
 
 def test_a_seed_that_cannot_be_is_told_and_nothing_queued(stage: Stage) -> None:
-    session = stage().session
+    staged = stage()
+    session = staged.session
     session.generation.seed, session.generation.seed_locked = MAX_SEED, True
     session.generation.count = 2
     session.generate()
+    staged.wait(lambda: bool(session.notices.notices))
     assert session.notices.notices[-1].error is not None
     assert session.notices.notices[-1].error.code is ErrorCode.REQUEST_INVALID
     assert session.queue.jobs == ()
@@ -182,7 +184,6 @@ def test_a_picture_fills_the_form_and_other_files_are_checkpoints(
     picture.write_bytes(insert_text_chunks(PNG, record_chunks(PLAIN)))
     session.open_path(picture)
     staged.wait(lambda: session.generation.prompt == PLAIN.request.prompt)
-    assert session.generation.seed_locked
     other = tmp_path / "folder"
     session.open_path(other)
     assert session.generation.checkpoint == other
@@ -210,7 +211,7 @@ def test_a_picture_goes_to_the_trash_and_comes_back(
     staged.wait(lambda: len(session.gallery) == 2)
     shown, other = session.gallery[0].path, session.gallery[1].path
     session.view.choose(shown)
-    session.trash(shown)
+    session.trash.move(shown)
     assert session.view.path == other
     staged.wait(lambda: bool(session.notices.notices))
     notice = session.notices.notices[-1]
@@ -223,8 +224,34 @@ def test_a_picture_goes_to_the_trash_and_comes_back(
 
 def test_a_picture_that_is_gone_cannot_go_to_the_trash(stage: Stage, tmp_path: Path) -> None:
     staged = stage()
-    staged.session.trash(str(tmp_path / "gone.png"))
+    staged.session.trash.move(str(tmp_path / "gone.png"))
     staged.wait(lambda: bool(staged.session.notices.notices))
     error = staged.session.notices.notices[-1].error
     assert error is not None
     assert error.code is ErrorCode.OUTPUT_NOT_WRITABLE
+
+
+def test_a_failure_that_was_dismissed_does_not_come_back(tmp_path: Path, qtbot: QtBot) -> None:
+    plan = Plan(dies_in_jobs=True, status=3)
+    earlier = Staged(tmp_path, qtbot, fake_command(plan), QUICK)
+    earlier.session.generation.count = 2
+    earlier.session.start()
+    earlier.session.generate()
+    # The engine is given up after three ends: the second job has failed by one of them or waits.
+    earlier.wait(lambda: any(job.state is JobState.FAILED for job in earlier.queue.jobs))
+    failed = [job.id for job in earlier.queue.jobs if job.state is JobState.FAILED]
+    for notice in earlier.session.notices.notices:
+        earlier.session.dismiss(notice)
+    earlier.wait(lambda: all(earlier.queue.job(job) is None for job in failed))
+    earlier.end()
+    later = Staged(tmp_path, qtbot, fake_command(Plan(never_ready=True)), QUICK)
+    assert all(later.queue.job(job) is None for job in failed)
+    later.end()
+
+
+def test_failures_for_one_reason_are_dismissed_and_retried_together(stage: Stage) -> None:
+    session = stage().session
+    for job in ("a", "b"):
+        session.notices.tell_error(ErrorInfo(ErrorCode.DISK_FULL, "The disk is full."), job=job)
+    (notice,) = session.notices.notices
+    assert notice.subjects == ("a", "b")

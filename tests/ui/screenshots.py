@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPoint, QPointF, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPointF, QTimer
 from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication
 
@@ -150,7 +150,7 @@ def settings_of_a_picture(photographer: Photographer) -> None:
     session = photographer.session
     path = session.gallery[3].path
     session.view.choose(path)
-    session.use_settings(Path(path))
+    session.changes.use_settings(Path(path))
     photographer.settle(1)
     photographer.save("5-use-settings")
 
@@ -275,8 +275,10 @@ def troubled_engine(photographer: Photographer) -> None:
     os.kill(hello.pid, signal.SIGCONT)
     photographer.wait_for("engine", photographer.is_ready)
     for state, name in (("8-drop", "mix.safetensors"), ("8-drop-picture", "photo.jpg")):
-        photographer.window.overlay.appear(photographer.window.offers(Path(name)))
-        photographer.window.overlay.point_at(QPoint(photographer.window.width() - 1, 0))
+        overlay = photographer.window.overlay
+        offers = photographer.window.offers(Path(name))
+        overlay.appear([(offer.title, offer.sentence) for offer in offers])
+        overlay.point_at(overlay.cards[-1].geometry().center())
         photographer.save(state)
     photographer.window.overlay.hide()
 

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.display import prepare_display
 from app.engine_process import EngineState
-from app.generation import STARTER_PROMPT
+from app.form import STARTER_PROMPT
 from app.jobs import JobState
 from engine.metadata.readers import read_request
 from tests.ui.conftest import Desk, MakeDesk

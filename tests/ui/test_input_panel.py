@@ -92,7 +92,7 @@ def test_a_picture_dropped_on_the_right_is_started_from(desk: Desk, photo: Path)
     window = desk.window
     data = drag(window, photo)
     assert len(window.overlay.cards) == 2
-    drop(window, data, QPointF(window.width() - 5, 5))
+    drop(window, data, 1)
     desk.wait(lambda: bool(desk.session.generation.inputs))
     assert desk.session.generation.input_path(InputRole.INIT) == str(photo)
     drag(window, photo.with_suffix(".safetensors"))

@@ -220,7 +220,12 @@ def drag(window: MainWindow, *files: Path) -> QMimeData:
     return data
 
 
-def drop(window: MainWindow, data: QMimeData, place: QPointF = QPointF(5, 5)) -> None:  # noqa: B008
+def drop(window: MainWindow, data: QMimeData, card: int | None = 0) -> None:
+    """Let go on a card, or with None beside them all."""
+    cards = window.overlay.cards
+    place = QPointF(5, 5)
+    if card is not None and card < len(cards):
+        place = QPointF(cards[card].geometry().center())
     event = QDropEvent(place, Qt.DropAction.CopyAction, data, LEFT, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(window, event)
 
@@ -251,9 +256,17 @@ def test_dropped_pictures_of_other_programs_fill_the_form(
     Image.new("RGB", (64, 64), "red").save(path, exif=comment)
     drop(desk.window, drag(desk.window, path))
     desk.wait(lambda: desk.window.form.prompt.toPlainText() == "a house")
-    assert desk.session.generation.seed == 8
     (notice,) = desk.session.notices.notices
     assert notice.details == ('"Sampler: IPNDM" was not taken over.',)
+
+
+@pytest.mark.parametrize("card", [None, 0])
+def test_a_drop_counts_on_its_card_only(desk: Desk, tmp_path: Path, card: int | None) -> None:
+    window, state = desk.window, desk.session.generation
+    data = drag(window, tmp_path / "mix.safetensors")
+    drop(window, data, card)
+    assert not window.overlay.isVisible()
+    assert (state.checkpoint.name == "mix.safetensors") == (card == 0)
 
 
 def test_what_is_no_file_is_not_taken(desk: Desk) -> None:

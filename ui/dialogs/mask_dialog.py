@@ -13,9 +13,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.form_changes import MaskEnd
 from app.session import Session
 from engine.api.values import InputRole
-from ui.masks import as_png, inverted, is_empty, read_mask
+from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask
 from ui.pictures import ReadPicture
 from ui.theme.metrics import L, M, S
 from ui.theme.theme import Theme
@@ -24,15 +25,20 @@ from ui.widgets.labels import plain_label, rule
 from ui.widgets.mask_canvas import MaskCanvas
 from ui.widgets.number_field import WholeField
 from ui.widgets.slider_field import SliderField
+from ui.window_place import room_for
 
-_SIZE = (760, 760)
+_SIZE = QSize(760, 760)
 _LEAST_BRUSH = 2
 # By how much a key makes the brush larger.
 _GROWTH = 1.25
 
 
 class MaskDialog(QDialog):
-    """Shows the mask in force; "Use" puts what was painted in its place."""
+    """Shows the mask in force; "Use" puts what was painted in its place.
+
+    So does closing the window, by Esc or by its frame: what was painted is work. Only "Cancel"
+    drops it, and that can be undone.
+    """
 
     def __init__(
         self, session: Session, theme: Theme, picture: ReadPicture, parent: QWidget
@@ -41,9 +47,11 @@ class MaskDialog(QDialog):
         super().__init__(parent)
         self._size = QSize(picture.width, picture.height)
         self._session, self._state = session, session.generation
+        # What the canvas showed when it was last in step with the form.
+        self._in_force: QImage | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Paint only a part"))
-        self.resize(*_SIZE)
+        self.resize(_SIZE.boundedTo(room_for(parent)))
         self.canvas = MaskCanvas(theme, picture.image)
         self.erase = IconButton(theme, "eraser", self.tr("Erase (E)"), checkable=True)
         self.undo = IconButton(theme, "undo", self.tr("Undo"))
@@ -96,7 +104,7 @@ class MaskDialog(QDialog):
         self.clear.clicked.connect(self.canvas.clear)
         self.canvas.changed.connect(self._refresh)
         self.open_file.clicked.connect(self._choose)
-        self.cancel.clicked.connect(self.reject)
+        self.cancel.clicked.connect(self._drop)
         self.use.clicked.connect(self._use)
         keys = {
             "Ctrl+Z": self.canvas.undo,
@@ -110,7 +118,8 @@ class MaskDialog(QDialog):
     def _show_own(self) -> None:
         path = self._state.input_path(InputRole.MASK)
         if path is not None:
-            self._read(path, is_inverted=self._state.extras.mask_options.inverted)
+            is_inverted = self._state.extras.mask_options.inverted
+            self._read(path, is_inverted=is_inverted, is_own=True)
         self._refresh()
 
     def _choose(self) -> None:
@@ -121,14 +130,16 @@ class MaskDialog(QDialog):
             self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
         )
         if name:
-            self._read(name, is_inverted=False)
+            self._read(name, is_inverted=False, is_own=False)
 
-    def _read(self, path: str, *, is_inverted: bool) -> None:
+    def _read(self, path: str, *, is_inverted: bool, is_own: bool) -> None:
         size: QSize = self.canvas.painted.size()
 
         def show(mask: QImage | None) -> None:
             if mask is not None:
                 self.canvas.show_mask(inverted(mask) if is_inverted else mask)
+                if is_own:
+                    self._in_force = self.canvas.painted.copy()
 
         self._session.background.run(lambda: read_mask(path, size), show)
 
@@ -146,10 +157,26 @@ class MaskDialog(QDialog):
         field = self.brush.field
         field.setValue(round(max(self.canvas.brush * factor, _LEAST_BRUSH)))
 
+    def reject(self) -> None:
+        """Esc, or the button of the frame: keep what was painted, and say so."""
+        self._take(MaskEnd.CLOSED)
+        super().reject()
+
     def _use(self) -> None:
-        mask = self.canvas.painted
-        if is_empty(mask):
-            self._state.paint_within(None)
-        else:
-            self._session.paint_within(partial(as_png, mask, self._size))
+        self._take(MaskEnd.USED)
         self.accept()
+
+    def _drop(self) -> None:
+        self._take(MaskEnd.DROPPED)
+        super().reject()
+
+    def _take(self, end: MaskEnd) -> None:
+        """Where nobody asked for it, nothing happens where nothing was painted."""
+        mask = self.canvas.painted
+        before = empty_mask(mask.size()) if self._in_force is None else self._in_force
+        if mask == before and end is not MaskEnd.USED:
+            return
+        if is_empty(mask):
+            self._session.changes.keep_all(end)
+        else:
+            self._session.changes.paint_within(partial(as_png, mask.copy(), self._size), end)

@@ -30,7 +30,10 @@ class CheckpointItemModel(QAbstractListModel):
             return None
         entry = self._entries[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return checkpoint_label(entry)
+            label = checkpoint_label(entry)
+            if self._store.is_gone(entry.path):
+                return self.tr("{name} (missing)").format(name=label)
+            return label
         if role == Qt.ItemDataRole.AccessibleDescriptionRole:
             return str(entry.path)
         return None

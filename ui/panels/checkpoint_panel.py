@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
 from app.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.values import ErrorInfo
+from engine.api.values import ErrorCode, ErrorInfo
 from ui.actions import ActionName, Actions
 from ui.dialogs.checkpoint_dialog import CheckpointDialog
 from ui.item_models.checkpoint_item_model import CheckpointItemModel
@@ -35,6 +35,21 @@ class CheckpointPanel(QWidget):
         self.about = plain_label("", "caption", wrap=True)
         self.gaps = GapPanel(session, theme)
         self.problem = plain_label("", "error", wrap=True)
+        self.find_it = QPushButton(self.tr("Find it…"))
+        self.use_starter = QPushButton(self.tr("Use the starter"))
+        self._lay_out()
+        self.box.activated.connect(self._on_chosen)
+        self.open.clicked.connect(actions[ActionName.OPEN].trigger)
+        self.details.clicked.connect(self.show_details)
+        self.find_it.clicked.connect(self._find)
+        self.use_starter.clicked.connect(self._use_starter)
+        self.model.modelReset.connect(self._show_chosen)
+        session.generation.checkpoint_changed.connect(self._on_checkpoint)
+        session.checkpoints.looked.connect(self._on_looked)
+        session.checkpoints.hashing.connect(self._on_hashing)
+        self._on_checkpoint(session.generation.checkpoint)
+
+    def _lay_out(self) -> None:
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setHorizontalSpacing(S)
@@ -45,22 +60,35 @@ class CheckpointPanel(QWidget):
         layout.addWidget(self.details, 1, 2)
         layout.addWidget(self.about, 2, 0, 1, 3)
         layout.addWidget(self.problem, 3, 0, 1, 3)
-        layout.addWidget(self.gaps, 4, 0, 1, 3)
+        remedies = QHBoxLayout()
+        remedies.setSpacing(S)
+        remedies.addWidget(self.find_it)
+        remedies.addWidget(self.use_starter)
+        remedies.addStretch()
+        layout.addLayout(remedies, 4, 0, 1, 3)
+        layout.addWidget(self.gaps, 5, 0, 1, 3)
         self.gaps.setContentsMargins(0, XS, 0, 0)
-        self.box.activated.connect(self._on_chosen)
-        self.open.clicked.connect(actions[ActionName.OPEN].trigger)
-        self.details.clicked.connect(self.show_details)
-        self.model.modelReset.connect(self._show_chosen)
-        session.generation.checkpoint_changed.connect(self._on_checkpoint)
-        session.checkpoints.looked.connect(self._on_looked)
-        session.checkpoints.hashing.connect(self._on_hashing)
-        self._on_checkpoint(session.generation.checkpoint)
 
     def show_details(self) -> CheckpointDialog:
         """Open what is known of the checkpoint."""
         dialog = CheckpointDialog(self._session, self._theme, self.window())
         dialog.open()
         return dialog
+
+    def _find(self) -> None:
+        """Ask where a checkpoint is that is gone from its place."""
+        name = self._session.generation.checkpoint.name
+        found, _ = QFileDialog.getOpenFileName(
+            self,
+            self.tr("Find {name}").format(name=name[:80]),
+            str(self._session.checkpoints.models),
+            self.tr("Checkpoints (*.safetensors *.ckpt);;All files (*)"),
+        )
+        if found:
+            self._session.open_checkpoint(Path(found))
+
+    def _use_starter(self) -> None:
+        self._session.generation.checkpoint = self._session.checkpoints.starter
 
     def _on_chosen(self, row: int) -> None:
         self._session.generation.checkpoint = self.model.path_at(row)
@@ -95,6 +123,9 @@ class CheckpointPanel(QWidget):
             case None:
                 self.about.setText(self.tr("Looking at it…"))
                 self.problem.setText("")
+        is_gone = isinstance(answer, ErrorInfo) and answer.code is ErrorCode.CHECKPOINT_NOT_FOUND
+        self.find_it.setVisible(is_gone)
+        self.use_starter.setVisible(is_gone)
         self.gaps.show_gaps(answer if isinstance(answer, CheckpointInfo) else None)
         self.about.setVisible(bool(self.about.text()))
         self.problem.setVisible(bool(self.problem.text()))

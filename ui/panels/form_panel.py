@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
+    QApplication,
     QFrame,
     QHBoxLayout,
     QPushButton,
@@ -10,12 +11,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.generation import MOST_CHARACTERS, NO_EXTRAS
+from app.generation import MOST_CHARACTERS
 from app.session import Session
 from engine.api.limits import MAX_COUNT, MAX_GUIDANCE, MAX_STEPS
 from ui.actions import ActionName, Actions
 from ui.bind import bind_shown, bind_text
-from ui.labels import extras_summary
+from ui.labels import extras_summary, size_remark
 from ui.panels.checkpoint_panel import CheckpointPanel
 from ui.panels.input_panel import InputPanel
 from ui.panels.method_panel import MethodPanel
@@ -55,6 +56,7 @@ class FormPanel(QScrollArea):
         self.refiner = RefinerPanel(session, theme)
         self.inputs = InputPanel(session, theme, actions)
         self.picture_size = SizeField(theme)
+        self.size_remark = plain_label("", "caption", wrap=True)
         self.steps = SliderField(self.tr("Steps"), WholeField(1, MAX_STEPS), _USUAL_STEPS)
         self.guidance = SliderField(
             self.tr("Guidance"), DecimalField(0, MAX_GUIDANCE, step=0.5), _USUAL_GUIDANCE
@@ -83,7 +85,11 @@ class FormPanel(QScrollArea):
         column.addWidget(self.checkpoint)
         column.addWidget(self.refiner)
         column.addWidget(self.inputs)
-        column.addWidget(self.picture_size)
+        sizes = QVBoxLayout()
+        sizes.setSpacing(XS)
+        sizes.addWidget(self.picture_size)
+        sizes.addWidget(self.size_remark)
+        column.addLayout(sizes)
         rows = QVBoxLayout()
         rows.setSpacing(S)
         for widget in (self.steps, self.guidance, self.method, self.seed, self.count):
@@ -101,12 +107,23 @@ class FormPanel(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         bar = self.verticalScrollBar()
         bar.rangeChanged.connect(self._make_room)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus)
 
     def needed_width(self) -> int:
         """The least width in which nothing is cut off, with a scroll bar."""
         margins = self._column.contentsMargins()
         content = self._column.minimumSize().width() - margins.left() - margins.right()
         return content + 2 * M
+
+    def _on_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+        """Whatever leads to a field by a key leads to where it can be seen."""
+        content = self.widget()
+        by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
+        # What the mouse is on is in view, and must not move away under it.
+        if now is not None and content is not None and content.isAncestorOf(now) and not by_mouse:
+            self.ensureWidgetVisible(now, 0, M)
 
     def _make_room(self, low: int, high: int) -> None:
         """The scroll bar takes its place from the margin, so that nothing moves."""
@@ -161,7 +178,7 @@ class FormPanel(QScrollArea):
         self.guidance.edited.connect(self._on_guidance)
         self.count.edited.connect(self._on_count)
         changed.connect(self._on_choices)
-        self.reset.clicked.connect(state.clear_choices)
+        self.reset.clicked.connect(self._session.changes.reset)
         self._on_choices()
 
     def _bind_seed(self, actions: Actions) -> None:
@@ -177,7 +194,12 @@ class FormPanel(QScrollArea):
             (self.seed.lock, ActionName.KEEP_SEED),
         ):
             button.set_name(button.accessibleName(), actions.key(name))
+            # What a key changes is to be seen.
+            actions[name].triggered.connect(self._show_seed_field)
         self._show_seed()
+
+    def _show_seed_field(self) -> None:
+        self.ensureWidgetVisible(self.seed, 0, M)
 
     def _bind_extras(self) -> None:
         state = self._state
@@ -185,11 +207,8 @@ class FormPanel(QScrollArea):
         def show() -> None:
             self.extras.tell(extras_summary(state.extras))
 
-        def drop() -> None:
-            state.extras = NO_EXTRAS
-
         state.extras_changed.connect(show)
-        self.extras.drop.clicked.connect(drop)
+        self.extras.drop.clicked.connect(self._session.changes.drop_extras)
         show()
 
     def _show_seed(self) -> None:
@@ -197,6 +216,11 @@ class FormPanel(QScrollArea):
 
     def _on_choices(self) -> None:
         self.reset.setVisible(self._state.has_choices)
+        effective = self._state.effective
+        size = effective.width, effective.height
+        remark = size_remark(*size, self._state.suggestions.side)
+        self.size_remark.setText(remark)
+        self.size_remark.setVisible(bool(remark))
 
     def _on_size(self, width: int, height: int) -> None:
         self._state.width, self._state.height = width, height

@@ -9,7 +9,7 @@ from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
-from ui.widgets.labels import plain_label
+from ui.widgets.labels import breakable, plain_label
 
 # Ten thousand jobs come as ten thousand signals.
 _SETTLE_MS = 30
@@ -32,7 +32,8 @@ class GenerateButton(QPushButton):
             font.setBold(False)
             font.setPointSizeF(font.pointSizeF() * 0.85)
             painter.setFont(font)
-            painter.setPen(QColor(self._theme.colours.on_accent))
+            colours = self._theme.colours
+            painter.setPen(QColor(colours.on_accent if self.isEnabled() else colours.muted))
             place = self.rect().adjusted(M, 0, -M, 0)
             painter.drawText(
                 place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._key
@@ -49,7 +50,7 @@ class GeneratePanel(QWidget):
         self.setProperty("role", "panel")
         key = actions.key(ActionName.GENERATE)
         self.generate = GenerateButton(theme, self.tr("Generate"), key)
-        self.status = plain_label("", "caption")
+        self.status = plain_label("", "caption", wrap=True)
         self.cancel = QPushButton(self.tr("Cancel"))
         self.cancel.setToolTip(actions.key(ActionName.CANCEL))
         self.cancel_all = QPushButton(self.tr("Cancel all"))
@@ -86,6 +87,12 @@ class GeneratePanel(QWidget):
             session.engine_state_changed,
         ):
             signal.connect(self._on_change)
+        for signal in (
+            session.obstacle.found_changed,
+            session.generation.seed_changed,
+            session.generation.seed_locked_changed,
+        ):
+            signal.connect(self._refresh)
         session.progress.changed.connect(self._on_progress)
 
     def _on_change(self) -> None:
@@ -99,10 +106,21 @@ class GeneratePanel(QWidget):
 
     def _refresh(self) -> None:
         running, waiting = self._session.queue.running, self._session.waiting
-        self.status.setText(self._words(running is not None, waiting))
+        obstacle = self._session.obstacle.found
+        words = self._words(running is not None, waiting)
+        self.status.setText(words if obstacle is None else breakable(obstacle.message))
+        self.status.setToolTip("" if obstacle is None else words)
+        self.generate.setEnabled(obstacle is None)
+        self.generate.setText(self._generate_words())
         under_way = waiting + (running is not None)
         self.cancel.setVisible(running is not None or waiting == 1)
         self.cancel_all.setVisible(under_way > 1)
+
+    def _generate_words(self) -> str:
+        form = self._session.generation
+        if form.seed_locked and form.seed is not None:
+            return self.tr("Generate · same seed")
+        return self.tr("Generate")
 
     def _words(self, running: bool, waiting: int) -> str:
         if running and self._session.progress.stopping:

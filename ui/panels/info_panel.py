@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.session import Session
 from engine.api.values import Phase
-from ui.actions import ActionName, Actions
+from ui.actions import REUSING, ActionName, Actions
 from ui.labels import duration, phase_label, settings_summary, size_label, step_duration
 from ui.pictures import ReadPicture
 from ui.theme.metrics import M, S
@@ -27,7 +27,8 @@ _BUTTONS = (
 )
 
 
-_OF_A_PICTURE = (ActionName.USE_SETTINGS, ActionName.START_FROM, ActionName.COPY_PATH)
+_USE = ActionName.USE_SETTINGS
+_OF_A_PICTURE = (*REUSING, ActionName.START_FROM, ActionName.COPY_PATH)
 
 
 class InfoPanel(QWidget):
@@ -47,14 +48,19 @@ class InfoPanel(QWidget):
         self.detail = ElidedLabel("caption")
         self.watch = QPushButton(self.tr("Show what is being made"))
         self.use = QPushButton(self.tr("Use settings"))
-        self.use.setToolTip(actions.key(ActionName.USE_SETTINGS))
+        self.use.setToolTip(f"{actions[_USE].text()} ({actions.key(_USE)})")
+        self.reuse = IconButton(theme, "chevron", self.tr("What to use of it…"))
+        self.menu = QMenu(self)
+        for name in REUSING:
+            self.menu.addAction(actions[name])
         self.start = QPushButton(self.tr("Start from this"))
         self.start.setToolTip(actions.key(ActionName.START_FROM))
         self.buttons = [self._button(theme, name, icon) for name, icon in _BUTTONS]
         self._lay_out()
         self._tick = QTimer(self, interval=_TICK_MS)
         self._tick.timeout.connect(self._refresh)
-        self.use.clicked.connect(actions[ActionName.USE_SETTINGS].trigger)
+        self.use.clicked.connect(actions[_USE].trigger)
+        self.reuse.clicked.connect(self._show_menu)
         self.start.clicked.connect(actions[ActionName.START_FROM].trigger)
         self.watch.clicked.connect(session.view.follow)
         session.progress.changed.connect(self._refresh)
@@ -76,7 +82,7 @@ class InfoPanel(QWidget):
         row.setContentsMargins(M, S, S, S)
         row.setSpacing(S)
         row.addLayout(words, 1)
-        for button in (self.watch, self.use, self.start, *self.buttons):
+        for button in (self.watch, self.use, self.reuse, self.start, *self.buttons):
             row.addWidget(button)
         row.addStrut(40)
         column = QVBoxLayout(self)
@@ -91,6 +97,9 @@ class InfoPanel(QWidget):
         button.set_name(action.text(), self._actions.key(name))
         button.clicked.connect(action.trigger)
         return button
+
+    def _show_menu(self) -> None:
+        self.menu.popup(self.reuse.mapToGlobal(self.reuse.rect().bottomLeft()))
 
     def _refresh(self) -> None:
         progress, view = self._session.progress, self._session.view
@@ -113,7 +122,7 @@ class InfoPanel(QWidget):
             )
         has_picture = view.path is not None and not live
         self.watch.setVisible(running and not view.live)
-        for button in (self.use, self.start, *self.buttons):
+        for button in (self.use, self.reuse, self.start, *self.buttons):
             button.setVisible(has_picture)
         for name in (*_OF_A_PICTURE, *(n for n, _ in _BUTTONS)):
             self._actions[name].setEnabled(has_picture)

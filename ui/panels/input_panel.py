@@ -124,7 +124,7 @@ class InputPanel(QWidget):
         state = self._state
         self.choose.clicked.connect(actions[ActionName.OPEN_START].trigger)
         self.paint.clicked.connect(self.edit_mask)
-        self.drop.clicked.connect(state.start_anew)
+        self.drop.clicked.connect(self._session.changes.start_anew)
         self.strength.edited.connect(self._on_strength)
         self.likeness.edited.connect(self._on_likeness)
         state.inputs_changed.connect(self._on_inputs)
@@ -191,7 +191,7 @@ class InputPanel(QWidget):
         if picture.image.isNull():
             self._tell_unreadable(picture.path)
         else:
-            self._state.start_from(picture.path, picture.width, picture.height)
+            self._session.changes.start_from(picture.path, picture.width, picture.height)
 
     def _on_opened(self, picture: ReadPicture) -> None:
         self.paint.setEnabled(True)

@@ -29,7 +29,7 @@ class NoticePanel(QWidget):
         super().__init__()
         self._session, self._actions = session, actions
         # The notice whose button asked for a choice last.
-        self._asking: int | None = None
+        self._asking: Notice | None = None
         self.engine_bar = NoticeBar(theme)
         self.engine_bar.dismiss.hide()
         self._force_stop = self.engine_bar.add_button(self.tr("Force stop"))
@@ -118,6 +118,8 @@ class NoticePanel(QWidget):
             NoticeAction.CHOOSE_CHECKPOINT: self.tr("Choose a model…"),
             NoticeAction.CHOOSE_START_PICTURE: self.tr("Choose a picture…"),
             NoticeAction.CHECK_DEVICES: self.tr("Check the hardware again"),
+            NoticeAction.UNDO_CHANGE: self.tr("Undo"),
+            NoticeAction.MAKE_AGAIN: self.tr("Make it again"),
             NoticeAction.UNDO_TRASH: self.tr("Put back"),
             NoticeAction.CANCEL_ALL: self.tr("Cancel all"),
         }[action]
@@ -125,7 +127,7 @@ class NoticePanel(QWidget):
     def _on_dismiss(self) -> None:
         notice = self._notice()
         if notice is not None:
-            self._session.notices.dismiss(notice.number)
+            self._session.dismiss(notice)
 
     def _on_remedy(self, action: NoticeAction) -> None:
         notice = self._notice()
@@ -135,7 +137,7 @@ class NoticePanel(QWidget):
             self._choose_folder(notice)
         elif action in _CHOSEN_BY:
             # What was said stays until something is chosen.
-            self._asking = notice.number
+            self._asking = notice
             self._actions[_CHOSEN_BY[action]].trigger()
         else:
             self._session.act(notice, action)
@@ -149,7 +151,7 @@ class NoticePanel(QWidget):
     def _on_chosen(self, *_: object) -> None:
         """What a notice asked for was chosen, perhaps a moment later: a file had to be read."""
         if self._asking is not None:
-            self._session.notices.dismiss(self._asking)
+            self._session.dismiss(self._asking)
             self._asking = None
 
     def _on_copy_report(self) -> None:

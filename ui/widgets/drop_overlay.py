@@ -20,13 +20,17 @@ Offer = tuple[str, str]
 
 
 class DropOverlay(QWidget):
-    """Veils its parent and says what a drop would do; the drop itself goes to the parent."""
+    """Veils its parent and says what a drop would do on which card; elsewhere it does nothing.
+
+    The drop itself goes to the parent.
+    """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._covered = parent
         self.cards: list[QFrame] = []
+        self._offers: Sequence[Offer] = ()
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(L, L, L, L)
@@ -42,6 +46,9 @@ class DropOverlay(QWidget):
 
     def appear(self, offers: Sequence[Offer]) -> None:
         """Show above everything what can be done, side by side."""
+        if self.isVisible() and offers == self._offers:
+            return
+        self._offers = offers
         for card in self.cards:
             card.deleteLater()
         while self._row.takeAt(0):
@@ -52,21 +59,25 @@ class DropOverlay(QWidget):
             self._row.addWidget(card, 8, Qt.AlignmentFlag.AlignVCenter)
         self._row.addStretch(1)
         self.setGeometry(self._covered.rect())
-        self.point_at(None)
         self.raise_()
         self.show()
+        # So that the cards are where a drop is looked for.
+        self._row.activate()
+        self.point_at(None)
 
-    def chosen(self, place: QPoint) -> int:
-        """Which of the offers a drop here takes."""
-        return min(max(place.x(), 0) * len(self.cards) // max(1, self.width()), len(self.cards) - 1)
+    def chosen(self, place: QPoint) -> int | None:
+        """Which of the offers a drop here takes; None beside the cards."""
+        at = (index for index, card in enumerate(self.cards) if card.geometry().contains(place))
+        return next(at, None) if self.isVisible() else None
 
     def point_at(self, place: QPoint | None) -> None:
-        """Mark the offer that a drop here would take, where there is a choice."""
-        chosen = 0 if place is None else self.chosen(place)
+        """Mark the offer that a drop here would take."""
+        chosen = None if place is None else self.chosen(place)
         for index, card in enumerate(self.cards):
-            is_taken = len(self.cards) == 1 or (place is not None and index == chosen)
-            card.setProperty("role", "drop" if is_taken else "offer")
-            card.style().polish(card)
+            role = "drop" if index == chosen else "offer"
+            if card.property("role") != role:
+                card.setProperty("role", role)
+                card.style().polish(card)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the veil."""

@@ -26,6 +26,8 @@ class RealWindow:
 
     def __init__(self, folder: Path, display: str, files: Sequence[str] = ()) -> None:
         self.paths = folders_in(folder)
+        # Where a drag is.
+        self._at: Point = (0, 0)
         self._variables = {**os.environ, "DISPLAY": display}
         # Another's look, screen or display server.
         for name in ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY", "QT_SCALE_FACTOR"):
@@ -112,12 +114,17 @@ class RealWindow:
     def drag(self, start: str | Point, *stops: Point) -> None:
         """Press, and move by way of these places in steps, as a hand does; `let_go` drops."""
         self.press(start)
-        x, y = self.place(start) if isinstance(start, str) else start
+        self._at = self.place(start) if isinstance(start, str) else start
+        self.drag_on(*stops)
+
+    def drag_on(self, *stops: Point) -> None:
+        """Go on with a drag."""
         for end_x, end_y in stops:
-            steps = max(abs(end_x - x), abs(end_y - y)) // 8 + 1
+            x, y = self._at
+            steps = max(abs(end_x - x), abs(end_y - y)) // 14 + 1
             for step in range(1, steps + 1):
                 self.point_at((x + (end_x - x) * step // steps, y + (end_y - y) * step // steps))
-            x, y = end_x, end_y
+            self._at = end_x, end_y
 
     def key(self, *keys: str) -> None:
         """Press keys one after another, by X's names: Escape, ctrl+e, alt+F4."""
@@ -145,14 +152,17 @@ class RealWindow:
         self.ask("QtCore.QTimer.singleShot(0, window.close)")
         return self._end()
 
-    def kill(self) -> None:
-        """End the process at once, as `kill -9` does."""
+    def kill(self) -> int:
+        """End the process at once, as `kill -9` does; the exit status."""
         self._process.kill()
-        self._end()
+        return self._end()
 
     def _end(self) -> int:
-        self._process.communicate(timeout=_PATIENCE_S)
-        return self._process.returncode
+        if self._process.returncode is None:
+            self._process.communicate(timeout=_PATIENCE_S)
+        status = self._process.returncode
+        assert status is not None
+        return status
 
     def _xdotool(self, *arguments: str) -> None:
         subprocess.run(["xdotool", *arguments], env=self._variables, check=True)

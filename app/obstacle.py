@@ -1,0 +1,109 @@
+"""Why a picture cannot be made as the form stands, as far as that is known without trying."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.background import Background
+from app.checkpoint_store import CheckpointStore
+from app.field import Field
+from app.generation import GenerationState
+from engine.api.values import ErrorCode, ErrorInfo, InputRole
+
+# What is wrong with the file itself; all else may be of the moment.
+_BROKEN = frozenset(
+    {
+        ErrorCode.CHECKPOINT_NOT_FOUND,
+        ErrorCode.CHECKPOINT_UNREADABLE,
+        ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
+        ErrorCode.CHECKPOINT_TRUNCATED,
+        ErrorCode.CHECKPOINT_CORRUPT,
+        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+        ErrorCode.CHECKPOINT_INCOMPLETE,
+        ErrorCode.CHECKPOINT_MISMATCH,
+    }
+)
+
+
+class ObstacleState(QObject):
+    """Follows the checkpoint and the pictures that the next one starts from."""
+
+    found_changed = Signal(object)
+
+    # What every try would end with, None where nothing is known to.
+    found = Field[ErrorInfo | None](None)
+
+    def __init__(
+        self,
+        form: GenerationState,
+        checkpoints: CheckpointStore,
+        background: Background,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._form, self._checkpoints, self._background = form, checkpoints, background
+        # Pictures that are not there.
+        self._gone: frozenset[str] = frozenset()
+        form.checkpoint_changed.connect(self._refresh)
+        form.inputs_changed.connect(self.look_again)
+        checkpoints.looked.connect(self._refresh)
+
+    def look_again(self) -> None:
+        """See whether the pictures are there, off this thread."""
+        paths = [image.path for image in self._form.inputs]
+        if paths:
+            self._background.run(lambda: _gone(paths), self._on_gone)
+        else:
+            self._on_gone(frozenset())
+
+    def _on_gone(self, gone: frozenset[str]) -> None:
+        self._gone = gone
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.found = self._of_checkpoint() or self._of_pictures()
+
+    def _of_checkpoint(self) -> ErrorInfo | None:
+        answer = self._checkpoints.answer(self._form.checkpoint)
+        if isinstance(answer, ErrorInfo):
+            return answer if answer.code in _BROKEN else None
+        if answer is None or not answer.missing:
+            return None
+        labels = {gap.component: gap.label for gap in answer.gaps}
+        parts = ", ".join(labels.get(part, part) for part in answer.missing)
+        return ErrorInfo(
+            ErrorCode.CHECKPOINT_INCOMPLETE,
+            self.tr("{name} lacks a part: {parts}.").format(
+                name=self._form.checkpoint.name[:80], parts=parts
+            ),
+            self.tr("Choose a file for it."),
+        )
+
+    def _of_pictures(self) -> ErrorInfo | None:
+        gone = next((image for image in self._form.inputs if image.path in self._gone), None)
+        if gone is None:
+            return None
+        is_mask = gone.role is InputRole.MASK
+        name = Path(gone.path).name[:80]
+        return ErrorInfo(
+            ErrorCode.INPUT_IMAGE_UNREADABLE,
+            self.tr("The mask of the start picture is gone.")
+            if is_mask
+            else self.tr("The start picture {name} is gone.").format(name=name),
+            self.tr("Paint it anew, or remove the start picture.")
+            if is_mask
+            else self.tr("Choose it again, or remove it."),
+        )
+
+
+def _gone(paths: Sequence[str]) -> frozenset[str]:
+    return frozenset(path for path in paths if not _is_file(path))
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    # A folder that may not be looked into, or a name that no file system takes.
+    except (OSError, ValueError):
+        return False

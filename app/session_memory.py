@@ -1,0 +1,121 @@
+"""Writes down what is in the window as it changes, and puts it back at the next start."""
+
+import logging
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.background import Background
+from app.checkpoint_store import CheckpointStore
+from app.generation import GenerationState
+from app.last_session import FILE, LastSession, WindowPlace, encode, read_last_session
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.durable import FULL, replace_file
+
+# What is typed within this time is written at once, and no more than this is lost.
+_SOON_MS = 500
+# Of checkpoints that were opened where they lie, those that are offered at the next start.
+_MOST_OPENED = 50
+
+_log = logging.getLogger(__name__)
+
+
+class SessionMemory(QObject):
+    """Writes down what is going on soon after it changes, on a thread of its own."""
+
+    # ErrorInfo: it cannot be written; once, until it can.
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        folder: Path,
+        form: GenerationState,
+        checkpoints: CheckpointStore,
+        parent: QObject | None = None,
+    ) -> None:
+        """Put back what was there the last time; `problem` says what is wrong with its file."""
+        super().__init__(parent)
+        self._path = folder / FILE
+        self._form, self._checkpoints = form, checkpoints
+        last, self.problem = read_last_session(folder)
+        # Where the window is; None where it has not been shown yet.
+        self.place = last.place if last is not None else None
+        if last is not None:
+            self._restore(last)
+        form.form_changed.connect(self.changed)
+        # One thread: the last that is written is the last that was.
+        self._background = Background(1, self)
+        self._writing = self._failing = False
+        self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
+        self._soon.timeout.connect(self._write_soon)
+
+    def changed(self) -> None:
+        """Something is otherwise than it was written down."""
+        # Not begun anew by each key: who types for a minute is not to lose a minute.
+        if not self._soon.isActive():
+            self._soon.start()
+
+    def keep_place(self, place: WindowPlace) -> None:
+        """The window is elsewhere, or of another size."""
+        self.place = place
+        self.changed()
+
+    def close(self) -> None:
+        """Write down how it was left. Blocks for the disk."""
+        # What waits for its thread is not begun any more.
+        pending = self._soon.isActive() or self._writing
+        self._soon.stop()
+        self._background.close()
+        if pending:
+            self._write(self._as_it_is())
+
+    def _write_soon(self) -> None:
+        if self._writing:
+            self.changed()
+            return
+        self._writing = True
+        last = self._as_it_is()
+        self._background.run(lambda: self._write(last), self._on_written)
+
+    def _write(self, last: LastSession) -> ErrorInfo | None:
+        try:
+            replace_file(self._path, encode(last), durable=True)
+        except (OSError, UnicodeEncodeError) as error:
+            _log.warning("the form cannot be kept: %s", error)
+            return _unwritable(error)
+        return None
+
+    def _on_written(self, problem: ErrorInfo | None) -> None:
+        self._writing = False
+        if problem is not None and not self._failing:
+            self.failed.emit(problem)
+        self._failing = problem is not None
+
+    def _restore(self, last: LastSession) -> None:
+        form, checkpoints = self._form, self._checkpoints
+        for path in last.opened:
+            checkpoints.add(path)
+        form.put(last.form)
+        if form.checkpoint == Path():
+            form.checkpoint = checkpoints.starter
+        checkpoints.chosen = form.checkpoint
+        checkpoints.add(form.checkpoint)
+
+    def _as_it_is(self) -> LastSession:
+        form = self._form.form
+        if self._form.checkpoint == self._checkpoints.starter:
+            # It lies where Safelight is installed, which may be elsewhere the next time.
+            form = msgspec.structs.replace(form, checkpoint=Path())
+        opened = self._checkpoints.opened[-_MOST_OPENED:]
+        return LastSession(form=form, opened=opened, place=self.place)
+
+
+def _unwritable(error: OSError | UnicodeEncodeError) -> ErrorInfo:
+    is_full = isinstance(error, OSError) and error.errno in FULL
+    return ErrorInfo(
+        ErrorCode.DISK_FULL if is_full else ErrorCode.OUTPUT_NOT_WRITABLE,
+        "What is in the window cannot be kept for the next start.",
+        "Make room on the disk." if is_full else "See that Safelight's own folder can be written.",
+        str(error),
+    )

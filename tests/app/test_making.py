@@ -1,0 +1,144 @@
+"""A picture that exists is said and not made twice; what is wanted all the same is made."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.jobs import JobState
+from app.notices import Notice
+from app.remedies import NoticeAction
+from tests.app.fake_engine import Plan
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK, fake_command
+
+Stage = Callable[..., Staged]
+
+
+@pytest.fixture
+def stage(tmp_path: Path, qtbot: QtBot) -> Iterator[Stage]:
+    made: list[Staged] = []
+
+    def make(plan: Plan | None = Plan()) -> Staged:  # noqa: B008 (immutable)
+        command = fake_command(plan) if plan else None
+        made.append(Staged(tmp_path, qtbot, command, QUICK if plan else None))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.end()
+
+
+def repeats_told(staged: Staged) -> list[Notice]:
+    notices = staged.session.notices.notices
+    return [notice for notice in notices if NoticeAction.MAKE_AGAIN in notice.actions]
+
+
+def lock(staged: Staged, seed: int = 5) -> None:
+    form = staged.session.generation
+    form.seed, form.seed_locked = seed, True
+
+
+def test_pressing_twice_with_a_kept_seed_makes_one_picture(stage: Stage) -> None:
+    staged = stage(Plan(steps=10_000, step_seconds=0.01)).start()
+    lock(staged)
+    staged.session.generate()
+    staged.session.generate()
+    staged.wait(lambda: bool(repeats_told(staged)))
+    assert len(staged.queue.jobs) == 1
+    staged.session.cancel()
+    staged.wait_for_jobs(1)
+
+
+def test_who_insists_has_it_made_again(stage: Stage) -> None:
+    staged = stage().start()
+    lock(staged)
+    staged.session.generate()
+    staged.wait_for_jobs(1)
+    staged.session.generate()
+    staged.wait(lambda: bool(repeats_told(staged)))
+    assert len(staged.queue.jobs) == 1
+    staged.session.act(repeats_told(staged)[0], NoticeAction.MAKE_AGAIN)
+    assert [job.state for job in staged.wait_for_jobs(2)] == [JobState.DONE] * 2
+
+
+def test_other_settings_with_the_same_seed_are_made(stage: Stage) -> None:
+    staged = stage().start()
+    lock(staged)
+    staged.session.generate()
+    staged.wait_for_jobs(1)
+    staged.session.generation.prompt = "another"
+    staged.session.generate()
+    staged.wait_for_jobs(2)
+    assert repeats_told(staged) == []
+
+
+def test_of_a_batch_only_what_is_not_there_is_made(stage: Stage) -> None:
+    staged = stage().start()
+    lock(staged, 6)
+    staged.session.generate()
+    staged.wait_for_jobs(1)
+    lock(staged, 5)
+    staged.session.generation.count = 3
+    staged.session.generate()
+    jobs = staged.wait_for_jobs(3)
+    assert [job.request.seed for job in jobs] == [6, 5, 7]
+    assert len(repeats_told(staged)) == 1
+
+
+def test_a_failed_picture_may_be_asked_for_again(stage: Stage) -> None:
+    staged = stage(Plan(dies_in_jobs=True, status=3))
+    staged.session.start()
+    lock(staged)
+    staged.session.generate()
+    assert staged.wait_for_jobs(1)[0].state is JobState.FAILED
+    staged.session.generate()
+    staged.wait(lambda: len(staged.queue.jobs) == 2)
+    assert repeats_told(staged) == []
+
+
+def test_a_picture_in_the_trash_may_be_made_again(stage: Stage) -> None:
+    staged = stage().start()
+    lock(staged)
+    staged.session.generate()
+    (job,) = staged.wait_for_jobs(1)
+    Path(job.images[0]).unlink()
+    staged.session.generate()
+    staged.wait_for_jobs(2)
+
+
+def test_what_is_cancelled_while_it_is_looked_for_is_not_made(stage: Stage) -> None:
+    staged = stage().start()
+    lock(staged)
+    staged.session.generate()
+    staged.session.cancel()
+    lock(staged, 8)
+    staged.session.generate()
+    (job,) = staged.wait_for_jobs(1)
+    assert job.request.seed == 8
+
+
+def test_a_picture_of_an_earlier_session_is_known_by_its_record(stage: Stage) -> None:
+    first = stage(None).start()
+    form = first.session.generation
+    form.steps = 1
+    first.wait(lambda: first.session.checkpoints.answer(form.checkpoint) is not None)
+    lock(first, 7)
+    first.session.generate()
+    (job,) = first.wait_for_jobs(1)
+    assert job.state is JobState.DONE
+    first.end()
+    again = stage(None).start()
+    again.wait(lambda: len(again.session.gallery) == 1)
+    store = again.session.checkpoints
+    again.wait(lambda: store.answer(again.session.generation.checkpoint) is not None)
+    assert again.session.generation.seed_locked
+    again.session.generate()
+    again.wait(lambda: bool(repeats_told(again)))
+    assert Path(job.images[0]).name in repeats_told(again)[0].message
+    assert again.queue.jobs == ()
+    # Whichever value is another one, it is another picture.
+    again.session.generation.steps = 2
+    again.session.generate()
+    assert again.wait_for_jobs(1)[0].state is JobState.DONE

@@ -1,0 +1,75 @@
+"""Why a picture cannot be made is known before it is tried, and forgotten when it is mended."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from pytestqt.qtbot import QtBot
+
+from app.remedies import NoticeAction
+from engine.api.values import ErrorCode
+from tests.app.sessions import Staged
+
+
+@pytest.fixture
+def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
+    one = Staged(tmp_path, qtbot, None).start()
+    yield one
+    one.end()
+
+
+def test_a_broken_checkpoint_makes_no_job_until_it_is_mended(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session = staged.session
+    page = tmp_path / "mix.safetensors"
+    page.write_bytes(b"<!DOCTYPE html><html>Please log in</html>")
+    session.open_checkpoint(page)
+    staged.wait(lambda: session.obstacle.found is not None)
+    session.generate()
+    assert session.queue.jobs == ()
+    assert session.notices.notices[-1].error == session.obstacle.found
+    session.generation.checkpoint = session.checkpoints.starter
+    assert session.obstacle.found is None
+
+
+def test_a_checkpoint_that_goes_is_kept_by_name_and_comes_back(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session, store = staged.session, staged.session.checkpoints
+    mine = staged.paths.models / "sub" / "mine"
+    shutil.copytree(store.starter, mine)
+    session.generation.checkpoint = mine
+    store.refresh()
+    staged.wait(lambda: store.answer(mine) is not None)
+    assert session.obstacle.found is None
+    mine.rename(tmp_path / "elsewhere")
+    session.look_again()
+    staged.wait(lambda: session.obstacle.found is not None)
+    assert session.obstacle.found is not None
+    assert session.obstacle.found.code is ErrorCode.CHECKPOINT_NOT_FOUND
+    entry = store.entry_for(mine)
+    assert entry is not None
+    assert entry.name == "sub/mine"
+    assert store.is_gone(mine)
+    (tmp_path / "elsewhere").rename(mine)
+    session.look_again()
+    staged.wait(lambda: session.obstacle.found is None)
+    assert not store.is_gone(mine)
+
+
+def test_a_start_picture_that_goes_is_said_before_the_press(staged: Staged, tmp_path: Path) -> None:
+    session = staged.session
+    photo = tmp_path / "photo.png"
+    Image.new("RGB", (64, 64)).save(photo)
+    session.changes.start_from(str(photo), 64, 64)
+    photo.unlink()
+    session.look_again()
+    staged.wait(lambda: session.obstacle.found is not None)
+    assert session.obstacle.found is not None
+    assert "photo.png" in session.obstacle.found.message
+    notice = session.notices.notices[-1]
+    session.act(notice, NoticeAction.UNDO_CHANGE)
+    staged.wait(lambda: session.obstacle.found is None)

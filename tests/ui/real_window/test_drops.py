@@ -1,0 +1,80 @@
+"""A drag that is a slip does nothing; a drop does what its card says."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from engine.metadata.png import insert_text_chunks
+from engine.metadata.record import record_chunks
+from tests.metadata.records import PLAIN
+from tests.ui.real_window.person import Point, RealWindow
+
+UNDO = "window.notices.remedies['undo_change']"
+PROMPT = "what I was writing"
+
+
+@pytest.fixture
+def thumbnail(real_window: RealWindow, tmp_path: Path) -> Point:
+    """A picture in the strip, and a prompt in the form; where on the screen the picture is."""
+    folder = real_window.paths.output
+    folder.mkdir(exist_ok=True)
+    plain = tmp_path / "plain.png"
+    Image.new("RGB", (256, 256), "teal").save(plain)
+    chunks = record_chunks(PLAIN)
+    (folder / "one.png").write_bytes(insert_text_chunks(plain.read_bytes(), chunks))
+    real_window.ask("session.gallery.refresh()")
+    real_window.wait_for("window.strip.pictures.rowCount() == 1")
+    real_window.ask(f"setattr(state, 'prompt', {PROMPT!r})")
+    rect = "window.strip.visualRect(window.strip.pictures.index(0))"
+    x, y = real_window.ask(f"window.strip.viewport().mapToGlobal({rect}.center()).toTuple()")
+    return x, y
+
+
+def test_a_slip_on_a_thumbnail_leaves_the_form_as_it_is(
+    real_window: RealWindow, thumbnail: Point
+) -> None:
+    x, y = thumbnail
+    before = real_window.ask("state.build_request()")
+    real_window.drag(thumbnail, (x + 14, y + 2), (x + 28, y + 3))
+    real_window.let_go()
+    # Whatever comes of it has come when the strip answers the mouse again.
+    real_window.click(thumbnail)
+    real_window.wait_for("session.view.path")
+    real_window.wait_for("session.background._pool.waitForDone()")
+    assert real_window.ask("state.build_request()") == before
+    assert not real_window.ask("window.overlay.isVisible()")
+
+
+@pytest.mark.parametrize("ended_by", ["outside", "Escape"])
+def test_a_drag_over_the_window_that_is_given_up_does_nothing(
+    real_window: RealWindow, thumbnail: Point, ended_by: str
+) -> None:
+    before = real_window.ask("state.build_request()")
+    card = real_window.place("window")
+    outside = (card[0], card[1] - 200)
+    real_window.drag(thumbnail, (thumbnail[0], thumbnail[1] - 200), card, outside)
+    real_window.wait_for("window.overlay.isVisible()")
+    if ended_by == "Escape":
+        real_window.drag_on(card)
+        real_window.key("Escape")
+    real_window.let_go()
+    real_window.wait_for("not window.overlay.isVisible()")
+    real_window.wait_for("session.background._pool.waitForDone()")
+    assert real_window.ask("state.build_request()") == before
+
+
+def test_a_picture_of_the_strip_can_be_started_from_and_that_undone(
+    real_window: RealWindow, thumbnail: Point
+) -> None:
+    before = real_window.ask("state.build_request()")
+    card = real_window.place("window")
+    real_window.drag(thumbnail, (thumbnail[0], thumbnail[1] - 200), card)
+    real_window.wait_for("len(window.overlay.cards) == 1 and window.overlay.isVisible()")
+    real_window.let_go()
+    real_window.wait_for("len(state.inputs) == 1")
+    assert real_window.ask("state.prompt") == PROMPT
+    real_window.wait_for(f"{UNDO}.isVisible()")
+    real_window.click(UNDO)
+    real_window.wait_for("not state.inputs")
+    assert real_window.ask("state.build_request()") == before

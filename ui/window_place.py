@@ -1,0 +1,91 @@
+"""Where the window is on the desktop: kept, and put back where there is a screen for it."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QMargins, QRect, QSize, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QStyle, QWidget
+
+from app.last_session import WindowPlace
+
+_SIZE = QSize(1280, 832)
+# What a frame takes at its sides, where nobody knows yet; its title is asked of the style.
+_EDGE = 2
+
+
+def guessed_frame(widget: QWidget) -> QMargins:
+    """What a window's frame may take around it, before it has one."""
+    title = widget.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight)
+    return QMargins(_EDGE, title, _EDGE, _EDGE)
+
+
+def real_frame(widget: QWidget) -> QMargins:
+    """What the frame of a window that is shown takes around it."""
+    inner, outer = widget.geometry(), widget.frameGeometry()
+    return QMargins(
+        inner.left() - outer.left(),
+        inner.top() - outer.top(),
+        outer.right() - inner.right(),
+        outer.bottom() - inner.bottom(),
+    )
+
+
+def fitted(wanted: QRect, rooms: Sequence[QRect], frame: QMargins) -> QRect:
+    """A window's place, without its frame, so that all of it is in one of the rooms.
+
+    That is the one it is most in, else the first.
+    """
+
+    def shared(room: QRect) -> int:
+        common = room.intersected(wanted)
+        return max(common.width(), 0) * max(common.height(), 0)
+
+    room = max(rooms, key=shared).marginsRemoved(frame)
+    place = QRect(wanted.topLeft(), wanted.size().boundedTo(room.size()))
+    place.moveLeft(min(max(place.left(), room.left()), room.right() - place.width() + 1))
+    place.moveTop(min(max(place.top(), room.top()), room.bottom() - place.height() + 1))
+    return place
+
+
+def room_for(widget: QWidget) -> QSize:
+    """The most that a window above this one can have of its screen, without its frame."""
+    return widget.screen().availableGeometry().marginsRemoved(guessed_frame(widget)).size()
+
+
+def put(window: QWidget, place: WindowPlace | None) -> None:
+    """Put a window that is not shown yet where it was; without a place, in the middle."""
+    screen = QGuiApplication.primaryScreen().availableGeometry()
+    wanted = QRect(screen.topLeft(), _SIZE)
+    wanted.moveCenter(screen.center())
+    if place is not None:
+        wanted = QRect(place.x, place.y, place.width, place.height)
+    window.setGeometry(fitted(wanted, _rooms(), guessed_frame(window)))
+    if place is not None and place.maximized:
+        window.setWindowState(window.windowState() | Qt.WindowState.WindowMaximized)
+
+
+def fit(window: QWidget) -> None:
+    """Bring a window that is shown into its screen with the frame that it really has."""
+    if window.isMaximized() or window.isFullScreen():
+        return
+    now = fitted(window.geometry(), _rooms(), real_frame(window))
+    if now != window.geometry():
+        window.setGeometry(now)
+
+
+def place_of(window: QWidget) -> WindowPlace:
+    """Where it is now."""
+    inner = window.normalGeometry() if window.isMaximized() else window.geometry()
+    return WindowPlace(
+        x=inner.x(),
+        y=inner.y(),
+        width=inner.width(),
+        height=inner.height(),
+        maximized=window.isMaximized(),
+    )
+
+
+def _rooms() -> list[QRect]:
+    primary = QGuiApplication.primaryScreen()
+    screens = [primary, *(one for one in QGuiApplication.screens() if one is not primary)]
+    return [screen.availableGeometry() for screen in screens]
