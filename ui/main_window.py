@@ -187,7 +187,7 @@ class MainWindow(QMainWindow):
     def offers(self, file: Path) -> list[Offer]:
         """What a drop of a file could do."""
         if not is_picture(file):
-            return [(self.tr("Use this checkpoint"), self.tr("It is used where it lies."))]
+            return [(self.tr("Use this model"), self.tr("It is used where it lies."))]
         return [
             (
                 self.tr("Use its settings"),
@@ -199,10 +199,10 @@ class MainWindow(QMainWindow):
     def _open(self) -> None:
         name, _ = QFileDialog.getOpenFileName(
             self,
-            self.tr("Open a checkpoint or a picture"),
+            self.tr("Open a model or a picture"),
             str(self.session.checkpoints.models),
             self.tr(
-                "Checkpoints and pictures (*.safetensors *.ckpt *.png *.jpg *.jpeg *.webp)"
+                "Models and pictures (*.safetensors *.ckpt *.png *.jpg *.jpeg *.webp)"
                 ";;All files (*)"
             ),
         )

@@ -42,7 +42,7 @@ class MaskDialog(QDialog):
         self._size = QSize(picture.width, picture.height)
         self._session, self._state = session, session.generation
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Paint only a part"))
+        self.setWindowTitle(self.tr("Redraw a part (mask)"))
         self.resize(*_SIZE)
         self.canvas = MaskCanvas(theme, picture.image)
         self.erase = IconButton(theme, "eraser", self.tr("Erase (E)"), checkable=True)
@@ -74,7 +74,7 @@ class MaskDialog(QDialog):
         buttons.addStretch()
         buttons.addWidget(self.cancel)
         buttons.addWidget(self.use)
-        about = self.tr("What you paint is drawn anew, the rest stays. Nothing painted: all of it.")
+        about = self.tr("Paint over what should change. Leave it empty to redraw everything.")
         words = plain_label(about, "caption", wrap=True)
         words.setContentsMargins(L, 0, L, 0)
         column = QVBoxLayout(self)

@@ -45,7 +45,7 @@ class InfoPanel(QWidget):
         self.bar.setAccessibleName(self.tr("Progress"))
         self.title = ElidedLabel()
         self.detail = ElidedLabel("caption")
-        self.watch = QPushButton(self.tr("Show what is being made"))
+        self.watch = QPushButton(self.tr("Follow live"))
         self.use = QPushButton(self.tr("Use settings"))
         self.use.setToolTip(actions.key(ActionName.USE_SETTINGS))
         self.start = QPushButton(self.tr("Start from this"))
