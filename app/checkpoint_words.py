@@ -69,7 +69,7 @@ class CheckpointMemory:
 def _unreadable(aside: Path | None, error: Exception) -> ErrorInfo:
     return ErrorInfo(
         ErrorCode.SESSION_UNREADABLE,
-        "What you said of checkpoints cannot be read; they are taken for what their files say.",
+        "What you said of models cannot be read; they are taken for what their files say.",
         f"The file was kept as {aside}." if aside else "",
         str(error),
     )

@@ -11,21 +11,21 @@ from engine.api.values import ErrorCode, ErrorInfo
 _DETAIL_LINES = 20
 
 _REPORT = "If it happens again, the log says what the engine wrote last."
-_MEMORY = "Perhaps memory ran out: try a smaller size, or close other programs."
+_MEMORY = "Probably memory ran out: a smaller picture needs less, and so do fewer other programs."
 _SIGNALS = {
-    "SIGKILL": ("was killed by the system or by another program", _MEMORY),
+    "SIGKILL": ("was ended by the system", _MEMORY),
     "SIGTERM": ("was ended by another program", ""),
     "SIGSEGV": ("crashed inside native code", _REPORT),
     "SIGABRT": ("was aborted by native code", _REPORT),
     "SIGBUS": ("lost a file it was reading", "See that the disk is there and has room."),
-    "SIGILL": ("met an instruction this processor does not have", "Choose another backend."),
+    "SIGILL": ("met an instruction this processor does not have", "Check the hardware again."),
     "SIGFPE": ("divided by zero inside native code", _REPORT),
 }
 # NTSTATUS values, which Windows gives as exit codes.
 _WINDOWS_CODES = {
     0xC0000005: ("crashed inside native code", _REPORT),
     0xC0000017: ("ran out of memory", _MEMORY),
-    0xC000001D: ("met an instruction this processor does not have", "Choose another backend."),
+    0xC000001D: ("met an instruction this processor does not have", "Check the hardware again."),
     0xC00000FD: ("overflowed its stack", _REPORT),
     0xC0000135: ("misses a library", "Install Safelight again."),
     0xC0000374: ("crashed inside native code", _REPORT),

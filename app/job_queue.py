@@ -320,6 +320,11 @@ class JobQueue(QObject):
         self._record(Returned(job=name) if end.requested else Lost(job=name, error=end.error))
 
 
+def batch_of(job_id: str) -> str:
+    """What the ids of jobs that were submitted together have in common."""
+    return job_id.rpartition("-")[0]
+
+
 _APP_ENDED = ErrorInfo(
     ErrorCode.ENGINE_CRASHED,
     "Safelight ended twice while it made this picture.",

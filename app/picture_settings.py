@@ -46,7 +46,7 @@ def read_settings(
         if not is_starter:
             name = Path(wanted).name[:80]
             gone = translate(
-                "settings", "Its checkpoint {name} is not there any more; the chosen one is kept."
+                "settings", "Its model {name} is not there any more; the chosen one is kept."
             )
             remarks.append(gone.format(name=name))
     return PictureSettings(_shortened(request, remarks), tuple(remarks))

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
@@ -162,8 +163,9 @@ class Session(QObject):
         waiting = self.waiting
         if waiting:
             self.notices.tell(
-                self.tr("Pictures were waiting when Safelight closed: {n}.").format(n=waiting),
-                self.tr("They are being made now."),
+                self.tr("Continuing {n} pictures from last time.").format(n=waiting)
+                if waiting > 1
+                else self.tr("Continuing a picture from last time."),
                 actions=(NoticeAction.CANCEL_ALL,),
             )
 
@@ -296,7 +298,9 @@ class Session(QObject):
     def _on_engine_crashed(self, error: ErrorInfo) -> None:
         # Where it is given up, that is told instead.
         if self.client.engine_state is not EngineState.STOPPED:
-            self.notices.tell_error(error)
+            again = self.tr("It was started again.")
+            hint = " ".join(filter(None, (again, error.hint)))
+            self.notices.tell_error(msgspec.structs.replace(error, hint=hint))
 
     def _on_engine_gave_up(self, problem: ErrorInfo) -> None:
         self.engine_problem = problem

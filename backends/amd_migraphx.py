@@ -87,7 +87,7 @@ class MiGraphXBackend(Backend):
         """AMD's adapters, each with the reason where MIGraphX cannot use it. Never raises."""
         adapters = adapters_of(_VENDOR)
         if not adapters:
-            return [self._device(0, "AMD graphics", "there is no graphics processor of AMD's")]
+            return [self._device(0, "AMD graphics", "no AMD graphics card found")]
         missing = _source().missing
         return [
             self._device(i, a.name, a.unusable or _without_support(a.architecture) or missing)

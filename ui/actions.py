@@ -47,9 +47,7 @@ _ENTRIES = {
     ),
     ActionName.CANCEL: _Entry(QT_TRANSLATE_NOOP("Actions", "Cancel"), "Esc"),
     ActionName.CANCEL_ALL: _Entry(QT_TRANSLATE_NOOP("Actions", "Cancel all"), "Shift+Esc"),
-    ActionName.OPEN: _Entry(
-        QT_TRANSLATE_NOOP("Actions", "Open a checkpoint or a picture…"), "Ctrl+O"
-    ),
+    ActionName.OPEN: _Entry(QT_TRANSLATE_NOOP("Actions", "Open a model or a picture…"), "Ctrl+O"),
     ActionName.OPEN_START: _Entry(
         QT_TRANSLATE_NOOP("Actions", "Start from a picture…"), "Ctrl+Shift+O"
     ),

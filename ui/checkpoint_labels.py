@@ -17,7 +17,7 @@ FAMILIES = ("sd1", "sd2", "sdxl", "sdxl_refiner")
 def prediction_label(prediction: PredictionType) -> str:
     """What a denoiser predicts."""
     return {
-        PredictionType.EPSILON: translate("checkpoints", "noise"),
+        PredictionType.EPSILON: translate("checkpoints", "epsilon"),
         PredictionType.V: translate("checkpoints", "v (velocity)"),
         PredictionType.SAMPLE: translate("checkpoints", "the picture"),
         PredictionType.EDM: translate("checkpoints", "as in EDM"),
@@ -49,7 +49,7 @@ def fit_label(fit: FittingFile, models: Path) -> str:
     name = str(near.with_suffix("")) if path.suffix == ".safetensors" else str(near)
     if not fit.family:
         return name
-    of = translate("checkpoints", "{name} (of this {family} checkpoint)")
+    of = translate("checkpoints", "{name} (of this {family} model)")
     return of.format(name=name, family=family_label(fit.family))
 
 
@@ -70,5 +70,5 @@ def prediction_line(info: CheckpointInfo) -> str:
     label = prediction_label(PredictionType(info.prediction))
     if info.prediction_is_stated:
         return label
-    open_ = translate("checkpoints", "{what}, which its first picture will confirm or correct")
+    open_ = translate("checkpoints", "{what} (to be confirmed by the first picture)")
     return open_.format(what=label)

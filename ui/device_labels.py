@@ -5,6 +5,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from app.remedies import remedy_words
 from engine.api.messages import DeviceInfo
 from engine.api.remedies import InstallPackages
+from engine.api.values import PrecisionName
 
 translate = QCoreApplication.translate
 
@@ -33,20 +34,27 @@ def device_words(device: DeviceInfo, choice: str) -> str:
         )
     if not device.automatic:
         return translate("devices", "Works when it is asked for by name.")
-    wrong = [f"{figure.precision}: {figure.problem}" for figure in device.figures if figure.problem]
-    if wrong:
-        return translate("devices", "Works, but not in {reason}.").format(reason="; ".join(wrong))
+    if any(figure.problem for figure in device.figures):
+        return _works_only_in([f.precision for f in device.figures if not f.problem])
     if not device.checked:
         return translate("devices", "Not tried yet.")
     return translate("devices", "Works.")
 
 
+def _works_only_in(precisions: list[str]) -> str:
+    if precisions == [PrecisionName.F32.value]:
+        return translate("devices", "Works in full precision only.")
+    return translate("devices", "Works in {precisions} only.").format(
+        precisions=", ".join(precisions)
+    )
+
+
 def with_packages(reason: str, packages: tuple[str, ...]) -> str:
     """Why a device cannot be used, and what would have to be installed for it."""
+    said = f"{reason[:1].upper()}{reason[1:]}"
     if not packages:
-        return reason
-    needed = remedy_words(InstallPackages(packages=packages))
-    return f"{reason[:1].upper()}{reason[1:]}. {needed}"
+        return said
+    return f"{said}. {remedy_words(InstallPackages(packages=packages))}"
 
 
 def _milliseconds(value: float) -> str:

@@ -33,11 +33,11 @@ def phase_label(phase: Phase, *, once: bool = False) -> str:
     if once and phase is Phase.COMPILE:
         return translate("labels", "Preparing the networks for this computer, once")
     return {
-        Phase.LOAD: translate("labels", "Opening the checkpoint"),
+        Phase.LOAD: translate("labels", "Reading the model"),
         Phase.COMPILE: translate("labels", "Preparing the networks"),
         Phase.ENCODE: translate("labels", "Reading the prompt"),
         Phase.DENOISE: translate("labels", "Developing"),
-        Phase.DECODE: translate("labels", "Fixing the picture"),
+        Phase.DECODE: translate("labels", "Decoding"),
         Phase.SAVE: translate("labels", "Saving"),
     }[phase]
 
@@ -212,14 +212,19 @@ def cut_text(check: PromptCheck) -> str:
 
 
 def hint_text(hint: Hint) -> str:
-    """What looks wrong in a prompt, and where."""
-    sign, place = hint.subject[:60], QLocale().toString(hint.position + 1)
+    """What looks wrong in a prompt; where is underlined there."""
+    sign = hint.subject[:60]
     match hint.kind:
         case HintKind.REFUSED:
             return hint.subject
         case HintKind.UNPAIRED:
-            text = translate("labels", "At character {n}, {sign} has no partner.")
-            return text.format(sign=sign, n=place)
+            closes = sign in tuple(")]}>")
+            text = (
+                translate("labels", "Unmatched “{sign}”")
+                if closes
+                else translate("labels", "Unclosed “{sign}”")
+            )
+            return text.format(sign=sign)
         case HintKind.NETWORK:
             return translate("labels", "{sign} has no effect yet.").format(sign=sign)
         case HintKind.FOREIGN:

@@ -249,7 +249,7 @@ class MainWindow(QMainWindow):
             # Its settings have a button, and a drag may be a slip.
             return [start]
         if not is_picture(file):
-            title, sentence = self.tr("Use this checkpoint"), self.tr("It is used where it lies.")
+            title, sentence = self.tr("Use this model"), self.tr("It is used where it lies.")
             return [DropOffer(title, sentence, lambda: self.session.open_path(file))]
         use = DropOffer(
             self.tr("Use its settings"),
@@ -261,10 +261,10 @@ class MainWindow(QMainWindow):
     def _open(self) -> None:
         name, _ = QFileDialog.getOpenFileName(
             self,
-            self.tr("Open a checkpoint or a picture"),
+            self.tr("Open a model or a picture"),
             str(self.session.checkpoints.models),
             self.tr(
-                "Checkpoints and pictures (*.safetensors *.ckpt *.png *.jpg *.jpeg *.webp)"
+                "Models and pictures (*.safetensors *.ckpt *.png *.jpg *.jpeg *.webp)"
                 ";;All files (*)"
             ),
         )

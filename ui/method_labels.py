@@ -50,11 +50,11 @@ SAMPLER_GROUPS: Mapping[str, tuple[SamplerName, ...]] = {
         SamplerName.UNIPC,
         SamplerName.DDIM,
     ),
-    QT_TRANSLATE_NOOP("methods", "For checkpoints of few steps"): (
+    QT_TRANSLATE_NOOP("methods", "Few-step models"): (
         SamplerName.LCM,
         SamplerName.TCD,
     ),
-    QT_TRANSLATE_NOOP("methods", "More without noise"): (
+    QT_TRANSLATE_NOOP("methods", "Deterministic"): (
         SamplerName.HEUN,
         SamplerName.LMS,
         SamplerName.DPM2,
@@ -63,7 +63,7 @@ SAMPLER_GROUPS: Mapping[str, tuple[SamplerName, ...]] = {
         SamplerName.UNIPC_BH2,
         SamplerName.PLMS,
     ),
-    QT_TRANSLATE_NOOP("methods", "More with noise"): (
+    QT_TRANSLATE_NOOP("methods", "Stochastic"): (
         SamplerName.DPM2_ANCESTRAL,
         SamplerName.DPMPP_2S_ANCESTRAL,
         SamplerName.DPMPP_2M_SDE_HEUN,
@@ -71,11 +71,11 @@ SAMPLER_GROUPS: Mapping[str, tuple[SamplerName, ...]] = {
         SamplerName.RESTART,
         SamplerName.DDPM,
     ),
-    QT_TRANSLATE_NOOP("methods", "With steps of their own"): (
+    QT_TRANSLATE_NOOP("methods", "Adaptive"): (
         SamplerName.DPM_FAST,
         SamplerName.DPM_ADAPTIVE,
     ),
-    QT_TRANSLATE_NOOP("methods", "With another guidance"): (
+    QT_TRANSLATE_NOOP("methods", "CFG++"): (
         SamplerName.EULER_CFG_PP,
         SamplerName.EULER_ANCESTRAL_CFG_PP,
         SamplerName.DDIM_CFG_PP,
@@ -183,11 +183,11 @@ SAMPLERS: Mapping[SamplerName, SamplerAbout] = {
         QT_TRANSLATE_NOOP("methods", "DDIM with guidance that stays closer to real pictures.")
     ),
     SamplerName.LCM: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "For LCM checkpoints: 2 to 8 steps, low guidance."),
+        QT_TRANSLATE_NOOP("methods", "For LCM models: 2 to 8 steps, low guidance."),
         adds_noise=True,
     ),
     SamplerName.TCD: SamplerAbout(
-        QT_TRANSLATE_NOOP("methods", "For TCD checkpoints: 4 to 8 steps, low guidance."),
+        QT_TRANSLATE_NOOP("methods", "For TCD models: 4 to 8 steps, low guidance."),
         adds_noise=True,
     ),
 }

@@ -1,4 +1,4 @@
-"""`safelight cache`: what is kept to be quicker next time, what it is for, and away with it."""
+"""`safelight cache`: list or clear cached data."""
 
 import argparse
 from collections.abc import Collection, Sequence
@@ -13,7 +13,7 @@ from engine.api.values import ArtifactKind, ErrorCode
 from engine.compile.cache import NetworkCache
 from engine.errors import EngineError
 
-HELP = "list what is kept to be quicker next time, or delete it"
+HELP = "list or clear cached data"
 
 _KINDS = {
     ArtifactKind.COMPILED_NETWORK: "compiled",
@@ -86,7 +86,7 @@ def _print(entries: Sequence[ArtifactInfo], folder: str) -> None:
         )
         for entry in sorted(entries, key=lambda entry: -entry.last_used)
     ]
-    print_table(("NAME", "KIND", "NETWORK", "CHECKPOINT", "DEVICE", "SIZE", "LAST USED"), rows)
+    print_table(("NAME", "KIND", "NETWORK", "MODEL", "DEVICE", "SIZE", "LAST USED"), rows)
     say()
     say(f"{_size(_bytes(entries))} in {folder}; all of it can be made again.")
 

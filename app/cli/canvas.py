@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--image-guidance",
         type=float,
         metavar="X",
-        help="how strictly --init is followed, by checkpoints that edit by instruction",
+        help="how strictly --init is followed, by models that edit by instruction",
     )
     _add_mask(parser)
     parser.add_argument(

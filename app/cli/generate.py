@@ -43,6 +43,13 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 DEFAULT_TILE = 576
 
 HELP = "make pictures from a prompt"
+# What a checkpoint is made of, by the option that takes it from another file.
+_PARTS = {
+    "denoiser": "denoiser (UNet)",
+    "text-encoder": "text encoder",
+    "text-encoder-2": "second text encoder",
+    "vae": "VAE",
+}
 
 
 class ImageOutput(msgspec.Struct, frozen=True):
@@ -83,7 +90,7 @@ class GenerateOutput(msgspec.Struct, frozen=True):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options."""
     parser.add_argument("prompt", nargs="?", help="what to draw")
-    parser.add_argument("--negative", metavar="TEXT", help="what to keep out")
+    parser.add_argument("--negative", metavar="TEXT", help="things to avoid, as blurry, text")
     parser.add_argument("--model", metavar="M", help="a file, a folder or a name; default: starter")
     overrides.add_arguments(parser)
     parser.add_argument("--steps", type=int, metavar="N")
@@ -110,12 +117,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--vae-tiling", type=int, nargs="?", const=DEFAULT_TILE, metavar="N", help=tile
     )
     parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="as 4G")
-    parser.add_argument("--refiner", metavar="FILE", help="a checkpoint that finishes the picture")
+    parser.add_argument("--refiner", metavar="FILE", help="a model that finishes the picture")
     parser.add_argument(
         "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
     )
-    for part in ("denoiser", "text-encoder", "text-encoder-2", "vae"):
-        parser.add_argument(f"--{part}", metavar="FILE", help=f"take the {part} from another file")
+    for part, name in _PARTS.items():
+        parser.add_argument(f"--{part}", metavar="FILE", help=f"use this file's {name}")
     parser.add_argument("--preview", metavar="FILE", help="a PNG of each few steps")
     parser.add_argument("--out", metavar="FILE_OR_FOLDER", help="default: your pictures folder")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -220,7 +227,7 @@ def _note_differences(source: ImportedRequest, request: GenerateRequest, result:
     before, now = source.record, result.images[0].record
     same_file = source.request.checkpoint == request.checkpoint
     if before and same_file and before.checkpoint_digest != now.checkpoint_digest:
-        print_note("The checkpoint has changed since that picture was made.")
+        print_note("The model has changed since that picture was made.")
 
 
 def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> RefinerChoice | None:

@@ -21,7 +21,7 @@ from engine.families.shelf import Shelf
 from engine.jobs.runner import known_files
 from engine.pipeline.inspection import inspect
 
-HELP = "say what a checkpoint file is"
+HELP = "say what a model file is"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -115,7 +115,7 @@ def _missing(gap: Gap) -> Iterator[str]:
         return
     yield f"  {gap.component:<15}missing: supply it with one of these, the best first"
     for fit in gap.fits:
-        of = f"  (of the {fit.family} checkpoint)" if fit.family else ""
+        of = f"  (of the {fit.family} model)" if fit.family else ""
         yield f"  {'':<15}{part_option(gap.component)} {shlex.quote(fit.path)}{of}"
 
 

@@ -10,7 +10,7 @@ from app.paths import find_paths, starter_checkpoint
 from engine.families.holdings import Holdings
 from engine.jobs.runner import known_files
 
-HELP = "list the checkpoints that can be chosen by name"
+HELP = "list the models that can be chosen by name"
 
 
 class ModelOutput(msgspec.Struct, frozen=True):
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     print_table(("NAME", "FAMILY", "NOTE"), [(m.name, m.family or "-", _note(m)) for m in found])
     say()
-    say(f"Put checkpoints into {folder}, or give any path with --model.")
+    say(f"Put models into {folder}, or give any path with --model.")
     return 0
 
 

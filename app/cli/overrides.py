@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     families = [family.name for family in FAMILIES]
     parser.add_argument(
-        "--family", choices=families, help="what the checkpoint is, where its shapes leave it open"
+        "--family", choices=families, help="what the model is, where its shapes leave it open"
     )
     parser.add_argument(
         "--prediction",

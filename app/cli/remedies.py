@@ -79,7 +79,7 @@ def _installing(package: str) -> str:
 
 def _supplying(remedy: SupplyParts) -> str:
     options = " ".join(f"{part_option(component)} FILE" for component in remedy.components)
-    words = f"Supply it with {options}: such a file alone, or a checkpoint to take it from."
+    words = f"Supply it with {options}: such a file alone, or a model to take it from."
     best = (f"{part_option(file.component)} {shlex.quote(file.path)}" for file in remedy.files)
     given = " ".join(best)
     return f"{words} Of your files these fit best: {given}" if given else words

@@ -28,7 +28,7 @@ from engine.pipeline.forecast import Outlook
 from engine.sampling.types import Latent
 
 _PHASE_LABELS = {
-    Phase.LOAD: "Reading the checkpoint",
+    Phase.LOAD: "Reading the model",
     Phase.COMPILE: "Preparing",
     Phase.ENCODE: "Reading the prompt",
     Phase.DENOISE: "Developing",

@@ -107,7 +107,7 @@ class CudaBackend(Backend):
         """NVIDIA's adapters, each with the reason where CUDA cannot use it. Never raises."""
         adapters = adapters_of(_VENDOR)
         if not adapters:
-            reason = "there is no graphics processor of NVIDIA's"
+            reason = "no NVIDIA graphics card found"
             return [Device(self.name, "0", "NVIDIA graphics", unusable=reason)]
         missing = _missing()
         return [self._device(i, adapter, missing) for i, adapter in enumerate(adapters)]

@@ -50,7 +50,7 @@ Judge = Callable[[Card], tuple[Precision, ...] | MissingPackage | str]
 def devices(backend: str, adapters: Iterable[Adapter], judge: Judge) -> list[Device]:
     """NVIDIA's adapters as devices of a backend, usable or with the reason; one at least."""
     found = [_device(backend, adapter, judge) for adapter in nvidia_adapters(adapters)]
-    nothing = Device(backend, "none", "NVIDIA", unusable="there is no NVIDIA graphics card")
+    nothing = Device(backend, "none", "NVIDIA", unusable="no NVIDIA graphics card found")
     return found or [nothing]
 
 

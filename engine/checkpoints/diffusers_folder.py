@@ -75,7 +75,7 @@ def read_folder(path: Path, read: ReadIndex = read_index) -> DiffusersFolder:
     if not is_checkpoint_folder(path):
         raise EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-            f"The folder {path.name} is not a diffusers checkpoint: it has no model_index.json.",
+            f"The folder {path.name} is not a diffusers model: it has no model_index.json.",
             "Choose a .safetensors file, or the folder that holds unet, vae and text_encoder.",
         )
     return DiffusersFolder(

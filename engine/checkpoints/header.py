@@ -83,7 +83,7 @@ def parse_header(raw: bytes, path: Path) -> Header:
 def _decode(raw: bytes, path: Path) -> dict[str, msgspec.Raw]:
     marks = raw.count(b",") + raw.count(b"{") + raw.count(b"[")
     if marks > MAX_JSON_MARKS:
-        raise corrupt(path, "its header has far more entries than any checkpoint")
+        raise corrupt(path, "its header has far more entries than any model")
     try:
         raw.decode("utf-8")  # the parser does not look at text that it only passes on
         return _ENTRIES.decode(raw)
@@ -107,7 +107,7 @@ def _checked_entry(name: str, fields: msgspec.Raw, path: Path) -> tuple[_Entry, 
             ErrorCode.CHECKPOINT_UNREADABLE,
             f"{path.name} stores {quoted(name)} in the number format {quoted(entry.dtype)}, "
             "which this version does not know.",
-            "Get the fp16 or fp32 version of the checkpoint.",
+            "Get the fp16 or fp32 version of the model.",
         )
     begin, end = entry.data_offsets
     # Python integers do not overflow, so a product of large dimensions cannot pass for a small one.

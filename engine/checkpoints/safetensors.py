@@ -33,7 +33,7 @@ _WEB_PAGE_HINT = "The download needs a login or an API key; get the file through
 _CONVERT_HINT = (
     "Get the .safetensors version; files of this kind can run code when they are opened."
 )
-_UNPACK_HINT = "Unpack it, and choose the checkpoint that is in it."
+_UNPACK_HINT = "Unpack it, and choose the model that is in it."
 _OTHER_FILES = (
     _Magic(b"<!doctype", "a web page saved under this name", _WEB_PAGE_HINT),
     _Magic(b"<html", "a web page saved under this name", _WEB_PAGE_HINT),
@@ -43,13 +43,13 @@ _OTHER_FILES = (
     ),
     _Magic(b"\x80\x02", "an old PyTorch pickle (.ckpt, .pt, .bin)", _CONVERT_HINT),
     _Magic(b"gguf", "a GGUF file", "Get the .safetensors version."),
-    _Magic(b"\x89png", "a picture", "Choose a checkpoint."),
-    _Magic(b"\xff\xd8\xff", "a picture", "Choose a checkpoint."),
+    _Magic(b"\x89png", "a picture", "Choose a model."),
+    _Magic(b"\xff\xd8\xff", "a picture", "Choose a model."),
     _Magic(b"7z\xbc\xaf\x27\x1c", "a packed archive (7z)", _UNPACK_HINT),
     _Magic(b"rar!\x1a\x07", "a packed archive (RAR)", _UNPACK_HINT),
     _Magic(b"\x1f\x8b", "a packed archive (gzip)", _UNPACK_HINT),
     _Magic(b"\xfd7zxz\x00", "a packed archive (xz)", _UNPACK_HINT),
-    _Magic(b"{", "a JSON file", "Choose the checkpoint itself, or the folder that holds it."),
+    _Magic(b"{", "a JSON file", "Choose the model itself, or the folder that holds it."),
 )
 
 
@@ -111,10 +111,11 @@ def _not_safetensors(path: Path, start: bytes) -> EngineError:
             return EngineError(
                 ErrorCode.CHECKPOINT_NOT_SAFETENSORS, f"{path.name} is {magic.what}.", magic.hint
             )
+    kind = "PyTorch checkpoint" if path.suffix.lower() == ".ckpt" else "safetensors file"
     return EngineError(
         ErrorCode.CHECKPOINT_NOT_SAFETENSORS,
-        f"{path.name} is not a safetensors file.",
-        "Choose a checkpoint that ends in .safetensors, or download it again.",
+        f"{path.name} is not a {kind}.",
+        "Choose another model, or download it again.",
     )
 
 

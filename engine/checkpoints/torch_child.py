@@ -64,7 +64,7 @@ def main() -> None:
     except PickleDamaged as damaged:
         answer = {"damaged": str(damaged)}
     except MemoryError:
-        answer = {"refused": "more memory than any checkpoint needs"}
+        answer = {"refused": "more memory than any model needs"}
     else:
         sys.stdout.write(f'{{"tensors": [{tensors}]}}')
         return

@@ -98,7 +98,7 @@ def _ask(path: Path) -> _Answer:
             raise corrupt(path, "the program that lists its tensors was stopped by it")
         return msgspec.json.decode(done.stdout, type=_Answer)
     except subprocess.TimeoutExpired:
-        raise corrupt(path, "listing its tensors takes longer than any checkpoint's") from None
+        raise corrupt(path, "listing its tensors takes longer than any model's") from None
     except msgspec.DecodeError as error:
         raise corrupt(path, "its tensors cannot be listed", str(error)) from error
 
@@ -112,10 +112,10 @@ def _fault(path: Path, answer: _Answer) -> EngineError:
     )
     if answer.packed:
         what = f"is a zip archive that holds {quoted(answer.packed)}"
-        hint = "Unpack it, and choose the checkpoint that is in it."
+        hint = "Unpack it, and choose the model that is in it."
     elif answer.foreign:
         what = f"is a zip archive, but no checkpoint of PyTorch's: {answer.foreign[:200]}"
-        hint = "Choose a checkpoint, or get the .safetensors version of this one."
+        hint = "Choose a model, or get the .safetensors version of this one."
     return EngineError(ErrorCode.CHECKPOINT_UNREADABLE, f"{path.name} {what}.", hint)
 
 

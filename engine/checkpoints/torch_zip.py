@@ -123,7 +123,7 @@ def _require_small_directory(file: BinaryIO) -> None:
     if locator.startswith(_LOCATOR):
         length = _long_directory(tail, place - _LOCATOR_BYTES)
     if length > MAX_DIRECTORY_BYTES:
-        raise ArchiveRefused("its list of members is longer than any checkpoint's")
+        raise ArchiveRefused("its list of members is longer than any model's")
 
 
 def _long_directory(tail: bytes, locator: int) -> int:
@@ -144,7 +144,7 @@ def _span(file: BinaryIO, member: zipfile.ZipInfo) -> Span:
     """Where a member's bytes are, as its own header and the list of members agree."""
     name = member.filename
     if not _MEMBER.fullmatch(name) or member.flag_bits & _ENCRYPTED:
-        raise ArchiveRefused(f"it holds {name[:80]!a}, which no checkpoint does")
+        raise ArchiveRefused(f"it holds {name[:80]!a}, which no model does")
     if member.compress_type != zipfile.ZIP_STORED or member.compress_size != member.file_size:
         raise ArchiveRefused(f"{name!a} is compressed")
     file.seek(member.header_offset)
@@ -170,7 +170,7 @@ def _require_apart(spans: Mapping[str, Span]) -> None:
 def _contents(archive: zipfile.ZipFile, spans: Mapping[str, Span]) -> Archive:
     folders = {name.split("/", 1)[0] for name in spans}
     if len(folders) != 1:
-        raise ArchiveRefused("it holds more than one checkpoint, or none")
+        raise ArchiveRefused("it holds more than one model, or none")
     root = folders.pop()
     order, pickle = f"{root}/byteorder", f"{root}/data.pkl"
     if order in spans and (spans[order][1] > 16 or archive.read(order).strip() != b"little"):
@@ -178,7 +178,7 @@ def _contents(archive: zipfile.ZipFile, spans: Mapping[str, Span]) -> Archive:
     if pickle not in spans:
         raise ArchiveRefused("it holds no data.pkl")
     if spans[pickle][1] > MAX_PICKLE_BYTES:
-        raise ArchiveRefused("its data.pkl is longer than any checkpoint's")
+        raise ArchiveRefused("its data.pkl is longer than any model's")
     begins = f"{root}/data/"
     storages = {
         name.removeprefix(begins): span for name, span in spans.items() if name.startswith(begins)

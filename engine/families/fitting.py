@@ -102,6 +102,6 @@ def misfit(component: Component, found: str, needed: str) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         f"The {component.label} does not fit: it is {found}, the UNet needs {needed}.",
-        "Another one is needed, made for this checkpoint's family.",
+        "Another one is needed, made for this model's family.",
         remedies=(SupplyParts(components=(component.value,)),),
     )

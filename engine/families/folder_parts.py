@@ -141,5 +141,5 @@ def _refuse(file: Path, settings: Sequence[str]) -> None:
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
             f"{file.parent.name}/{file.name} asks for what this version does not run: "
             f"{', '.join(settings)}.",
-            "Choose a checkpoint with Stable Diffusion's usual network.",
+            "Choose a model with Stable Diffusion's usual network.",
         )

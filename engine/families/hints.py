@@ -66,7 +66,7 @@ def read_hints(folder: Path) -> CheckpointHints:
 def _corrupt(path: Path, detail: str) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_CORRUPT,
-        f"The file {path} does not say how to sample the checkpoint.",
+        f"The file {path} does not say how to sample the model.",
         "Correct it, or remove it: it only holds defaults.",
         detail,
     )

@@ -226,7 +226,7 @@ def _not_ours(path: Path, kind: Kind) -> EngineError:
     parts = tuple(component.value for component in kind.supplies)
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-        f"{path.name} is {kind.title}, not a checkpoint.",
+        f"{path.name} is {kind.title}, not a model.",
         _choose(),
         remedies=(UseAsPart(components=parts),) if parts else (),
     )
@@ -246,7 +246,7 @@ def _unknown(path: Path, tensors: Mapping[str, FileSlice], text: str) -> EngineE
     possible = tuple(family.name for family in FAMILIES if family.rules_out(text) is None)
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-        f"{path.name} is not a checkpoint this version knows.",
+        f"{path.name} is not a model this version knows.",
         _choose(),
         detail=f"{len(tensors)} tensors: {first}" if tensors else "no tensors",
         remedies=(DeclareFamily(families=possible),) if possible else (),
@@ -254,7 +254,7 @@ def _unknown(path: Path, tensors: Mapping[str, FileSlice], text: str) -> EngineE
 
 
 def _choose() -> str:
-    return f"Choose a checkpoint of one of these: {_titles()}."
+    return f"Choose a model of one of these: {_titles()}."
 
 
 def _titles() -> str:

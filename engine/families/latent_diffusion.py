@@ -281,7 +281,7 @@ class LatentDiffusion:
                 ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
                 f"The UNet of {path.name} adds {unet.added_width} numbers to the time, "
                 f"as no {self.title} UNet does.",
-                "Choose another version of the checkpoint.",
+                "Choose another version of the model.",
             )
 
     def _variant(self, unet: UNetConfig | None, path: Path) -> str:
@@ -299,7 +299,7 @@ class LatentDiffusion:
                 ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
                 f"The UNet of {path.name} takes {unet.in_channels} channels, "
                 f"as no {self.title} UNet does.",
-                "Choose a text-to-image or inpainting checkpoint.",
+                "Choose a text-to-image or inpainting model.",
             )
         variant, sizes = variants[unet.in_channels], self.sizes_name(unet)
         return sizes if sizes and variant == "base" else " ".join(filter(None, (sizes, variant)))

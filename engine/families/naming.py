@@ -382,7 +382,7 @@ def _unknown_key(component: Component, name: str, path: Path) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         f"The {component.label} of {path.name} has a part this version does not know: {name!r}.",
-        "Dropping it would give wrong pictures. Use a version of the checkpoint without it.",
+        "Dropping it would give wrong pictures. Use a version of the model without it.",
     )
 
 

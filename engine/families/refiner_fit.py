@@ -50,5 +50,5 @@ def _misfit(
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         f"{refiner.path.name} cannot refine pictures of {checkpoint.path.name}: {why}.",
-        "Choose the SDXL refiner for an SDXL checkpoint, or one of the same family.",
+        "Choose the SDXL refiner for an SDXL model, or one of the same family.",
     )

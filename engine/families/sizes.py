@@ -193,7 +193,7 @@ def _check_attention(config: UNetConfig, weights: Mapping[str, StoredWeight], pa
                 ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
                 f"The UNet of {path.name} attends in another way than is run: {name!r} has the "
                 f"shape {list(weight.shape)}, not {list(expected)}.",
-                "Use another version of the checkpoint.",
+                "Use another version of the model.",
             )
 
 
@@ -269,7 +269,7 @@ def mismatch(file: Path, stated: str, found: str) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         f"{file.parent.name}/{file.name} says {stated}, but the weights have {found}.",
-        "The folder mixes files of two checkpoints; download it again.",
+        "The folder mixes files of two models; download it again.",
     )
 
 
@@ -278,5 +278,5 @@ def _check_divides(path: Path, width: int, parts: int, what: str) -> None:
         raise EngineError(
             ErrorCode.CHECKPOINT_MISMATCH,
             f"{path.name} is {width} wide, which {parts} {what} do not divide.",
-            "It may be of another family, or its configuration of another checkpoint.",
+            "It may be of another family, or its configuration of another model.",
         )

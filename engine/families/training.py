@@ -77,7 +77,7 @@ def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Trainin
         raise EngineError(
             ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
             f"{folder.name} was trained in a way this version does not run: {where} says {what}.",
-            "Choose a checkpoint trained with Stable Diffusion's own noise schedule.",
+            "Choose a model trained with Stable Diffusion's own noise schedule.",
         )
     ending = ", rescale_betas_zero_snr" if scheduler.rescale_betas_zero_snr else ""
     evidence = f"{where}: prediction_type {scheduler.prediction_type}{ending}"

@@ -18,7 +18,7 @@ CURABLE = frozenset(
     {ErrorCode.BACKEND_FAILED, ErrorCode.OUT_OF_MEMORY, ErrorCode.CACHE_NOT_WRITABLE}
 )
 _DOING = {
-    Phase.LOAD: "reading the checkpoint",
+    Phase.LOAD: "reading the model",
     Phase.COMPILE: "preparing the networks",
     Phase.ENCODE: "reading the prompt",
     Phase.DENOISE: "developing it",

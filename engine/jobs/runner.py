@@ -358,7 +358,7 @@ def load_checkpoint(
     if request.checkpoint is None:
         raise EngineError(
             ErrorCode.CHECKPOINT_NOT_FOUND,
-            "No checkpoint is chosen.",
+            "No model is chosen.",
             remedies=(ChooseCheckpoint(),),
         )
     found = identify(Path(request.checkpoint), read, request.override)

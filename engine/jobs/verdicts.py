@@ -82,7 +82,7 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
         right = ", ".join(
             f"{f.precision} in {f.milliseconds:.1f} ms" for f in self.figures if not f.problem
         )
-        return f"It computes rightly: {right}" + (f"; not {wrong}." if wrong else ".")
+        return f"Its results are correct: {right}" + (f"; not {wrong}." if wrong else ".")
 
     def device(self, backend: str) -> Device:
         """As the backend takes it, in the precisions that are right where it was tried."""

@@ -336,7 +336,7 @@ def _numeric_failure(phase: Phase, reason: str) -> EngineError:
     return EngineError(
         ErrorCode.NUMERIC_FAILURE,
         f"The result of the {phase.value} phase is {reason}, at the safest precision too.",
-        "The checkpoint is probably damaged: download it again, or try another VAE.",
+        "The model is probably damaged: download it again, or try another VAE.",
     )
 
 

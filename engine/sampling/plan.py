@@ -112,7 +112,7 @@ def _training(request: ResolvedRequest, trained: EdmSchedule | None) -> NoiseSch
     if trained is not None and request.zero_terminal_snr:
         raise EngineError(
             ErrorCode.REQUEST_INVALID,
-            "Zero terminal SNR stretches timesteps, and this checkpoint was trained without them.",
+            "Zero terminal SNR stretches timesteps, and this model was trained without them.",
             "Leave it out.",
         )
     if trained is not None:

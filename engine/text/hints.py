@@ -34,7 +34,7 @@ def bracket_hints(text: str, grammar: PromptGrammar) -> tuple[PromptHint, ...]:
     Takes any text; of one longer than 65,536 characters only those are looked at.
     """
     hints = (
-        PromptHint(position, f"At character {position + 1}, {text[position]} has no partner.")
+        PromptHint(position, f"“{text[position]}” at character {position + 1} has no counterpart.")
         for position in sorted(_unpaired(text[:_LOOKED_AT], grammar))
     )
     return tuple(islice(hints, _MOST))

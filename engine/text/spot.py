@@ -19,7 +19,7 @@ class PromptError(EngineError):
 def prompt_error(text: str, position: int, problem: str, hint: str) -> PromptError:
     """A failure whose message counts characters from 1 and shows the place after a mark.
 
-    `problem` is a clause such as "there is no wildcard named x".
+    `problem` is a clause such as 'there is no list called "x"'.
     """
     position = min(position, len(text))
     message = f"At character {position + 1} of the prompt, {problem}: {show(text, position)}."

@@ -303,7 +303,7 @@ def _read(path: Path) -> bytes:
         raise EngineError(
             ErrorCode.CHECKPOINT_INCOMPLETE,
             f"The tokenizer file {path} cannot be read.",
-            "Download the checkpoint again.",
+            "Download the model again.",
             str(error),
         ) from error
 
@@ -334,6 +334,6 @@ def _corrupt(folder: Path, reason: str, detail: str = "") -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_CORRUPT,
         f"The tokenizer in {folder} is damaged: {reason}.",
-        "Download the checkpoint again.",
+        "Download the model again.",
         detail,
     )

@@ -139,7 +139,7 @@ class _Expansion:
         if name not in self.lines:
             lines = _read_lines(self.folder, name)
             if not lines:
-                problem = f"there is no wildcard named {name}"
+                problem = f'there is no list called "{name}"'
                 if self.folder is not None and is_file(self.folder):
                     problem += f", because {self.folder}, where they are looked for, is a file"
                 raise self._error(problem, current, start)

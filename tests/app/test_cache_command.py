@@ -49,7 +49,7 @@ def test_it_tells_what_each_is_for(bench: Bench, capsys: pytest.CaptureFixture[s
     )
     assert run(["cache"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    for heading in ("NAME", "KIND", "NETWORK", "CHECKPOINT", "DEVICE", "SIZE", "LAST USED"):
+    for heading in ("NAME", "KIND", "NETWORK", "MODEL", "DEVICE", "SIZE", "LAST USED"):
         assert heading in lines[0]
     assert len(lines) == 6
     assert sum("computes nothing, for tests" in line for line in lines) == 2

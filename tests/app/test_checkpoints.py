@@ -76,7 +76,7 @@ def test_models_remembers_what_it_looked_at(
     monkeypatch.setattr("engine.checkpoints.known_files.SETTLED_NS", -1 << 62)
     assert run(["models"]) == 0
     first = capsys.readouterr().out
-    assert "lora.safetensors is a LoRA, not a checkpoint." in first
+    assert "lora.safetensors is a LoRA, not a model." in first
     assert "missing: text_encoder, vae" in first
     read: list[str] = []
     parse = header.parse_header

@@ -230,7 +230,7 @@ def test_doctor_tries_every_backend_and_makes_a_picture_on_it(
     assert result["ok"]
     assert "dB from the cpu backend's" in checks["picture on intel_openvino"]["detail"]
     for backend in ("cpu", "intel_openvino"):
-        assert "It computes rightly: " in checks[f"trial of {backend}"]["detail"]
+        assert "Its results are correct: " in checks[f"trial of {backend}"]["detail"]
     assert " here" in checks["choice"]["detail"]
 
 

@@ -165,7 +165,7 @@ def test_from_says_when_the_checkpoint_has_changed(
     content[-4096:] = bytes(4096)
     weights.write_bytes(content)
     assert run(["generate", "--from", str(first), "--out", str(tmp_path / "again.png")]) == 0
-    assert "checkpoint has changed" in capsys.readouterr().err
+    assert "model has changed" in capsys.readouterr().err
 
 
 def test_options_change_what_from_takes(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_from_takes_pictures_of_other_tools(
     line = "Steps: 2, Sampler: Euler a, Seed: 9, Size: 64x128, Model: mix, Version: v1.10.1"
     other.write_bytes(jpeg((0xE1, b"Exif\0\0" + user_comment(f"a house\n{line}"))))
     assert run(["generate", "--from", str(other), "--out", str(again)]) == 0
-    assert 'made with the checkpoint "mix"' in capsys.readouterr().err
+    assert 'made with the model "mix"' in capsys.readouterr().err
     record = read_record(again)
     assert record is not None
     assert (record.request.prompt, record.request.seed) == ("a house", 9)

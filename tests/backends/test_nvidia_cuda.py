@@ -45,7 +45,7 @@ def with_cards(monkeypatch: pytest.MonkeyPatch, *cards: Adapter) -> None:
 def test_without_a_card_of_nvidias_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     with_cards(monkeypatch)
     (device,) = CudaBackend().probe()
-    assert device.unusable == "there is no graphics processor of NVIDIA's"
+    assert device.unusable == "no NVIDIA graphics card found"
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ KOLORS = affine("encoder_hid_proj", 2048, 4096) | {"add_embedding.linear_1.weigh
 @pytest.mark.parametrize(
     ("names", "title"),
     [
-        (bare("sd2") | affine("class_embedding.linear_1", 1280, 2048), "an SD unCLIP checkpoint"),
-        (bare("sdxl") | KOLORS, "a Kolors checkpoint"),
+        (bare("sd2") | affine("class_embedding.linear_1", 1280, 2048), "an SD unCLIP model"),
+        (bare("sdxl") | KOLORS, "a Kolors model"),
         (
             bare("sd2") | affine("class_embedding.linear_1", 1280, 4),
             "an estimator of depth or normals (Lotus)",
@@ -48,10 +48,10 @@ KOLORS = affine("encoder_hid_proj", 2048, 4096) | {"add_embedding.linear_1.weigh
             bare("sd2") | {"conv_in.weight": (320, 8, 3, 3)},
             "an estimator of depth or normals (Marigold, Lotus)",
         ),
-        (listings.ldm_unet(replace(SD2, in_channels=5)), "an SD 2 depth-to-image checkpoint"),
+        (listings.ldm_unet(replace(SD2, in_channels=5)), "an SD 2 depth-to-image model"),
         (
             listings.ldm_unet(replace(SD2, in_channels=7, width=256)),
-            "an SD x4 upscaler checkpoint",
+            "an SD x4 upscaler model",
         ),
     ],
 )
@@ -105,7 +105,7 @@ def test_a_stray_tensor_of_a_lora_makes_no_lora_of_a_checkpoint(tmp_path: Path) 
 def test_zero123_is_no_checkpoint_for_editing(tmp_path: Path) -> None:
     names = listings.original(replace(SD1, in_channels=8))
     path = write_sparse(tmp_path / "stable_zero123.ckpt", names | affine("cc_projection", 768, 772))
-    assert "is a Zero-1-to-3 checkpoint" in failure(path).message
+    assert "is a Zero-1-to-3 model" in failure(path).message
 
 
 def test_attention_narrower_than_its_block_is_refused_by_name(tmp_path: Path) -> None:

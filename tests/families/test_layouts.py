@@ -196,7 +196,7 @@ def test_a_lone_text_encoder_is_told_how_to_be_used(tmp_path: Path, names: Listi
     path = write_sparse(tmp_path / "clip_g.safetensors", names)
     with pytest.raises(EngineError) as caught:
         identify(path)
-    assert caught.value.message == "clip_g.safetensors is a CLIP text encoder, not a checkpoint."
+    assert caught.value.message == "clip_g.safetensors is a CLIP text encoder, not a model."
     assert caught.value.remedies == (UseAsPart(components=("text_encoder", "text_encoder_2")),)
 
 

@@ -58,11 +58,11 @@ FAMILY_FILES: dict[str, tuple[str, str, Listing]] = {
     **{name: ("sdxl", name, listings.sdxl(sizes)) for name, sizes in PRUNED_SDXL.items()},
 }
 OTHERS: dict[str, tuple[str, Listing]] = {
-    "SD 3": ("an SD 3 checkpoint", other_listings.sd3()),
-    "Flux": ("a Flux checkpoint", other_listings.flux()),
-    "Flux with prefix": ("a Flux checkpoint", other_listings.flux(UNET)),
-    "Flux.2": ("a Flux.2 checkpoint", other_listings.flux2()),
-    "Chroma": ("a Chroma checkpoint", other_listings.chroma()),
+    "SD 3": ("an SD 3 model", other_listings.sd3()),
+    "Flux": ("a Flux model", other_listings.flux()),
+    "Flux with prefix": ("a Flux model", other_listings.flux(UNET)),
+    "Flux.2": ("a Flux.2 model", other_listings.flux2()),
+    "Chroma": ("a Chroma model", other_listings.chroma()),
     "kohya LoRA": ("a LoRA", other_listings.kohya_lora()),
     "Flux LoRA": ("a LoRA", other_listings.peft_flux_lora()),
     **{
@@ -134,14 +134,14 @@ def test_a_flux_checkpoint_in_words(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         identify(write_sparse(tmp_path / "f.safetensors", other_listings.flux()))
     runs = "SD 1.x, SD 2.x, SDXL, SDXL refiner"
-    assert caught.value.message == "f.safetensors is a Flux checkpoint, which is not run yet."
-    assert caught.value.hint == f"Choose a checkpoint of one of these: {runs}."
+    assert caught.value.message == "f.safetensors is a Flux model, which is not run yet."
+    assert caught.value.hint == f"Choose a model of one of these: {runs}."
 
 
 def test_a_lone_vae_is_told_how_to_be_used(tmp_path: Path) -> None:
     with pytest.raises(EngineError) as caught:
         identify(write_sparse(tmp_path / "vae.safetensors", listings.ldm_vae()))
-    assert caught.value.message == "vae.safetensors is a VAE, not a checkpoint."
+    assert caught.value.message == "vae.safetensors is a VAE, not a model."
     assert caught.value.remedies == (UseAsPart(components=("vae",)),)
 
 
@@ -149,5 +149,5 @@ def test_anything_else_is_unknown(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "x.safetensors", {"layers.0.weight": (4, 4), "b": (3,)})
     with pytest.raises(EngineError) as caught:
         identify(path)
-    assert caught.value.message == "x.safetensors is not a checkpoint this version knows."
+    assert caught.value.message == "x.safetensors is not a model this version knows."
     assert caught.value.detail == "2 tensors: 'b', 'layers.0.weight'"

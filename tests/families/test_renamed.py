@@ -36,8 +36,8 @@ def test_an_sd1_checkpoint_under_any_name(tmp_path: Path, name: str) -> None:
         (listings.ldm_vae(), "a VAE"),
         (other_listings.controlnet(), "a ControlNet"),
         (other_listings.embedding(), "a textual inversion embedding"),
-        (other_listings.flux(), "a Flux checkpoint"),
-        (other_listings.sd3(), "an SD 3 checkpoint"),
+        (other_listings.flux(), "a Flux model"),
+        (other_listings.sd3(), "an SD 3 model"),
     ],
 )
 def test_something_else_that_is_called_a_checkpoint(
@@ -66,10 +66,10 @@ def _video() -> Listing:
 @pytest.mark.parametrize(
     ("names", "title"),
     [
-        (_cascade(), "a Stable Cascade checkpoint"),
-        ({"double_layers.0.attn.w1q.weight": (3072, 3072)}, "an AuraFlow checkpoint"),
-        (_hunyuan(), "a Hunyuan-DiT checkpoint"),
-        (_video(), "a Stable Video Diffusion checkpoint"),
+        (_cascade(), "a Stable Cascade model"),
+        ({"double_layers.0.attn.w1q.weight": (3072, 3072)}, "an AuraFlow model"),
+        (_hunyuan(), "a Hunyuan-DiT model"),
+        (_video(), "a Stable Video Diffusion model"),
     ],
 )
 def test_checkpoints_of_others_are_named(tmp_path: Path, names: Listing, title: str) -> None:
@@ -98,7 +98,7 @@ def test_parts_of_two_checkpoints_in_one_file(tmp_path: Path) -> None:
 
 def test_a_file_without_tensors(tmp_path: Path) -> None:
     error = failure(write_sparse(tmp_path / "x.safetensors", {}))
-    assert error.message == "x.safetensors is not a checkpoint this version knows."
+    assert error.message == "x.safetensors is not a model this version knows."
     assert error.detail == "no tensors"
 
 

@@ -97,12 +97,12 @@ def test_escapes(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "character", "named"),
     [
-        ("a __colour__ __none__", 14, "no wildcard named none"),
-        ("a {b|__none__|__none__}", 6, "no wildcard named none"),
-        ("x __empty__", 3, "no wildcard named empty"),
+        ("a __colour__ __none__", 14, 'no list called "none"'),
+        ("a {b|__none__|__none__}", 6, 'no list called "none"'),
+        ("x __empty__", 3, 'no list called "empty"'),
         ("ab __loop__", 4, "loop leads back to itself"),
-        ("__../colour__", 1, "no wildcard named ../colour"),
-        ("__animals/../../x__", 1, "no wildcard named"),
+        ("__../colour__", 1, 'no list called "../colour"'),
+        ("__animals/../../x__", 1, "no list called"),
         ("a __wide__", 3, "more than 10,000 words"),
     ],
 )

@@ -40,5 +40,5 @@ DEVICES = (
         "torch_device", "PyTorch", CARD, right("f16", 5.5), failure="CUDA error: device was removed"
     ),
     device("windows_directml", "DirectML", CARD, unusable="It crashed (0xc0000005)."),
-    device("amd_migraphx", "MIGraphX", "", unusable="there is no graphics processor of AMD's"),
+    device("amd_migraphx", "MIGraphX", "", unusable="no AMD graphics card found"),
 )

@@ -51,7 +51,7 @@ def test_one_press_gives_a_checkpoint_what_it_lacks(desk: Desk, tmp_path: Path) 
     row = panel.rows[0]
     assert row.words.text().startswith("VAE is missing")
     shown = [row.box.itemText(index) for index in range(row.box.count())]
-    assert shown == [str(Path("vae") / "good"), "whole (of this Stable Diffusion 1 checkpoint)"]
+    assert shown == [str(Path("vae") / "good"), "whole (of this Stable Diffusion 1 model)"]
     assert unnamed(desk.window) == []
     row.use.click()
     desk.wait(lambda: panel.rows == [])
@@ -94,8 +94,8 @@ def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) 
     dialog = desk.window.form.checkpoint.show_details()
     desk.wait(lambda: "Why" in texts(dialog))
     assert "SD 2.x, noise prediction because nothing says otherwise" in texts(dialog)
-    assert "noise, which its first picture will confirm or correct" in texts(dialog)
-    assert dialog.prediction.itemText(0) == "As the file says · noise"
+    assert "epsilon (to be confirmed by the first picture)" in texts(dialog)
+    assert dialog.prediction.itemText(0) == "As the file says · epsilon"
     assert not dialog.reset.isEnabled()
     row = dialog.prediction.findData(PredictionType.V.value)
     dialog.prediction.setCurrentIndex(row)

@@ -54,13 +54,13 @@ def test_the_list_says_how_each_did(desk: Desk) -> None:
         [
             "WebGPU · NVIDIA GeForce RTX 4070",
             "f32 14.9 ms",
-            "Works, but not in f16: it is off by 2.0%.",
+            "Works in full precision only.",
         ],
         ["OpenVINO · 13th Gen Intel(R) Core(TM) i7-13700K", "f32 212 ms", "Works."],
     ]
     assert rows(dialog)[5][-1].endswith("CUDA error: device was removed")
     assert rows(dialog)[6][-1] == "It crashed (0xc0000005)."
-    assert rows(dialog)[7] == ["MIGraphX", "there is no graphics processor of AMD's"]
+    assert rows(dialog)[7] == ["MIGraphX", "No AMD graphics card found"]
     assert unnamed(dialog) == []
 
 

@@ -53,7 +53,7 @@ def test_the_window_is_there_before_the_engine(desk: Desk) -> None:
 def test_a_picture_asked_for_early_is_made_when_the_engine_is_ready(desk: Desk) -> None:
     QTest.mouseClick(desk.window.generate.generate, LEFT)
     desk.wait(lambda: desk.session.waiting == 1)
-    desk.wait(lambda: "1 waiting" in desk.window.generate.status.text())
+    desk.wait(lambda: "1 in queue" in desk.window.generate.status.text())
     desk.session.start()
     assert desk.wait_for_jobs(1)[0].state is JobState.DONE
 
@@ -65,7 +65,7 @@ def test_progress_and_the_queue_are_told(make_desk: MakeDesk) -> None:
     QTest.mouseClick(window.generate.generate, LEFT)
     desk.wait(lambda: "of 100000" in window.info.title.text())
     desk.wait(lambda: "per step" in window.info.detail.text())
-    desk.wait(lambda: "2 waiting" in window.generate.status.text())
+    desk.wait(lambda: "2 more in queue" in window.generate.status.text())
     assert {"Generate", "Cancel", "Cancel all"} <= visible_buttons(window)
     bar = window.info.bar
     desk.wait(lambda: 0 < bar.value() < bar.maximum())

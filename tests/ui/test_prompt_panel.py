@@ -64,7 +64,7 @@ def test_a_hint_appears_under_its_spot_and_goes(reading: Desk) -> None:
     reading.session.generation.prompt = "😀 a "
     form.prompt.moveCursor(QTextCursor.MoveOperation.End)
     QTest.keyClicks(form.prompt, "(red house")
-    wanted = "At character 5, ( has no partner."
+    wanted = "Unclosed “(”"
     reading.wait(lambda: wanted in said(form.prompt_panel))
     assert form.prompt.marked() == ("", ["("])
     QTest.keyClicks(form.prompt, ")")

@@ -44,11 +44,11 @@ class CheckpointDialog(QDialog):
         super().__init__(parent)
         self._session = session
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("About the checkpoint"))
+        self.setWindowTitle(self.tr("About the model"))
         self.resize(*_SIZE)
         self.facts = scroll_area(self.tr("What is known of it"))
         self.family, self.prediction, self.levels = (ChoiceBox(theme) for _ in range(3))
-        self.reset = QPushButton(self.tr("Leave it to the file"))
+        self.reset = QPushButton(self.tr("Auto-detect"))
         self.close_button = QPushButton(self.tr("Close"))
         self._fill()
         self._lay_out()
@@ -70,8 +70,8 @@ class CheckpointDialog(QDialog):
         for prediction in PredictionType:
             self.prediction.addItem(prediction_label(prediction), prediction.value)
         self.levels.addItem(as_file, None)
-        self.levels.addItem(self.tr("Reach noise alone (zero-terminal SNR)"), True)
-        self.levels.addItem(self.tr("Leave a trace of the picture"), False)
+        self.levels.addItem(self.tr("Zero-terminal SNR"), True)
+        self.levels.addItem(self.tr("Standard"), False)
 
     def _lay_out(self) -> None:
         grid = QGridLayout()
@@ -81,7 +81,7 @@ class CheckpointDialog(QDialog):
         grid.setColumnStretch(1, 1)
         rows = (
             (self.tr("Family"), self.family),
-            (self.tr("Predicts"), self.prediction),
+            (self.tr("Prediction"), self.prediction),
             (self.tr("Noise levels"), self.levels),
         )
         for row, (name, box) in enumerate(rows):
@@ -89,7 +89,7 @@ class CheckpointDialog(QDialog):
             grid.addWidget(box, row, 1)
         about = self.tr(
             "Files do not always say what they are. If pictures come out as noise or washed out, "
-            "say it here; it is remembered for this checkpoint."
+            "say it here; it is remembered for this model."
         )
         words = plain_label(about, "caption", wrap=True)
         words.setContentsMargins(L, S, L, 0)
@@ -169,7 +169,7 @@ class CheckpointDialog(QDialog):
                 text = breakable(f"{answer.message} {advice(answer)}")
                 column.addWidget(plain_label(text, "error", wrap=True))
             case None:
-                column.addWidget(plain_label(self.tr("Looking at it…"), "caption"))
+                column.addWidget(plain_label(self.tr("Reading the model…"), "caption"))
         column.addStretch()
         return content
 
@@ -180,7 +180,7 @@ class CheckpointDialog(QDialog):
             (self.tr("Title"), card.title),
             (self.tr("Family"), family_label(info.family) + variant),
             (self.tr("Made from"), card.base_model),
-            (self.tr("Predicts"), prediction_line(info)),
+            (self.tr("Prediction"), prediction_line(info)),
             (self.tr("Picture"), size_label(info.default_size, info.default_size)),
             *((part_label(part.name), part_summary(part)) for part in info.components),
             *((part_label(part), self.tr("missing")) for part in info.missing),

@@ -40,8 +40,8 @@ class DeviceDialog(QDialog):
 
     def _lay_out(self) -> None:
         about = self.tr(
-            "The fastest that computes rightly is used. Times are of the main blocks of Stable "
-            "Diffusion 1.5, two pictures of 512 pixels at once."
+            "The fastest device with correct results is used. Times are of the main blocks of "
+            "Stable Diffusion 1.5, two pictures of 512 pixels at once."
         )
         buttons = QHBoxLayout()
         buttons.setContentsMargins(L, M, L, M)

@@ -50,7 +50,7 @@ class MaskDialog(QDialog):
         # What the canvas showed when it was last in step with the form.
         self._in_force: QImage | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Paint only a part"))
+        self.setWindowTitle(self.tr("Redraw a part (mask)"))
         self.resize(_SIZE.boundedTo(room_for(parent)))
         self.canvas = MaskCanvas(theme, picture.image)
         self.erase = IconButton(theme, "eraser", self.tr("Erase (E)"), checkable=True)
@@ -82,7 +82,7 @@ class MaskDialog(QDialog):
         buttons.addStretch()
         buttons.addWidget(self.cancel)
         buttons.addWidget(self.use)
-        about = self.tr("What you paint is drawn anew, the rest stays. Nothing painted: all of it.")
+        about = self.tr("Paint over what should change. Leave it empty to redraw everything.")
         words = plain_label(about, "caption", wrap=True)
         words.setContentsMargins(L, 0, L, 0)
         column = QVBoxLayout(self)

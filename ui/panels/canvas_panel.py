@@ -44,7 +44,7 @@ class CanvasPanel(QWidget):
             self.tr("Your first picture appears here"),
             self.tr(
                 "Press Generate, or say what you would rather see. The starter knows houses, "
-                "trees, boats, balloons, flowers and castles; your own checkpoints know more: "
+                "trees, boats, balloons, flowers and castles; your own models know more: "
                 "drop one on this window."
             ),
         )

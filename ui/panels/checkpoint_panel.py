@@ -31,7 +31,7 @@ class CheckpointPanel(QWidget):
         self.box.setModel(self.model)
         self.open = IconButton(theme, "folder", self.tr("Open a file…"), outlined=True)
         self.open.set_name(self.tr("Open a file…"), actions.key(ActionName.OPEN))
-        self.details = IconButton(theme, "note", self.tr("About the checkpoint…"), outlined=True)
+        self.details = IconButton(theme, "note", self.tr("About the model…"), outlined=True)
         self.about = plain_label("", "caption", wrap=True)
         self.gaps = GapPanel(session, theme)
         self.problem = plain_label("", "error", wrap=True)
@@ -54,7 +54,7 @@ class CheckpointPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setHorizontalSpacing(S)
         layout.setVerticalSpacing(XS)
-        layout.addWidget(buddy_label(self.tr("Checkpoint"), self.box), 0, 0)
+        layout.addWidget(buddy_label(self.tr("Model"), self.box), 0, 0)
         layout.addWidget(self.box, 1, 0)
         layout.addWidget(self.open, 1, 1)
         layout.addWidget(self.details, 1, 2)
@@ -121,7 +121,7 @@ class CheckpointPanel(QWidget):
                 self.about.setText("")
                 self.problem.setText(breakable(f"{answer.message} {advice(answer)}"))
             case None:
-                self.about.setText(self.tr("Looking at it…"))
+                self.about.setText(self.tr("Reading the model…"))
                 self.problem.setText("")
         is_gone = isinstance(answer, ErrorInfo) and answer.code is ErrorCode.CHECKPOINT_NOT_FOUND
         self.find_it.setVisible(is_gone)

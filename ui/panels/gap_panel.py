@@ -127,7 +127,7 @@ class _GivenRow(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.text = plain_label("", "caption", wrap=True)
-        self.drop = IconButton(theme, "close", self.tr("Take all parts from the checkpoint again"))
+        self.drop = IconButton(theme, "close", self.tr("Take all parts from the model again"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(S)

@@ -5,6 +5,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.engine_process import EngineState
+from app.job_queue import batch_of
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.theme.metrics import M, S
@@ -136,8 +137,21 @@ class GeneratePanel(QWidget):
                 stopped = self._session.engine_problem is not None
                 text = self.tr("The engine is stopped") if stopped else self.tr("Starting…")
             case EngineState.READY:
-                text = "" if running or waiting else self.tr("Ready")
-        if waiting:
-            words = self.tr("%n waiting", "", waiting)
-            return f"{text} · {words}" if text else words
-        return text or self.tr("Making a picture")
+                text = self._making() if running else "" if waiting else self.tr("Ready")
+        if not waiting:
+            return text
+        more = self.tr("%n more in queue", "", waiting)
+        words = more if running else self.tr("%n in queue", "", waiting)
+        return f"{text} · {words}" if text else words
+
+    def _making(self) -> str:
+        """Which picture it is of those that were asked for together."""
+        queue = self._session.queue
+        if queue.running is None:
+            return self.tr("Making a picture")
+        batch = batch_of(queue.running.id)
+        together = [job.id for job in queue.jobs if batch_of(job.id) == batch]
+        if len(together) == 1:
+            return self.tr("Making a picture")
+        number = together.index(queue.running.id) + 1
+        return self.tr("Picture {n} of {all}").format(n=number, all=len(together))

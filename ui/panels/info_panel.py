@@ -46,7 +46,7 @@ class InfoPanel(QWidget):
         self.bar.setAccessibleName(self.tr("Progress"))
         self.title = ElidedLabel()
         self.detail = ElidedLabel("caption")
-        self.watch = QPushButton(self.tr("Show what is being made"))
+        self.watch = QPushButton(self.tr("Follow live"))
         self.use = QPushButton(self.tr("Use settings"))
         self.use.setToolTip(f"{actions[_USE].text()} ({actions.key(_USE)})")
         self.reuse = IconButton(theme, "chevron", self.tr("What to use of it…"))

@@ -47,17 +47,19 @@ class InputPanel(QWidget):
         super().__init__()
         self._session, self._theme, self._state = session, theme, session.generation
         self._look: _Look | None = None
-        self.choose = QPushButton(self.tr("Start from a picture…"))
+        self.choose = QPushButton(self.tr("Image to image: start from a picture…"))
         self.choose.setToolTip(actions.key(ActionName.OPEN_START))
         self.about = plain_label("", "caption", wrap=True)
         self.thumbnail = ThumbnailView(theme, _SIDE)
         self.name, self.detail = ElidedLabel(), ElidedLabel("caption")
-        self.paint = IconButton(theme, "brush", self.tr("Paint only a part…"), outlined=True)
-        self.drop = IconButton(theme, "close", self.tr("Start from noise again"))
-        self.strength = SliderField(self.tr("Strength"), DecimalField(0, 1, step=0.05), (0, 1))
+        self.paint = IconButton(theme, "brush", self.tr("Redraw a part… (mask)"), outlined=True)
+        self.drop = IconButton(theme, "close", self.tr("Remove the start picture"))
+        ends = self.tr("keep"), self.tr("reinvent")
+        field = DecimalField(0, 1, step=0.05)
+        self.strength = SliderField(self.tr("Strength"), field, (0, 1), ends)
         self.strength.setToolTip(self.tr("How much of the picture is redrawn"))
         field = DecimalField(0, MAX_GUIDANCE, step=0.1)
-        self.likeness = SliderField(self.tr("Likeness"), field, _USUAL_LIKENESS)
+        self.likeness = SliderField(self.tr("Image guidance"), field, _USUAL_LIKENESS)
         self.likeness.setToolTip(self.tr("How closely the picture is followed"))
         self.labels = [self.strength.label, self.likeness.label]
         self._lay_out()
@@ -90,7 +92,7 @@ class InputPanel(QWidget):
 
     def _lay_out(self) -> None:
         self.card = QFrame()
-        self.heading = plain_label(self.tr("Start from"), "label")
+        self.heading = plain_label(self.tr("Image to image"), "label")
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addStretch()
@@ -136,9 +138,7 @@ class InputPanel(QWidget):
         path = state.input_path(InputRole.INIT)
         edits = state.suggestions.sees is Beside.PICTURE
         self.choose.setVisible(path is None)
-        self.about.setText(
-            self.tr("This checkpoint changes a picture as the prompt says: choose one.")
-        )
+        self.about.setText(self.tr("This model changes a picture as the prompt says: choose one."))
         self.about.setVisible(path is None and edits)
         self.heading.setVisible(path is not None)
         self.card.setVisible(path is not None)

@@ -33,7 +33,7 @@ class MethodPanel(QWidget):
         self.tool = ChoiceBox(theme)
         # What can be chosen, from the top.
         self.tools: tuple[ConventionName | Convention, ...] = ()
-        self.tool.setAccessibleName(self.tr("As in the program"))
+        self.tool.setAccessibleName(self.tr("Match results of"))
         self.labels: list[QLabel] = []
         self._lay_out()
         _fill(self.sampler, SAMPLER_GROUPS, sampler_about)
@@ -55,7 +55,7 @@ class MethodPanel(QWidget):
         rows = (
             (self.tr("Sampler"), self.sampler),
             (self.tr("Schedule"), self.schedule),
-            (self.tr("As in"), self.tool),
+            (self.tr("Match results of"), self.tool),
         )
         for row, (name, box) in enumerate(rows):
             self.labels.append(buddy_label(name, box))

@@ -30,7 +30,7 @@ class RefinerPanel(QWidget):
         self._session, self._state = session, session.generation
         self.box = ChoiceBox(theme)
         self.label = buddy_label(self.tr("Refiner"), self.box)
-        self.box.setToolTip(self.tr("A checkpoint that draws the last steps"))
+        self.box.setToolTip(self.tr("A model that draws the last steps"))
         field = DecimalField(0, 1, step=0.05)
         self.switch = SliderField(self.tr("From"), field, (0, 1))
         self.switch.setToolTip(self.tr("The part of the run after which it takes over"))

@@ -1,10 +1,10 @@
 """A number with its name, a field to type it and a slider to find it."""
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
 
 from ui.theme.metrics import S
-from ui.widgets.labels import buddy_label
+from ui.widgets.labels import buddy_label, plain_label
 from ui.widgets.number_field import DecimalField, WholeField
 from ui.widgets.value_slider import ValueSlider
 
@@ -20,8 +20,13 @@ class SliderField(QWidget):
     edited = Signal(object)
 
     def __init__(
-        self, name: str, field: WholeField | DecimalField, usual: tuple[float, float]
+        self,
+        name: str,
+        field: WholeField | DecimalField,
+        usual: tuple[float, float],
+        ends: tuple[str, str] | None = None,
     ) -> None:
+        """`ends` are words below the slider's."""
         super().__init__()
         self.field = field
         room = field.fontMetrics().horizontalAdvance("1000.5") + S
@@ -30,11 +35,19 @@ class SliderField(QWidget):
         limits = field.minimum(), field.maximum()
         self.slider = ValueSlider(usual, field.singleStep(), limits)
         self.slider.setAccessibleName(self.tr("{name}, slider").format(name=field.accessibleName()))
-        layout = QHBoxLayout(self)
+        layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(S)
-        for widget in (self.label, self.slider, field):
-            layout.addWidget(widget)
+        layout.setHorizontalSpacing(S)
+        layout.setVerticalSpacing(0)
+        layout.setColumnStretch(1, 1)
+        for column, widget in enumerate((self.label, self.slider, field)):
+            layout.addWidget(widget, 0, column)
+        if ends:
+            row = QHBoxLayout()
+            row.addWidget(plain_label(ends[0], "caption"))
+            row.addStretch(1)
+            row.addWidget(plain_label(ends[1], "caption"))
+            layout.addLayout(row, 1, 1)
         field.valueChanged.connect(self._on_typed)
         self.slider.valueChanged.connect(self._on_slid)
 

@@ -39,12 +39,12 @@ def refused(key: str, value: str) -> str:
 
 def made_with_checkpoint(name: str) -> str:
     """Which checkpoint it was; a name is never taken for a path."""
-    return f'It was made with the checkpoint "{plain(name)}"; choose it to match.'
+    return f'It was made with the model "{plain(name)}"; choose it to match.'
 
 
 def made_with_refiner(name: str) -> str:
     """Which checkpoint finished it."""
-    return f'It was refined with the checkpoint "{plain(name)}"; choose it to match.'
+    return f'It was refined with the model "{plain(name)}"; choose it to match.'
 
 
 def made_with_vae(name: str) -> str:

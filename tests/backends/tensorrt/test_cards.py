@@ -24,7 +24,7 @@ without_plugin = pytest.mark.skipif(bool(find_spec(PLUGIN)), reason="the plug-in
 without_tensorrt = pytest.mark.skipif(bool(find_spec("tensorrt")), reason="TensorRT is installed")
 
 SILENT = "NVIDIA's driver does not answer (NVML)"
-NOTHING = "there is no NVIDIA graphics card"
+NOTHING = "no NVIDIA graphics card found"
 RTX, NATIVE = TensorRtRtxBackend(), TensorRtBackend()
 BOTH = pytest.mark.parametrize("backend", [RTX, NATIVE], ids=lambda backend: backend.name)
 

@@ -59,7 +59,7 @@ def test_our_own_text_without_the_record_maps(tmp_path: Path) -> None:
         expand_wildcards=False,
     )
     assert found.record is None
-    assert found.warnings == ('It was made with the checkpoint "dream v1.5"; choose it to match.',)
+    assert found.warnings == ('It was made with the model "dream v1.5"; choose it to match.',)
 
 
 def test_what_does_not_map_is_said(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_what_does_not_map_is_said(tmp_path: Path) -> None:
     assert found.request.sampler is None
     assert found.warnings == (
         '"Sampler: IPNDM" was not taken over.',
-        'It was made with the checkpoint "m[31m"; choose it to match.',
+        'It was made with the model "m[31m"; choose it to match.',
         'It was made with the VAE "soft.vae.pt"; choose it to match.',
         "It was made with LoRAs: foo (0.8), bar (1).",
         "It was made from another picture, which is not in the file.",

@@ -64,7 +64,7 @@ def test_the_default_workflow(tmp_path: Path) -> None:
     assert found.tool == "ComfyUI"
     assert found.unmapped == ()
     assert found.warnings == (
-        'It was made with the checkpoint "sd15\\dream.safetensors"; choose it to match.',
+        'It was made with the model "sd15\\dream.safetensors"; choose it to match.',
     )
 
 

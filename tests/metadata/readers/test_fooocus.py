@@ -31,7 +31,7 @@ def test_fooocus(scheme: str) -> None:
     )
     assert found.tool == "Fooocus"
     assert found.warnings[:2] == (
-        'It was made with the checkpoint "juggernautXL"; choose it to match.',
+        'It was made with the model "juggernautXL"; choose it to match.',
         "It was made with LoRAs: ink (0.1).",
     )
     assert {pair.key for pair in found.unmapped} >= {"sharpness", "adm_guidance"}

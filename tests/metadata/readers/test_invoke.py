@@ -29,7 +29,7 @@ def test_invoke() -> None:
         expand_wildcards=False,
     )
     assert found.warnings == (
-        'It was made with the checkpoint "dream"; choose it to match.',
+        'It was made with the model "dream"; choose it to match.',
         'It was made with the VAE "soft"; choose it to match.',
         "It was made with LoRAs: ink (0.75).",
     )
@@ -51,7 +51,7 @@ def test_invoke_of_version_3_and_on_a_card() -> None:
     assert (found.request.sampler, found.request.schedule) == ("ddim", "ddim")
     assert found.request.strength == 0.6
     assert found.warnings == (
-        'It was made with the checkpoint "dream"; choose it to match.',
+        'It was made with the model "dream"; choose it to match.',
         "It was made with LoRAs: ink (1).",
         "It was made from another picture, which is not in the file.",
         "Not taken over: hrf_enabled.",
