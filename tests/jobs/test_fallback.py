@@ -34,6 +34,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.residency import Residency, Resident
+from engine.memory.working_copy import WorkingCopies
 from engine.metadata.record import read_record
 from tests.jobs.test_at_work import Holder
 from tests.pipeline.counting import CountingBackend
@@ -156,6 +157,34 @@ def test_the_next_device_takes_over_says_so_and_it_is_remembered(hardware: Hardw
     assert record.warnings == result.warnings == tuple(listener.warnings)
     assert (record.request.backend, record.choice) == ("two", "one failed in this job")
     assert hardware.failures == [("one", "the device was removed")]
+
+
+DAMAGED = EngineError(ErrorCode.WORKING_COPY_DAMAGED, "A copy was damaged.")
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_what_was_made_with_a_damaged_copy_is_made_again_but_not_for_ever(
+    hardware: Hardware, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    left = [DAMAGED] * times
+
+    def require_sound(_copies: WorkingCopies, _cancel: Cancellation) -> None:
+        if left:
+            raise left.pop()
+
+    monkeypatch.setattr(WorkingCopies, "require_sound", require_sound)
+    backend, listener = hardware.add("one"), Listener()
+    if times == 1:
+        result = hardware.run(listener)
+        assert result.warnings == result.images[0].record.warnings == (DAMAGED.info,)
+    else:
+        with pytest.raises(EngineError) as caught:
+            hardware.run(listener)
+        assert caught.value.code is ErrorCode.WORKING_COPY_DAMAGED
+        assert listener.saved == []
+    assert listener.warnings == [DAMAGED.info] * times
+    drawn = [graph for graph in backend.graphs if graph.name == "denoiser"]
+    assert len(drawn) == max(2, times)  # nothing of before is decoded
 
 
 class GoneAfter(CountingBackend):
