@@ -2,15 +2,15 @@
 
 # A title as a person reads it, and the classes it is for.
 TITLES: dict[str, tuple[str, ...]] = {
-    "a Bria FIBO 2 checkpoint": ("diffusers.BriaFibo2Transformer2DModel",),
-    "a Bria FIBO checkpoint": ("diffusers.BriaFiboTransformer2DModel",),
-    "a Bria checkpoint": ("diffusers.BriaTransformer2DModel",),
-    "a Chroma checkpoint": ("diffusers.ChromaTransformer2DModel",),
-    "a CogVideoX checkpoint": (
+    "a Bria FIBO 2 model": ("diffusers.BriaFibo2Transformer2DModel",),
+    "a Bria FIBO model": ("diffusers.BriaFiboTransformer2DModel",),
+    "a Bria model": ("diffusers.BriaTransformer2DModel",),
+    "a Chroma model": ("diffusers.ChromaTransformer2DModel",),
+    "a CogVideoX model": (
         "diffusers.CogVideoXTransformer3DModel",
         "diffusers.ConsisIDTransformer3DModel",
     ),
-    "a CogView checkpoint": (
+    "a CogView model": (
         "diffusers.CogView3PlusTransformer2DModel",
         "diffusers.CogView4Transformer2DModel",
     ),
@@ -25,59 +25,59 @@ TITLES: dict[str, tuple[str, ...]] = {
         "diffusers.SparseControlNetModel",
         "diffusers.UNetControlNetXSModel",
     ),
-    "a Cosmos checkpoint": (
+    "a Cosmos model": (
         "diffusers.Cosmos3OmniTransformer",
         "diffusers.CosmosTransformer3DModel",
     ),
     "a DC-AE autoencoder": ("diffusers.AutoencoderDC",),
-    "a Flux checkpoint": ("diffusers.FluxTransformer2DModel",),
+    "a Flux model": ("diffusers.FluxTransformer2DModel",),
     "a Flux.2 VAE": ("diffusers.AutoencoderKLFlux2",),
-    "a Flux.2 checkpoint": ("diffusers.Flux2Transformer2DModel",),
-    "a Flux.3 checkpoint": ("diffusers.Flux3Transformer2DModel",),
-    "a GLM-Image checkpoint": ("diffusers.GlmImageTransformer2DModel",),
-    "a HunyuanImage checkpoint": ("diffusers.HunyuanImageTransformer2DModel",),
-    "a HunyuanVideo 1.5 checkpoint": ("diffusers.HunyuanVideo15Transformer3DModel",),
-    "a HunyuanVideo checkpoint": (
+    "a Flux.2 model": ("diffusers.Flux2Transformer2DModel",),
+    "a Flux.3 model": ("diffusers.Flux3Transformer2DModel",),
+    "a GLM-Image model": ("diffusers.GlmImageTransformer2DModel",),
+    "a HunyuanImage model": ("diffusers.HunyuanImageTransformer2DModel",),
+    "a HunyuanVideo 1.5 model": ("diffusers.HunyuanVideo15Transformer3DModel",),
+    "a HunyuanVideo model": (
         "diffusers.HunyuanVideoFramepackTransformer3DModel",
         "diffusers.HunyuanVideoTransformer3DModel",
     ),
-    "a JoyImage checkpoint": (
+    "a JoyImage model": (
         "diffusers.JoyImageEditPlusTransformer3DModel",
         "diffusers.JoyImageEditTransformer3DModel",
     ),
-    "a Kandinsky 3 checkpoint": ("diffusers.Kandinsky3UNet",),
-    "a Kandinsky 5 checkpoint": ("diffusers.Kandinsky5Transformer3DModel",),
-    "a Kandinsky 6 checkpoint": (
+    "a Kandinsky 3 model": ("diffusers.Kandinsky3UNet",),
+    "a Kandinsky 5 model": ("diffusers.Kandinsky5Transformer3DModel",),
+    "a Kandinsky 6 model": (
         "diffusers.Kandinsky6SRTransformer3DModel",
         "diffusers.Kandinsky6Transformer3DModel",
     ),
     "a Kandinsky VAE": ("diffusers.AutoencoderKLKVAE",),
-    "a Krea 2 checkpoint": ("diffusers.Krea2Transformer2DModel",),
-    "a LongCat-Image checkpoint": ("diffusers.LongCatImageTransformer2DModel",),
-    "a Lumina 2 checkpoint": ("diffusers.Lumina2Transformer2DModel",),
-    "a MiniMax H3 checkpoint": ("diffusers.MiniMaxH3Transformer3DModel",),
-    "a Mochi checkpoint": ("diffusers.MochiTransformer3DModel",),
-    "a Motif-Video checkpoint": ("diffusers.MotifVideoTransformer3DModel",),
-    "a Nucleus-Image checkpoint": ("diffusers.NucleusMoEImageTransformer2DModel",),
-    "a PRX checkpoint": ("diffusers.PRXTransformer2DModel",),
-    "a PixArt checkpoint": ("diffusers.PixArtTransformer2DModel",),
-    "a Qwen-Image 2.1 checkpoint": ("diffusers.QwenImage21Transformer2DModel",),
-    "a Qwen-Image checkpoint": ("diffusers.QwenImageTransformer2DModel",),
-    "a Sana checkpoint": (
+    "a Krea 2 model": ("diffusers.Krea2Transformer2DModel",),
+    "a LongCat-Image model": ("diffusers.LongCatImageTransformer2DModel",),
+    "a Lumina 2 model": ("diffusers.Lumina2Transformer2DModel",),
+    "a MiniMax H3 model": ("diffusers.MiniMaxH3Transformer3DModel",),
+    "a Mochi model": ("diffusers.MochiTransformer3DModel",),
+    "a Motif-Video model": ("diffusers.MotifVideoTransformer3DModel",),
+    "a Nucleus-Image model": ("diffusers.NucleusMoEImageTransformer2DModel",),
+    "a PRX model": ("diffusers.PRXTransformer2DModel",),
+    "a PixArt model": ("diffusers.PixArtTransformer2DModel",),
+    "a Qwen-Image 2.1 model": ("diffusers.QwenImage21Transformer2DModel",),
+    "a Qwen-Image model": ("diffusers.QwenImageTransformer2DModel",),
+    "a Sana model": (
         "diffusers.SanaTransformer2DModel",
         "diffusers.SanaVideoTransformer3DModel",
         "diffusers.SanaWMTransformer3DModel",
     ),
-    "a Stable Audio checkpoint": (
+    "a Stable Audio model": (
         "diffusers.StableAudio3DiTModel",
         "diffusers.StableAudioDiTModel",
     ),
-    "a Stable Cascade checkpoint": ("diffusers.StableCascadeUNet",),
+    "a Stable Cascade model": ("diffusers.StableCascadeUNet",),
     "a Stable Video Diffusion VAE": ("diffusers.AutoencoderKLTemporalDecoder",),
     "a T2I adapter": ("diffusers.T2IAdapter",),
     "a VAE": ("diffusers.AutoencoderKL",),
     "a VQ autoencoder": ("diffusers.VQModel",),
-    "a Wan checkpoint": (
+    "a Wan model": (
         "diffusers.AnyFlowFARTransformer3DModel",
         "diffusers.AnyFlowTransformer3DModel",
         "diffusers.ChronoEditTransformer3DModel",
@@ -93,7 +93,7 @@ TITLES: dict[str, tuple[str, ...]] = {
         "diffusers.AutoencoderKLQwenImage21",
         "diffusers.AutoencoderKLWan",
     ),
-    "a Z-Image checkpoint": ("diffusers.ZImageTransformer2DModel",),
+    "a Z-Image model": ("diffusers.ZImageTransformer2DModel",),
     "a colouriser (DDColor)": ("spandrel.DDColor",),
     "a consistency decoder": ("diffusers.ConsistencyDecoderVAE",),
     "a diffusion model without text (DDPM)": ("diffusers.UNet2DModel",),
@@ -118,7 +118,7 @@ TITLES: dict[str, tuple[str, ...]] = {
     ),
     "a prior of Kandinsky or unCLIP": ("diffusers.PriorTransformer",),
     "a representation autoencoder (RAE)": ("diffusers.AutoencoderRAE",),
-    "a text-to-video checkpoint (ModelScope, VideoCrafter)": ("diffusers.UNet3DConditionModel",),
+    "a text-to-video model (ModelScope, VideoCrafter)": ("diffusers.UNet3DConditionModel",),
     "a tiny VAE (TAESD)": ("diffusers.AutoencoderTiny",),
     "a video VAE": (
         "diffusers.AutoencoderKLAllegro",
@@ -139,24 +139,24 @@ TITLES: dict[str, tuple[str, ...]] = {
         "diffusers.LTX2VideoDiffusionDecoderModel",
     ),
     "a vocoder": ("diffusers.MMAudioVocoder",),
-    "an ACE-Step checkpoint": ("diffusers.AceStepTransformer1DModel",),
-    "an Allegro checkpoint": ("diffusers.AllegroTransformer3DModel",),
+    "an ACE-Step model": ("diffusers.AceStepTransformer1DModel",),
+    "an Allegro model": ("diffusers.AllegroTransformer3DModel",),
     "an AnimateDiff motion module": (
         "diffusers.MotionAdapter",
         "diffusers.UNetMotionModel",
     ),
-    "an AuraFlow checkpoint": ("diffusers.AuraFlowTransformer2DModel",),
-    "an ERNIE-Image checkpoint": ("diffusers.ErnieImageTransformer2DModel",),
-    "an I2VGen-XL checkpoint": ("diffusers.I2VGenXLUNet",),
-    "an Ideogram 4 checkpoint": ("diffusers.Ideogram4Transformer2DModel",),
-    "an LTX-2 checkpoint": (
+    "an AuraFlow model": ("diffusers.AuraFlowTransformer2DModel",),
+    "an ERNIE-Image model": ("diffusers.ErnieImageTransformer2DModel",),
+    "an I2VGen-XL model": ("diffusers.I2VGenXLUNet",),
+    "an Ideogram 4 model": ("diffusers.Ideogram4Transformer2DModel",),
+    "an LTX-2 model": (
         "diffusers.LTX2VideoTransformer3DModel",
         "diffusers.SanaWMLTX2RefinerTransformer3DModel",
     ),
-    "an LTX-Video checkpoint": ("diffusers.LTXVideoTransformer3DModel",),
-    "an Ovis-Image checkpoint": ("diffusers.OvisImageTransformer2DModel",),
-    "an SD 3 checkpoint": ("diffusers.SD3Transformer2DModel",),
-    "an aMUSEd checkpoint": ("diffusers.UVit2DModel",),
+    "an LTX-Video model": ("diffusers.LTXVideoTransformer3DModel",),
+    "an Ovis-Image model": ("diffusers.OvisImageTransformer2DModel",),
+    "an SD 3 model": ("diffusers.SD3Transformer2DModel",),
+    "an aMUSEd model": ("diffusers.UVit2DModel",),
     "an asymmetric VAE": ("diffusers.AsymmetricAutoencoderKL",),
     "an audio autoencoder": (
         "diffusers.AutoencoderKLKVAEAudio",
@@ -205,33 +205,33 @@ TITLES: dict[str, tuple[str, ...]] = {
 # The same of other layouts and of what has no class there: names that ComfyUI (`model_detection`),
 # A1111, kohya's scripts or the authors' own code give, in a file of that kind.
 NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("a Wan checkpoint", ("model.diffusion_model.head.modulation", "patch_embedding.weight")),
+    ("a Wan model", ("model.diffusion_model.head.modulation", "patch_embedding.weight")),
     (
-        "a HunyuanVideo checkpoint",
+        "a HunyuanVideo model",
         (
             "double_blocks.0.img_attn.qkv.weight",
             "txt_in.individual_token_refiner.blocks.0.norm1.weight",
         ),
     ),
     (
-        "a HunyuanVideo 1.5 checkpoint",
+        "a HunyuanVideo 1.5 model",
         ("txt_in.individual_token_refiner.blocks.0.norm1.weight", "vision_in.proj.0.weight"),
     ),
     (
-        "a Hunyuan3D checkpoint",
+        "a Hunyuan3D model",
         (
             "model.latent_in.weight",
             "model.cond_in.weight",
             "model.double_blocks.0.img_attn.qkv.weight",
         ),
     ),
-    ("an AuraFlow checkpoint", ("model.double_layers.0.attn.w1q.weight",)),
+    ("an AuraFlow model", ("model.double_layers.0.attn.w1q.weight",)),
     (
-        "an Ovis-Image checkpoint",
+        "an Ovis-Image model",
         ("double_blocks.0.img_attn.qkv.weight", "double_blocks.0.img_mlp.gate_proj.weight"),
     ),
     (
-        "a Qwen-Image checkpoint",
+        "a Qwen-Image model",
         (
             "txt_norm.weight",
             "transformer_blocks.0.attn.add_k_proj.weight",
@@ -239,7 +239,7 @@ NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        "an LTX-Video checkpoint",
+        "an LTX-Video model",
         (
             "model.diffusion_model.adaln_single.emb.timestep_embedder.linear_1.bias",
             "model.diffusion_model.patchify_proj.weight",
@@ -247,57 +247,57 @@ NAMES: tuple[tuple[str, tuple[str, ...]], ...] = (
         ),
     ),
     (
-        "an LTX-2 checkpoint",
+        "an LTX-2 model",
         ("model.diffusion_model.audio_adaln_single.linear.weight", "vocoder.conv_pre.weight"),
     ),
-    ("a Lumina 2 checkpoint", ("cap_embedder.1.weight", "noise_refiner.0.attention.k_norm.weight")),
+    ("a Lumina 2 model", ("cap_embedder.1.weight", "noise_refiner.0.attention.k_norm.weight")),
     (
-        "a Z-Image checkpoint",
+        "a Z-Image model",
         ("cap_embedder.1.weight", "cap_pad_token", "noise_refiner.0.attention.k_norm.weight"),
     ),
-    ("a PixArt checkpoint", ("t_block.1.weight", "y_embedder.y_proj.fc1.weight")),
+    ("a PixArt model", ("t_block.1.weight", "y_embedder.y_proj.fc1.weight")),
     (
-        "a Sana checkpoint",
+        "a Sana model",
         ("attention_y_norm.weight", "blocks.0.cross_attn.q_linear.weight", "t_block.1.weight"),
     ),
     (
-        "a HiDream checkpoint",
+        "a HiDream model",
         (
             "double_stream_blocks.0.block.adaLN_modulation.1.bias",
             "caption_projection.0.linear.weight",
         ),
     ),
-    ("a CogVideoX checkpoint", ("blocks.0.norm1.linear.weight", "patch_embed.text_proj.weight")),
-    ("a Cosmos checkpoint", ("net.blocks.block0.blocks.0.block.attn.to_q.0.weight",)),
-    ("a Cosmos checkpoint", ("net.blocks.0.mlp.layer1.weight", "net.x_embedder.proj.1.weight")),
+    ("a CogVideoX model", ("blocks.0.norm1.linear.weight", "patch_embed.text_proj.weight")),
+    ("a Cosmos model", ("net.blocks.block0.blocks.0.block.attn.to_q.0.weight",)),
+    ("a Cosmos model", ("net.blocks.0.mlp.layer1.weight", "net.x_embedder.proj.1.weight")),
     (
-        "an Anima checkpoint",
+        "an Anima model",
         ("net.blocks.0.mlp.layer1.weight", "net.llm_adapter.blocks.0.cross_attn.q_proj.weight"),
     ),
-    ("a Mochi checkpoint", ("t5_yproj.weight", "blocks.0.attn.qkv_x.weight")),
+    ("a Mochi model", ("t5_yproj.weight", "blocks.0.attn.qkv_x.weight")),
     (
-        "an OmniGen2 checkpoint",
+        "an OmniGen2 model",
         (
             "time_caption_embed.timestep_embedder.linear_1.bias",
             "ref_image_refiner.0.attn.to_q.weight",
         ),
     ),
-    ("a Kandinsky 5 checkpoint", ("visual_transformer_blocks.0.cross_attention.key_norm.weight",)),
-    ("an ACE-Step checkpoint", ("model.diffusion_model.genre_embedder.weight",)),
-    ("a Stable Audio checkpoint", ("model.model.transformer.rotary_pos_emb.inv_freq",)),
+    ("a Kandinsky 5 model", ("visual_transformer_blocks.0.cross_attention.key_norm.weight",)),
+    ("an ACE-Step model", ("model.diffusion_model.genre_embedder.weight",)),
+    ("a Stable Audio model", ("model.model.transformer.rotary_pos_emb.inv_freq",)),
     (
-        "a Flux.2 checkpoint",
+        "a Flux.2 model",
         ("double_stream_modulation_img.lin.weight", "double_blocks.0.img_attn.qkv.weight"),
     ),
     (
-        "a text-to-video checkpoint (ModelScope, VideoCrafter)",
+        "a text-to-video model (ModelScope, VideoCrafter)",
         (
             "input_blocks.1.1.transformer_blocks.0.attn2.to_k.weight",
             "output_blocks.0.0.temopral_conv.conv1.0.weight",
         ),
     ),
-    ("a Stable Cascade checkpoint", ("clip_txt_mapper.weight", "clf.1.weight")),
-    ("a LongCat-Video checkpoint", ("x_embedder.proj.weight", "blocks.0.pre_crs_attn_norm.weight")),
+    ("a Stable Cascade model", ("clip_txt_mapper.weight", "clf.1.weight")),
+    ("a LongCat-Video model", ("x_embedder.proj.weight", "blocks.0.pre_crs_attn_norm.weight")),
     (
         "an IP-Adapter",
         (

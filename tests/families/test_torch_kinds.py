@@ -22,4 +22,4 @@ FROZEN = Path(__file__).parents[1] / "checkpoints" / "frozen"
 def test_a_small_file_of_torchs_is_named(name: str, title: str) -> None:
     with pytest.raises(EngineError) as caught:
         identify(FROZEN / name)
-    assert caught.value.message == f"{name} is {title}, not a checkpoint."
+    assert caught.value.message == f"{name} is {title}, not a model."
