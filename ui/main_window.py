@@ -264,7 +264,7 @@ class MainWindow(QMainWindow):
             self.tr("Open a model or a picture"),
             str(self.session.checkpoints.models),
             self.tr(
-                "Models and pictures (*.safetensors *.ckpt *.png *.jpg *.jpeg *.webp)"
+                "Models and pictures (*.safetensors *.sft *.ckpt *.png *.jpg *.jpeg *.webp)"
                 ";;All files (*)"
             ),
         )

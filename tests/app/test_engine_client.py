@@ -1,7 +1,6 @@
 """Commands out, one signal per event in, and an answer to every query."""
 
 import inspect
-import os
 from pathlib import Path
 from typing import Any, get_args
 
@@ -32,7 +31,6 @@ from engine.api.values import ErrorCode
 from tests.app.conftest import Supervise
 from tests.app.silent_process import CRASH, SilentProcess
 from tests.app.supervised import PATIENCE_MS
-from tests.checkpoints.files import write_sparse
 
 # What the supervision keeps to itself, by design or because others send it.
 OF_SUPERVISION = (Hello, Ready, Pong, EngineFatal)
@@ -142,19 +140,6 @@ def test_a_query_that_cannot_be_sent_fails_alone(supervise: Supervise) -> None:
         (bad, ErrorCode.REQUEST_INVALID)
     ]
     assert answered[0].query == good
-
-
-def test_a_file_whose_name_is_not_utf_8_is_inspected(supervise: Supervise, tmp_path: Path) -> None:
-    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.safetensors"))
-    try:
-        write_sparse(path, {"a": (1,)})
-    except OSError:
-        pytest.skip("names are UTF-8 here")
-    engine = supervise().start()
-    failed = connect(engine.client, "query_failed")
-    engine.client.inspect_checkpoint(str(path))
-    engine.wait(lambda: bool(failed))
-    assert failed[0].error.code is ErrorCode.CHECKPOINT_UNKNOWN_FAMILY
 
 
 def test_what_the_engine_is_up_to_is_passed_on(supervise: Supervise) -> None:

@@ -1,6 +1,7 @@
 """What the app may ask, also while a job runs."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +127,18 @@ def test_the_hash_of_a_checkpoint_is_told_and_written_into_its_pictures(
     assert saved.record.checkpoint_sha256 == expected
     text = next(c.text for c in read_text_chunks(Path(saved.path)) if c.keyword == "parameters")
     assert parse_infotext(text).get("Model hash") == expected[:10]
+
+
+def test_a_checkpoint_whose_name_is_not_utf_8(talk: Conversation, tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.safetensors"))
+    try:
+        write_single_file(tmp_path / "one.safetensors").rename(path)
+    except OSError:
+        pytest.skip("names are UTF-8 here")
+    talk.send(InspectCheckpoint(query=1, path=str(path)))
+    assert talk.wait_for(CheckpointInspected).checkpoint.path == str(path)
+    told = talk.wait_for(CheckpointHashed, lambda event: event.sha256 is not None)
+    assert told.path == str(path)
 
 
 def test_a_checkpoint_with_parts_from_elsewhere(talk: Conversation, tiny: Path) -> None:

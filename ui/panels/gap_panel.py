@@ -15,7 +15,7 @@ from ui.widgets.choice_box import ChoiceBox
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, plain_label
 
-_FILTER = "*.safetensors *.ckpt"
+_FILTER = "*.safetensors *.sft *.ckpt"
 
 
 class GapPanel(QWidget):
