@@ -24,7 +24,7 @@ from engine.memory.plan import TILE_CELLS
 from tests.pipeline.jobs import Log, Result, a_request, psnr, run
 from tests.tiny_checkpoint import DOWNSCALE
 
-# Of a picture of more than one tile; and the longer side of one whose tiles are told by the request.
+# The side of a picture of more than one tile; the longer side of one with tiles by request.
 SIDE = 192
 LENGTH = 320
 assert SIDE > TILE_CELLS * DOWNSCALE
