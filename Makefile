@@ -20,6 +20,19 @@ run: $(BASE)/.installed
 test: $(BASE)/.tools
 	$(PY) -m pytest $(PARALLEL) --durations=20 -m "not oracle and not slow and not gpu"
 
+# Lines of the rooms that run nothing on a device, by their own tests. Apart from `make test`, because
+# counting lines takes longer than 5 %.
+COVERED := api checkpoints families metadata output sampling text
+.PHONY: coverage
+coverage: $(BASE)/.tools
+	$(PY) -m pytest $(PARALLEL) -m "not oracle and not slow and not gpu" \
+	  $(COVERED:%=tests/%) $(COVERED:%=--cov=engine/%)
+
+# Exhaustive tests and full-size networks.
+.PHONY: thorough
+thorough: $(ORACLE)/.installed
+	$(ORACLE_PY) -m pytest $(PARALLEL) --durations=20 -m "slow and not gpu"
+
 oracle: $(ORACLE)/.installed
 	$(ORACLE_PY) -m pytest $(PARALLEL) -m "oracle and not slow and not gpu" tests
 
@@ -71,6 +84,11 @@ bench: $(BASE)/.tools $(ORACLE)/.peers
 TO ?= build/screenshots
 screenshots: $(BASE)/.tools
 	$(PY) -m tests.ui.screenshots $(TO)
+
+# README's picture of the window.
+.PHONY: front-page
+front-page: $(BASE)/.tools
+	$(PY) -m tests.ui.front_page docs/window.png
 
 $(BASE)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BASE)

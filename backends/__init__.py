@@ -3,3 +3,9 @@
 `base` is the contract; each other module is one backend; `registry` lists them in order of
 preference. To add one: write `backends/<name>.py` and add its line to `registry.BACKENDS`.
 """
+
+import os
+
+# From 1.29 on ONNX Runtime tells its maker about the machine and the networks that it runs, unless
+# it finds this when it is imported. Only backends import it. (docs/Privacy.md of ONNX Runtime)
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"

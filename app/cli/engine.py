@@ -1,6 +1,6 @@
 """`safelight engine`: the engine process on this terminal's stdin and stdout, for other programs.
 
-It speaks frames of msgpack, not text; ARCHITECTURE.md has the messages.
+It speaks frames of msgpack, not text; docs/messages.md lists them.
 """
 
 import argparse

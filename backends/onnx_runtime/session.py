@@ -30,6 +30,9 @@ from backends.onnx_runtime.placement import RECORD, require_placement
 from backends.onnx_runtime.provider import CPU, Provider
 from backends.onnx_runtime.weights import WeightBuffers
 
+# On Windows the variable that `backends` sets has no effect.
+ort.disable_telemetry_events()
+
 
 class OnnxRuntimeSession:
     """A `backends.base.Session` over one `onnxruntime.InferenceSession`.

@@ -1,4 +1,4 @@
-"""The table of messages in ARCHITECTURE.md, made from the types.
+"""The table of messages in docs/messages.md, made from the types.
 
 `python -m tests.api.message_table` writes it; `test_message_table.py` fails when it is out of date.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from engine.api.messages import Command, Event, Message
 
-PAGE = Path(__file__).parents[2] / "ARCHITECTURE.md"
+PAGE = Path(__file__).parents[2] / "docs" / "messages.md"
 BEGIN = "<!-- messages: made by `python -m tests.api.message_table` -->"
 END = "<!-- end of messages -->"
 _SENTENCE = re.compile(r"(.+?\.)(\s|$)", re.DOTALL)

@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md tells the messages as they are."""
+"""docs/messages.md tells the messages as they are."""
 
 from pathlib import Path
 

@@ -1,7 +1,7 @@
 """The real engine, which kills itself at a chosen kind of moment: `dying_engine.py FOLDER MOMENT`.
 
-It dies in each job it meets for the first time, at a point drawn from the job's seed, and leaves a
-file in FOLDER that says so; the job's second run goes well. Run it in isolated mode.
+It dies in each job it meets for the first time, at a point that follows from the job's seed, and
+leaves a file in FOLDER that says so; the job's second run goes well. Run it in isolated mode.
 """
 
 import os
@@ -42,7 +42,7 @@ class Deaths:
         self._folder = folder
         self._moment = moment
         self._left = 0
-        self._random = Random()
+        self._random = Random(7)
 
     def begin(self, seed: int) -> None:
         """A job begins: draw its point of death, unless it died before."""
@@ -51,9 +51,9 @@ class Deaths:
         if self._moment is Moment.ANY or mark.exists():
             return
         mark.touch()
-        self._random.seed(seed)
-        most = {Moment.STEP: _RUNS, Moment.FRAME: _FRAMES, Moment.WRITE: 4}[self._moment]
-        self._left = self._random.randint(1, most)
+        points = {Moment.STEP: _RUNS, Moment.FRAME: _FRAMES, Moment.WRITE: 4}[self._moment]
+        # The seeds of a batch follow one another, so a batch dies at each point.
+        self._left = seed % points + 1
 
     def is_due(self, moment: Moment) -> bool:
         """Whether this is the point."""

@@ -1,4 +1,4 @@
-"""The real engine killed in two hundred places, and the app killed while it works."""
+"""The real engine killed in each place, and the app killed while it works."""
 
 import os
 import signal
@@ -31,8 +31,8 @@ from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 HERE = Path(__file__).parent
-# Of each kind; the fault list wants two hundred in all.
-KILLS = 50
+# Of each kind: every point of a job at least once; `make thorough` makes it two hundred in all.
+KILLS = pytest.mark.parametrize("kills", [11, pytest.param(50, marks=pytest.mark.slow)])
 LONG_MS = 250_000
 
 
@@ -106,9 +106,10 @@ def _kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+@KILLS
 @pytest.mark.parametrize("moment", list(Moment))
 def test_an_engine_killed_anywhere_costs_no_picture(
-    supervise: Supervise, tmp_path: Path, tiny: Path, moment: Moment
+    supervise: Supervise, tmp_path: Path, tiny: Path, moment: Moment, kills: int
 ) -> None:
     """Each job is tried once more and then made; whatever has a picture's name is a picture."""
     patient = replace(QUICK, restart_ms=(0,), crash_window_s=0.0)
@@ -127,8 +128,8 @@ def test_an_engine_killed_anywhere_costs_no_picture(
         seed=1000,
         backend="null",
     )
-    while len(engine.told.crashes) < KILLS:
-        wanted = msgspec.structs.replace(request, count=KILLS - len(engine.told.crashes))
+    while len(engine.told.crashes) < kills:
+        wanted = msgspec.structs.replace(request, count=kills - len(engine.told.crashes))
         request = msgspec.structs.replace(request, seed=(request.seed or 0) + wanted.count)
         jobs = queue.submit(wanted, str(tmp_path / "out") + os.sep)
         engine.wait(partial(_are_over, queue, jobs), LONG_MS)
@@ -142,7 +143,7 @@ def test_an_engine_killed_anywhere_costs_no_picture(
     assert all(Path(path).is_file() for job in jobs for path in job.images)
     assert all(len(job.images) == 1 for job in jobs)
     assert engine.told.given_up == []
-    assert killer is None or again > KILLS // 2
+    assert killer is None or again > kills // 2
 
 
 # --- the app is killed ---

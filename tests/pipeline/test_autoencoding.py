@@ -21,10 +21,13 @@ from engine.api.values import ErrorCode, InputRole, Phase
 from engine.errors import Cancelled, EngineError
 from engine.jobs.cancel import CancelToken
 from engine.memory.plan import TILE_CELLS
-from tests.pipeline.jobs import Log, a_request, psnr, run
+from tests.pipeline.jobs import Log, Result, a_request, psnr, run
 from tests.tiny_checkpoint import DOWNSCALE
 
-SIDE = 320
+# The side of a picture of more than one tile; the longer side of one with tiles by request.
+SIDE = 192
+LENGTH = 320
+assert SIDE > TILE_CELLS * DOWNSCALE
 
 
 class Tiles(Log):
@@ -44,16 +47,16 @@ class Tiles(Log):
 
 
 def test_progress_is_told_and_a_wish_to_stop_is_heard_between_tiles(tiny: Path) -> None:
-    request = a_request(tiny, width=SIDE, height=SIDE, steps=1, vae_tile=256)
+    request = a_request(tiny, width=LENGTH, steps=1, vae_tile=256)
     log = Tiles(CancelToken(), last=-1)
     run(request, CpuBackend(), log=log)
     # Smaller ones to measure, then those that compute.
-    assert log.tiles == [*((done, 9) for done in range(10)), *((done, 4) for done in range(5))]
+    assert log.tiles == [*((done, 3) for done in range(4)), *((done, 2) for done in range(3))]
     token = CancelToken()
-    stopped = Tiles(token, last=3)
+    stopped = Tiles(token, last=2)
     with pytest.raises(Cancelled):
         run(request, CpuBackend(), log=stopped, cancel=token)
-    assert stopped.tiles == log.tiles[:3]
+    assert stopped.tiles == log.tiles[:2]
 
 
 class Small(CpuBackend):
@@ -82,11 +85,17 @@ def a_large_request(tiny: Path, **changes: object) -> GenerateRequest:
     return a_request(tiny, width=SIDE, height=SIDE, steps=2, **changes)
 
 
-def test_what_does_not_fit_whole_is_decoded_in_tiles_of_the_same_latent(tiny: Path) -> None:
+@pytest.fixture(scope="module")
+def whole(tiny: Path) -> Result:
+    """Two large pictures, decoded whole."""
+    return run(a_large_request(tiny, count=2), CpuBackend(), (Precision.F32,))
+
+
+def test_what_does_not_fit_whole_is_decoded_in_tiles_of_the_same_latent(
+    tiny: Path, whole: Result
+) -> None:
     backend = Small("vae_decoder")
-    request = a_large_request(tiny, count=2)
-    made = run(request, backend, (Precision.F32,))
-    whole = run(request, CpuBackend(), (Precision.F32,))
+    made = run(a_large_request(tiny, count=2), backend, (Precision.F32,))
     for tiled, expected in zip(made.pixels, whole.pixels, strict=True):
         assert psnr(tiled, expected) > 40
     # Nothing is drawn again, and the second picture does not try again what failed.
@@ -99,9 +108,10 @@ def test_what_does_not_fit_whole_is_decoded_in_tiles_of_the_same_latent(tiny: Pa
     assert whole.warnings == []
 
 
-def test_a_picture_that_does_not_fit_whole_is_encoded_in_tiles(tiny: Path, tmp_path: Path) -> None:
-    pixels = run(a_large_request(tiny), CpuBackend(), (Precision.F32,)).pixels[0]
-    Image.fromarray(pixels).save(tmp_path / "init.png")
+def test_a_picture_that_does_not_fit_whole_is_encoded_in_tiles(
+    tiny: Path, tmp_path: Path, whole: Result
+) -> None:
+    Image.fromarray(whole.pixels[0]).save(tmp_path / "init.png")
     inputs = (InputImage(role=InputRole.INIT, path=str(tmp_path / "init.png")),)
     request = a_large_request(tiny, inputs=inputs, strength=0.5)
     backend = Small("vae_encoder")

@@ -1,0 +1,99 @@
+"""The documents' promises: links lead somewhere, what they name exists, README stays short."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+TOPS = ("app", "backends", "benchmarks", "engine", "starter", "tests", "ui")
+ROOMS = sorted(path.parent.name for path in (ROOT / "engine").glob("*/__init__.py"))
+README_LINES = 100
+# A line on the screen; tables and pictures are let off.
+README_COLUMNS = 140
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+QUOTED = re.compile(r"`([^`\n]+)`")
+PATH = re.compile(rf"(?:{'|'.join(TOPS)}|docs)/[\w./-]*")
+NAME = re.compile(r"[a-z_]+(?:\.\w+)+")
+STATUS = re.compile(
+    r"^## (\d+)\. .+ \(.+; (stands|(?:in part )?overtaken by (\d+))\)$", re.MULTILINE
+)
+
+
+def page_id(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def links(page: Path) -> Iterator[str]:
+    for target in LINK.findall(page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            yield target.partition("#")[0]
+
+
+def quoted(page: Path) -> list[str]:
+    # Blocks of code are no names.
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return QUOTED.findall(text)
+
+
+def exists(name: str) -> bool:
+    """Whether a dotted name is a module, or what a module's text defines or mentions."""
+    parts = name.split(".")
+    if parts[0] in ROOMS:
+        parts = ["engine", *parts]
+    for length in range(len(parts), 0, -1):
+        base = ROOT.joinpath(*parts[:length])
+        for source in (base.with_suffix(".py"), base / "__init__.py"):
+            if source.is_file():
+                text = source.read_text(encoding="utf-8")
+                return all(re.search(rf"\b{part}\b", text) for part in parts[length:])
+    return ROOT.joinpath(*parts).is_dir()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_links_lead_to_files(page: Path) -> None:
+    assert [link for link in links(page) if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_paths_and_modules_that_are_named_exist(page: Path) -> None:
+    words = [word for word in quoted(page) if "*" not in word]
+    paths = [word for word in words if PATH.fullmatch(word) and not (ROOT / word).exists()]
+    names = [
+        word
+        for word in words
+        if NAME.fullmatch(word) and word.partition(".")[0] in (*TOPS, *ROOMS) and not exists(word)
+    ]
+    assert paths + names == []
+
+
+def test_the_index_names_each_page_of_docs() -> None:
+    folder = ROOT / "docs"
+    found = {path.name for path in folder.glob("*.md")} - {"README.md"}
+    assert found <= set(links(folder / "README.md"))
+
+
+def test_the_map_names_each_folder_of_the_engine() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert [room for room in ROOMS if f"| `engine/{room}/` |" not in text] == []
+
+
+def test_readme_fits_on_two_screens() -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= README_LINES
+    long = [line for line in lines if len(line) > README_COLUMNS and line[0] not in "|!"]
+    assert long == []
+
+
+def test_overtaken_decisions_name_an_entry_that_exists() -> None:
+    text = (ROOT / "DECISIONS.md").read_text(encoding="utf-8")
+    numbers = set(re.findall(r"^## (\d+)\. ", text, re.MULTILINE))
+    later = {new for _, _, new in STATUS.findall(text) if new}
+    assert later
+    assert later <= numbers
+
+
+def test_the_picture_of_the_window_is_light() -> None:
+    assert (ROOT / "docs" / "window.png").stat().st_size < 300_000
