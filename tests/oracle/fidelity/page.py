@@ -46,17 +46,18 @@ A picture that is redrawn starts from the mean of what the encoder says, on both
 takes that, too. AUTOMATIC1111 and InvokeAI draw from a generator that no record tells; diffusers
 draws from the picture's, which both sides do here.
 
-Tokens are those of the tools' tokenizers, frozen by `tests/text/freeze_tokens.py`, as transformers 5
-no longer has them. AUTOMATIC1111's repair a prompt with ftfy (curly quotes become plain ones), and
-OpenCLIP's then read HTML's `&amp;`; only words such as `<|endoftext|>` are text to OpenCLIP's alone.
-ComfyUI's are transformers 4's without ftfy, for which each Chinese character is a word; with
-transformers 5 it has the plain ones, which `--set text_cleaning=none` takes. Of the conventions of
-diffusers and InvokeAI, whose installations have ftfy or not, the plain ones are taken.
+Tokens are those of the tools' tokenizers, frozen by `tests/text/freeze_tokens.py`, as transformers
+5 no longer has them. AUTOMATIC1111's repair a prompt with ftfy (curly quotes become plain ones),
+and OpenCLIP's then read HTML's `&amp;`; only words such as `<|endoftext|>` are text to OpenCLIP's
+alone. ComfyUI's are transformers 4's without ftfy, for which each Chinese character is a word;
+with transformers 5 it has the plain ones, which `--set text_cleaning=none` takes. Of the
+conventions of diffusers and InvokeAI, whose installations have ftfy or not, the plain ones are
+taken.
 
-UniPC has two forms, B(h) of the paper: ComfyUI's `uni_pc` and A1111's usual one are bh1, `uni_pc_bh2`
-and A1111's "UniPC variant: bh2" are bh2, both of order 3; diffusers' is bh2 of order 2. SwarmUI and
-Fooocus run ComfyUI's. Easy Diffusion's `unipc_snr`, `unipc_tq` and the like visit other timesteps
-and come next to them; a picture's note says so.
+UniPC has two forms, B(h) of the paper: ComfyUI's `uni_pc` and A1111's usual one are bh1,
+`uni_pc_bh2` and A1111's "UniPC variant: bh2" are bh2, both of order 3; diffusers' is bh2 of order
+2. SwarmUI and Fooocus run ComfyUI's. Easy Diffusion's `unipc_snr`, `unipc_tq` and the like visit
+other timesteps and come next to them; a picture's note says so.
 
 ## How the other side was checked
 
