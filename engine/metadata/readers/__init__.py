@@ -14,7 +14,8 @@ from engine.metadata.infotext import parse_infotext
 from engine.metadata.pictures import read_text_chunks
 from engine.metadata.readers.a1111 import from_a1111, import_infotext
 from engine.metadata.readers.civitai import from_civitai
-from engine.metadata.readers.comfy import from_comfy, why_not_comfy
+from engine.metadata.readers.comfy import from_comfy, holds_graph
+from engine.metadata.readers.comfy_workflow import from_workflow, workflow_of
 from engine.metadata.readers.easy_diffusion import from_easy_diffusion, from_sidecar
 from engine.metadata.readers.fooocus import from_fooocus
 from engine.metadata.readers.imported import ImportedRequest, plain
@@ -45,6 +46,8 @@ RECOGNISERS: tuple[Callable[[tuple[TextChunk, ...]], ImportedRequest | None], ..
     from_easy_diffusion,
     from_sdcpp,
     from_a1111,
+    # A picture may carry one that it was not made by.
+    from_workflow,
 )
 # Of one text: two prompts of a million characters and what else there is to say. Our own record
 # writes some characters as twelve.
@@ -73,10 +76,19 @@ def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
     found = ", ".join(sorted({plain(chunk.keyword) for chunk in texts}))
     raise EngineError(
         ErrorCode.METADATA_MISSING,
-        f"The picture {path} {why_not_comfy(texts) or 'does not say how it was made.'}",
+        f"The picture {path} {_lack(texts)}",
         "Choose the original file of a picture made by Safelight, AUTOMATIC1111, ComfyUI or alike.",
         f"Its texts: {plain(found, 200) or 'none'}.",
     )
+
+
+def _lack(texts: tuple[TextChunk, ...]) -> str:
+    """Why its texts are no request, to follow the picture's name."""
+    if holds_graph(texts):
+        return "holds a ComfyUI graph without a sampler that is known here."
+    if any(workflow_of(chunk) for chunk in texts):
+        return "holds a ComfyUI workflow, but not the graph that was run."
+    return "does not say how it was made."
 
 
 def recognise(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:

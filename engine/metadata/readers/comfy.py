@@ -51,7 +51,6 @@ _MAX_BATCH = 4096
 # In EXIF data, `nodes_images.py` names what a tag holds before it; Save Image Extended does so with
 # a capital.
 _MARK = re.compile(r"prompt:\s*(?={)", re.IGNORECASE)
-_WORKFLOW_MARK = re.compile(r"workflow:\s*(?={)", re.IGNORECASE)
 # smZ's "CLIP Text Encode++" reads prompts as AUTOMATIC1111 does where it is told to.
 _A1111_PARSERS = frozenset({"A1111", "full"})
 _SMZ_FEATURES = (PromptFeature.CHANGES, PromptFeature.COMPOSITION, PromptFeature.BREAKS)
@@ -81,19 +80,9 @@ def import_graph(document: Mapping[str, object], name: str = "") -> ImportedRequ
     return _import(graph, sampling)
 
 
-def why_not_comfy(texts: tuple[TextChunk, ...]) -> str | None:
-    """Why a picture of ComfyUI's is no request, to follow its name; None where it is not one."""
-    if any(read_graph(_document(chunk)) for chunk in texts):
-        return "holds a ComfyUI graph without a sampler that is known here."
-    if any(_is_workflow(chunk) for chunk in texts):
-        return "holds a ComfyUI workflow, but not the graph that was run."
-    return None
-
-
-def _is_workflow(chunk: TextChunk) -> bool:
-    text = chunk.text if chunk.keyword == "workflow" else ""
-    mark = _WORKFLOW_MARK.match(chunk.text) if chunk.keyword.startswith("exif:") else None
-    return "nodes" in parse_object(chunk.text[mark.end() :] if mark else text)
+def holds_graph(texts: tuple[TextChunk, ...]) -> bool:
+    """Whether a picture has a graph, with a sampler that is known or without."""
+    return any(read_graph(_document(chunk)) for chunk in texts)
 
 
 def _document(chunk: TextChunk) -> Mapping[str, object]:

@@ -735,6 +735,87 @@ def test_what_is_missing_is_told_truly(tmp_path: Path, chunk: TextChunk, words: 
     assert words in caught.value.message
 
 
+def workflow_node(
+    number: int, kind: str, values: list[Any], mode: int = 0, **links: tuple[int, str]
+) -> dict[str, Any]:
+    """A node of the window: values without names, inputs with the number of a link and a type."""
+    inputs = [{"name": name, "link": link, "type": type_} for name, (link, type_) in links.items()]
+    outputs = [{"name": "out", "type": "MODEL"}, {"type": "CLIP"}, {"type": "VAE"}]
+    return {
+        "id": number,
+        "type": kind,
+        "mode": mode,
+        "inputs": inputs,
+        "outputs": outputs,
+        "widgets_values": values,
+    }
+
+
+WORKFLOW = {
+    "nodes": [
+        workflow_node(4, "CheckpointLoaderSimple", ["sd15\\dream.safetensors"]),
+        workflow_node(10, "LoraLoader", ["ink", 1, 1], 4, model=(9, "MODEL"), clip=(10, "CLIP")),
+        workflow_node(6, "CLIPTextEncode", ["a red house, (sea:1.2)"], clip=(2, "CLIP")),
+        workflow_node(7, "CLIPTextEncode", ["watermark"], clip=(2, "CLIP")),
+        workflow_node(5, "EmptyLatentImage", [512, 768, 1]),
+        workflow_node(
+            3,
+            "KSampler",
+            [156680208700286, "randomize", 20, 8.0, "euler", "normal", 1.0],
+            model=(1, "MODEL"),
+            positive=(3, "CONDITIONING"),
+            negative=(4, "CONDITIONING"),
+            latent_image=(5, "LATENT"),
+        ),
+        workflow_node(8, "VAEDecode", [], samples=(6, "LATENT"), vae=(7, "VAE")),
+        workflow_node(9, "SaveImage", ["ComfyUI"], images=(8, "IMAGE")),
+        workflow_node(11, "SaveImage", ["off"], 2, images=(8, "IMAGE")),
+    ],
+    "links": [
+        [1, 10, 0, 3, 0, "MODEL"],
+        [2, 10, 1, 6, 0, "CLIP"],
+        [3, 6, 0, 3, 1, "CONDITIONING"],
+        [4, 7, 0, 3, 2, "CONDITIONING"],
+        [5, 5, 0, 3, 3, "LATENT"],
+        [6, 3, 0, 8, 0, "LATENT"],
+        [7, 4, 2, 8, 1, "VAE"],
+        [8, 8, 0, 9, 0, "IMAGE"],
+        [9, 4, 0, 10, 0, "MODEL"],
+        [10, 4, 1, 10, 1, "CLIP"],
+    ],
+}
+
+
+def test_a_workflow_alone_is_read_and_said_to_be_one(tmp_path: Path) -> None:
+    found = imported(tmp_path, TextChunk("workflow", json.dumps(WORKFLOW)))
+    assert found.request == EXPECTED
+    assert found.warnings == (
+        'It was made with the checkpoint "sd15\\dream.safetensors"; choose it to match.',
+        "It holds a workflow, not the graph that was run: what was set by chance or changed "
+        "since is another.",
+    )
+
+
+def test_a_common_text_comes_before_a_workflow(tmp_path: Path) -> None:
+    common = TextChunk("parameters", "a\nSteps: 9, Sampler: Euler, Seed: 5")
+    found = imported(tmp_path, TextChunk("workflow", json.dumps(WORKFLOW)), common)
+    assert found.request.seed == 5
+
+
+ODD_WORKFLOWS: list[dict[str, Any]] = [
+        {"nodes": [5, {"id": 1}, {"id": {}, "inputs": 3, "widgets_values": 4}], "links": [1, [1]]},
+        {"nodes": [workflow_node(1, "KSampler", [], 4, model=(1, "MODEL"))],
+         "links": [[1, 1, 0, 1, 0, "MODEL"]]},
+        {"nodes": WORKFLOW["nodes"], "links": [["a", 1, {}, 2, 3], [1, 10, 99, 3, 0, "MODEL"]]},
+        {"nodes": WORKFLOW["nodes"], "links": [[1, 10, -9, 3, 0, "MODEL"]]},
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("workflow", ODD_WORKFLOWS)
+def test_any_workflow_is_read_or_refused(workflow: dict[str, Any]) -> None:
+    recognise((TextChunk("workflow", json.dumps(workflow)),))
+
+
 def test_values_keep_their_names_through_a_context(tmp_path: Path) -> None:
     graph = with_nodes(
         TEXT_TO_PICTURE,

@@ -1,0 +1,137 @@
+"""Pictures that hold the workflow of ComfyUI's window alone: read as the graph it stands for.
+
+A workflow has values without names, in the order of a class' controls: those of ComfyUI's own
+classes are known (`nodes.py`, `nodes_custom_sampler.py` of 0.3). Nodes that were switched off are
+left out, and what a bypassed one got goes on where it is of the same type, as in `graphToPrompt`.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from engine.metadata.json_text import as_list, as_object, parse_object
+from engine.metadata.readers.comfy import import_graph
+from engine.metadata.readers.imported import ImportedRequest
+from engine.metadata.texts import FILE_NAME, TextChunk
+
+_MARK = re.compile(r"workflow:\s*(?={)", re.IGNORECASE)
+_OFF, _BYPASSED = 2, 4
+_MAX_HOPS = 64
+_SEEDED = ("control_after_generate", "steps", "cfg", "sampler_name", "scheduler")
+_SIZE = ("width", "height", "batch_size")
+_CONTROLS: Mapping[str, tuple[str, ...]] = {
+    "KSampler": ("seed", *_SEEDED, "denoise"),
+    "KSamplerAdvanced": (
+        "add_noise", "noise_seed", *_SEEDED, "start_at_step", "end_at_step",
+        "return_with_leftover_noise",
+    ),
+    "CLIPTextEncode": ("text",),
+    "CLIPTextEncodeSDXL": (
+        "width", "height", "crop_w", "crop_h", "target_width", "target_height", "text_g", "text_l",
+    ),
+    "EmptyLatentImage": _SIZE,
+    "EmptySD3LatentImage": _SIZE,
+    "CheckpointLoaderSimple": ("ckpt_name",),
+    "UNETLoader": ("unet_name", "weight_dtype"),
+    "VAELoader": ("vae_name",),
+    "LoraLoader": ("lora_name", "strength_model", "strength_clip"),
+    "LoraLoaderModelOnly": ("lora_name", "strength_model"),
+    "CLIPSetLastLayer": ("stop_at_clip_layer",),
+    "RescaleCFG": ("multiplier",),
+    "ModelSamplingDiscrete": ("sampling", "zsnr"),
+    "SaveImage": ("filename_prefix",),
+    "LoadImage": ("image", "upload"),
+    "LatentUpscale": ("upscale_method", "width", "height", "crop"),
+    "RandomNoise": ("noise_seed", "control_after_generate"),
+    "KSamplerSelect": ("sampler_name",),
+    "BasicScheduler": ("scheduler", "steps", "denoise"),
+    "KarrasScheduler": ("steps", "sigma_max", "sigma_min", "rho"),
+    "CFGGuider": ("cfg",),
+    "PrimitiveNode": ("value",),
+}  # fmt: skip
+
+
+def from_workflow(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
+    """The request of a workflow; None where there is none with a sampler that is known."""
+    name = next((chunk.text for chunk in texts if chunk.keyword == FILE_NAME), "")
+    for chunk in texts:
+        imported = import_graph(_graph(workflow_of(chunk)), name)
+        if imported is not None:
+            remark = (
+                "It holds a workflow, not the graph that was run: what was set by chance or "
+                "changed since is another."
+            )
+            return replace(imported, warnings=(*imported.warnings, remark))
+    return None
+
+
+def workflow_of(chunk: TextChunk) -> Mapping[str, object]:
+    """The workflow in a text; empty where it is something else."""
+    mark = _MARK.match(chunk.text) if chunk.keyword.startswith("exif:") else None
+    if mark is None and chunk.keyword != "workflow":
+        return {}
+    document = parse_object(chunk.text[mark.end() :] if mark else chunk.text)
+    return document if "nodes" in document else {}
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """From which node's output."""
+
+    node: str
+    output: int
+
+
+def _graph(workflow: Mapping[str, object]) -> Mapping[str, object]:
+    nodes = {
+        str(fields["id"]): fields
+        for value in as_list(workflow.get("nodes"))
+        if "id" in (fields := as_object(value))
+    }
+    links = {
+        parts[0]: _Link(str(parts[1]), parts[2])
+        for value in as_list(workflow.get("links"))
+        if len(parts := as_list(value)) >= 5
+        and isinstance(parts[0], int)
+        and isinstance(parts[2], int)
+    }
+    return {
+        name: {"class_type": fields.get("type"), "inputs": _inputs(fields, nodes, links)}
+        for name, fields in nodes.items()
+        if fields.get("mode") not in (_OFF, _BYPASSED)
+    }
+
+
+Nodes = Mapping[str, Mapping[str, object]]
+
+
+def _inputs(fields: Mapping[str, object], nodes: Nodes, links: Mapping[int, _Link]) -> object:
+    controls = _CONTROLS.get(str(fields.get("type")), ())
+    values = fields.get("widgets_values")
+    # Of some classes they have names.
+    inputs: dict[str, object] = dict(as_object(values))
+    inputs |= zip(controls, as_list(values), strict=False)
+    for value in as_list(fields.get("inputs")):
+        entry = as_object(value)
+        link = _resolved(entry.get("link"), nodes, links)
+        if link is not None:
+            inputs[str(entry.get("name"))] = [link.node, link.output]
+    return inputs
+
+
+def _resolved(number: object, nodes: Nodes, links: Mapping[int, _Link]) -> _Link | None:
+    """Where a link comes from, through nodes that are bypassed."""
+    for _ in range(_MAX_HOPS):
+        link = links.get(number) if isinstance(number, int) else None
+        source = nodes.get(link.node) if link else None
+        if link is None or source is None or source.get("mode") == _OFF:
+            return None
+        if source.get("mode") != _BYPASSED:
+            return link
+        outputs = as_list(source.get("outputs"))
+        kind = (
+            as_object(outputs[link.output]).get("type") if 0 <= link.output < len(outputs) else None
+        )
+        alike = (as_object(entry) for entry in as_list(source.get("inputs")))
+        number = next((one.get("link") for one in alike if one.get("type") == kind), None)
+    return None
