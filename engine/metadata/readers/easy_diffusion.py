@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from engine.api import ConventionName, GenerateRequest
+from engine.api import ConventionName, GenerateRequest, SamplerName
 from engine.api.conventions import CONVENTIONS, RandomSource, choice_of
 from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
 from engine.metadata.exif import USER_COMMENT
@@ -97,10 +97,7 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
     known = frozenset(_LABELS.values())
     values = Values({key: value for key, value in fields.items() if key in known})
     sampler_name = values.text("sampler_name") or ""
-    like = sampler_of(EASY_DIFFUSION_LIKE, sampler_name)
-    sampler = like or sampler_of(EASY_DIFFUSION_SAMPLERS, sampler_name)
-    if sampler_name and sampler is None:
-        values.refuse("sampler_name")
+    sampler, differences = _sampler(values, sampler_name)
     schedule_name = values.text("scheduler_name") or "automatic"
     schedule = schedule_of(ANY_SCHEDULES, schedule_name)
     if schedule is None and schedule_name != "automatic":
@@ -125,9 +122,7 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
         convention=choice_of(msgspec.structs.replace(base, **on_card)),
         expand_wildcards=False,
     )
-    remarks = _remarks(values, has_init=strength is not None)
-    if like is not None:
-        remarks += (drawn_alike(sampler_name, like.label),)
+    remarks = (*_remarks(values, has_init=strength is not None), *differences)
     values.skip(*_DEPENDENT)
     left = values.unmapped()
     return ImportedRequest(
@@ -136,6 +131,17 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
         tool="Easy Diffusion",
         unmapped=left,
     )
+
+
+def _sampler(values: Values, name: str) -> tuple[SamplerName | None, tuple[str, ...]]:
+    """Our sampler, and in what it differs where it only comes next to the tool's."""
+    like = sampler_of(EASY_DIFFUSION_LIKE, name)
+    if like is not None:
+        return like, (drawn_alike(name, like.label),)
+    sampler = sampler_of(EASY_DIFFUSION_SAMPLERS, name)
+    if name and sampler is None:
+        values.refuse("sampler_name")
+    return sampler, ()
 
 
 def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:

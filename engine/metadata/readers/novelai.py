@@ -114,20 +114,25 @@ def _import(values: Values, prompt: _Words, negative: _Words, source: str) -> Im
         guidance_options=GuidanceOptions(rescale=values.number("cfg_rescale", 0, 1) or 0.0),
         expand_wildcards=False,
     )
-    remarks = ["It was made with a network of NovelAI's own, which there is no file of."]
-    if source:
-        remarks[0] = f'It was made with NovelAI\'s "{plain(source)}", which there is no file of.'
-    if prompt.characters or negative.characters:
-        remarks.append(
-            "It describes characters apart from the scene, each at a place of its own; "
-            "here their words follow the prompt's."
-        )
-    if strength is not None:
-        remarks.append(MADE_FROM_A_PICTURE)
+    remarks = _remarks(source, (prompt, negative), has_init=strength is not None)
     left = values.unmapped()
     return ImportedRequest(
         request, (*values.warnings, *remarks, *left_over(left)), tool="NovelAI", unmapped=left
     )
+
+
+def _remarks(source: str, words: tuple[_Words, _Words], *, has_init: bool) -> tuple[str, ...]:
+    remarks = ["It was made with a network of NovelAI's own, which there is no file of."]
+    if source:
+        remarks[0] = f'It was made with NovelAI\'s "{plain(source)}", which there is no file of.'
+    if any(one.characters for one in words):
+        remarks.append(
+            "It describes characters apart from the scene, each at a place of its own; "
+            "here their words follow the prompt's."
+        )
+    if has_init:
+        remarks.append(MADE_FROM_A_PICTURE)
+    return tuple(remarks)
 
 
 def as_weights(text: str, *, numbers: bool = False) -> str:

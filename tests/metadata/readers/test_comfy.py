@@ -790,7 +790,7 @@ def test_a_workflow_alone_is_read_and_said_to_be_one(tmp_path: Path) -> None:
     found = imported(tmp_path, TextChunk("workflow", json.dumps(WORKFLOW)))
     assert found.request == EXPECTED
     assert found.warnings == (
-        'It was made with the checkpoint "sd15\\dream.safetensors"; choose it to match.',
+        'It was made with the model "sd15\\dream.safetensors"; choose it to match.',
         "It holds a workflow, not the graph that was run: what was set by chance or changed "
         "since is another.",
     )

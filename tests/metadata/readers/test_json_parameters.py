@@ -63,7 +63,7 @@ def test_ruined_fooocus() -> None:
     assert (request.seed, request.guidance) == (2020, 8.0)
     assert request.convention is ConventionName.COMFY
     assert found.warnings == (
-        'It was made with the checkpoint "xl.safetensors"; choose it to match.',
+        'It was made with the model "xl.safetensors"; choose it to match.',
         "It was made with LoRAs: ink (0.5).",
     )
 
@@ -76,7 +76,7 @@ def test_a_hugging_face_space() -> None:
     assert (request.sampler, request.schedule) == ("dpmpp_2m", "karras")
     assert (request.seed, request.guidance) == (443, 5.5)
     assert request.convention is ConventionName.DIFFUSERS
-    assert found.warnings == ('It was made with the checkpoint "Some XL"; choose it to match.',)
+    assert found.warnings == ('It was made with the model "Some XL"; choose it to match.',)
 
 
 def test_a_space_that_may_weigh_words_is_said() -> None:

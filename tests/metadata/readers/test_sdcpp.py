@@ -44,7 +44,7 @@ def test_stable_diffusion_cpp() -> None:
     )
     assert found.tool == "stable-diffusion.cpp"
     assert found.unmapped == ()
-    assert [warning[:24] for warning in found.warnings] == ["It was made with the che",
+    assert [warning[:24] for warning in found.warnings] == ["It was made with the mod",
         "It was made with the VAE", "It was made with LoRAs: "]  # fmt: skip
 
 
