@@ -46,14 +46,14 @@ class SessionMemory(QObject):
         form.form_changed.connect(self.changed)
         # One thread: the last that is written is the last that was.
         self._background = Background(1, self)
-        self._writing = self._failing = False
+        self._writing = self._failing = self._closed = False
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(self._write_soon)
 
     def changed(self) -> None:
         """Something is otherwise than it was written down."""
         # Not begun anew by each key: who types for a minute is not to lose a minute.
-        if not self._soon.isActive():
+        if not (self._soon.isActive() or self._closed):
             self._soon.start()
 
     def keep_place(self, place: WindowPlace) -> None:
@@ -65,6 +65,7 @@ class SessionMemory(QObject):
         """Write down how it was left. Blocks for the disk."""
         # What waits for its thread is not begun any more.
         pending = self._soon.isActive() or self._writing
+        self._closed = True
         self._soon.stop()
         self._background.close()
         if pending:

@@ -16,6 +16,10 @@ from app.session import Session
 from tests.app.folders import folders_in
 from tests.app.supervised import PATIENCE_MS
 
+# Kept to the end: Python collects what is unreachable on whichever thread it notices, and Qt's
+# objects may only end on their own.
+_ended: list[Session] = []
+
 
 class Staged:
     """A session in folders of its own."""
@@ -58,3 +62,4 @@ class Staged:
     def end(self) -> None:
         """Leave no process, thread or file open."""
         self.session.close()
+        _ended.append(self.session)
