@@ -28,13 +28,14 @@ def main(path: Path) -> None:
         session = photographer.session
         try:
             photographer.theme.use_colours(DARK)
-            photographer.window.resize(*SIZE)
             session.start()
             photographer.wait_for("engine", photographer.is_ready)
             for prompt in reversed(PROMPTS):
                 session.generation.prompt = prompt
                 session.generate()
             photographer.wait_for_jobs(len(PROMPTS))
+            # Only now: at the start the window takes no more than the screen has.
+            photographer.window.resize(*SIZE)
             photographer.settle(2)
             photographer.window.grab().save(str(path))
         finally:
