@@ -121,7 +121,7 @@ def test_what_is_cut_in_words() -> None:
 def test_braces_of_a_prompt_are_only_braces() -> None:
     refused = "At character 1 of the prompt, {n} {sign} {0}."
     assert hint_text(Hint(HintKind.REFUSED, 0, refused)) == refused
-    assert hint_text(Hint(HintKind.UNPAIRED, 0, "{n}")).startswith("At character 1, {n} has")
+    assert hint_text(Hint(HintKind.UNPAIRED, 0, "{n}")) == "Unclosed “{n}”"
 
 
 def test_what_is_pasted_in_pieces_has_an_end_too(desk: Desk) -> None:
