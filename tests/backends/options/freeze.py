@@ -52,6 +52,11 @@ DOCUMENTED: Mapping[str, Mapping[str, str]] = {
         "MIGraphXExecutionProvider": f"{_PLUGIN}/src/migraphx/pyproject.toml",
         "cache_dir": f"{_PLUGIN}/src/migraphx/mgx_options.h",
     },
+    "onnx_runtime environment": {
+        "ORT_DISABLE_TELEMETRY": (
+            "https://github.com/microsoft/onnxruntime/blob/v1.31.1/docs/Privacy.md"
+        ),
+    },
     # Of the driver, whose libraries are in no wheel.
     "nvidia_cuda environment": {
         "CUDA_DEVICE_ORDER": "https://docs.nvidia.com/cuda/cuda-c-programming-guide/#env-vars",
