@@ -232,7 +232,7 @@ def test_a_killed_engine_is_noticed_and_replaced(supervise: Supervise) -> None:
 @pytest.mark.parametrize(
     ("plan", "words", "technical"),
     [
-        (Plan(by_signal=9), "was killed", "signal 9 (SIGKILL)"),
+        (Plan(by_signal=9), "was ended by the system", "signal 9 (SIGKILL)"),
         (Plan(by_signal=11), "crashed inside native code", "signal 11 (SIGSEGV)"),
         (Plan(by_signal=6), "was aborted", "signal 6 (SIGABRT)"),
         (Plan(by_signal=10), "ended unexpectedly", "signal 10 (SIGUSR1)"),
@@ -262,7 +262,7 @@ def test_three_crashes_in_a_short_while_end_it_until_it_is_started_again(
     engine.wait(lambda: bool(engine.told.given_up))
     assert len(engine.told.crashes) == 3
     assert "3 times" in engine.told.given_up[0].message
-    assert "killed" in engine.told.given_up[0].message
+    assert "ended by the system" in engine.told.given_up[0].message
     assert engine.process.state is STOPPED
     engine.start()
     engine.wait(lambda: len(engine.told.given_up) == 2)

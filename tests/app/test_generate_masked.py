@@ -159,7 +159,7 @@ def test_a_mask_that_is_none_or_paints_nothing_is_refused(
     mask = tmp_path / "mask.png"
     mask.write_bytes(b"no picture")
     assert generate(tmp_path / "out.png", "--init", init, "--mask", mask) == 1
-    assert f"The mask {mask} cannot be read." in capsys.readouterr().err
+    assert f"The mask {mask} cannot be read: " in capsys.readouterr().err
     Image.new("L", (SIDE, SIDE), 0).save(mask)
     assert generate(tmp_path / "out.png", "--init", init, "--mask", mask) == 1
     assert "Nothing would be painted" in capsys.readouterr().err

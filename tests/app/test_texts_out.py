@@ -1,8 +1,8 @@
 """Whatever the command line writes can be shown and encoded, whatever files are called."""
 
+import io
 import json
 import os
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -74,16 +74,14 @@ def test_json_has_the_path_itself(odd: Path, capsys: pytest.CaptureFixture[str])
     assert str(odd) in [model["path"] for model in json.loads(written)["models"]]
 
 
-def test_a_terminal_without_utf_8_gets_what_it_can_show(tmp_path: Path) -> None:
+def test_a_terminal_without_utf_8_gets_what_it_can_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write_sparse(tmp_path / "naïve é.safetensors", SMALL)
-    done = subprocess.run(
-        [sys.executable, "-m", "app", "inspect", str(path)],
-        capture_output=True,
-        check=False,
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    assert b"na?ve ?.safetensors" in done.stdout
+    shown = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding="ascii"))
+    assert run(["inspect", str(path)]) == 0
+    assert b"na?ve ?.safetensors" in shown.getvalue()
 
 
 def test_a_prompt_without_quotes_is_told_about_them(capsys: pytest.CaptureFixture[str]) -> None:

@@ -127,7 +127,7 @@ def test_hints_point_at_brackets_without_a_partner(
     hints = bracket_hints(text, grammar)
     assert [hint.position for hint in hints] == positions
     for hint in hints:
-        assert f"character {hint.position + 1}, {text[hint.position]} " in hint.message
+        assert f"“{text[hint.position]}” at character {hint.position + 1} " in hint.message
 
 
 def test_hints_are_few() -> None:
