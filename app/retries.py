@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from app.generation import smaller_size
-from app.job_queue import JobQueue
+from app.job_queue import Job, JobQueue
 from app.notices import Notice
 from app.view import ViewState
 from engine.api.remedies import MakeSmaller
@@ -31,19 +31,23 @@ class Retries:
         self._view.follow()
 
     def smaller(self, notice: Notice) -> None:
-        """At the next smaller size."""
-        size = self.smaller_size(notice)
+        """Each at the next smaller size of its own; one that has none stays as it failed."""
         for job in filter(None, map(self._queue.job, notice.subjects)):
+            size = _next_smaller(job)
             if size is not None:
                 request = msgspec.structs.replace(job.request, width=size[0], height=size[1])
                 self._queue.retry(job.id, request)
                 self._view.follow()
 
-    def smaller_size(self, notice: Notice) -> tuple[int, int] | None:
-        """The size that a picture which ran out of memory may have; None where none is known."""
-        remedies = notice.error.remedies if notice.error else ()
-        told = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
-        job = self._queue.job(notice.subjects[0]) if notice.subjects else None
-        asked = (job.request.width, job.request.height) if job else (None, None)
-        width, height = told.width or asked[0], told.height or asked[1]
-        return smaller_size(width, height) if width and height else None
+    def smaller_sizes(self, notice: Notice) -> frozenset[tuple[int, int]]:
+        """The sizes that pictures which ran out of memory may have; none where none is known."""
+        jobs = filter(None, map(self._queue.job, notice.subjects))
+        return frozenset(filter(None, map(_next_smaller, jobs)))
+
+
+def _next_smaller(job: Job) -> tuple[int, int] | None:
+    """In its shape; None where there is none, or its size was left to the checkpoint unsaid."""
+    remedies = job.error.remedies if job.error else ()
+    told = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
+    width, height = told.width or job.request.width, told.height or job.request.height
+    return smaller_size(width, height) if width and height else None

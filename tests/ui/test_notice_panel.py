@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QPushButton
 
-from app.jobs import JobState
+from app.jobs import Job, JobState
 from app.remedies import NoticeAction
 from engine.api.remedies import ChooseStartPicture, MakeSmaller, UseAnyDevice
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
@@ -31,7 +31,7 @@ def chooses(patch: pytest.MonkeyPatch, dialog: str, answer: object) -> None:
     patch.setattr(f"ui.panels.{dialog}", answered)
 
 
-def test_where_nothing_can_be_saved_another_folder_is_chosen_and_the_picture_made_there(
+def test_where_nothing_can_be_saved_another_folder_is_chosen_and_all_are_made_there(
     make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk = make_desk(real=True)
@@ -41,17 +41,18 @@ def test_where_nothing_can_be_saved_another_folder_is_chosen_and_the_picture_mad
     desk.start()
     desk.session.generation.steps = 1
     desk.session.generation.width = desk.session.generation.height = 64
+    desk.session.generation.count = 2
     desk.session.generate()
-    desk.wait_for_jobs(1)
+    desk.wait_for_jobs(2)
     panel, elsewhere = desk.window.notices, tmp_path / "elsewhere"
     desk.wait(lambda: panel.notice_bar.isVisible())
     assert "Choose another folder for pictures." in panel.notice_bar.hint.text()
     assert offered(desk) == ["Choose another folder…", "Try again"]
     chooses(monkeypatch, "notice_panel.QFileDialog.getExistingDirectory", str(elsewhere))
     panel.remedies[NoticeAction.CHOOSE_FOLDER].click()
-    desk.wait(lambda: desk.queue.jobs[0].state is JobState.DONE)
-    assert [path.suffix for path in elsewhere.iterdir()] == [".png"]
-    desk.wait(lambda: len(desk.session.gallery) == 1)
+    desk.wait(lambda: all(job.state is JobState.DONE for job in desk.queue.jobs))
+    assert [path.suffix for path in elsewhere.iterdir()] == [".png", ".png"]
+    desk.wait(lambda: len(desk.session.gallery) == 2)
     assert desk.session.output == elsewhere
     assert not panel.notice_bar.isVisible()
 
@@ -68,6 +69,43 @@ def test_what_ran_out_of_memory_is_made_again_smaller(make_desk: MakeDesk) -> No
     desk.wait(lambda: desk.queue.jobs[0].state is JobState.DONE)
     request = desk.queue.jobs[0].request
     assert (request.width, request.height) == (384, 576)
+
+
+def test_pictures_of_several_sizes_without_room_are_each_made_smaller(
+    make_desk: MakeDesk,
+) -> None:
+    desk = make_desk(Plan(no_room_above=600)).start()
+    form = desk.session.generation
+    sizes = [(512, 768), (768, 512), (1024, 1024)]
+    for form.width, form.height in sizes:
+        desk.session.generate()
+    desk.wait_for_jobs(3)
+    assert offered(desk) == ["Try smaller sizes", "Try again"]
+    desk.window.notices.remedies[NoticeAction.RETRY_SMALLER].click()
+    desk.wait(lambda: all(job.request.width not in {512, 1024} for job in desk.queue.jobs))
+    desk.wait_for_jobs(3)
+    # The third is still too large, which is told again.
+    made = [(job.request.width, job.request.height, job.state) for job in desk.queue.jobs]
+    done, failed = JobState.DONE, JobState.FAILED
+    assert made == [(384, 576, done), (576, 384, done), (768, 768, failed)]
+    assert offered(desk) == [f"Try {size_label(576, 576)}", "Try again"]
+
+
+def test_all_that_failed_for_one_reason_is_made_again(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(no_room_above=600)).start()
+    desk.session.generation.width = desk.session.generation.height = 768
+    desk.session.generation.count = 3
+    desk.session.generate()
+    jobs = {job.id for job in desk.wait_for_jobs(3)}
+    begun: set[str] = set()
+
+    def note(job: Job) -> None:
+        if job.state is JobState.RUNNING:
+            begun.add(job.id)
+
+    desk.queue.job_changed.connect(note)
+    desk.window.notices.remedies[NoticeAction.RETRY].click()
+    desk.wait(lambda: begun == jobs)
 
 
 def test_the_smallest_picture_is_offered_no_smaller_one(desk: Desk) -> None:

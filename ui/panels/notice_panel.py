@@ -110,8 +110,10 @@ class NoticePanel(QWidget):
     def _label(self, action: NoticeAction, notice: Notice) -> str:
         """Empty where it cannot be done."""
         if action is NoticeAction.RETRY_SMALLER:
-            size = self._session.retries.smaller_size(notice)
-            return self.tr("Try {size}").format(size=size_label(*size)) if size else ""
+            sizes = self._session.retries.smaller_sizes(notice)
+            if len(sizes) > 1:
+                return self.tr("Try smaller sizes")
+            return "".join(self.tr("Try {size}").format(size=size_label(*one)) for one in sizes)
         return {
             NoticeAction.RETRY: self.tr("Try again"),
             NoticeAction.CHOOSE_FOLDER: self.tr("Choose another folder…"),
