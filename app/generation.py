@@ -17,8 +17,8 @@ from engine.api.values import Beside, InputRole, PrecisionName, SamplerName, Sch
 
 # Laying out a longer one would freeze the window, and no network reads so far.
 MOST_CHARACTERS = 10_000
-# Of every checkpoint's latents, in pixels.
-_CELL = 8
+# Of every checkpoint's latents, in pixels: sides are its multiples.
+CELL = 8
 # Of sizes that are made smaller: all networks take its multiples.
 _STEP = 64
 # By how much a picture's sides may exceed those that a checkpoint was trained for.
@@ -245,7 +245,7 @@ def size_fit(width: int, height: int, side: int) -> SizeFit:
 
 
 def _whole(side: float) -> int:
-    return min(max(round(side / _CELL) * _CELL, MIN_SIDE), MAX_SIDE)
+    return min(max(round(side / CELL) * CELL, MIN_SIDE), MAX_SIDE)
 
 
 def settings_of(request: GenerateRequest) -> GenerateRequest:

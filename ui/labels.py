@@ -7,8 +7,9 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from app.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.form import Extras
-from app.generation import SizeFit, size_fit
+from app.generation import CELL, SizeFit, size_fit
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.limits import MIN_SIDE
 from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.request import GenerateRequest, GuidanceOptions, SizeOptions
 from engine.api.values import Phase, PrecisionName, PredictionType
@@ -113,6 +114,15 @@ def size_remark(width: int, height: int, side: int) -> str:
         case SizeFit.GOOD:
             return ""
     return text.format(size=own)
+
+
+def side_remark(typed: int, taken: int) -> str:
+    """Why a side is not the one that was typed, in pixels."""
+    if typed < MIN_SIDE:
+        text = translate("labels", "{typed} became {taken}: no side may be smaller.")
+    else:
+        text = translate("labels", "{typed} became {taken}: sides are multiples of {step}.")
+    return text.format(typed=typed, taken=taken, step=CELL)
 
 
 def settings_summary(request: GenerateRequest) -> str:

@@ -120,6 +120,25 @@ def test_what_cannot_be_is_not_taken(desk: Desk) -> None:
     assert state.height == 304
 
 
+@pytest.mark.parametrize(
+    ("typed", "taken", "why"), [("301", 304, "multiples of 8"), ("20", 64, "smaller")]
+)
+def test_a_side_that_is_not_the_one_typed_is_said_until_the_size_changes(
+    desk: Desk, typed: str, taken: int, why: str
+) -> None:
+    form, state = desk.window.form, desk.session.generation
+    retype(form.picture_size.width_field, typed)
+    assert state.width == taken
+    assert form.size_remark.isVisible()
+    assert f"{typed} became {taken}" in form.size_remark.text()
+    assert why in form.size_remark.text()
+    # The same again is as silent an answer.
+    retype(form.picture_size.width_field, typed)
+    assert f"{typed} became {taken}" in form.size_remark.text()
+    retype(form.picture_size.width_field, "256")
+    assert not form.size_remark.isVisible()
+
+
 def test_looking_at_a_field_changes_nothing(desk: Desk) -> None:
     state = desk.session.generation
     request = GenerateRequest(

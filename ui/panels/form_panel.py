@@ -16,7 +16,7 @@ from app.session import Session
 from engine.api.limits import MAX_COUNT, MAX_GUIDANCE, MAX_STEPS
 from ui.actions import ActionName, Actions
 from ui.bind import bind_shown, bind_text
-from ui.labels import extras_summary, size_remark
+from ui.labels import extras_summary, side_remark, size_remark
 from ui.panels.checkpoint_panel import CheckpointPanel
 from ui.panels.input_panel import InputPanel
 from ui.panels.method_panel import MethodPanel
@@ -57,6 +57,8 @@ class FormPanel(QScrollArea):
         self.inputs = InputPanel(session, theme, actions)
         self.picture_size = SizeField(theme)
         self.size_remark = plain_label("", "caption", wrap=True)
+        # What became of a side that was typed, and the size that it is said of.
+        self._adjusted: tuple[str, tuple[int, int]] = "", (0, 0)
         self.steps = SliderField(self.tr("Steps"), WholeField(1, MAX_STEPS), _USUAL_STEPS)
         self.guidance = SliderField(
             self.tr("Guidance"), DecimalField(0, MAX_GUIDANCE, step=0.5), _USUAL_GUIDANCE
@@ -174,6 +176,7 @@ class FormPanel(QScrollArea):
         )
         bind_shown(self.count, state.count_changed, lambda: state.count, self.count.show_value)
         self.picture_size.edited.connect(self._on_size)
+        self.picture_size.adjusted.connect(self._on_adjusted)
         self.steps.edited.connect(self._on_steps)
         self.guidance.edited.connect(self._on_guidance)
         self.count.edited.connect(self._on_count)
@@ -218,12 +221,21 @@ class FormPanel(QScrollArea):
         self.reset.setVisible(self._state.has_choices)
         effective = self._state.effective
         size = effective.width, effective.height
-        remark = size_remark(*size, self._state.suggestions.side)
+        adjusted, of_size = self._adjusted
+        if size != of_size:
+            adjusted = ""
+        fit = size_remark(*size, self._state.suggestions.side)
+        remark = "\n".join(filter(None, (adjusted, fit)))
         self.size_remark.setText(remark)
         self.size_remark.setVisible(bool(remark))
 
     def _on_size(self, width: int, height: int) -> None:
         self._state.width, self._state.height = width, height
+
+    def _on_adjusted(self, typed: int, taken: int) -> None:
+        effective = self._state.effective
+        self._adjusted = side_remark(typed, taken), (effective.width, effective.height)
+        self._on_choices()
 
     def _on_steps(self, steps: int) -> None:
         self._state.steps = steps

@@ -1,6 +1,6 @@
 """Fields for numbers, without the small arrows: a slider or two buttons beside them do that."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from ui.theme.metrics import CONTROL_HEIGHT, XS
@@ -20,13 +20,36 @@ class WholeField(PassedByWheel, QSpinBox):
 
 
 class SizedField(WholeField):
-    """A whole number that is a multiple of its step once editing ends."""
+    """A whole number that is a multiple of its step once editing ends.
+
+    `adjusted` tells what was typed and what was taken in its place.
+    """
+
+    adjusted = Signal(int, int)
+
+    def __init__(
+        self, low: int, high: int, *, step: int = 1, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(low, high, step=step, parent=parent)
+        self._typed: str | None = None
+        self.setCorrectionMode(QAbstractSpinBox.CorrectionMode.CorrectToNearestValue)
+        self.lineEdit().textEdited.connect(self._on_typed)
+        self.editingFinished.connect(self._on_finished)
 
     def valueFromText(self, text: str) -> int:  # noqa: N802 (Qt's name)
         """The nearest value that is allowed."""
         value = super().valueFromText(text)
         step = self.singleStep()
         return round(value / step) * step
+
+    def _on_typed(self, text: str) -> None:
+        self._typed = text
+
+    def _on_finished(self) -> None:
+        typed, is_number = self.locale().toInt(self._typed or "")
+        self._typed = None
+        if is_number and typed != self.value():
+            self.adjusted.emit(typed, self.value())
 
 
 class DecimalField(PassedByWheel, QDoubleSpinBox):

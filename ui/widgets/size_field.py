@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.generation import CELL
 from engine.api.limits import MAX_SIDE, MIN_SIDE
 from ui.labels import size_label
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS, S
@@ -21,8 +22,6 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import buddy_label, plain_label
 from ui.widgets.number_field import SizedField
 
-# Latents are eight times smaller than pictures.
-_MULTIPLE = 8
 # Sides of presets: networks are trained on multiples of 64.
 _ROUND = 64
 _EXPANDING = (QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -43,16 +42,17 @@ def preset_sizes(side: int) -> tuple[Size, Size, Size, Size]:
 
 
 class SizeField(QWidget):
-    """`edited` tells a new width and height."""
+    """`edited` tells a new width and height, `adjusted` a side that was typed and the one taken."""
 
     edited = Signal(int, int)
+    adjusted = Signal(int, int)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
         self._sizes: tuple[Size, ...] = ()
-        self.width_field = SizedField(MIN_SIDE, MAX_SIDE, step=_MULTIPLE)
-        self.height_field = SizedField(MIN_SIDE, MAX_SIDE, step=_MULTIPLE)
+        self.width_field = SizedField(MIN_SIDE, MAX_SIDE, step=CELL)
+        self.height_field = SizedField(MIN_SIDE, MAX_SIDE, step=CELL)
         self.presets = [QPushButton() for _ in range(4)]
         self._group = QButtonGroup(self)
         self._lay_out()
@@ -60,6 +60,8 @@ class SizeField(QWidget):
             button.clicked.connect(lambda _checked=False, index=index: self._choose(index))
         self.width_field.valueChanged.connect(self._on_typed)
         self.height_field.valueChanged.connect(self._on_typed)
+        self.width_field.adjusted.connect(self.adjusted)
+        self.height_field.adjusted.connect(self.adjusted)
         theme.changed.connect(self._draw)
 
     def _lay_out(self) -> None:
