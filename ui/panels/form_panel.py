@@ -125,6 +125,11 @@ class FormPanel(QScrollArea):
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
         # What the mouse is on is in view, and must not move away under it.
         if now is not None and content is not None and content.isAncestorOf(now) and not by_mouse:
+            group = now
+            while (above := group.parentWidget()) is not content:
+                group = above
+            # First what it belongs to, with its label, as far as there is room.
+            self.ensureWidgetVisible(group, 0, M)
             self.ensureWidgetVisible(now, 0, M)
 
     def _make_room(self, low: int, high: int) -> None:

@@ -21,3 +21,13 @@ def test_a_key_brings_its_field_into_view(real_window: RealWindow, key: str) -> 
     real_window.wait_for(
         f"form.viewport().rect().contains({field}.mapTo(form, {field}.rect().center()))"
     )
+
+
+def test_a_key_brings_a_field_into_view_with_its_name(real_window: RealWindow) -> None:
+    bar = "form.verticalScrollBar()"
+    real_window.ask("window.generate.generate.setFocus()")
+    real_window.ask(f"{bar}.setValue({bar}.maximum())")
+    real_window.key("ctrl+e")
+    real_window.wait_for("form.prompt.hasFocus()")
+    panel = "form.prompt_panel"
+    assert real_window.ask(f"{panel}.mapTo(form, {panel}.rect().topLeft()).y() >= 0")
