@@ -333,6 +333,9 @@ class Session(QObject):
             return
         self.progress.end(job.id)
         self._tell_failure(job)
+        if job.error is not None and job.error.code is ErrorCode.CHECKPOINT_NOT_FOUND:
+            # Perhaps the chosen one: then that is said where it is chosen, too.
+            self.checkpoints.refresh()
         answer = self.checkpoints.answer(self.generation.checkpoint)
         if isinstance(answer, CheckpointInfo) and not answer.prediction_is_stated:
             # Its denoiser may have shown what it predicts.

@@ -12,7 +12,7 @@ def not_found(path: Path) -> EngineError:
     """Nothing is at a path."""
     return EngineError(
         ErrorCode.CHECKPOINT_NOT_FOUND,
-        f"There is no file {str(path)!r}.",
+        f"{path.name} is not in {path.absolute().parent}.",
         "It may have been moved or renamed; choose it again.",
     )
 

@@ -73,3 +73,19 @@ def test_a_start_picture_that_goes_is_said_before_the_press(staged: Staged, tmp_
     notice = session.notices.notices[-1]
     session.act(notice, NoticeAction.UNDO_CHANGE)
     staged.wait(lambda: session.obstacle.found is None)
+
+
+def test_a_checkpoint_that_a_picture_missed_is_gone_where_it_is_chosen(staged: Staged) -> None:
+    session, store = staged.session, staged.session.checkpoints
+    mine = staged.paths.models / "mine"
+    shutil.copytree(store.starter, mine)
+    session.generation.checkpoint = mine
+    store.refresh()
+    staged.wait(lambda: store.answer(mine) is not None)
+    shutil.rmtree(mine)
+    session.generate()
+    # Nobody left the window and came back.
+    staged.wait(lambda: session.obstacle.found is not None)
+    assert store.is_gone(mine)
+    (notice,) = session.notices.notices
+    assert notice.message == f"mine is not in {mine.parent}."

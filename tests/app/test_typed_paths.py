@@ -147,4 +147,4 @@ def test_a_name_of_255_bytes_that_is_taken_is_saved_beside_it(folder: Path) -> N
 
 
 def test_a_path_with_a_null_character_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "There is no file" in refusal(capsys, ["inspect", "a\0b"])
+    assert "is not in" in refusal(capsys, ["inspect", "a\0b"])
