@@ -94,3 +94,16 @@ def test_it_lies_over_nothing_of_its_own_box(qtbot: QtBot, theme: Theme) -> None
         assert not opened.popup.intersects(box)
         assert opened.popup.width() == box.width()
         opened.close()
+
+
+def test_of_a_name_too_long_for_the_box_beginning_and_end_are_seen(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    box = ChoiceBox(theme)
+    qtbot.addWidget(box)
+    box.resize(160, box.height())
+    for number in (1, 2):
+        box.addItem("A model of a name that is long, version " + str(number))
+    first = box.grab().toImage()
+    box.setCurrentIndex(1)
+    assert box.grab().toImage() != first

@@ -2,7 +2,15 @@
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStyleOptionViewItem,
+    QStylePainter,
+    QWidget,
+)
 
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS, S
 from ui.theme.theme import SCALES, Theme
@@ -70,9 +78,18 @@ class ChoiceBox(PassedByWheel, QComboBox):
         return place & self.screen().availableGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw the box, then the arrow."""
-        super().paintEvent(event)
-        with QPainter(self) as painter:
+        """Draw the box, the text as the list has it where it is too long, and the arrow."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        style = self.style()
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
+        with QStylePainter(self) as painter:
+            painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+            option.currentText = self.fontMetrics().elidedText(
+                option.currentText, Qt.TextElideMode.ElideMiddle, room.width()
+            )
+            painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
             left = XS + 1 if self.isRightToLeft() else self.width() - ICON - XS - 1
             icon = self._theme.icon("chevron", self._theme.colours.muted)
             icon.paint(painter, left, (self.height() - ICON) // 2, ICON, ICON)
