@@ -37,6 +37,8 @@ class Suggestions(msgspec.Struct, frozen=True):
     settings: tuple[SuggestedSettings, ...]
     # What its denoiser sees beside the latent.
     sees: Beside = Beside.NOTHING
+    # What most checkpoints do: this one has not been read, or cannot be.
+    is_guess: bool = False
 
 
 # Shown until the engine has looked at the checkpoint: what the starter likes, and what most do.
@@ -58,6 +60,7 @@ COMMON_SUGGESTIONS = Suggestions(
             sampler=SamplerName.DPMPP_2M, schedule=ScheduleName.KARRAS, steps=20, guidance=7.0
         ),
     ),
+    is_guess=True,
 )
 
 

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.generation import size_fit
+from app.generation import COMMON_SUGGESTIONS, size_fit
 from tests.ui.conftest import Desk, MakeDesk
 from ui.labels import size_remark
 
@@ -75,3 +75,9 @@ def test_a_size_that_a_checkpoint_was_not_made_for_is_said(
     remark = desk.window.form.size_remark
     assert remark.text() == size_remark(*size, side)
     assert remark.isVisibleTo(desk.window.form) == bool(remark.text())
+
+
+def test_nothing_is_said_of_a_size_where_the_checkpoint_is_not_known(desk: Desk) -> None:
+    desk.session.generation.suggestions = COMMON_SUGGESTIONS
+    desk.session.generation.width = desk.session.generation.height = 1024
+    assert not desk.window.form.size_remark.isVisibleTo(desk.window.form)

@@ -229,7 +229,8 @@ class FormPanel(QScrollArea):
         adjusted, of_size = self._adjusted
         if size != of_size:
             adjusted = ""
-        fit = size_remark(*size, self._state.suggestions.side)
+        known = self._state.suggestions
+        fit = "" if known.is_guess else size_remark(*size, known.side)
         remark = "\n".join(filter(None, (adjusted, fit)))
         self.size_remark.setText(remark)
         self.size_remark.setVisible(bool(remark))
