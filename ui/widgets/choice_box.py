@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionComboBox,
     QStyleOptionViewItem,
-    QStylePainter,
     QWidget,
 )
 
@@ -84,12 +83,12 @@ class ChoiceBox(PassedByWheel, QComboBox):
         style = self.style()
         part = QStyle.SubControl.SC_ComboBoxEditField
         room = style.subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self)
-        with QStylePainter(self) as painter:
-            painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        with QPainter(self) as painter:
+            style.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option, painter, self)
             option.currentText = self.fontMetrics().elidedText(
                 option.currentText, Qt.TextElideMode.ElideMiddle, room.width()
             )
-            painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+            style.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option, painter, self)
             left = XS + 1 if self.isRightToLeft() else self.width() - ICON - XS - 1
             icon = self._theme.icon("chevron", self._theme.colours.muted)
             icon.paint(painter, left, (self.height() - ICON) // 2, ICON, ICON)
