@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.jobs import Job, JobState
 from app.remedies import NoticeAction
@@ -148,3 +148,26 @@ def test_a_choice_that_was_not_made_leaves_the_notice(
     # What is left tells how to undo the choice.
     desk.wait(lambda: all(one.error is None for one in desk.session.notices.notices))
     assert desk.session.generation.input_path(InputRole.INIT) == str(tmp_path / "a.png")
+
+
+@pytest.mark.parametrize("width", [800, 1100, 1366])
+def test_buttons_and_words_of_a_notice_have_room(desk: Desk, width: int) -> None:
+    desk.window.resize(width, 700)
+    error = ErrorInfo(
+        ErrorCode.CHECKPOINT_NOT_FOUND,
+        "mymodel is not in /home/somebody/models.",
+        "It may have been moved or renamed; choose it again.",
+    )
+    desk.session.notices.tell_error(error, job="x")
+    panel = desk.window.notices
+    bar = panel.notice_bar
+    QApplication.processEvents()
+    buttons = [one for one in (*panel.remedies.values(), panel.copy_report) if one.isVisible()]
+    assert len(buttons) == 3
+    for button in buttons:
+        assert button.width() >= button.sizeHint().width()
+        assert bar.rect().contains(button.geometry())
+    for words in (bar.message, bar.hint):
+        assert words.width() >= 240
+        assert words.height() >= words.heightForWidth(words.width())
+        assert not any(words.geometry().intersects(button.geometry()) for button in buttons)

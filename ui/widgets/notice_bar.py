@@ -8,10 +8,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 
 from ui.theme.metrics import ICON, M, S
 from ui.theme.theme import Theme
+from ui.widgets.folding_row import FoldingRow
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, plain_label
 
 _MOST_LINES, _LONGEST_LINE = 5, 200
+# In pixels; in less a sentence becomes a column of words.
+_LEAST_WORDS = 240
 
 
 class NoticeBar(QFrame):
@@ -40,8 +43,9 @@ class NoticeBar(QFrame):
         layout.setContentsMargins(M, S, S, S)
         layout.setSpacing(S)
         layout.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignVCenter)
-        layout.addLayout(words, 1)
-        layout.addLayout(self._buttons)
+        row = FoldingRow(words, self._buttons, _LEAST_WORDS)
+        row.setSpacing(S)
+        layout.addLayout(row, 1)
         layout.addWidget(self.dismiss)
         theme.changed.connect(self._draw)
         self.hide()
