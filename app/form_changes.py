@@ -64,7 +64,9 @@ class FormChanges(QObject):
 
     def reset(self) -> None:
         """Leave size, steps, guidance, sampler and schedule to the checkpoint again."""
-        self._change(self.tr("Settings put back to the checkpoint's."), self._form.clear_choices)
+        self._change(
+            self.tr("Settings are back at the model's defaults."), self._form.clear_choices
+        )
 
     def drop_extras(self) -> None:
         """Forget what a picture's settings hold beyond the form."""
@@ -92,7 +94,7 @@ class FormChanges(QObject):
 
     def start_anew(self) -> None:
         """Start from noise again, in the checkpoint's own size."""
-        message = self.tr("The start picture is removed, and the size is the checkpoint's.")
+        message = self.tr("The start picture is removed, and the size is the model's.")
         self._change(message, self._form.start_anew)
 
     def keep_all(self, end: MaskEnd) -> None:

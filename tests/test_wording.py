@@ -76,3 +76,29 @@ def test_such_a_text_would_be_found(text: str) -> None:
 def test_arguments_of_processes_are_no_sentences() -> None:
     source = 'parser.add_argument("--parent")\ncommand = ["--skip=", "with --skip"]\n'
     assert of_the_command_line(source, starts_processes=True) == ["with --skip"]
+
+
+def shown(source: str) -> Iterator[str]:
+    """The texts of a module that the window shows: those it gives to be translated."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            called = node.func.id if isinstance(node.func, ast.Name) else called
+            # Before it a context may be named, which nobody sees.
+            texts = {"tr": node.args[:1], "translate": node.args[1:2]}.get(called, [])
+            yield from (
+                text.value
+                for text in texts
+                if isinstance(text, ast.Constant) and isinstance(text.value, str)
+            )
+
+
+@pytest.mark.parametrize("folder", ["ui", "app"])
+def test_the_window_says_model_where_the_field_says_checkpoint(folder: str) -> None:
+    found = {
+        f"{path.relative_to(ROOT).as_posix()}: {text}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for text in shown(path.read_text(encoding="utf-8"))
+        if "checkpoint" in text.lower()
+    }
+    assert found == set()

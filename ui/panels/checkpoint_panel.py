@@ -82,7 +82,7 @@ class CheckpointPanel(QWidget):
             self,
             self.tr("Find {name}").format(name=name[:80]),
             str(self._session.checkpoints.models),
-            self.tr("Checkpoints (*.safetensors *.sft *.ckpt);;All files (*)"),
+            self.tr("Models (*.safetensors *.sft *.ckpt);;All files (*)"),
         )
         if found:
             self._session.open_checkpoint(Path(found))
