@@ -77,6 +77,16 @@ def typed_text(text: str) -> str:
     return expanded
 
 
+def nearest_folder(wanted: Path) -> str:
+    """A folder that is there: `wanted`, which may not have been made yet, or the first above it.
+
+    A dialog takes the last part of a path that is not there for the name of a file.
+    """
+    # pathlib's own raises where a folder may not be looked into.
+    there = filter(os.path.isdir, (wanted, *wanted.parents))
+    return str(next(there, wanted))
+
+
 def _beginning(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 

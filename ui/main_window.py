@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout
 
 from app.form_changes import Reuse
 from app.gallery import is_picture
+from app.paths import nearest_folder
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.panels.canvas_panel import CanvasPanel
@@ -262,7 +263,7 @@ class MainWindow(QMainWindow):
         name, _ = QFileDialog.getOpenFileName(
             self,
             self.tr("Open a model or a picture"),
-            str(self.session.checkpoints.models),
+            nearest_folder(self.session.checkpoints.models),
             self.tr(
                 "Models and pictures (*.safetensors *.sft *.ckpt *.png *.jpg *.jpeg *.webp)"
                 ";;All files (*)"

@@ -23,6 +23,7 @@ from tests.app.fake_engine import Plan
 from tests.metadata.readers.pictures import user_comment
 from tests.metadata.records import PLAIN, PNG
 from tests.ui.conftest import Desk, MakeDesk
+from ui.actions import ActionName
 from ui.main_window import MainWindow
 
 LONG = Plan(steps=100_000, step_seconds=0.01, previews=1)
@@ -329,3 +330,27 @@ def test_a_file_that_is_dropped_is_copied_never_moved(
         assert event.dropAction() is Qt.DropAction.CopyAction
     assert desk.session.generation.checkpoint == path
     assert path.exists()
+
+
+def test_a_dialog_begins_in_a_folder_that_is_there(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one that is not, it would write the last part where the name of a file goes."""
+    begun: list[Path] = []
+
+    def opened(_parent: object, _title: str, folder: str, *_: str) -> tuple[str, str]:
+        begun.append(Path(folder))
+        return "", ""
+
+    monkeypatch.setattr("ui.main_window.QFileDialog.getOpenFileName", opened)
+    models, output = desk.session.checkpoints.models, desk.session.output
+    assert not models.exists()
+    assert not output.exists()
+    open_, start = (
+        desk.window.actions_by_name[name] for name in (ActionName.OPEN, ActionName.OPEN_START)
+    )
+    open_.trigger()
+    start.trigger()
+    models.mkdir()
+    open_.trigger()
+    assert begun == [models.parent, output.parent, models]

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.form_changes import MaskEnd
+from app.paths import nearest_folder
 from app.session import Session
 from engine.api.values import InputRole
 from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask
@@ -126,7 +127,7 @@ class MaskDialog(QDialog):
         name, _ = QFileDialog.getOpenFileName(
             self,
             self.tr("Open a mask"),
-            str(self._session.output),
+            nearest_folder(self._session.output),
             self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
         )
         if name:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
+from app.paths import nearest_folder
 from app.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
@@ -81,7 +82,7 @@ class CheckpointPanel(QWidget):
         found, _ = QFileDialog.getOpenFileName(
             self,
             self.tr("Find {name}").format(name=name[:80]),
-            str(self._session.checkpoints.models),
+            nearest_folder(self._session.checkpoints.models),
             self.tr("Models (*.safetensors *.sft *.ckpt);;All files (*)"),
         )
         if found:

@@ -126,7 +126,7 @@ class FormPanel(QScrollArea):
         # What the mouse is on is in view, and must not move away under it.
         if now is not None and content is not None and content.isAncestorOf(now) and not by_mouse:
             group = now
-            while (above := group.parentWidget()) is not content:
+            while (above := group.parentWidget()) is not None and above is not content:
                 group = above
             # First what it belongs to, with its label, as far as there is room.
             self.ensureWidgetVisible(group, 0, M)

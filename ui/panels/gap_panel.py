@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.paths import nearest_folder
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo, Gap
 from engine.api.request import ComponentFiles
@@ -59,7 +60,7 @@ class GapPanel(QWidget):
 
     def _choose(self, row: "GapRow") -> None:
         title = self.tr("A file with this part: {part}").format(part=part_label(row.component))
-        folder = str(self._session.checkpoints.models)
+        folder = nearest_folder(self._session.checkpoints.models)
         name, _ = QFileDialog.getOpenFileName(self, title, folder, _FILTER)
         if name:
             self.give(row.component, str(Path(name)))

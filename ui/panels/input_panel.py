@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.paths import nearest_folder
 from app.session import Session
 from engine.api.limits import MAX_GUIDANCE
 from engine.api.request import DEFAULT_IMAGE_GUIDANCE
@@ -71,7 +72,7 @@ class InputPanel(QWidget):
         name, _ = QFileDialog.getOpenFileName(
             self,
             self.tr("Start from a picture"),
-            str(self._session.output),
+            nearest_folder(self._session.output),
             self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
         )
         if name:

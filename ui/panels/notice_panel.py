@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QVBoxLayou
 
 from app.engine_process import EngineState
 from app.notices import Notice
+from app.paths import nearest_folder
 from app.remedies import NoticeAction, advice
 from app.report import error_report
 from app.session import Session
@@ -145,7 +146,8 @@ class NoticePanel(QWidget):
             self._session.act(notice, action)
 
     def _choose_folder(self, notice: Notice) -> None:
-        title, before = self.tr("A folder for pictures"), str(self._session.output.parent)
+        before = nearest_folder(self._session.output.parent)
+        title = self.tr("A folder for pictures")
         folder = QFileDialog.getExistingDirectory(self, title, before)
         if folder:
             self._session.save_elsewhere(notice, Path(folder))
