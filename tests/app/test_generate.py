@@ -246,7 +246,7 @@ def test_what_cannot_fit_is_refused_before_the_work(
         (["--clip-skip", "99"], "clip skip"),
         (["--precision", "f16"], "cannot compute in f16"),
         (["--backend", "quantum"], "no backend quantum"),
-        (["--model", "no/such/file.safetensors"], "no/such/file.safetensors"),
+        (["--model", "no/such/file.safetensors"], "file.safetensors is not in "),
         (["--init", "no/such/picture.png"], "no/such/picture.png"),
         (["--vae", "no/such/vae.safetensors"], "vae.safetensors"),
         (["--out", "picture.jpg"], "PNG"),
