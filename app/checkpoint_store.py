@@ -13,6 +13,7 @@ from engine.api.checkpoints import CheckpointInfo
 from engine.api.messages import CheckpointHashed, CheckpointInspected, QueryFailed
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.file_paths import exists
 
 # The engine failed, not what it was asked about: it is asked once more.
 ENGINE_FAILURES = (ErrorCode.ENGINE_CRASHED, ErrorCode.PROTOCOL_BROKEN)
@@ -95,7 +96,7 @@ class CheckpointStore(QObject):
         elsewhere = {self.chosen, *self.opened}
 
         def find() -> _Found:
-            gone = frozenset(path for path in elsewhere if not _exists(path))
+            gone = frozenset(path for path in elsewhere if not exists(path))
             return _Found(list_checkpoints(models, starter), gone)
 
         self._background.run(find, self._on_found)
@@ -173,11 +174,3 @@ class CheckpointStore(QObject):
     def _keep(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
         self._answers[path] = answer
         self.looked.emit(path, answer)
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    # A folder that may not be looked into, or a name that no file system takes.
-    except (OSError, ValueError):
-        return False

@@ -1,10 +1,10 @@
 """The checkpoints a person can choose by name: the starter, and those in the models folder."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.paths import typed_path
+from engine.file_paths import is_file
 from engine.folders import CHECKPOINT_SUFFIXES, PIPELINE_FILE, has_suffix, weights_below
 
 STARTER_NAME = "starter"
@@ -46,11 +46,11 @@ def _named(wanted: str, models: Path) -> Path | None:
     if not all(parts) or {".", "..", "~"} & set(parts) or Path(wanted).anchor:
         return None
     path = models / wanted
-    if os.path.isfile(path / PIPELINE_FILE):  # noqa: PTH113 (no name is too long for it)
+    if is_file(path / PIPELINE_FILE):
         return path
     names_itself = has_suffix(wanted, CHECKPOINT_SUFFIXES) and not wanted.endswith(_SUFFIX)
     file = path if names_itself else Path(f"{path}{_SUFFIX}")
-    return file if os.path.isfile(file) else None  # noqa: PTH113
+    return file if is_file(file) else None
 
 
 def listed_name(path: Path, models: Path) -> str:

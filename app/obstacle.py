@@ -10,6 +10,7 @@ from app.checkpoint_store import CheckpointStore
 from app.field import Field
 from app.generation import GenerationState
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
+from engine.file_paths import is_file
 
 # What is wrong with the file itself; all else may be of the moment.
 _BROKEN = frozenset(
@@ -98,12 +99,4 @@ class ObstacleState(QObject):
 
 
 def _gone(paths: Sequence[str]) -> frozenset[str]:
-    return frozenset(path for path in paths if not _is_file(path))
-
-
-def _is_file(path: str) -> bool:
-    try:
-        return Path(path).is_file()
-    # A folder that may not be looked into, or a name that no file system takes.
-    except (OSError, ValueError):
-        return False
+    return frozenset(path for path in paths if not is_file(path))

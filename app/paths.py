@@ -10,7 +10,7 @@ import platformdirs
 
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.file_paths import exists, is_too_long
+from engine.file_paths import exists, is_folder, is_too_long
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,7 @@ def nearest_folder(wanted: Path) -> str:
 
     A dialog takes the last part of a path that is not there for the name of a file.
     """
-    # pathlib's own raises where a folder may not be looked into.
-    there = filter(os.path.isdir, (wanted, *wanted.parents))
+    there = filter(is_folder, (wanted, *wanted.parents))
     return str(next(there, wanted))
 
 
