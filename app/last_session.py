@@ -1,6 +1,5 @@
 """What the window had in it, as a file that is read at the next start."""
 
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,8 @@ from app.aside import put_aside
 from app.form import Form
 from engine.api.limits import MAX_SEED
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.regular_file import read_bounded
+from engine.untrusted_json import decode_json
 
 VERSION = 1
 FILE = "session.json"
@@ -48,6 +49,7 @@ def _convert(kind: type, value: Any) -> Any:
 
 
 _DECODER = msgspec.json.Decoder(LastSession, dec_hook=_convert)
+_VERSION_DECODER = msgspec.json.Decoder(_Version)
 
 
 def encode(last: LastSession) -> bytes:
@@ -62,19 +64,15 @@ def read_last_session(folder: Path) -> tuple[LastSession | None, ErrorInfo | Non
     """
     path = folder / FILE
     try:
-        # Anything else might keep us waiting.
-        if not stat.S_ISREG(path.stat().st_mode):
-            return None, _damaged(put_aside(path, "damaged"), "no file")
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES)
-        if msgspec.json.decode(content, type=_Version).version > VERSION:
+        content = read_bounded(path, _MOST_BYTES)
+        if decode_json(content, _VERSION_DECODER).version > VERSION:
             return None, _newer(put_aside(path, "newer"))
-        last = _DECODER.decode(content)
+        last = decode_json(content, _DECODER)
     except (FileNotFoundError, NotADirectoryError):
         return None, None
     except OSError as error:
         return None, _damaged(put_aside(path, "unreadable"), str(error))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+    except ValueError as error:
         return None, _damaged(put_aside(path, "damaged"), str(error))
     if _is_beyond(msgspec.to_builtins(last, enc_hook=str)):
         return None, _damaged(put_aside(path, "damaged"), "a number without sense")
