@@ -105,11 +105,11 @@ def _favour_the_gui_thread() -> None:
 
 def make_session(paths: "Paths") -> "Session":
     """Everything the window draws, wired together; nothing is started."""
-    from app.engine_client import EngineClient
-    from app.engine_process import EngineProcess
+    from app.engine.client import EngineClient
+    from app.engine.process import EngineProcess
     from app.faults import report_faults
-    from app.job_queue import JobQueue
     from app.paths import starter_checkpoint
+    from app.queue.job_queue import JobQueue
     from app.session import Session
 
     process = EngineProcess(paths)

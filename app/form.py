@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.checkpoint_words import NO_WORDS, CheckpointWords
 from app.field import Field, fields_of
+from app.library.checkpoint_words import NO_WORDS, CheckpointWords
 from engine.api.conventions import Convention
 from engine.api.masks import MaskOptions
 from engine.api.request import (

@@ -8,12 +8,12 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from app.background import Background
-from app.checkpoint_store import CheckpointStore
 from app.form import NO_EXTRAS, Form
 from app.generation import GenerationState, settings_of
-from app.masks import keep_mask
+from app.library.checkpoint_store import CheckpointStore
+from app.library.masks import keep_mask
+from app.library.picture_settings import PictureSettings, read_settings
 from app.notices import NoticeState
-from app.picture_settings import PictureSettings, read_settings
 from app.remedies import NoticeAction
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import GenerateRequest

@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.checkpoint_words import CheckpointWords
 from app.field import Field
 from app.form import Extras, FormFields
+from app.library.checkpoint_words import CheckpointWords
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.limits import MAX_SIDE, MIN_SIDE
 from engine.api.masks import default_strength

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.checkpoint_store import ENGINE_FAILURES, CheckpointStore
-from app.engine_client import EngineClient
+from app.engine.client import EngineClient
 from app.field import Field
 from app.generation import MOST_CHARACTERS, GenerationState
+from app.library.checkpoint_store import ENGINE_FAILURES, CheckpointStore
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.conventions import convention_of
 from engine.api.messages import PromptChecked, QueryFailed

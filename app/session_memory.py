@@ -7,9 +7,9 @@ import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.background import Background
-from app.checkpoint_store import CheckpointStore
 from app.generation import GenerationState
 from app.last_session import FILE, LastSession, WindowPlace, encode, read_last_session
+from app.library.checkpoint_store import CheckpointStore
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, replace_file
 

@@ -10,9 +10,9 @@ from benchmarks.workload import Array
 from engine.compile.compiler import Network, copy_key
 from engine.families import identify
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.weights import bind, element_type
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline import networks
+from engine.weights.binding import bind, element_type
+from engine.weights.working_copies import WorkingCopies
 
 TEXT, UNET, DECODER = "text encoder", "UNet", "VAE decoder"
 _SEED = 0

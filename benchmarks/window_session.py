@@ -124,7 +124,7 @@ class Script:
 
     def watch(self, part: str, act: Callable[[], None]) -> None:
         """Do a part of the session with the stalls watched."""
-        from app.stalls import StallWatch
+        from benchmarks.stalls import StallWatch
 
         watch = StallWatch()
         watch.start()
@@ -140,7 +140,7 @@ class Script:
 
     def start(self) -> None:
         """Start the engine, read the folder, draw the first thumbnails."""
-        from app.engine_process import EngineState
+        from app.engine.process import EngineState
 
         self.session.start()
         # Keys go to the active window only.
@@ -256,7 +256,7 @@ def watch_idle() -> IdleFigures:
     """Do nothing until the input ends, watched."""
     from PySide6.QtCore import QCoreApplication
 
-    from app.stalls import StallWatch
+    from benchmarks.stalls import StallWatch
 
     application = QCoreApplication([])
     watch = StallWatch()

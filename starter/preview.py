@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from backends.base import Array, Precision
 from backends.cpu import CpuBackend
+from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.hints import FILE_NAME, CheckpointHints, PreviewFactors, read_hints
 from engine.families.identify import identify
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline import networks
+from engine.weights.working_copies import WorkingCopies
 from starter.scenes import draw, random_scene
 
 MODEL = Path(__file__).resolve().parent / "model"

@@ -10,16 +10,16 @@ from backends.base import Backend, Device
 from backends.registry import BACKENDS
 from engine.api.request import GenerateRequest
 from engine.api.values import SamplerName, ScheduleName
+from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families.identify import identify, require_complete
-from engine.jobs.cancel import CancelToken
 from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Stages, Stopwatch
 from engine.text.tokenizers import load_tokenizer
+from engine.weights.working_copies import WorkingCopies
 
 # Prompts and a seed for each to 256x256 pictures.
 Render = Callable[[Sequence[str], Sequence[int]], list[Image.Image]]

@@ -12,7 +12,7 @@ import pytest
 from engine.checkpoints.index import FileState
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.estimates import Estimates, Kind, Work
-from engine.jobs.verdicts import BackendReport, VerdictStore
+from engine.devices.verdicts import BackendReport, VerdictStore
 from tests import damages
 
 # Writes what is known into the folder, and tells whether it is known there.

@@ -21,7 +21,7 @@ from engine.checkpoints.torch_instructions import PickleDamaged, PickleRefused
 from engine.checkpoints.torch_pickle import read_pickle
 from engine.errors import EngineError
 from engine.metadata.readers import read_request
-from engine.pipeline.inputs import read_mask, read_picture
+from engine.pipeline.canvas.pictures import read_mask, read_picture
 from tests.checkpoints import files, hostile_torch
 from tests.metadata.records import SIGNATURE, chunk
 

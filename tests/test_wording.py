@@ -18,8 +18,8 @@ _ARGUMENT = re.compile(r"--[a-z-]+=?")
 _PROCESSES = {
     "engine/compile/child.py",
     "engine/compile/compile_process.py",
-    "engine/jobs/trial_process.py",
-    "engine/jobs/trials.py",
+    "engine/devices/trial_process.py",
+    "engine/devices/trials.py",
     "engine/server/process.py",
 }
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
-from app.checkpoints import STARTER_NAME, ListedCheckpoint
 from app.form import Extras
 from app.generation import CELL, SizeFit, size_fit
+from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.limits import MIN_SIDE
 from engine.api.prompts import Hint, HintKind, PromptCheck

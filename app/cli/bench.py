@@ -4,18 +4,18 @@ import argparse
 
 import msgspec
 
-from app.checkpoints import find_checkpoint
+from app.cli.component_timings import ComponentTiming, time_components
 from app.cli.devices import check_hardware
 from app.cli.spelling import parse_size
 from app.cli.terminal import print_json, print_table, say
+from app.library.checkpoints import find_checkpoint
 from app.paths import find_paths, starter_checkpoint
 from engine.api.values import PrecisionName
+from engine.cancel import CancelToken
 from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
+from engine.devices.choice import Devices
 from engine.families.identify import identify, require_complete
-from engine.jobs.benchmark import ComponentTiming, time_components
-from engine.jobs.cancel import CancelToken
-from engine.jobs.devices import Devices
 from engine.pipeline.resolve import precisions
 
 _BATCHES = (1, 4)

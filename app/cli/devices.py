@@ -11,8 +11,8 @@ from app.paths import find_paths
 from backends.base import Cancellation
 from engine.api.messages import DeviceInfo, PrecisionFigures
 from engine.api.remedies import InstallPackages
+from engine.devices.choice import Devices
 from engine.errors import Cancelled, EngineError
-from engine.jobs.devices import Devices
 
 HELP = "list backends and devices, and how fast each is here"
 

@@ -16,10 +16,10 @@ from app.cli.devices import DeviceOutput, check_hardware, list_devices, unusable
 from app.cli.terminal import print_json, print_table
 from app.paths import Paths, find_paths, starter_checkpoint
 from engine.api.request import GenerateRequest
+from engine.cancel import CancelToken
+from engine.devices.choice import Devices
 from engine.errors import EngineError
 from engine.families.identify import identify, require_complete
-from engine.jobs.cancel import CancelToken
-from engine.jobs.devices import Devices
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver

@@ -10,11 +10,11 @@ from types import FrameType
 
 import msgspec
 
-from app.checkpoints import find_checkpoint
 from app.cli import canvas, overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
+from app.library.checkpoints import find_checkpoint
 from app.paths import find_paths, starter_checkpoint, typed_path, typed_text
 from app.standard_streams import OutputLost
 from backends.hardware import private_bytes
@@ -27,10 +27,10 @@ from engine.api.values import (
     SamplerName,
     ScheduleName,
 )
+from engine.cancel import CancelToken
 from engine.families.identify import identify
 from engine.file_paths import exists
 from engine.jobs.background_hash import BackgroundHash
-from engine.jobs.cancel import CancelToken
 from engine.jobs.runner import JobResult, JobRunner, known_files
 from engine.jobs.saving import PictureSaver
 from engine.memory.peak import PeakMemory

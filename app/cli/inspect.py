@@ -4,10 +4,10 @@ import argparse
 import shlex
 from collections.abc import Iterator
 
-from app.checkpoints import find_checkpoint
 from app.cli import overrides
 from app.cli.remedies import part_option
 from app.cli.terminal import ByteBar, print_json, say
+from app.library.checkpoints import find_checkpoint
 from app.paths import find_paths, starter_checkpoint
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, Gap
 from engine.api.values import ErrorCode, PredictionType
@@ -17,7 +17,7 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.identify import identify
-from engine.families.shelf import Shelf
+from engine.families.parts_index import Shelf
 from engine.jobs.runner import known_files
 from engine.pipeline.inspection import inspect
 

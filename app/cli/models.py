@@ -4,8 +4,8 @@ import argparse
 
 import msgspec
 
-from app.checkpoints import ListedCheckpoint, list_checkpoints
 from app.cli.terminal import ByteBar, print_json, print_table, say
+from app.library.checkpoints import ListedCheckpoint, list_checkpoints
 from app.paths import find_paths, starter_checkpoint
 from engine.families.holdings import Holdings
 from engine.jobs.runner import known_files

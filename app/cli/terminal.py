@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from app.cli.remedies import advice
+from app.queue.time_left import TimeLeft
 from app.standard_streams import OutputLost
-from app.time_left import TimeLeft
 from engine.api.texts import encode_json
 from engine.api.values import ErrorInfo, Phase
 from engine.families.base import LatentFormat

@@ -23,9 +23,9 @@ from backends.base import DType, Graph, OperatorSet, Precision
 from benchmarks.child import Answer
 from benchmarks.networks import random_feeds
 from benchmarks.workload import Array
+from engine.cancel import CancelToken
 from engine.graphs.unet import UNetBlock, UNetConfig, unet
 from engine.graphs.vae import VaeConfig, vae_decoder
-from engine.jobs.cancel import CancelToken
 from tests.graphs.networks import Emit, graph_in_memory, random_weights
 
 Run = Callable[[Mapping[str, Array]], Array]

@@ -13,17 +13,17 @@ from backends import registry
 from backends.base import Precision
 from benchmarks.child import Answer
 from engine.api.request import GenerateRequest
+from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families import identify
-from engine.jobs.cancel import CancelToken
 from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline import checks
-from engine.pipeline.autoencoding import Autoencoder
-from engine.pipeline.inputs import read_image
+from engine.pipeline.canvas.pictures import read_image
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stages, Stopwatch
+from engine.pipeline.vae.autoencoding import Autoencoder
+from engine.weights.working_copies import WorkingCopies
 
 
 class Decoded:

@@ -11,12 +11,12 @@ import numpy as np
 from backends import registry
 from backends.base import Precision, Session
 from benchmarks.child import Answer
+from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler, Network
 from engine.families import Component, IdentifiedCheckpoint, identify
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline import networks
+from engine.weights.working_copies import WorkingCopies
 
 _TOKENS = 77
 

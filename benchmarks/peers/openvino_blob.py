@@ -20,7 +20,7 @@ from backends.intel_openvino.model import read_with_weights
 from backends.mapped_weights import mapped_weights
 from benchmarks import networks
 from benchmarks.child import Answer
-from engine.memory.working_copy import WorkingCopies
+from engine.weights.working_copies import WorkingCopies
 
 if TYPE_CHECKING:
     import openvino as ov

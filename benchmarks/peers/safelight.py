@@ -12,12 +12,12 @@ from backends import registry
 from backends.base import Precision, Session
 from benchmarks.child import Answer
 from benchmarks.workload import DECODER, DENOISER, SIZE, TEXT, feeds
+from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler, Network
 from engine.families import identify
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline import networks
+from engine.weights.working_copies import WorkingCopies
 
 
 class Safelight:

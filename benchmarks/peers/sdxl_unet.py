@@ -18,13 +18,13 @@ from backends.mapped_weights import mapped_weights
 from benchmarks import networks
 from benchmarks.child import Answer
 from benchmarks.workload import SDXL_SIZE, Array, sdxl_feeds
+from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families import identify
 from engine.graphs.unet import size_waves
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.networks import denoiser, told
+from engine.weights.working_copies import WorkingCopies
 
 _WAVES = 256
 

@@ -29,8 +29,8 @@ from engine.compile.compiler import Network
 from engine.families import identify
 from engine.families.base import IdentifiedCheckpoint
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.weights import bind, element_type
 from engine.pipeline import networks
+from engine.weights.binding import bind, element_type
 
 UNET, DECODER, ENCODER, TEXT = "UNet", "VAE decoder", "VAE encoder", "text encoder"
 _SIZE = 512

@@ -14,12 +14,12 @@ from backends.torch_device import TorchBackend, TorchOptions
 from benchmarks.ablation_steps import STEPS
 from benchmarks.child import Answer
 from benchmarks.workload import SIZE, Array
+from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families import identify
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline import networks
+from engine.weights.working_copies import WorkingCopies
 
 _TOKENS = 77
 

@@ -10,8 +10,8 @@ from backends.base import Artifact, Device, Precision, ShapeProfile
 from benchmarks.measure import Series
 from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.setting import Setting
+from engine.cancel import CancelToken
 from engine.compile.artifacts import ArtifactStore, HeldArtifact, Wanted
-from engine.jobs.cancel import CancelToken
 
 _SIZES_MB = (8, 64, 1700)
 _FIND_LIMIT_S = 0.05

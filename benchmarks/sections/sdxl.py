@@ -21,8 +21,8 @@ from engine.compile.compiler import Network
 from engine.families import identify
 from engine.families.base import Component
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.weights import bind
 from engine.pipeline import networks
+from engine.weights.binding import bind
 
 _IDENTIFIED_S, _BUILT_S, _BARE, _DIFFUSERS, _DEFAULT_GB, _LIMITED_GB = 0.05, 0.5, 1.05, 1.0, 12, 8
 # A compiler that takes float16 as it is stored: what is measured is ours alone.

@@ -14,9 +14,9 @@ from benchmarks.networks import random_feeds
 from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.setting import Setting, first_and_rest
 from benchmarks.workload import Array
+from engine.cancel import CancelToken
 from engine.graphs.unet import UNetBlock, UNetConfig, unet
 from engine.graphs.vae import VaeConfig, vae_decoder
-from engine.jobs.cancel import CancelToken
 from tests.graphs.networks import Emit, graph_in_memory, random_weights
 
 DYNAMIC, STATIC = "dynamic", "static"

@@ -14,6 +14,7 @@ from pathlib import Path
 from backends.base import Artifact, BackendError, Cancellation, Device, Precision, ShapeProfile
 from engine.api.messages import ArtifactInfo
 from engine.api.values import ArtifactKind, ErrorCode
+from engine.cache_folder import UNFINISHED, CacheFolder, delete, unfinished
 from engine.compile.key import profile_digest
 from engine.compile.manifest import (
     MANIFEST,
@@ -27,7 +28,6 @@ from engine.compile.shapes import Sizes, covers
 from engine.durable import sync_folder
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
-from engine.memory.cache_folder import UNFINISHED, CacheFolder, delete, unfinished
 
 CAP_BYTES = 24 << 30
 _WAIT_S = 0.1

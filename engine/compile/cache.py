@@ -6,7 +6,7 @@ from pathlib import Path
 from engine.api.messages import ArtifactInfo
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.artifacts import ArtifactStore
-from engine.memory.working_copy import WorkingCopies
+from engine.weights.working_copies import WorkingCopies
 
 
 class NetworkCache:

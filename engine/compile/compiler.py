@@ -29,17 +29,17 @@ from engine.compile.compiled import BoundLater, CompiledNetwork
 from engine.compile.key import weights_digest
 from engine.errors import Cancelled, EngineError, out_of_memory
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.soundness import not_a_number
-from engine.graphs.stored import (
+from engine.memory.plan import WeightPlacement
+from engine.weights.binding import Report, bind, element_type
+from engine.weights.nan_check import not_a_number
+from engine.weights.sources import (
     DerivedWeight,
     StoredWeight,
     WeightSource,
     is_stored_as,
     scales_digest,
 )
-from engine.graphs.weights import Report, bind, element_type
-from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
+from engine.weights.working_copies import WorkingCopies
 
 
 class Preparation(StrEnum):

@@ -10,7 +10,7 @@ import msgspec
 
 import backends
 from backends.base import Compilation, Device, Graph, ShapeProfile
-from engine.graphs.stored import WeightSource, file_slices
+from engine.weights.sources import WeightSource, file_slices
 
 # Raised whenever what is kept, or how it is checked, changes.
 FORMAT = 1

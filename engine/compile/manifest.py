@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 
 from backends.base import ShapeProfile
+from engine.cache_folder import delete, unfinished
 from engine.cached_state import recall
 from engine.checkpoints.index import FileState
 from engine.durable import put_in_place, sync_file
 from engine.file_lock import FileLock
-from engine.memory.cache_folder import delete, unfinished
 
 READ_BYTES = 16 << 20
 _MANIFEST_BYTES = 4 << 20

@@ -17,10 +17,10 @@ from engine.families.hints import NO_HINTS, CheckpointHints, PreviewFactors
 from engine.families.latent_spaces import LatentSpace
 from engine.families.sidecars import Card
 from engine.graphs.clip_text import ClipTextConfig
-from engine.graphs.stored import StoredWeight
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
+from engine.weights.sources import StoredWeight
 
 
 class Component(StrEnum):

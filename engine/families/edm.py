@@ -12,7 +12,7 @@ from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_configs import SchedulerFile
 from engine.checkpoints.index import TensorIndex
 from engine.families.numbering import damaged
-from engine.graphs.stored import mapped
+from engine.weights.sources import mapped
 
 _MEAN, _DEVIATION = "edm_mean", "edm_std"
 _HIGHEST, _LOWEST = "edm_vpred.sigma_max", "edm_vpred.sigma_min"

@@ -18,7 +18,7 @@ from engine.families.base import Component
 from engine.families.numbering import Numbering, damaged
 from engine.families.open_clip import hugging_face_names, is_open_clip
 from engine.families.scaling import with_scales
-from engine.graphs.stored import StoredWeight
+from engine.weights.sources import StoredWeight
 
 Rename = Callable[[str], str]
 

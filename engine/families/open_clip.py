@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.families.numbering import damaged
-from engine.graphs.stored import StoredWeight
+from engine.weights.sources import StoredWeight
 
 _TOPS = {
     "token_embedding.weight": "embeddings.token_embedding.weight",

@@ -16,7 +16,7 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component
 from engine.families.numbering import damaged
-from engine.graphs.stored import ScaledSlice, StoredWeight
+from engine.weights.sources import ScaledSlice, StoredWeight
 
 _SCALES = (".scale_weight", ".weight_scale")
 _UNUSED = (".scale_input", ".input_scale", ".comfy_quant")

@@ -13,8 +13,8 @@ from engine.families.sizes import ClipTextFacts, UNetFacts
 from engine.families.training import Training
 from engine.families.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
-from engine.graphs.stored import numbers
 from engine.graphs.unet import UNetConfig
+from engine.weights.sources import numbers
 
 CONTEXT_WIDTH = 1024
 # Of OpenCLIP ViT-H; Hugging Face's layout leaves the last one out, which is not used.

@@ -13,9 +13,9 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.numbering import Numbering, damaged
 from engine.graphs.clip_text import Activation, ClipTextConfig, Projection
-from engine.graphs.stored import StoredWeight
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
+from engine.weights.sources import StoredWeight
 
 HEAD_WIDTH = 64
 

@@ -21,8 +21,8 @@ from engine.families.base import Component, ComponentSource, Parts
 from engine.families.latent_spaces import LatentSpace
 from engine.families.numbering import damaged
 from engine.folders import SAFETENSORS_SUFFIXES, weights_below
-from engine.graphs.stored import StoredWeight
 from engine.graphs.tiny_vae import TinyVaeConfig
+from engine.weights.sources import StoredWeight
 
 _SUFFIXES = SAFETENSORS_SUFFIXES | {".pth", ".pt"}
 _MOST_BYTES = 32 << 20

@@ -17,7 +17,7 @@ from backends.base import (
 )
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.graphs.stored import Derive, DerivedWeight, StoredWeight, WeightSource
+from engine.weights.sources import Derive, DerivedWeight, StoredWeight, WeightSource
 
 # A value flowing through the graph, by its ONNX name.
 Value = str

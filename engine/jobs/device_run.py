@@ -18,12 +18,12 @@ from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.jobs.prospect import Prospect, prospect
+from engine.jobs.job_estimate import Prospect, prospect
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.plan import TILE_CELLS, ComponentBytes, MemoryNeeds, MemoryPlan, plan_memory
 from engine.memory.residency import Residency
 from engine.pipeline import networks
-from engine.pipeline.denoising import guidances
+from engine.pipeline.denoise.denoising import guidances
 from engine.pipeline.forecast import Forecast
 from engine.pipeline.generate import Generation, Job, Undecoded
 from engine.pipeline.resolve import precisions, resolve

@@ -10,8 +10,8 @@ from backends.registry import title
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
+from engine.devices.choice import Candidate
 from engine.errors import EngineError
-from engine.jobs.devices import Candidate
 
 # What another device may do better; all else is the request's, the checkpoint's or the disk's.
 CURABLE = frozenset(

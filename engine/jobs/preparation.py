@@ -16,12 +16,12 @@ from backends import hardware
 from backends.base import Device
 from backends.registry import title
 from engine.api.values import ErrorCode, ErrorInfo
+from engine.cancel import CancelToken
 from engine.compile.compiler import Network
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
+from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError
-from engine.jobs.cancel import CancelToken
-from engine.jobs.devices import Candidate
-from engine.jobs.prospect import Prospect
+from engine.jobs.job_estimate import Prospect
 from engine.memory.plan import MemoryPlan
 
 # Compiles that are quicker than this are waited for.

@@ -12,22 +12,22 @@ from engine.api.record import Timings
 from engine.api.remedies import ChooseCheckpoint
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase
+from engine.cancel import CancelToken
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.files import read_index
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
+from engine.devices.choice import Candidate, Devices
+from engine.devices.crash_attribution import AtWork
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.base import IdentifiedCheckpoint, Parts
 from engine.families.identify import identify, require_complete, supply
+from engine.families.parts_index import Shelf
 from engine.families.refiner_fit import with_refiner
-from engine.families.shelf import Shelf
-from engine.jobs.at_work import AtWork
 from engine.jobs.background_hash import BackgroundHash
-from engine.jobs.cancel import CancelToken
 from engine.jobs.device_run import DeviceRun
-from engine.jobs.devices import Candidate, Devices
 from engine.jobs.fallback import (
     CURABLE,
     failure_of,
@@ -36,8 +36,8 @@ from engine.jobs.fallback import (
     taken_over,
     with_size_and_phase,
 )
+from engine.jobs.job_estimate import Prospect
 from engine.jobs.preparation import Preparations
-from engine.jobs.prospect import Prospect
 from engine.jobs.reporting import JobReporter
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.tiny_preview import (

@@ -16,21 +16,21 @@ from numpy.typing import NDArray
 
 from backends.base import Array, BackendError, RunCancelled, Session
 from backends.cpu import CpuBackend
+from engine.cancel import CancelToken
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.compiler import Compiler, Network
 from engine.compile.shapes import offered
+from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError
 from engine.families.base import Component, IdentifiedCheckpoint, LatentFormat, Parts
 from engine.families.latent_spaces import SD, SDXL
 from engine.families.tiny_vaes import find_tiny_decoder
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder
-from engine.jobs.cancel import CancelToken
-from engine.jobs.devices import Candidate
 from engine.jobs.reporting import JobReporter
 from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.stages import as_pixels
 from engine.sampling.types import Latent
+from engine.weights.working_copies import WorkingCopies
 
 _log = logging.getLogger(__name__)
 

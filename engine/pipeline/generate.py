@@ -13,17 +13,17 @@ from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PredictionType
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline import checks
-from engine.pipeline.autoencoding import Autoencoder
 from engine.pipeline.batch import ReplaceWildcards, request_of_picture
-from engine.pipeline.canvas import read_canvas
-from engine.pipeline.canvas_encoding import CanvasEncoding
-from engine.pipeline.denoiser_run import DenoiserRun
-from engine.pipeline.denoising import Denoising, EncodedCanvas
+from engine.pipeline.canvas.canvas import read_canvas
+from engine.pipeline.canvas.encoding import CanvasEncoding
+from engine.pipeline.denoise.denoiser_run import DenoiserRun
+from engine.pipeline.denoise.denoising import Denoising, EncodedCanvas
+from engine.pipeline.denoise.refinement import BaseRun, Refinement
 from engine.pipeline.forecast import Run
-from engine.pipeline.joint_conditioning import JointConditioning
-from engine.pipeline.prompt_encoding import Plans, PromptEncoding, Texts, texts_of
-from engine.pipeline.refinement import BaseRun, Refinement
+from engine.pipeline.prompts.encoding import Plans, PromptEncoding, Texts, texts_of
+from engine.pipeline.prompts.joint_conditioning import JointConditioning
 from engine.pipeline.stages import Reporter, Stages, as_pixels
+from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.sampling.types import Latent
 from engine.text.foreign_syntax import foreign_marks
 from engine.text.tokenizers import ClipTokenizer

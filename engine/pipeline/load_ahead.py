@@ -7,7 +7,7 @@ from threading import Event, RLock
 
 from backends.base import Cancellation, Session
 from engine.errors import Cancelled
-from engine.graphs.weights import Report
+from engine.weights.binding import Report
 
 _REPORT_SECONDS = 0.05
 

@@ -19,8 +19,8 @@ from engine.api.values import Beside, ConventionName, ErrorCode, InputRole
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.file_paths import why_no_file
-from engine.pipeline.canvas import grown
-from engine.pipeline.inputs import picture_size
+from engine.pipeline.canvas.canvas import grown
+from engine.pipeline.canvas.pictures import picture_size
 from engine.pipeline.networks import seen_beside
 from engine.pipeline.ranges import check_range, invalid
 

@@ -16,13 +16,13 @@ from engine.compile.compiler import Compiler, Network, translated_errors
 from engine.compile.estimates import Estimates
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.base import LatentFormat
-from engine.graphs.weights import Report
 from engine.memory.plan import MemoryPlan, in_turns
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency, Resident
 from engine.pipeline.forecast import Forecast, Outlook, Run, Stretch
 from engine.pipeline.load_ahead import LoadAhead
 from engine.sampling.types import Latent
+from engine.weights.binding import Report
 
 T = TypeVar("T")
 

@@ -3,8 +3,8 @@
 from threading import Thread
 
 from engine.api.messages import DevicesFound, DeviceVerdict, QueryFailed, VerifyDevices
+from engine.devices.verdicts import BackendReport, TriedDevice
 from engine.jobs.runner import JobRunner
-from engine.jobs.verdicts import BackendReport, TriedDevice
 from engine.server.failures import error_info, speakable
 from engine.server.outbox import Put
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from engine.api.messages import JobCancelled, JobFailed, JobFinished, RunJob
 from engine.api.wire import WireError
-from engine.jobs.cancel import CancelToken
+from engine.cancel import CancelToken
 from engine.server.outbox import Put
 
 # Memory is given back when nobody has wanted a picture for this long.

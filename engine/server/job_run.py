@@ -18,10 +18,10 @@ from engine.api.messages import (
     RunJob,
 )
 from engine.api.values import ErrorInfo, Phase
+from engine.cancel import CancelToken
 from engine.checkpoints.index import FileState
 from engine.errors import Cancelled
 from engine.families.base import LatentFormat
-from engine.jobs.cancel import CancelToken
 from engine.jobs.preview import PreviewPace, preview_pixels
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage

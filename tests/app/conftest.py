@@ -7,8 +7,8 @@ from typing import Protocol
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.engine_connection import EngineCommand
-from app.engine_process import Supervision
+from app.engine.connection import EngineCommand
+from app.engine.process import Supervision
 from tests.app.fake_engine import Plan
 from tests.app.known_hardware import write_verdicts
 from tests.app.supervised import QUICK, Supervised, fake_command

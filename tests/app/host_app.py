@@ -11,11 +11,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from app.engine_client import EngineClient
-from app.engine_connection import EngineCommand
-from app.engine_process import EngineProcess, EngineState
-from app.job_queue import Job, JobQueue
+from app.engine.client import EngineClient
+from app.engine.connection import EngineCommand
+from app.engine.process import EngineProcess, EngineState
 from app.paths import Paths
+from app.queue.job_queue import Job, JobQueue
 from engine.api.messages import JobProgress
 from engine.api.request import GenerateRequest
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from backends.registry import BACKENDS
 from engine.api.messages import PrecisionFigures
-from engine.jobs.fingerprint import machine_fingerprint
-from engine.jobs.verdicts import BackendReport, TriedDevice, VerdictStore
+from engine.devices.fingerprint import machine_fingerprint
+from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore
 
 
 def write_verdicts(cache: Path) -> None:

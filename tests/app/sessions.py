@@ -6,12 +6,12 @@ from typing import Self
 
 from pytestqt.qtbot import QtBot
 
-from app.engine_client import EngineClient
-from app.engine_connection import EngineCommand
-from app.engine_process import EngineProcess, EngineState, Supervision
-from app.job_queue import JobQueue
-from app.jobs import Job
+from app.engine.client import EngineClient
+from app.engine.connection import EngineCommand
+from app.engine.process import EngineProcess, EngineState, Supervision
 from app.paths import starter_checkpoint
+from app.queue.job_queue import JobQueue
+from app.queue.jobs import Job
 from app.session import Session
 from tests.app.folders import folders_in
 from tests.app.supervised import PATIENCE_MS

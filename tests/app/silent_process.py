@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TypeVar
 
-from app.engine_end import EngineEnd
-from app.engine_process import EngineProcess, EngineState
+from app.engine.end import EngineEnd
+from app.engine.process import EngineProcess, EngineState
 from engine.api.messages import Command, Event, JobFinished, Message, RunJob
 from engine.api.record import Timings
 from engine.api.values import ErrorCode, ErrorInfo

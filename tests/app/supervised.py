@@ -11,10 +11,10 @@ from typing import TypeVar
 import msgspec
 from pytestqt.qtbot import QtBot
 
-from app.engine_client import EngineClient
-from app.engine_connection import EngineCommand
-from app.engine_end import EngineEnd
-from app.engine_process import EngineProcess, EngineState, Supervision
+from app.engine.client import EngineClient
+from app.engine.connection import EngineCommand
+from app.engine.end import EngineEnd
+from app.engine.process import EngineProcess, EngineState, Supervision
 from engine.api.messages import Event, Message
 from engine.api.values import ErrorInfo
 from tests.app.fake_engine import Plan

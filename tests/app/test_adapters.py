@@ -7,7 +7,7 @@ import pytest
 from app.cli import adapters, run
 from backends.hardware import Adapter, PciId
 from backends.registry import BackendReference
-from engine.jobs.devices import Devices
+from engine.devices.choice import Devices
 
 CARD = Adapter(
     vendor="NVIDIA",

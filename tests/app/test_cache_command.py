@@ -9,7 +9,7 @@ import pytest
 
 from app.cli import run
 from backends.base import DType
-from engine.memory.working_copy import WorkingCopies
+from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 from tests.compile.compiling import Bench
 

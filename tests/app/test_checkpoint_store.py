@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.checkpoints import STARTER_NAME
+from app.library.checkpoints import STARTER_NAME
 from app.paths import starter_checkpoint
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.messages import CheckpointHashed

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.checkpoint_words import NO_WORDS, CheckpointMemory, CheckpointWords
 from app.generation import GenerationState
+from app.library.checkpoint_words import NO_WORDS, CheckpointMemory, CheckpointWords
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.checkpoints import find_checkpoint, list_checkpoints
 from app.cli import run
 from app.cli.terminal import StatusLine
+from app.library.checkpoints import find_checkpoint, list_checkpoints
 from app.paths import find_paths, starter_checkpoint
 from engine.checkpoints import header
 from tests.checkpoints.files import write_sparse

@@ -11,16 +11,16 @@ from typing import Any
 
 import pytest
 
-from app.checkpoints import find_checkpoint, list_checkpoints
 from app.cli import run
+from app.library.checkpoints import find_checkpoint, list_checkpoints
 from app.paths import find_paths, starter_checkpoint
 from backends.base import Device
 from backends.registry import BACKENDS, BackendReference
 from engine.api.messages import PrecisionFigures
 from engine.checkpoints.full_hash import FullHash
-from engine.jobs.devices import Devices
-from engine.jobs.fingerprint import machine_fingerprint
-from engine.jobs.verdicts import BackendReport, TriedDevice, VerdictStore
+from engine.devices.choice import Devices
+from engine.devices.fingerprint import machine_fingerprint
+from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore
 from tests.single_file import write_single_file
 
 
@@ -63,8 +63,8 @@ class Trials:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.ran = 0
-        monkeypatch.setattr("engine.jobs.trials.Trials.run", self.run)
-        monkeypatch.setattr("engine.jobs.trials.Trials.look", self.run)
+        monkeypatch.setattr("engine.devices.trials.Trials.run", self.run)
+        monkeypatch.setattr("engine.devices.trials.Trials.look", self.run)
 
     def run(self, reference: BackendReference, fingerprint: str, *_: object) -> BackendReport:
         self.ran += 1
@@ -116,7 +116,7 @@ def test_where_it_cannot_be_checked_that_is_said_and_the_processor_draws(
     def full(_folder: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("engine.jobs.devices.trial_network.network", full)
+    monkeypatch.setattr("engine.devices.choice.trial_network.network", full)
     assert run(["generate", "a house", "--steps", "1", "--size", "64x64"]) == 0
     assert "cannot be checked" in capsys.readouterr().err
 

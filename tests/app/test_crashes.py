@@ -16,10 +16,10 @@ import pytest
 from PIL import Image
 from PySide6.QtCore import QTimer
 
-from app.engine_connection import EngineCommand
-from app.engine_end import EngineEnd
-from app.engine_process import engine_command
-from app.job_queue import JobQueue, JobState
+from app.engine.connection import EngineCommand
+from app.engine.end import EngineEnd
+from app.engine.process import engine_command
+from app.queue.job_queue import JobQueue, JobState
 from engine.api.messages import Event, JobPhase, JobPreview, JobProgress
 from engine.api.request import GenerateRequest
 from tests.app.conftest import Supervise

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from PySide6.QtCore import QObject, Signal
 
-from app.device_state import DeviceState
-from app.engine_process import EngineState
+from app.engine.device_state import DeviceState
+from app.engine.process import EngineState
 from engine.api.messages import DeviceInfo, DevicesFound, JobFinished, JobWarned, QueryFailed
 from engine.api.record import Timings
 from engine.api.values import ErrorCode, ErrorInfo

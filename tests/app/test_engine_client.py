@@ -8,8 +8,8 @@ import pytest
 from PySide6.QtCore import SignalInstance
 from pytestqt.qtbot import QtBot
 
-from app.engine_client import EngineClient, signal_name
-from app.engine_process import EngineState
+from app.engine.client import EngineClient, signal_name
+from app.engine.process import EngineState
 from engine.api import messages
 from engine.api.messages import (
     CancelJob,

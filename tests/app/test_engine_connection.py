@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QTimer
 
-from app.engine_connection import ReadingLimits
-from app.engine_process import EngineState
+from app.engine.connection import ReadingLimits
+from app.engine.process import EngineState
 from engine.api.messages import (
     Hello,
     ImageSaved,

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.engine_connection import EngineCommand
-from app.engine_process import EngineState
+from app.engine.connection import EngineCommand
+from app.engine.process import EngineState
 from engine.api.messages import (
     ImageSaved,
     JobFinished,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.engine_process import EngineState, engine_command
+from app.engine.process import EngineState, engine_command
 from app.environment import engine_environment, forget_foreign_qt
 from tests.app.conftest import Supervise
 from tests.app.supervised import QUICK

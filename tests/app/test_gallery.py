@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from app.background import Background
-from app.gallery import GalleryStore, Picture, compare, list_pictures
+from app.library.gallery import GalleryStore, Picture, compare, list_pictures
 from tests.app.supervised import PATIENCE_MS
 
 HOUR_NS = 3_600_000_000_000

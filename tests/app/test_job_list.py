@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.job_list import (
+from app.queue.job_list import (
     AllCancelAsked,
     Cleared,
     Entry,
@@ -13,7 +13,7 @@ from app.job_list import (
     Moved,
     Submitted,
 )
-from app.jobs import (
+from app.queue.jobs import (
     CancelAsked,
     Cancelled,
     Failed,

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.engine_client import EngineClient
-from app.engine_process import EngineState
-from app.job_queue import Job, JobQueue, JobState
+from app.engine.client import EngineClient
+from app.engine.process import EngineState
+from app.queue.job_queue import Job, JobQueue, JobState
 from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import CancelJob, ImageSaved, JobCancelled, JobFailed, RunJob
 from engine.api.request import GenerateRequest

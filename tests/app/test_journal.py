@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.job_list import Entry, Moved, Submitted
-from app.jobs import CancelAsked, Started
-from app.journal import (
+from app.queue.job_list import Entry, Moved, Submitted
+from app.queue.jobs import CancelAsked, Started
+from app.queue.journal import (
     VERSION,
     JournalWriter,
     encode_entry,

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.jobs import JobState
 from app.notices import Notice
+from app.queue.jobs import JobState
 from app.remedies import NoticeAction
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.masks import keep_mask
+from app.library.masks import keep_mask
 from engine.api.values import ErrorCode, ErrorInfo
 
 

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from app.generation import MOST_CHARACTERS
-from app.picture_settings import PictureSettings, read_settings
+from app.library.picture_settings import PictureSettings, read_settings
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.metadata.record import record_chunks

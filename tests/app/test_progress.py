@@ -3,7 +3,7 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.progress import Preview, ProgressState
+from app.queue.progress import Preview, ProgressState
 from engine.api.messages import JobPhase, JobPreview, JobProgress
 from engine.api.values import Phase
 

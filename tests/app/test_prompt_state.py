@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.engine_process import EngineState
+from app.engine.process import EngineState
 from app.form import Extras
 from app.generation import MOST_CHARACTERS
 from app.prompt_state import NO_CHECK, PromptState

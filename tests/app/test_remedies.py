@@ -9,9 +9,9 @@ import pytest
 
 from app import remedies as window
 from app.cli import remedies as command_line
-from app.job_list import Entry
-from app.jobs import Failed
-from app.journal import VERSION, encode_entry, read_journal
+from app.queue.job_list import Entry
+from app.queue.jobs import Failed
+from app.queue.journal import VERSION, encode_entry, read_journal
 from app.remedies import NoticeAction
 from engine.api.messages import JobFailed
 from engine.api.remedies import (

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.engine_process import EngineState
-from app.jobs import JobState
+from app.engine.process import EngineState
+from app.queue.jobs import JobState
 from app.remedies import NoticeAction
 from engine.api.limits import MAX_SEED
 from engine.api.messages import JobWarned

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.time_left import TimeLeft, eased
+from app.queue.time_left import TimeLeft, eased
 from engine.api.values import Phase
 
 

@@ -11,8 +11,8 @@ from PIL import Image
 
 from app.cli import run
 from app.paths import find_paths, typed_path, typed_text
+from engine.devices.trials import Trials
 from engine.errors import EngineError
-from engine.jobs.trials import Trials
 
 NOBODY = "~nosuchuser/file"
 LONG_NAME = "m" * 300

@@ -21,7 +21,7 @@ from backends.base import (
     Session,
 )
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.weights import bind
+from engine.weights.binding import bind
 from tests.checkpoints.arrays import write_arrays
 
 CHANNELS, WIDTH = 4, 8

@@ -25,7 +25,7 @@ from backends.base import (
 from backends.null import NullBackend, Script
 from backends.registry import BACKENDS, BackendReference
 from backends.webgpu import SOFTWARE
-from engine.jobs.cancel import CancelToken
+from engine.cancel import CancelToken
 from tests import swiftshader
 from tests.backends.memory_probe import LARGE_SIDE, SMALL_SIDE
 from tests.backends.samples import (

@@ -20,7 +20,7 @@ from backends.hardware import Adapter
 from backends.nvidia_cuda import ARCHITECTURES, GRAPH_ID, OPTIONS, CudaBackend, CudaOptions
 from backends.nvidia_cuda.recording import RecordingSession
 from backends.onnx_runtime.session import OnnxRuntimeSession
-from engine.graphs.weights import element_type
+from engine.weights.binding import element_type
 from tests.backends.samples import NeverCancelled, Target, ignore, sample_graph
 
 CARD = Adapter(

@@ -12,7 +12,7 @@ import pytest
 from backends.base import BackendError, RunCancelled
 from backends.hardware import Adapter, PciId
 from backends.windows_directml import DirectMlBackend, provider
-from engine.jobs.cancel import CancelToken
+from engine.cancel import CancelToken
 from tests.backends.networks import network
 from tests.backends.samples import NeverCancelled, ignore
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from backends.base import Array, Cancellation, DimensionRange, DType, Precision, Session
 from backends.null import Compiling, NullBackend
+from engine.cancel import CancelToken
 from engine.checkpoints.safetensors import read_index
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiler import Compiler, Network
 from engine.graphs.clip_text import clip_text
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
+from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 from tests.graphs.networks import SMALL_CLIP, random_weights
 

@@ -10,11 +10,11 @@ from unittest.mock import patch
 
 from backends.base import Precision
 from backends.null import NullBackend
+from engine.cancel import CancelToken
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiler import Compiler
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
+from engine.weights.working_copies import WorkingCopies
 from tests.compile.compiling import network, run
 
 

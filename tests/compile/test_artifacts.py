@@ -28,13 +28,13 @@ from backends.base import (
 )
 from backends.null import NullBackend
 from engine.api.values import ArtifactKind, ErrorCode
+from engine.cancel import CancelToken
 from engine.checkpoints.index import FileState
 from engine.compile import manifest
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiled import PLAN_BYTES
 from engine.compile.manifest import MANIFEST
 from engine.errors import EngineError
-from engine.jobs.cancel import CancelToken
 from tests import damages
 from tests.compile.compiling import Bench, network, run, write_weights
 

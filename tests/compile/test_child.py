@@ -11,10 +11,10 @@ import pytest
 from backends.base import BackendError, DType, Precision, RunCancelled, ShapeProfile, ShapeSupport
 from backends.null import Compiling, NullBackend
 from engine.api.values import ErrorCode
+from engine.cancel import CancelToken
 from engine.compile import child
 from engine.compile.child import compile_in_child
 from engine.errors import EngineError
-from engine.jobs.cancel import CancelToken
 from tests.app.supervised import is_alive
 from tests.compile.compiling import Bench, network, write_weights
 

@@ -20,14 +20,14 @@ from backends.base import (
     RunCancelled,
 )
 from engine.api.values import ErrorCode
+from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler, Network, translated_errors
 from engine.errors import Cancelled, EngineError
 from engine.graphs.clip_text import clip_text
-from engine.graphs.stored import ScaledSlice, mapped
-from engine.graphs.weights import bind
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
+from engine.weights.binding import bind
+from engine.weights.sources import ScaledSlice, mapped
+from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 from tests.graphs.networks import SMALL_CLIP, random_weights
 from tests.pipeline.counting import CountingBackend

@@ -22,13 +22,13 @@ from backends.base import (
     ShapeProfile,
     ShapeSupport,
 )
+from engine.cancel import CancelToken
 from engine.compile import manifest
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiler import Compiler, Network
 from engine.compile.manifest import MANIFEST
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import WeightPlacement
-from engine.memory.working_copy import WorkingCopies
+from engine.weights.working_copies import WorkingCopies
 from tests.compile.compiling import network, run, write_weights
 
 if find_spec("openvino") is None:

@@ -10,7 +10,7 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import Component, identify, supply
-from engine.graphs.stored import ScaledSlice
+from engine.weights.sources import ScaledSlice
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import UNET, Listing, prefixed

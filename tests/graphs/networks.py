@@ -8,9 +8,9 @@ import numpy as np
 from backends.base import Array, ComputedArray, DType, FileSlice, Graph, OperatorSet, Precision
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.stored import DerivedWeight, StoredWeight, WeightSource
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
+from engine.weights.sources import DerivedWeight, StoredWeight, WeightSource
 
 Emit = Callable[[GraphBuilder], None]
 PLAIN = OperatorSet(opset=20)

@@ -36,9 +36,9 @@ from engine.errors import EngineError
 from engine.families import Component, identify
 from engine.graphs.clip_text import clip_text
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.stored import StoredWeight
 from engine.graphs.unet import UNetConfig, unet
 from engine.graphs.vae import vae_decoder, vae_encoder
+from engine.weights.sources import StoredWeight
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.graphs.networks import PLAIN, SMALL_CLIP, SMALL_VAE, Emit, small_unet, wanted

@@ -16,7 +16,7 @@ from engine.graphs.vae_tiles import (
     encoder_shell,
     shell_norms,
 )
-from engine.pipeline.tiles import shared_norms, tiling
+from engine.pipeline.vae.tiles import shared_norms, tiling
 from tests.graphs.networks import SMALL_VAE, Emit, random_weights, wanted
 from tests.graphs.test_networks import load, run
 

@@ -18,8 +18,8 @@ from backends.base import (
 from backends.registry import BACKENDS
 from engine.api.request import GenerateRequest
 from engine.api.values import Phase, PrecisionName
+from engine.cancel import CancelToken
 from engine.errors import Cancelled
-from engine.jobs.cancel import CancelToken
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage

@@ -14,16 +14,16 @@ from PIL import Image
 
 from backends.base import DType
 from engine.api.values import PrecisionName
+from engine.cancel import CancelToken
 from engine.checkpoints import known_files
-from engine.jobs.at_work import AtWork
-from engine.jobs.cancel import CancelToken
+from engine.devices.crash_attribution import AtWork
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
-from engine.memory import working_copy
+from engine.weights import working_copies
 from tests import damages
 from tests.app.known_hardware import write_verdicts
-from tests.jobs.test_at_work import CARD
+from tests.devices.test_crash_attribution import CARD
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import write_checkpoint
 
@@ -81,7 +81,7 @@ class Made:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(known_files, "SETTLED_NS", 0)
-        patch.setattr(working_copy, "SPARE_BYTES", 0)
+        patch.setattr(working_copies, "SPARE_BYTES", 0)
         yield Made(tmp_path_factory.mktemp("made"))
 
 

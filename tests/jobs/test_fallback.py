@@ -26,17 +26,17 @@ from backends.null import NullSession, Script
 from engine.api.remedies import CheckDevices, MakeSmaller
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, ErrorCode, ErrorInfo, Phase, PrecisionName
+from engine.cancel import CancelToken
+from engine.devices.choice import Candidate, Devices
 from engine.errors import Cancelled, EngineError
 from engine.jobs import runner as job_runner
-from engine.jobs.cancel import CancelToken
-from engine.jobs.devices import Candidate, Devices
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.memory.residency import Residency, Resident
-from engine.memory.working_copy import WorkingCopies
 from engine.metadata.record import read_record
-from tests.jobs.test_at_work import Holder
+from engine.weights.working_copies import WorkingCopies
+from tests.devices.test_crash_attribution import Holder
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import SIDE, write_checkpoint

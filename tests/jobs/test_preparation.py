@@ -14,12 +14,12 @@ from backends.null import NullBackend
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.compile.compiler import Compiler, Preparation
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
+from engine.devices.choice import Candidate
 from engine.errors import EngineError
-from engine.jobs.devices import Candidate
+from engine.jobs.job_estimate import Prospect
 from engine.jobs.preparation import Preparations
-from engine.jobs.prospect import Prospect
 from engine.memory.plan import MemoryPlan, WeightPlacement
-from engine.memory.working_copy import WorkingCopies
+from engine.weights.working_copies import WorkingCopies
 from tests.compile.compiling import Bench, network
 
 PLAN = MemoryPlan(WeightPlacement.MEMORY, together=False, peak_bytes=0, budget_bytes=1 << 40)

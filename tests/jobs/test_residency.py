@@ -13,9 +13,9 @@ from PIL import Image
 from backends.null import Script
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, Phase
+from engine.cancel import CancelToken
+from engine.devices.choice import Candidate, Devices
 from engine.errors import Cancelled
-from engine.jobs.cancel import CancelToken
-from engine.jobs.devices import Candidate, Devices
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver

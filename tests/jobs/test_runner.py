@@ -9,8 +9,8 @@ import pytest
 from app.paths import starter_checkpoint
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode
+from engine.cancel import CancelToken
 from engine.errors import EngineError
-from engine.jobs.cancel import CancelToken
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage

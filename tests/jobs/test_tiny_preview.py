@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from backends.base import Array, Session, TensorSpec
 from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode
+from engine.cancel import CancelToken
 from engine.errors import EngineError
 from engine.families.base import LatentFormat
 from engine.families.latent_spaces import SD
-from engine.jobs.cancel import CancelToken
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver

@@ -9,9 +9,9 @@ from PIL import Image
 
 from engine.api.request import CheckpointOverride, GenerateRequest
 from engine.api.values import PredictionType
+from engine.cancel import CancelToken
 from engine.checkpoints.known_files import KnownFiles
 from engine.families import IdentifiedCheckpoint, identify
-from engine.jobs.cancel import CancelToken
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
@@ -28,7 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         times.append(1)
         return probe(*arguments)  # pyright: ignore[reportArgumentType]
 
-    monkeypatch.setattr("engine.pipeline.denoiser_run.probe_prediction", counted)
+    monkeypatch.setattr("engine.pipeline.denoise.denoiser_run.probe_prediction", counted)
     return times
 
 

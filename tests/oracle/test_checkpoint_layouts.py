@@ -12,7 +12,7 @@ import pytest
 
 from engine.api.values import PredictionType
 from engine.families import Component, IdentifiedCheckpoint, identify
-from engine.graphs.stored import numbers
+from engine.weights.sources import numbers
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import ClipSizes, Listing, UNetSizes, VaeSizes

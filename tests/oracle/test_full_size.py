@@ -26,13 +26,13 @@ from diffusers.loaders import single_file_utils  # noqa: E402
 from backends.base import Array, DType, Precision  # noqa: E402
 from backends.cpu import CpuBackend  # noqa: E402
 from engine.api.request import ComponentFiles  # noqa: E402
+from engine.cancel import CancelToken  # noqa: E402
 from engine.compile.compiler import Compiler, Network  # noqa: E402
 from engine.families import Component, IdentifiedCheckpoint, identify, supply  # noqa: E402
 from engine.graphs.unet import UNetConfig, size_waves, time_waves  # noqa: E402
-from engine.jobs.cancel import CancelToken  # noqa: E402
 from engine.memory.plan import WeightPlacement  # noqa: E402
-from engine.memory.working_copy import WorkingCopies  # noqa: E402
 from engine.pipeline import networks  # noqa: E402
+from engine.weights.working_copies import WorkingCopies  # noqa: E402
 from tests.backends.samples import relative_error  # noqa: E402
 from tests.checkpoints.files import header, write_sparse  # noqa: E402
 from tests.families import listings  # noqa: E402

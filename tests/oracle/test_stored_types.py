@@ -9,7 +9,7 @@ import pytest
 
 from backends.base import DType
 from engine.checkpoints.files import read_index
-from engine.graphs.stored import ScaledSlice, numbers, numbers_as
+from engine.weights.sources import ScaledSlice, numbers, numbers_as
 
 torch = pytest.importorskip("torch")
 safetensors_torch = pytest.importorskip("safetensors.torch")

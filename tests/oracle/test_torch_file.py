@@ -7,7 +7,7 @@ import pytest
 
 from engine.checkpoints.torch_file import read_torch_index
 from engine.families import identify
-from engine.graphs.stored import mapped, numbers
+from engine.weights.sources import mapped, numbers
 from tests.families import listings
 
 torch = pytest.importorskip("torch")

@@ -12,18 +12,18 @@ from backends.base import Backend, Cancellation, Precision
 from engine.api.record import Retry
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, ErrorInfo, Phase
+from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
-from engine.jobs.cancel import CancelToken
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import load_checkpoint
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline.generate import Generation, Job, Picture
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Stages, Stopwatch
 from engine.text.tokenizers import tokenizer_of
+from engine.weights.working_copies import WorkingCopies
 from tests.tiny_checkpoint import SIDE
 
 

@@ -18,8 +18,8 @@ from backends.base import (
 from backends.cpu import CpuBackend
 from engine.api.request import GenerateRequest, InputImage
 from engine.api.values import ErrorCode, InputRole, Phase
+from engine.cancel import CancelToken
 from engine.errors import Cancelled, EngineError
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import TILE_CELLS
 from tests.pipeline.jobs import Log, Result, a_request, psnr, run
 from tests.tiny_checkpoint import DOWNSCALE

@@ -17,9 +17,9 @@ from engine.api.conventions import (
 )
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
-from engine.pipeline.conditioning import Conditioning, EncodedTokens, encode
-from engine.pipeline.joint_conditioning import JointConditioning
-from engine.pipeline.prompt_plan import plan_prompts
+from engine.pipeline.prompts.conditioning import Conditioning, EncodedTokens, encode
+from engine.pipeline.prompts.joint_conditioning import JointConditioning
+from engine.pipeline.prompts.plan import plan_prompts
 from engine.text.tokenizers import load_clip_tokenizer
 
 TOKENIZER = load_clip_tokenizer()

@@ -9,20 +9,20 @@ from backends.base import Device, DType, MemoryInfo, Precision
 from backends.null import Compiling, NullBackend, Script
 from engine.api.request import GenerateRequest
 from engine.api.values import Phase, SamplerName
+from engine.cancel import CancelToken
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiler import Compiler, Preparation
 from engine.compile.estimates import Estimates
 from engine.families import identify
-from engine.jobs.cancel import CancelToken
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.residency import Residency
-from engine.memory.working_copy import WorkingCopies
 from engine.pipeline import networks
 from engine.pipeline.forecast import Forecast, Outlook
 from engine.pipeline.generate import Generation, Job
 from engine.pipeline.resolve import precisions, resolve
 from engine.pipeline.stages import Stages, Stopwatch
 from engine.text.tokenizers import tokenizer_of
+from engine.weights.working_copies import WorkingCopies
 from tests.pipeline.jobs import Log, a_request
 from tests.tiny_checkpoint import write_checkpoint
 

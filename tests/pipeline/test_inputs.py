@@ -12,7 +12,7 @@ from PIL import Image
 
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.pipeline.inputs import picture_size, read_image
+from engine.pipeline.canvas.pictures import picture_size, read_image
 
 # Wider than high: red, green, blue, grey from the top left in reading order.
 QUARTERS = np.zeros((16, 32, 3), np.uint8)

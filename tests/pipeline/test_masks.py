@@ -8,9 +8,8 @@ import pytest
 from PIL import Image
 
 from engine.api.conventions import Masking
-from engine.pipeline.canvas import expanded, grown
-from engine.pipeline.inputs import read_mask
-from engine.pipeline.masks import (
+from engine.pipeline.canvas.canvas import expanded, grown
+from engine.pipeline.canvas.masks import (
     blurred,
     cell_mask,
     covering,
@@ -18,6 +17,7 @@ from engine.pipeline.masks import (
     fitted,
     surroundings,
 )
+from engine.pipeline.canvas.pictures import read_mask
 
 
 def a_mask(height: int, width: int, *boxes: tuple[int, int, int, int]) -> Image.Image:

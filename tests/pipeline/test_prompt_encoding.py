@@ -10,7 +10,7 @@ from backends.base import Precision
 from backends.cpu import CpuBackend
 from engine.api.values import ConventionName
 from engine.families import Component, identify
-from engine.pipeline.prompt_encoding import PromptEncoding, texts_of
+from engine.pipeline.prompts.encoding import PromptEncoding, texts_of
 from engine.pipeline.resolve import resolve
 from engine.text.tokenizers import tokenizer_of
 from tests.pipeline.jobs import a_request, make_stages

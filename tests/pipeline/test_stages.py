@@ -24,10 +24,10 @@ from backends.base import (
 from backends.null import Compiling, Script
 from engine.api.record import Retry
 from engine.api.values import ErrorCode, Phase, PrecisionName
+from engine.cancel import CancelToken
 from engine.compile.compiler import Network
 from engine.errors import Cancelled, EngineError
 from engine.families import identify
-from engine.jobs.cancel import CancelToken
 from engine.memory.residency import Residency
 from engine.pipeline import checks, networks
 from engine.pipeline.stages import Stages, as_pixels

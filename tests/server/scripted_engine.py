@@ -88,13 +88,14 @@ def _change_null_backend(plan: Plan) -> None:
 
 def _prefer_null_backend() -> None:
     from backends import registry
-    from engine.jobs import devices, preparation
+    from engine.devices import choice
+    from engine.jobs import preparation
 
     null, cpu = (registry.find(name) for name in ("null", "cpu"))
     assert null is not None
     assert cpu is not None
     both = (replace(null, automatic=True), cpu)
-    registry.BACKENDS = devices.BACKENDS = both
+    registry.BACKENDS = choice.BACKENDS = both
     preparation.WAIT_S = 0.0  # nothing is slow here
 
 

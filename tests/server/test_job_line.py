@@ -7,7 +7,7 @@ import pytest
 from engine.api.messages import JobFinished, Message, RunJob
 from engine.api.record import Timings
 from engine.api.request import GenerateRequest
-from engine.jobs.cancel import CancelToken
+from engine.cancel import CancelToken
 from engine.server import job_line
 from engine.server.job_line import JobLine
 

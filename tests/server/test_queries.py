@@ -43,10 +43,10 @@ from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ConventionName, ErrorCode, Phase
 from engine.families.identify import identify
 from engine.jobs.runner import JobRunner
-from engine.memory.working_copy import WorkingCopies
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.pictures import read_text_chunks
 from engine.pipeline.inspection import inspect
+from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import Conversation, scripted

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.engine_connection import EngineCommand
+from app.engine.connection import EngineCommand
 from tests.app.fake_engine import Plan
 from tests.app.known_hardware import write_verdicts
 from tests.app.sessions import Staged

@@ -18,7 +18,7 @@ from PySide6.QtGui import QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from app.__main__ import make_session
-from app.engine_process import EngineState
+from app.engine.process import EngineState
 from app.session import Session
 from engine.api.messages import JobPhase
 from engine.api.request import GenerateRequest

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from app.checkpoint_words import NO_WORDS
+from app.library.checkpoint_words import NO_WORDS
 from engine.api.request import ComponentFiles
 from engine.api.values import PredictionType
 from tests.checkpoints.files import write_sparse

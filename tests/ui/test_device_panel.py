@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from PySide6.QtWidgets import QLabel
 
-from app.device_state import DeviceState
+from app.engine.device_state import DeviceState
 from tests.ui.conftest import Desk, MakeDesk
 from tests.ui.devices import CHOICE, DEVICES
 from tests.ui.test_accessibility import unnamed

@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.display import prepare_display
-from app.engine_process import EngineState
+from app.engine.process import EngineState
 from app.form import STARTER_PROMPT
-from app.jobs import JobState
+from app.queue.jobs import JobState
 from engine.metadata.readers import read_request
 from tests.ui.conftest import Desk, MakeDesk
 from ui.item_models.gallery_item_model import PATH_ROLE

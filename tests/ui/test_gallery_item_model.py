@@ -11,7 +11,7 @@ from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
 
 from app.background import Background
-from app.gallery import GalleryStore
+from app.library.gallery import GalleryStore
 from tests.app.supervised import PATIENCE_MS
 from tests.app.test_gallery import put
 from ui.item_models.gallery_item_model import BROKEN_ROLE, PATH_ROLE, GalleryItemModel

@@ -10,7 +10,7 @@ from PIL import Image
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
-from app.jobs import JobState
+from app.queue.jobs import JobState
 from engine.api.masks import MaskOptions
 from engine.api.request import InputImage, RefinerChoice
 from engine.api.values import Beside, ErrorCode, InputRole

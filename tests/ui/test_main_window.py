@@ -11,9 +11,9 @@ from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QGuiAppli
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from app.engine_process import EngineState
+from app.engine.process import EngineState
 from app.generation import MOST_CHARACTERS
-from app.jobs import JobState
+from app.queue.jobs import JobState
 from app.remedies import NoticeAction
 from engine.api.messages import JobPhase
 from engine.api.values import ErrorCode, ErrorInfo, Phase

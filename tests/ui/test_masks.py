@@ -8,7 +8,7 @@ from PIL import Image
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QImage
 
-from engine.pipeline import inputs
+from engine.pipeline.canvas import pictures
 from ui.masks import as_png, empty_mask, inverted, is_empty, read_mask, veil
 
 SIZE = QSize(16, 8)
@@ -46,7 +46,7 @@ def test_what_is_opaque_is_painted_as_the_engine_does(tmp_path: Path, colour: in
     Image.fromarray(pixels).save(path)
     mask = read_mask(str(path), SIZE)
     assert mask == half()
-    engines = np.asarray(inputs.read_mask(path))
+    engines = np.asarray(pictures.read_mask(path))
     shown = [[half().pixelColor(x, y).red() for x in range(16)] for y in range(8)]
     np.testing.assert_array_equal(shown, engines)
 

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from app.jobs import Job, JobState
+from app.queue.jobs import Job, JobState
 from app.remedies import NoticeAction
 from engine.api.remedies import ChooseStartPicture, MakeSmaller, UseAnyDevice
 from engine.api.values import ErrorCode, ErrorInfo, InputRole

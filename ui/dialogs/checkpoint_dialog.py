@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.checkpoint_words import NO_WORDS
+from app.library.checkpoint_words import NO_WORDS
 from app.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo

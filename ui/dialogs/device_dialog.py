@@ -9,7 +9,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.device_state import DeviceState
+from app.engine.device_state import DeviceState
 from engine.api.messages import DeviceInfo
 from ui.device_labels import device_name, device_times, device_words
 from ui.theme.metrics import XS, L, M, S

@@ -5,7 +5,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from app.checkpoint_store import CheckpointStore
+from app.library.checkpoint_store import CheckpointStore
 from ui.labels import checkpoint_label
 
 Index = QModelIndex | QPersistentModelIndex

@@ -14,7 +14,7 @@ from PySide6.QtCore import (
     QUrl,
 )
 
-from app.gallery import GalleryStore
+from app.library.gallery import GalleryStore
 from ui.labels import when
 from ui.thumbnails import ThumbnailStore
 

@@ -7,7 +7,7 @@ from PySide6.QtGui import QContextMenuEvent, QImage, QResizeEvent
 from PySide6.QtWidgets import QMenu, QStackedLayout, QWidget
 
 from app.background import Background
-from app.progress import Preview
+from app.queue.progress import Preview
 from app.session import Session
 from ui.actions import Actions
 from ui.panels.strip_panel import picture_menu

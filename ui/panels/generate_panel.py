@@ -4,8 +4,8 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.engine_process import EngineState
-from app.job_queue import batch_of
+from app.engine.process import EngineState
+from app.queue.job_queue import batch_of
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.theme.metrics import M, S

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QVBoxLayout, QWidget
 
-from app.engine_process import EngineState
+from app.engine.process import EngineState
 from app.notices import Notice
 from app.paths import nearest_folder
 from app.remedies import NoticeAction, advice

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from backends.base import DType, OperatorSet, Precision
 from backends.forms import LayerNormForm, Layout, ResidualForm
 from engine.graphs.builder import Attribute, NodeWriter, Value
-from engine.graphs.stored import StoredWeight
+from engine.weights.sources import StoredWeight
 
 MICROSOFT = "com.microsoft"
 

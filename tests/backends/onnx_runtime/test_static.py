@@ -29,7 +29,7 @@ from backends.onnx_runtime.provider import CPU, Provider
 from backends.onnx_runtime.session import OnnxRuntimeSession
 from backends.onnx_runtime.static import compile_static, load_static, quiet_options
 from backends.onnx_runtime.weights import WeightBuffers
-from engine.jobs.cancel import CancelToken
+from engine.cancel import CancelToken
 from tests.backends.networks import NETWORKS, network
 from tests.backends.operators.test_tables import table_of
 from tests.backends.samples import NeverCancelled, ignore

@@ -25,8 +25,8 @@ from backends.base import (
 from backends.nvidia_tensorrt import TensorRtBackend
 from backends.nvidia_tensorrt_rtx import TensorRtRtxBackend
 from backends.tensorrt.build import BuildOptions, ParsedGraph, Timings, build_engine, configured
+from engine.cancel import CancelToken
 from engine.graphs.operators import GraphBuilder
-from engine.jobs.cancel import CancelToken
 from tests.backends.samples import NeverCancelled, ignore
 from tests.backends.tensorrt.networks import NETWORKS, PROFILE, VARIANTS, WITHOUT_KERNELS
 from tests.checkpoints.arrays import write_arrays

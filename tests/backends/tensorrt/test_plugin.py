@@ -31,7 +31,7 @@ from backends.nvidia_tensorrt_rtx import (
 from backends.onnx_runtime.provider import CPU, Provider
 from backends.tensorrt.plugin import compile_graph, compiled_session, require_compatible
 from backends.tensorrt.ranges import exactly
-from engine.jobs.cancel import CancelToken
+from engine.cancel import CancelToken
 from tests.backends.samples import NeverCancelled
 from tests.backends.tensorrt.networks import NETWORKS, PROFILE
 from tests.graphs.networks import PLAIN, graph_in_memory, random_weights

@@ -1,0 +1,219 @@
+"""The engine as the app sees it: a method for each command, a signal for each event."""
+
+import re
+from collections.abc import Iterable
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.engine.end import EngineEnd
+from app.engine.process import EngineProcess, EngineState
+from engine.api.messages import (
+    CancelJob,
+    CheckPrompt,
+    ClearArtifacts,
+    Command,
+    Event,
+    InspectCheckpoint,
+    InstallPack,
+    JobPreview,
+    ListArtifacts,
+    PlanJob,
+    QueryFailed,
+    ReleaseMemory,
+    RemovePack,
+    RunJob,
+    ScanDevices,
+    VerifyDevices,
+)
+from engine.api.prompts import PromptQuestion
+from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles, GenerateRequest
+from engine.api.values import ErrorInfo
+from engine.errors import EngineError
+
+
+class EngineClient(QObject):
+    """Commands out, one typed signal per event in.
+
+    A command that asks returns its query number. It may be given at any time: it waits for an
+    engine that is ready, and each query has an answer, which is `query_failed` if the engine ends
+    before it answered or is given up.
+    """
+
+    # Each carries the event; `job_preview` also the payload: RGB, 3 * width * height bytes.
+    devices_found = Signal(object)
+    device_verdict = Signal(object)
+    checkpoint_inspected = Signal(object)
+    checkpoint_hashed = Signal(object)
+    prompt_checked = Signal(object)
+    job_planned = Signal(object)
+    job_phase = Signal(object)
+    job_progress = Signal(object)
+    job_warned = Signal(object)
+    job_preview = Signal(object, object)
+    image_saved = Signal(object)
+    job_finished = Signal(object)
+    job_cancelled = Signal(object)
+    job_failed = Signal(object)
+    artifacts_listed = Signal(object)
+    pack_progress = Signal(object)
+    memory_report = Signal(object)
+    log_record = Signal(object)
+    query_failed = Signal(object)
+
+    # EngineState
+    engine_state_changed = Signal(object)
+    # EngineEnd: the process is over, asked for or not; no event of it follows
+    engine_ended = Signal(object)
+    # ErrorInfo: it ended and nobody had asked for it
+    engine_crashed = Signal(object)
+    # ErrorInfo: it will not be started again by itself
+    engine_gave_up = Signal(object)
+
+    def __init__(self, process: EngineProcess, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._process = process
+        self._last_query = 0
+        # Queries the engine has not been sent yet, and those it has not answered.
+        self._waiting: dict[int, Command] = {}
+        self._asked: set[int] = set()
+        process.received.connect(self._on_received)
+        process.state_changed.connect(self._on_state_changed)
+        process.ended.connect(self._on_ended)
+        process.crashed.connect(self.engine_crashed)
+        process.gave_up.connect(self._on_gave_up)
+
+    @property
+    def engine_state(self) -> EngineState:
+        """What the engine is doing."""
+        return self._process.state
+
+    def run_job(self, job_id: str, request: GenerateRequest, out: str) -> bool:
+        """Have the pictures of a request made; whether there was an engine to take the job.
+
+        Raises EngineError(REQUEST_INVALID) for a request that is too long to be sent.
+        """
+        return self._process.send(RunJob(job=job_id, request=request, out=out))
+
+    def cancel_job(self, job_id: str) -> bool:
+        """Stop a job; whether there was an engine to tell."""
+        return self._process.send(CancelJob(job=job_id))
+
+    def inspect_checkpoint(
+        self,
+        path: str,
+        components: ComponentFiles | None = None,
+        override: CheckpointOverride = NO_OVERRIDE,
+    ) -> int:
+        """Ask what a file or folder is: `checkpoint_inspected`."""
+        components = components or ComponentFiles()
+        query = self._next_query()
+        return self._ask(
+            query,
+            InspectCheckpoint(query=query, path=path, components=components, override=override),
+        )
+
+    def check_prompt(self, question: PromptQuestion) -> int:
+        """Ask what there is to say of a prompt: `prompt_checked`."""
+        query = self._next_query()
+        return self._ask(query, CheckPrompt(query=query, question=question))
+
+    def scan_devices(self) -> int:
+        """Ask which devices each backend sees: `devices_found`."""
+        query = self._next_query()
+        return self._ask(query, ScanDevices(query=query))
+
+    def verify_devices(self, *, again: bool = False) -> int:
+        """Have devices tried that are new, or all: `device_verdict` for each, `devices_found`."""
+        query = self._next_query()
+        return self._ask(query, VerifyDevices(query=query, again=again))
+
+    def plan_job(self, request: GenerateRequest) -> int:
+        """Ask what a request would need: `job_planned`."""
+        query = self._next_query()
+        return self._ask(query, PlanJob(query=query, request=request))
+
+    def list_artifacts(self) -> int:
+        """Ask what the cache holds: `artifacts_listed`."""
+        query = self._next_query()
+        return self._ask(query, ListArtifacts(query=query))
+
+    def clear_artifacts(self, names: tuple[str, ...] = ()) -> int:
+        """Delete these artifacts, or all where none is named: `artifacts_listed`."""
+        query = self._next_query()
+        return self._ask(query, ClearArtifacts(query=query, names=names))
+
+    def release_memory(self) -> int:
+        """Have the engine free what it keeps between jobs: `memory_report`."""
+        query = self._next_query()
+        return self._ask(query, ReleaseMemory(query=query))
+
+    def install_pack(self, pack: str) -> int:
+        """Install a runtime: `pack_progress`."""
+        query = self._next_query()
+        return self._ask(query, InstallPack(query=query, pack=pack))
+
+    def remove_pack(self, pack: str) -> int:
+        """Remove a runtime: `pack_progress`."""
+        query = self._next_query()
+        return self._ask(query, RemovePack(query=query, pack=pack))
+
+    def force_stop(self) -> None:
+        """Kill the engine, whatever it does; another one is started."""
+        self._process.force_stop()
+
+    def start_engine(self) -> None:
+        """Start the engine where it is stopped or was given up."""
+        self._process.start()
+
+    def _next_query(self) -> int:
+        self._last_query += 1
+        return self._last_query
+
+    def _ask(self, query: int, command: Command) -> int:
+        self._waiting[query] = command
+        # Not at once: the caller must know the number before it can come back.
+        QTimer.singleShot(0, self, self._send_waiting)
+        return query
+
+    def _send_waiting(self) -> None:
+        if self.engine_state is not EngineState.READY:
+            return
+        waiting, self._waiting = self._waiting, {}
+        for query, command in waiting.items():
+            self._asked.add(query)
+            try:
+                self._process.send(command)
+            except EngineError as error:
+                self._fail_queries({query}, error.info)
+
+    def _on_received(self, event: Event, payload: bytes) -> None:
+        query = getattr(event, "query", None)
+        if query is not None:
+            self._asked.discard(query)
+        if isinstance(event, JobPreview):
+            self.job_preview.emit(event, payload)
+        else:
+            getattr(self, signal_name(type(event))).emit(event)
+
+    def _on_state_changed(self, state: EngineState) -> None:
+        self.engine_state_changed.emit(state)
+        self._send_waiting()
+
+    def _on_ended(self, end: EngineEnd) -> None:
+        self._fail_queries(self._asked, end.error)
+        self.engine_ended.emit(end)
+
+    def _on_gave_up(self, error: ErrorInfo) -> None:
+        waiting, self._waiting = self._waiting, {}
+        self._fail_queries(waiting, error)
+        self.engine_gave_up.emit(error)
+
+    def _fail_queries(self, queries: Iterable[int], error: ErrorInfo) -> None:
+        for query in sorted(queries):
+            self._asked.discard(query)
+            self.query_failed.emit(QueryFailed(query=query, error=error))
+
+
+def signal_name(event: type[Event]) -> str:
+    """The name of the client's signal for an event: JobPhase is told by `job_phase`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", event.__name__).lower()

@@ -1,0 +1,76 @@
+"""What this machine computes with, and why: looked at after each start of the engine."""
+
+from PySide6.QtCore import QObject, Signal
+
+from app.engine.client import EngineClient
+from app.engine.process import EngineState
+from app.field import Field
+from engine.api.messages import DeviceInfo, DevicesFound, JobFinished, QueryFailed
+
+
+class DeviceState(QObject):
+    """Every device, those first that "auto" takes; `choice` is why the first is.
+
+    What is new is tried in the background, once for each start of the engine; `checking` is true
+    meanwhile. A job that had to change the device has them looked at again.
+    """
+
+    devices_changed = Signal(object)
+    choice_changed = Signal(str)
+    checking_changed = Signal(bool)
+
+    devices = Field[tuple[DeviceInfo, ...]](())
+    choice = Field("")
+    checking = Field(default=False)
+
+    def __init__(self, client: EngineClient, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._client = client
+        self._query: int | None = None
+        self._checked = False
+        client.engine_state_changed.connect(self._on_engine_state)
+        client.devices_found.connect(self._on_found)
+        client.query_failed.connect(self._on_failed)
+        client.job_finished.connect(self._on_job_finished)
+
+    @property
+    def chosen(self) -> DeviceInfo | None:
+        """What "auto" takes now."""
+        first = next(iter(self.devices), None)
+        return first if first is not None and first.automatic and not first.unusable else None
+
+    def check_again(self) -> None:
+        """Have every device tried anew, and forget which ones failed."""
+        self._check(again=True)
+
+    def _check(self, *, again: bool) -> None:
+        self._checked = True
+        self.checking = True
+        self._query = self._client.verify_devices(again=again)
+
+    def _on_engine_state(self, state: EngineState) -> None:
+        if state is EngineState.READY:
+            self._checked = False
+            self._query = self._client.scan_devices()
+        elif state is not EngineState.NOT_ANSWERING:
+            self._query = None
+            self.checking = False
+
+    def _on_found(self, event: DevicesFound) -> None:
+        if event.query != self._query:
+            return
+        self._query = None
+        self.choice = event.choice
+        self.devices = event.devices
+        self.checking = False
+        if event.news and not self._checked:
+            self._check(again=False)
+
+    def _on_failed(self, event: QueryFailed) -> None:
+        if event.query == self._query:
+            self._query = None
+            self.checking = False
+
+    def _on_job_finished(self, event: JobFinished) -> None:
+        if event.warnings and self._query is None:
+            self._query = self._client.scan_devices()

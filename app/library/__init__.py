@@ -1,0 +1,1 @@
+"""What is on the disk of the person: checkpoints, pictures, and the trash."""

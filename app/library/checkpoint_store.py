@@ -1,0 +1,176 @@
+"""The checkpoints to choose from, and what the engine says each of them is."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.background import Background
+from app.engine.client import EngineClient
+from app.library.checkpoints import STARTER_NAME, ListedCheckpoint, list_checkpoints, listed_name
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.messages import CheckpointHashed, CheckpointInspected, QueryFailed
+from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.file_paths import exists
+
+# The engine failed, not what it was asked about: it is asked once more.
+ENGINE_FAILURES = (ErrorCode.ENGINE_CRASHED, ErrorCode.PROTOCOL_BROKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What the engine is to look at; `again` where it failed at it once."""
+
+    path: Path
+    components: ComponentFiles
+    override: CheckpointOverride
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the models folder holds, and which of the others are not there."""
+
+    listed: list[ListedCheckpoint]
+    gone: frozenset[Path]
+
+
+class CheckpointStore(QObject):
+    """The starter, those in the models folder, and those that were opened, used where they lie.
+
+    `look` asks the engine what a checkpoint is; the answer is kept, and told with `looked`.
+    """
+
+    changed = Signal()
+    # Path, then CheckpointInfo or ErrorInfo.
+    looked = Signal(object, object)
+    # Path, then the percent of its file that is hashed, while that goes on.
+    hashing = Signal(object, int)
+
+    def __init__(
+        self,
+        client: EngineClient,
+        background: Background,
+        *,
+        models: Path,
+        starter: Path,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.models = models
+        self.starter = starter
+        self._client = client
+        self._background = background
+        self._listed = [ListedCheckpoint(STARTER_NAME, starter)]
+        self._opened: list[ListedCheckpoint] = []
+        # It stays in the list where its file is gone, which is said; others come back with theirs.
+        self.chosen = starter
+        self._gone: frozenset[Path] = frozenset()
+        self._answers: dict[Path, CheckpointInfo | ErrorInfo] = {}
+        self._asked: dict[int, _Question] = {}
+        # The answer to an earlier question is to one that is no longer asked.
+        self._latest: dict[Path, int] = {}
+        client.checkpoint_inspected.connect(self._on_inspected)
+        client.checkpoint_hashed.connect(self._on_hashed)
+        client.query_failed.connect(self._on_query_failed)
+
+    @property
+    def entries(self) -> tuple[ListedCheckpoint, ...]:
+        """Those to choose from, the starter first, opened ones last."""
+        opened = (e for e in self._opened if e.path == self.chosen or e.path not in self._gone)
+        return (*self._listed, *opened)
+
+    def entry_for(self, path: Path) -> ListedCheckpoint | None:
+        """The entry of a path."""
+        return next((entry for entry in self.entries if entry.path == path), None)
+
+    def answer(self, path: Path) -> CheckpointInfo | ErrorInfo | None:
+        """What the engine said of a checkpoint last, None where it has not yet."""
+        return self._answers.get(path)
+
+    def refresh(self) -> None:
+        """Read the models folder again, and look for what was opened, off this thread."""
+        models, starter = self.models, self.starter
+        elsewhere = {self.chosen, *self.opened}
+
+        def find() -> _Found:
+            gone = frozenset(path for path in elsewhere if not exists(path))
+            return _Found(list_checkpoints(models, starter), gone)
+
+        self._background.run(find, self._on_found)
+
+    def add(self, path: Path) -> None:
+        """Offer a checkpoint that lies elsewhere."""
+        if all(entry.path != path for entry in (*self._listed, *self._opened)):
+            self._opened.append(ListedCheckpoint(self._name(path), path))
+            self.changed.emit()
+
+    @property
+    def opened(self) -> tuple[Path, ...]:
+        """Those that lie elsewhere than in the models folder."""
+        return tuple(entry.path for entry in self._opened)
+
+    def is_gone(self, path: Path) -> bool:
+        """Whether its file was not there when it was last looked for."""
+        return path in self._gone
+
+    def _name(self, path: Path) -> str:
+        if path.is_relative_to(self.models):
+            return listed_name(path, self.models)
+        return path.stem if path.suffix else path.name
+
+    def look(
+        self,
+        path: Path,
+        components: ComponentFiles | None = None,
+        override: CheckpointOverride = NO_OVERRIDE,
+    ) -> None:
+        """Have the engine look at a checkpoint, as soon as it is ready: with parts, as is said."""
+        self._ask(_Question(path, components or ComponentFiles(), override))
+
+    def _ask(self, question: "_Question") -> None:
+        query = self._client.inspect_checkpoint(
+            str(question.path), question.components, question.override
+        )
+        self._asked[query] = question
+        self._latest[question.path] = query
+
+    def _on_found(self, found: "_Found") -> None:
+        known = {entry.path for entry in found.listed}
+        opened = [entry for entry in self._opened if entry.path not in known]
+        if all(entry.path != self.chosen for entry in (*found.listed, *opened)):
+            opened.append(ListedCheckpoint(self._name(self.chosen), self.chosen))
+        now = found.listed, opened, found.gone
+        if now != (self._listed, self._opened, self._gone):
+            self._listed, self._opened, self._gone = now
+            self.changed.emit()
+
+    def _on_inspected(self, event: CheckpointInspected) -> None:
+        question = self._asked.pop(event.query, None)
+        if question is not None and self._latest.get(question.path) == event.query:
+            self._keep(question.path, event.checkpoint)
+
+    def _on_hashed(self, event: CheckpointHashed) -> None:
+        for path, answer in tuple(self._answers.items()):
+            if not isinstance(answer, CheckpointInfo) or answer.path != event.path:
+                continue
+            if event.sha256 is None:
+                percent = 100 * event.done_bytes // max(1, event.total_bytes)
+                self.hashing.emit(path, min(percent, 99))
+            else:
+                self._keep(path, msgspec.structs.replace(answer, sha256=event.sha256))
+
+    def _on_query_failed(self, event: QueryFailed) -> None:
+        question = self._asked.pop(event.query, None)
+        if question is None or self._latest.get(question.path) != event.query:
+            return
+        if event.error.code not in ENGINE_FAILURES:
+            self._keep(question.path, event.error)
+        elif not question.again:
+            self._ask(replace(question, again=True))
+
+    def _keep(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
+        self._answers[path] = answer
+        self.looked.emit(path, answer)

@@ -1,0 +1,79 @@
+"""Pictures to the system's trash and back."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from app.background import Background
+from app.library.gallery import GalleryStore
+from app.library.trash import Trashed, move_to_trash, restore
+from app.notices import NoticeState
+from app.remedies import NoticeAction
+from app.view import ViewState
+from engine.api.values import ErrorCode, ErrorInfo
+
+
+class PictureTrash(QObject):
+    """Moves pictures there off this thread, and tells what came of it."""
+
+    def __init__(
+        self,
+        gallery: GalleryStore,
+        view: ViewState,
+        notices: NoticeState,
+        background: Background,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._gallery, self._view = gallery, view
+        self._notices, self._background = notices, background
+
+    def move(self, path: str) -> None:
+        """Move a picture to the system's trash."""
+        following = self._neighbour(path)
+        if path == self._view.path:
+            self._view.path = following
+
+        self._background.run(lambda: move_to_trash(path), self._on_trashed)
+
+    def undo(self, trash_path: str, path: str) -> None:
+        """Put a picture back where it was."""
+        self._background.run(
+            lambda: restore(trash_path, path),
+            lambda restored: self._on_restored(path, restored=restored),
+        )
+
+    def _neighbour(self, path: str) -> str | None:
+        """The picture to look at when this one is gone."""
+        row = self._gallery.row_of(path)
+        if row is None or len(self._gallery) < 2:
+            return None
+        return self._gallery[row + 1 if row + 1 < len(self._gallery) else row - 1].path
+
+    def _on_trashed(self, trashed: Trashed) -> None:
+        self._gallery.refresh()
+        name = Path(trashed.path).name
+        if trashed.moved:
+            undo = (NoticeAction.UNDO_TRASH,) if trashed.trash_path else ()
+            self._notices.tell(
+                self.tr("{name} is in the trash.").format(name=name),
+                actions=undo,
+                subjects=(trashed.trash_path, trashed.path),
+            )
+        else:
+            self._notices.tell_error(
+                ErrorInfo(
+                    ErrorCode.OUTPUT_NOT_WRITABLE,
+                    self.tr("{name} could not be moved to the trash.").format(name=name),
+                    self.tr("Delete it in the file manager; this folder may have no trash."),
+                )
+            )
+
+    def _on_restored(self, path: str, *, restored: bool) -> None:
+        self._gallery.refresh()
+        if not restored:
+            name = Path(path).name
+            self._notices.tell(
+                self.tr("{name} could not be put back.").format(name=name),
+                self.tr("It is still in the trash of your system."),
+            )

@@ -1,0 +1,225 @@
+"""The jobs in order.
+
+Whatever happens is an entry: the journal is a file of entries, and the list after them is the same
+whether they happen now or are read back. So a restart cannot differ from what was on the screen.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import TypeAlias
+
+import msgspec
+
+from app.queue.jobs import (
+    CancelAsked,
+    Cancelled,
+    Failed,
+    Finished,
+    Job,
+    JobEntry,
+    JobState,
+    Kept,
+    Lost,
+    Retried,
+    Returned,
+    Saved,
+    Started,
+)
+from engine.api.request import GenerateRequest
+
+
+class ListEntry(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Something that happens to the list."""
+
+
+class Submitted(ListEntry, frozen=True, kw_only=True):
+    """New jobs: the request with each of the seeds. `front`: before all that wait."""
+
+    jobs: tuple[str, ...]
+    seeds: tuple[int, ...]
+    request: GenerateRequest
+    out: str
+    front: bool = False
+
+
+class Moved(ListEntry, frozen=True, kw_only=True):
+    """A waiting job was put at another position of the whole list."""
+
+    job: str
+    position: int
+
+
+class AllCancelAsked(ListEntry, frozen=True, kw_only=True):
+    """The user no longer wants any job."""
+
+
+class Dismissed(ListEntry, frozen=True, kw_only=True):
+    """The user has read why a job failed."""
+
+    job: str
+
+
+class Cleared(ListEntry, frozen=True, kw_only=True):
+    """The user wants to see no more of the jobs that are over."""
+
+
+Entry: TypeAlias = (
+    Submitted
+    | Moved
+    | AllCancelAsked
+    | Dismissed
+    | Cleared
+    | Started
+    | Saved
+    | Finished
+    | Failed
+    | Cancelled
+    | Lost
+    | Returned
+    | CancelAsked
+    | Retried
+    | Kept
+)
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What an entry did to the list, for those who show it."""
+
+    added: tuple[Job, ...] = ()
+    changed: tuple[Job, ...] = ()
+    removed: tuple[str, ...] = ()
+    reordered: bool = False
+
+
+class JobList:
+    """The jobs in order, at most one of them running. Entries that make no sense do nothing."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[str, Job] = {}
+        self._order: list[str] = []
+        self._running: str | None = None
+        # Made from the order when asked for.
+        self._snapshot: tuple[Job, ...] | None = None
+        self._positions: dict[str, int] | None = None
+
+    @property
+    def snapshot(self) -> tuple[Job, ...]:
+        """All jobs, in order."""
+        if self._snapshot is None:
+            self._snapshot = tuple(map(self._jobs.__getitem__, self._order))
+        return self._snapshot
+
+    def get(self, job: str) -> Job | None:
+        """The job, None if there is none of that id."""
+        return self._jobs.get(job)
+
+    def position(self, job: str) -> int:
+        """Where in the list a job is. Raises KeyError."""
+        if self._positions is None:
+            self._positions = {name: index for index, name in enumerate(self._order)}
+        return self._positions[job]
+
+    @property
+    def running(self) -> Job | None:
+        """The job the engine has."""
+        return self._jobs[self._running] if self._running else None
+
+    @property
+    def first_waiting(self) -> Job | None:
+        """The job that is to be started next."""
+        jobs = map(self._jobs.__getitem__, self._order)
+        return next((job for job in jobs if job.state is JobState.WAITING), None)
+
+    def apply(self, entry: Entry) -> Change:
+        """Let it happen; what that changed."""
+        match entry:
+            case Submitted():
+                return self._submit(entry)
+            case Moved():
+                return Change(reordered=self._move(entry))
+            case AllCancelAsked():
+                asked = (self._apply_to_job(CancelAsked(job=name)) for name in self._order)
+                return Change(changed=tuple(filter(None, asked)))
+            case Dismissed():
+                job = self.get(entry.job)
+                is_over = job is not None and job.state.is_over
+                return Change(removed=self._remove({entry.job}) if is_over else ())
+            case Cleared():
+                return Change(removed=self.drop(state for state in JobState if state.is_over))
+            case Started() if self._running is not None:
+                return Change()
+            case _:
+                return Change(changed=tuple(filter(None, [self._apply_to_job(entry)])))
+
+    def drop(self, states: Iterable[JobState]) -> tuple[str, ...]:
+        """Take the jobs in these states, not the running one, off the list; their ids."""
+        unwanted = frozenset(states) - {JobState.RUNNING}
+        return self._remove({job.id for job in self.snapshot if job.state in unwanted})
+
+    def _remove(self, names: set[str]) -> tuple[str, ...]:
+        removed = tuple(name for name in self._order if name in names)
+        for name in removed:
+            del self._jobs[name]
+        self._order = [name for name in self._order if name in self._jobs]
+        self._forget_order()
+        return removed
+
+    def entries(self) -> Iterator[Entry]:
+        """The fewest entries that make a list like this one."""
+        for (request, out), group in groupby(self.snapshot, _template):
+            jobs = tuple(group)
+            names = tuple(job.id for job in jobs)
+            seeds = tuple(job.request.seed or 0 for job in jobs)
+            yield Submitted(jobs=names, seeds=seeds, request=request, out=out)
+            for job in jobs:
+                if job.state is not JobState.WAITING or job.attempts:
+                    yield Kept(
+                        job=job.id,
+                        state=job.state,
+                        attempts=job.attempts,
+                        error=job.error,
+                        images=job.images,
+                    )
+
+    def _submit(self, entry: Submitted) -> Change:
+        added = tuple(
+            Job(id=name, request=msgspec.structs.replace(entry.request, seed=seed), out=entry.out)
+            for name, seed in dict(zip(entry.jobs, entry.seeds, strict=False)).items()
+            if name not in self._jobs
+        )
+        first = self.first_waiting if entry.front else None
+        position = self.position(first.id) if first else len(self._order)
+        self._jobs.update((job.id, job) for job in added)
+        self._order[position:position] = [job.id for job in added]
+        self._forget_order()
+        return Change(added=added)
+
+    def _move(self, entry: Moved) -> bool:
+        job = self.get(entry.job)
+        if job is None or job.state is not JobState.WAITING:
+            return False
+        self._order.remove(job.id)
+        self._order.insert(max(0, entry.position), job.id)
+        self._forget_order()
+        return True
+
+    def _apply_to_job(self, entry: JobEntry) -> Job | None:
+        before = self.get(entry.job)
+        after = before and entry.apply(before)
+        if after is None:
+            return None
+        self._jobs[after.id] = after
+        self._snapshot = None
+        if after.state is JobState.RUNNING:
+            self._running = after.id
+        elif self._running == after.id:
+            self._running = None
+        return after
+
+    def _forget_order(self) -> None:
+        self._snapshot = self._positions = None
+
+
+def _template(job: Job) -> tuple[GenerateRequest, str]:
+    """What jobs submitted together have in common."""
+    return msgspec.structs.replace(job.request, seed=None), job.out

@@ -1,0 +1,354 @@
+"""The queue: jobs in order, one at a time on the engine, written down before anything is told."""
+
+import secrets
+import time
+from collections import deque
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, SignalInstance
+
+from app.engine.client import EngineClient
+from app.engine.end import EngineEnd
+from app.engine.process import EngineState
+from app.queue.job_list import (
+    AllCancelAsked,
+    Change,
+    Cleared,
+    Dismissed,
+    Entry,
+    JobList,
+    Moved,
+    Submitted,
+)
+from app.queue.jobs import (
+    CancelAsked,
+    Cancelled,
+    Failed,
+    Finished,
+    Job,
+    JobState,
+    Lost,
+    Retried,
+    Returned,
+    Saved,
+    Started,
+)
+from app.queue.journal import JournalWriter, encode_entry, read_journal, rewrite_journal
+from engine.api.limits import MAX_COUNT, MAX_SEED
+from engine.api.messages import ImageSaved, JobCancelled, JobFailed, JobFinished
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.errors import EngineError
+
+__all__ = ["Job", "JobQueue", "JobState"]
+
+_JOURNAL = "queue.jsonl"
+# The range people know from other tools; any seed up to MAX_SEED may be given.
+_RANDOM_SEEDS = 2**32
+_TURN_S = 0.004
+# Jobs of a batch that come into the list in one turn: 2 ms.
+_SUBMIT_AT_ONCE = 1000
+
+
+class JobQueue(QObject):
+    """The jobs of this session and those earlier ones left.
+
+    Each method returns at once. What it asks for happens, and is told by the signals, in the order
+    of the calls, when it is durably written: milliseconds later, without blocking anyone.
+    Whatever makes no sense for a job's state by then, or names no job, does nothing.
+    """
+
+    # Job, in order; `position` tells where
+    job_added = Signal(object)
+    # Job
+    job_changed = Signal(object)
+    # The id
+    job_removed = Signal(str)
+    order_changed = Signal()
+    # ErrorInfo: the journal cannot be read or written; the queue goes on without
+    journal_failed = Signal(object)
+
+    # From the journal's thread: up to which number entries are durable; why they are not.
+    _synced = Signal(object)
+    _failed = Signal(object)
+
+    def __init__(self, client: EngineClient, state: Path, parent: QObject | None = None) -> None:
+        """Read what earlier sessions left in the folder `state`."""
+        super().__init__(parent)
+        self._client = client
+        self._list = JobList()
+        self._open = True
+        # Entries that are being written, each with its number.
+        self._pending: deque[tuple[int, Entry]] = deque()
+        self._durable = 0
+        # Signals of what has happened, to be emitted before anything else happens.
+        self._untold: deque[tuple[SignalInstance, tuple[Job | str, ...]]] = deque()
+        # A Started entry is being written.
+        self._starting = False
+        self._continue = QTimer(self, singleShot=True, interval=0)
+        self._continue.timeout.connect(self._take_turn)
+        self._synced.connect(self._on_synced, Qt.ConnectionType.QueuedConnection)
+        self._failed.connect(self.journal_failed, Qt.ConnectionType.QueuedConnection)
+        path = state / _JOURNAL
+        self._restore(path)
+        failing = self._rewrite(path)
+        self._writer = JournalWriter(path, self._synced.emit, self._failed.emit, failing=failing)
+        self._listen()
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """All jobs, in order. The first that waits is the next to run."""
+        return self._list.snapshot
+
+    @property
+    def running(self) -> Job | None:
+        """The job the engine has."""
+        return self._list.running
+
+    @property
+    def first_waiting(self) -> Job | None:
+        """The job that is to be started next."""
+        return self._list.first_waiting
+
+    def job(self, job_id: str) -> Job | None:
+        """The job of that id, None if there is none."""
+        return self._list.get(job_id)
+
+    def position(self, job_id: str) -> int:
+        """Where in `jobs` a job is. Raises KeyError."""
+        return self._list.position(job_id)
+
+    def submit(self, request: GenerateRequest, out: str, *, front: bool = False) -> tuple[str, ...]:
+        """Queue a job for each of `count` pictures, with seeds from the request's on; their ids.
+
+        `front` puts them before all that wait. Without a seed one is drawn. `out` is a file or
+        folder, as `--out` takes it. Raises EngineError(REQUEST_INVALID) if count or seed are out of
+        range or a text is not valid.
+        """
+        _check(request)
+        drawn = secrets.randbelow(_RANDOM_SEEDS)
+        first = drawn if request.seed is None else request.seed
+        batch = secrets.token_hex(6)
+        jobs = tuple(f"{batch}-{number}" for number in range(request.count))
+        template = msgspec.structs.replace(request, seed=None, count=1)
+        starts = range(0, request.count, _SUBMIT_AT_ONCE)
+        # Each piece goes before those that wait, so the last one goes first.
+        for start in reversed(starts) if front else starts:
+            piece = jobs[start : start + _SUBMIT_AT_ONCE]
+            seeds = tuple(range(first + start, first + start + len(piece)))
+            self._record(Submitted(jobs=piece, seeds=seeds, request=template, out=out, front=front))
+        return jobs
+
+    def cancel(self, job_id: str) -> None:
+        """Take a job that waits off the queue, or stop it if it runs: then the engine decides."""
+        running = self.running
+        if running is not None and running.id == job_id:
+            # The engine need not wait for the disk.
+            self._client.cancel_job(job_id)
+        self._record(CancelAsked(job=job_id))
+
+    def cancel_all(self) -> None:
+        """Cancel every job that waits or runs."""
+        if self.running is not None:
+            self._client.cancel_job(self.running.id)
+        self._record(AllCancelAsked())
+
+    def retry(
+        self, job_id: str, request: GenerateRequest | None = None, out: str | None = None
+    ) -> None:
+        """Queue a job again, where it stands, that failed or was cancelled; as it was, or so."""
+        self._record(Retried(job=job_id, request=request, out=out))
+
+    def dismiss(self, job_id: str) -> None:
+        """Take a job off the list that is over."""
+        self._record(Dismissed(job=job_id))
+
+    def move(self, job_id: str, position: int) -> None:
+        """Put a job that waits at this position of `jobs`, 0 is the first."""
+        self._record(Moved(job=job_id, position=position))
+
+    def clear_finished(self) -> None:
+        """Take the jobs that are done, failed or cancelled off the list."""
+        self._record(Cleared())
+
+    def close(self) -> None:
+        """Write everything down and stop listening. At the app's end, after the engine stopped.
+
+        A job that still runs waits again, and its start does not count. Blocks for the disk.
+        """
+        if not self._open:
+            return
+        self._open = False
+        self._finish_steps()
+        if self.running is not None:
+            self._record(Returned(job=self.running.id))
+            self._finish_steps()
+        self._writer.close()
+
+    def _restore(self, path: Path) -> None:
+        """The list as the journal tells it, without what is over and wanted by nobody."""
+        content = read_journal(path)
+        for entry in content.entries:
+            self._list.apply(entry)
+        self._list.drop((JobState.DONE, JobState.CANCELLED))
+        if self._list.running is not None:
+            self._list.apply(Lost(job=self._list.running.id, error=_APP_ENDED))
+        if content.problem is not None:
+            # Queued: nobody listens yet.
+            self._failed.emit(content.problem)
+
+    def _rewrite(self, path: Path) -> bool:
+        """Put the list as it is now in the place of its history; whether that failed."""
+        problem = rewrite_journal(path, self._list.entries())
+        if problem is not None:
+            self._failed.emit(problem)
+        return problem is not None
+
+    def _listen(self) -> None:
+        client = self._client
+        client.image_saved.connect(self._on_image_saved)
+        client.job_finished.connect(self._on_job_finished)
+        client.job_cancelled.connect(self._on_job_cancelled)
+        client.job_failed.connect(self._on_job_failed)
+        client.engine_ended.connect(self._on_engine_ended)
+        client.engine_state_changed.connect(self._start_next)
+        self._start_next()
+
+    def _record(self, entry: Entry) -> None:
+        """Have it written; it happens when it is."""
+        self._pending.append((self._writer.append(encode_entry(entry)), entry))
+
+    def _on_synced(self, number: int) -> None:
+        self._durable = number
+        # One turn for however many of these have come.
+        if not self._continue.isActive():
+            self._continue.start()
+
+    def _take_turn(self) -> None:
+        """Let happen what is written, for as long as the event loop may wait."""
+        deadline = time.perf_counter() + _TURN_S
+        while self._untold or (self._pending and self._pending[0][0] <= self._durable):
+            if time.perf_counter() > deadline:
+                self._continue.start()
+                return
+            self._step()
+        self._start_next()
+
+    def _step(self) -> None:
+        """Tell one thing that happened, or let the next one happen."""
+        if self._untold:
+            signal, arguments = self._untold.popleft()
+            signal.emit(*arguments)
+        else:
+            self._apply(self._pending.popleft()[1])
+
+    def _finish_steps(self) -> None:
+        while self._untold or self._pending:
+            self._step()
+
+    def _apply(self, entry: Entry) -> None:
+        change = self._list.apply(entry)
+        if isinstance(entry, Started):
+            self._starting = False
+        self._tell(change)
+        if not self._open:
+            return
+        running = next((job for job in change.changed if job.state is JobState.RUNNING), None)
+        if running is not None and isinstance(entry, Started):
+            self._hand_over(running)
+        elif running is not None and running.cancelling:
+            # It was not yet running when the user asked.
+            self._client.cancel_job(running.id)
+
+    def _tell(self, change: Change) -> None:
+        self._untold.extend((self.job_added, (job,)) for job in change.added)
+        self._untold.extend((self.job_changed, (job,)) for job in change.changed)
+        self._untold.extend((self.job_removed, (name,)) for name in change.removed)
+        if change.reordered:
+            self._untold.append((self.order_changed, ()))
+
+    def _start_next(self, _state: EngineState | None = None) -> None:
+        ready = self._client.engine_state is EngineState.READY
+        # Not in the middle of a batch or a storm: the order may not be the user's yet.
+        busy = self._starting or self._continue.isActive() or self.running is not None
+        if busy or not (self._open and ready):
+            return
+        job = self._list.first_waiting
+        if job is not None:
+            self._starting = True
+            self._record(Started(job=job.id))
+
+    def _hand_over(self, job: Job) -> None:
+        try:
+            taken = self._client.run_job(job.id, job.request, job.out)
+        except EngineError as error:
+            self._record(Failed(job=job.id, error=error.info))
+        else:
+            if not taken:
+                # The engine ended while the start was written.
+                self._record(Returned(job=job.id))
+
+    def _is_running(self, job_id: str) -> bool:
+        return self.running is not None and self.running.id == job_id
+
+    def _on_image_saved(self, event: ImageSaved) -> None:
+        if self._is_running(event.job):
+            self._record(Saved(job=event.job, path=event.path))
+
+    def _on_job_finished(self, event: JobFinished) -> None:
+        if self._is_running(event.job):
+            self._record(Finished(job=event.job))
+
+    def _on_job_failed(self, event: JobFailed) -> None:
+        if self._is_running(event.job):
+            self._record(Failed(job=event.job, error=event.error))
+
+    def _on_job_cancelled(self, event: JobCancelled) -> None:
+        if not self._is_running(event.job):
+            return
+        if self._client.engine_state is EngineState.STOPPED:
+            # Nobody asked for that: the engine cancels what it does before it exits.
+            self._record(Returned(job=event.job))
+        else:
+            self._record(Cancelled(job=event.job))
+
+    def _on_engine_ended(self, end: EngineEnd) -> None:
+        if self.running is None:
+            return
+        name = self.running.id
+        self._record(Returned(job=name) if end.requested else Lost(job=name, error=end.error))
+
+
+def batch_of(job_id: str) -> str:
+    """What the ids of jobs that were submitted together have in common."""
+    return job_id.rpartition("-")[0]
+
+
+_APP_ENDED = ErrorInfo(
+    ErrorCode.ENGINE_CRASHED,
+    "Safelight ended twice while it made this picture.",
+    "Perhaps memory ran out: try a smaller size, then queue it again.",
+)
+
+
+def _check(request: GenerateRequest) -> None:
+    if not 1 <= request.count <= MAX_COUNT:
+        raise _invalid(
+            f"{request.count} pictures at a time cannot be queued.", f"At most {MAX_COUNT} can."
+        )
+    if request.seed is not None and not 0 <= request.seed <= MAX_SEED - request.count + 1:
+        raise _invalid(
+            f"The seed {request.seed} is out of range.", f"It may be from 0 to {MAX_SEED}."
+        )
+    if not (_is_text(request.prompt) and _is_text(request.negative_prompt)):
+        raise _invalid("A text has characters that are not valid.", "Type it anew.")
+
+
+def _is_text(text: str) -> bool:
+    """Whether UTF-8 has all of it."""
+    return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
+
+
+def _invalid(message: str, hint: str) -> EngineError:
+    return EngineError(ErrorCode.REQUEST_INVALID, message, hint)

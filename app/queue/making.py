@@ -1,0 +1,157 @@
+"""From the form to the queue. A picture that exists already is said, and not made twice."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.background import Background
+from app.generation import GenerationState
+from app.library.checkpoint_store import CheckpointStore
+from app.library.gallery import GalleryStore
+from app.notices import NoticeState
+from app.queue.job_queue import JobQueue
+from app.queue.jobs import Job, JobState
+from app.queue.repeats import Repeats, filled, find_repeats
+from app.remedies import NoticeAction
+from app.view import ViewState
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.request import GenerateRequest
+from engine.errors import EngineError
+
+# Of a larger batch only the queue is asked.
+_MOST_LOOKED_FOR = 100
+
+
+class Making(QObject):
+    """What is asked for with a seed that is kept is looked for first, off this thread."""
+
+    # Jobs were put into the queue.
+    submitted = Signal()
+
+    def __init__(
+        self,
+        form: GenerationState,
+        checkpoints: CheckpointStore,
+        queue: JobQueue,
+        gallery: GalleryStore,
+        view: ViewState,
+        notices: NoticeState,
+        background: Background,
+        output: Callable[[], Path],
+        parent: QObject | None = None,
+    ) -> None:
+        """`output` tells the folder for pictures."""
+        super().__init__(parent)
+        self._form, self._checkpoints, self._queue = form, checkpoints, queue
+        self._gallery, self._view, self._notices = gallery, view, notices
+        self._background = background
+        self._output = output
+        # The first job of what was submitted last.
+        self.newest = ""
+        # Jobs that the queue has not told of yet.
+        self._untold: dict[str, GenerateRequest] = {}
+        # Requests whose pictures are being looked for, by number.
+        self._looking: set[int] = set()
+        self._next = 0
+        queue.job_added.connect(self._on_job_added)
+
+    def generate(self, *, front: bool = False, again: bool = False) -> None:
+        """Queue what the form says; with `again` also what exists."""
+        request = self._form.build_request()
+        if again or request.seed is None:
+            self._submit(request, front=front)
+            return
+        answer = self._checkpoints.answer(self._form.checkpoint)
+        digest = answer.digest if isinstance(answer, CheckpointInfo) else None
+        wanted = filled(request, self._form.effective)
+        seeds = range(request.seed, request.seed + min(request.count, _MOST_LOOKED_FOR))
+        pictures = self._gallery.snapshot
+        shown = self._view.path
+        self._next += 1
+        number = self._next
+        self._looking.add(number)
+
+        def take(repeats: Repeats) -> None:
+            if number in self._looking:
+                self._looking.remove(number)
+                self._submit_rest(request, repeats, front=front)
+
+        self._background.run(lambda: find_repeats(wanted, seeds, digest, pictures, shown), take)
+
+    def withdraw(self) -> bool:
+        """Do not make what is still being looked for; whether there was such a thing."""
+        was_looking = bool(self._looking)
+        self._looking.clear()
+        return was_looking
+
+    def _submit_rest(self, request: GenerateRequest, saved: Repeats, *, front: bool) -> None:
+        """Queue the pictures that neither exist nor are in the queue."""
+        assert request.seed is not None
+        queued = self._queued_seeds(request)
+        known = {*saved, *queued}
+        wanted = range(request.seed, request.seed + request.count)
+        if known:
+            self._tell(saved, len(wanted) - len(known))
+        for start, count in _runs([seed for seed in wanted if seed not in known]):
+            self._submit(msgspec.structs.replace(request, seed=start, count=count), front=front)
+
+    def _queued_seeds(self, request: GenerateRequest) -> set[int]:
+        """The seeds with which the queue has, or had, this very request."""
+        jobs = [job.request for job in self._queue.jobs if _makes_a_picture(job)]
+        bare = msgspec.structs.replace(request, seed=None, count=1)
+        return {
+            one.seed
+            for one in (*jobs, *self._untold.values())
+            if one.seed is not None and msgspec.structs.replace(one, seed=None) == bare
+        }
+
+    def _tell(self, saved: Repeats, left: int) -> None:
+        if saved and not left:
+            path = next(iter(saved.values()))
+            self._view.choose(path)
+            message = self.tr("{name} was made with these very settings and this seed.")
+            message = message.format(name=Path(path).name[:80])
+        elif not left:
+            message = self.tr("This very picture is being made, or was made a moment ago.")
+        else:
+            message = self.tr("Some of these pictures exist, with these very settings and seeds.")
+        hint = self.tr("Made again it would be the same. Let the seed change for another one.")
+        self._notices.tell(message, hint, actions=(NoticeAction.MAKE_AGAIN,))
+
+    def _submit(self, request: GenerateRequest, *, front: bool) -> None:
+        try:
+            jobs = self._queue.submit(request, f"{self._output()}{os.sep}", front=front)
+        except EngineError as error:
+            self._notices.tell_error(error.info)
+            return
+        self.newest = jobs[0]
+        if request.seed is not None:
+            for number, job in enumerate(jobs):
+                one = msgspec.structs.replace(request, seed=request.seed + number, count=1)
+                self._untold[job] = one
+        self._view.follow()
+        self.submitted.emit()
+
+    def _on_job_added(self, job: Job) -> None:
+        self._untold.pop(job.id, None)
+
+
+def _makes_a_picture(job: Job) -> bool:
+    if job.state is JobState.DONE:
+        # It may be in the trash by now.
+        return any(map(os.path.exists, job.images))
+    return not job.state.is_over
+
+
+def _runs(seeds: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending numbers as runs without gaps: the first of each, and how many."""
+    runs: list[tuple[int, int]] = []
+    for seed in seeds:
+        if runs and sum(runs[-1]) == seed:
+            runs[-1] = runs[-1][0], runs[-1][1] + 1
+        else:
+            runs.append((seed, 1))
+    return runs

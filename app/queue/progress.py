@@ -1,0 +1,147 @@
+"""How the running job is doing: phase, step, speed, time left, and the picture so far."""
+
+import time
+from collections.abc import Callable
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.queue.time_left import TimeLeft
+from engine.api.messages import JobPhase, JobPreview, JobProgress
+from engine.api.values import Phase
+
+# Where no job was like this one: the part of the bar that each phase has.
+_PARTS = {
+    Phase.LOAD: (0.0, 0.02),
+    Phase.COMPILE: (0.02, 0.1),
+    Phase.ENCODE: (0.1, 0.12),
+    Phase.DENOISE: (0.12, 0.9),
+    Phase.DECODE: (0.9, 0.98),
+    Phase.SAVE: (0.98, 0.99),
+}
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """The picture so far, small: RGB, 3 * width * height bytes."""
+
+    job: str
+    width: int
+    height: int
+    pixels: bytes
+
+
+class ProgressState(QObject):
+    """The running job's progress; without one, `job` is None."""
+
+    changed = Signal()
+    began = Signal()
+    ended = Signal()
+    # Preview, or None where a job begins or ends.
+    preview_changed = Signal(object)
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._time = TimeLeft(clock)
+        self.job: str | None = None
+        self.phase: Phase | None = None
+        # The phase does what is done once, as compiling for this device.
+        self.once = False
+        self.done = 0
+        self.total: int | None = None
+        # Cancel was asked for and is not done yet.
+        self.stopping = False
+        self.preview: Preview | None = None
+        self._furthest = self._phase_began_at = 0.0
+
+    @property
+    def seconds_per_step(self) -> float | None:
+        """How long a step takes, None before two were seen."""
+        return self._time.seconds_per_step
+
+    @property
+    def seconds_left(self) -> float | None:
+        """An estimate until the picture is saved, None where nothing is known."""
+        return self._time.seconds_left
+
+    @property
+    def phase_seconds_left(self) -> float | None:
+        """An estimate until the phase is over, None where nothing is known."""
+        return self._time.phase_seconds_left
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether the phase takes much longer than it did before."""
+        return self._time.is_overdue
+
+    @property
+    def fraction(self) -> float:
+        """How much of the job is done, in [0, 1), never less than before; still while it stops."""
+        if not self.stopping:
+            known = self._time.fraction
+            if known is None and self.phase is not None:
+                known = self._by_phase(self.phase, self._time.phase_fraction or 0.0)
+            self._furthest = max(self._furthest, known or 0.0)
+        return self._furthest
+
+    def _by_phase(self, phase: Phase, done: float) -> float:
+        """By what each phase has of the bar: what a job does not go through leaves no gap in it."""
+        begin, end = _PARTS[phase]
+        beyond = (end - begin) * done / (1 - begin)
+        return self._phase_began_at + (1 - self._phase_began_at) * beyond
+
+    def begin(self, job: str) -> None:
+        """A job has been handed to the engine."""
+        self._clear(job)
+        self.began.emit()
+
+    def end(self, job: str) -> None:
+        """A job is over, however it went."""
+        if job == self.job:
+            self._clear(None)
+            self.ended.emit()
+
+    def stop(self) -> None:
+        """Cancel was asked for: say so at once, whatever the engine is doing."""
+        if self.job is not None and not self.stopping:
+            self.stopping = True
+            self.changed.emit()
+
+    def on_phase(self, event: JobPhase) -> None:
+        """A phase begins."""
+        if event.job == self.job:
+            if event.phase is not self.phase:
+                over = 0.0 if self.phase is None else self._by_phase(self.phase, 1.0)
+                self._phase_began_at = max(self.fraction, over)
+            self.phase, self.done, self.total = event.phase, 0, None
+            self.once = event.once
+            self._time.on_phase(event.phase, event.expected_s, event.after_s)
+            self.changed.emit()
+
+    def on_progress(self, event: JobProgress) -> None:
+        """The phase goes on."""
+        if event.job == self.job:
+            self._time.on_progress(event.done, event.total)
+            self.done, self.total = event.done, event.total
+            self.changed.emit()
+
+    def on_preview(self, event: JobPreview, pixels: bytes) -> None:
+        """Another look at the picture; one of another size than it says is not shown."""
+        fits = min(event.width, event.height) > 0 and (
+            len(pixels) == 3 * event.width * event.height
+        )
+        if event.job != self.job or not fits:
+            return
+        self.preview = Preview(event.job, event.width, event.height, pixels)
+        self.preview_changed.emit(self.preview)
+
+    def _clear(self, job: str | None) -> None:
+        self.job, self.phase, self.done, self.total = job, None, 0, None
+        self.stopping = self.once = False
+        self._furthest = self._phase_began_at = 0.0
+        self._time.begin()
+        if self.preview is not None:
+            self.preview = None
+            self.preview_changed.emit(None)
+        self.changed.emit()

@@ -1,0 +1,53 @@
+"""Pictures that failed and are made again: as they were, smaller, or saved elsewhere."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from app.generation import smaller_size
+from app.notices import Notice
+from app.queue.job_queue import Job, JobQueue
+from app.view import ViewState
+from engine.api.remedies import MakeSmaller
+
+
+class Retries:
+    """Queues the jobs of a notice again, and has the canvas follow it."""
+
+    def __init__(self, queue: JobQueue, view: ViewState) -> None:
+        self._queue, self._view = queue, view
+
+    def again(self, notice: Notice) -> None:
+        """As they were."""
+        for job in notice.subjects:
+            self._queue.retry(job)
+        self._view.follow()
+
+    def elsewhere(self, notice: Notice, folder: Path) -> None:
+        """Saved to another folder."""
+        for job in notice.subjects:
+            self._queue.retry(job, out=f"{folder}{os.sep}")
+        self._view.follow()
+
+    def smaller(self, notice: Notice) -> None:
+        """Each at the next smaller size of its own; one that has none stays as it failed."""
+        for job in filter(None, map(self._queue.job, notice.subjects)):
+            size = _next_smaller(job)
+            if size is not None:
+                request = msgspec.structs.replace(job.request, width=size[0], height=size[1])
+                self._queue.retry(job.id, request)
+                self._view.follow()
+
+    def smaller_sizes(self, notice: Notice) -> frozenset[tuple[int, int]]:
+        """The sizes that pictures which ran out of memory may have; none where none is known."""
+        jobs = filter(None, map(self._queue.job, notice.subjects))
+        return frozenset(filter(None, map(_next_smaller, jobs)))
+
+
+def _next_smaller(job: Job) -> tuple[int, int] | None:
+    """In its shape; None where there is none, or its size was left to the checkpoint unsaid."""
+    remedies = job.error.remedies if job.error else ()
+    told = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
+    width, height = told.width or job.request.width, told.height or job.request.height
+    return smaller_size(width, height) if width and height else None

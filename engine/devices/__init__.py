@@ -1,0 +1,1 @@
+"""Which device computes: trials in a child process, their verdicts, and the choice."""

@@ -1,0 +1,83 @@
+"""What a job would be on a device, before it is begun there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from backends.base import Precision
+from engine.api.values import Phase
+from engine.compile.compiler import Compiler, Network, Preparation
+from engine.compile.estimates import Estimates
+from engine.memory.plan import MemoryPlan
+from engine.pipeline.forecast import Forecast, Run
+
+# A guided step of SD 1.5 at 512x512 takes as long as so many trials
+# (`engine.devices.trial_network`): 12.2 on OpenVINO in bfloat16. Others are as their weights and
+# latent cells are to that one's.
+_TRIALS_PER_STEP = 12.0
+_WEIGHTS, _CELLS, _CONTEXTS = 860e6, 64 * 64, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Prospect:
+    """The networks a job will load on a device, and how long its pictures should take.
+
+    `seconds` is that where such were made before, else None; `trials` is how many trials it is
+    about worth.
+    """
+
+    compiler: Compiler
+    precisions: tuple[Precision, ...]
+    plan: MemoryPlan
+    networks: tuple[Network, ...]
+    checkpoint: str
+    seconds: float | None
+    trials: float
+
+    def missing(self) -> tuple[Network, ...]:
+        """Those that would have to be compiled."""
+        return tuple(
+            network
+            for network in self.networks
+            if self.compiler.preparation(network, self.precision(network)) is Preparation.COMPILE
+        )
+
+    def precision(self, network: Network) -> Precision:
+        """The one that a network is computed in first."""
+        return network.precisions(self.precisions)[0]
+
+
+def prospect(
+    compiler: Compiler,
+    precisions: tuple[Precision, ...],
+    plan: MemoryPlan,
+    runs: Sequence[Run],
+    pictures: int,
+    estimates: Estimates,
+) -> Prospect:
+    """The prospect of `pictures` that each go through `runs`, which name a network each."""
+    networks = {run.network.name: run.network for run in runs if run.network is not None}
+    forecast = Forecast(estimates, compiler)
+    each = [run for run in runs if run.each and run.network is not None]
+    expected = [
+        estimates.expect(forecast.running(run, run.network.precisions(precisions)[0]).work)
+        for run in each
+        if run.network is not None
+    ]
+    known = [seconds for seconds in expected if seconds is not None]
+    return Prospect(
+        compiler=compiler,
+        precisions=precisions,
+        plan=plan,
+        networks=tuple(networks.values()),
+        checkpoint=next((network.checkpoint for network in networks.values()), ""),
+        seconds=pictures * sum(known) if len(known) == len(expected) else None,
+        trials=pictures * sum(map(_trials, runs)),
+    )
+
+
+def _trials(run: Run) -> float:
+    if run.phase is not Phase.DENOISE or run.network is None:
+        return 0.0
+    weights = sum(ref.elements for ref in run.network.weights.values())
+    steps = run.times / _CONTEXTS
+    return steps * _TRIALS_PER_STEP * (weights / _WEIGHTS) * (run.size / _CELLS)

@@ -1,0 +1,1 @@
+"""The picture that a job paints over, its mask, and their latents."""

@@ -1,0 +1,1 @@
+"""From noise to a clean latent."""

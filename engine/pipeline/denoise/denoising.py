@@ -1,0 +1,306 @@
+"""From noise to a clean latent: a sampler's run on a denoiser, as the request's tool does it."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from backends.base import Array
+from engine.api.conventions import Masking
+from engine.api.masks import MaskedContent
+from engine.api.record import ResolvedRequest
+from engine.api.request import SeedOptions
+from engine.api.values import Beside, ConventionName, PredictionType
+from engine.families.base import IdentifiedCheckpoint, LatentFormat
+from engine.pipeline import networks
+from engine.pipeline.canvas.masks import CellMask
+from engine.sampling.denoiser import Denoiser, Predict
+from engine.sampling.masking import Keeping, Kept, MaskedDenoise
+from engine.sampling.noise import PictureNoise, picture_noise
+from engine.sampling.plan import A1111_BY_TIMESTEPS, plan_sampling
+from engine.sampling.schedules import AlignedFor, EdmSchedule
+from engine.sampling.types import GuidedDenoise, Latent, NoiseSource, Sigmas, Step
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedImage:
+    """The distribution of a picture's latent as the denoiser sees it: float32 [1, C, H, W] each."""
+
+    mean: Latent
+    deviation: Latent
+    # The mean as the VAE has it, which denoisers that edit a picture see.
+    unscaled: Latent
+
+    @classmethod
+    def from_moments(cls, moments: Array, form: LatentFormat) -> Self:
+        """From what the VAE says: means, and logarithms of variances (`AutoencoderKL`)."""
+        mean, log_variance = np.split(moments, 2, axis=1)
+        deviation = np.exp(np.clip(log_variance, -30, 20) / 2)
+        return cls(form.seen(mean), form.seen_change(deviation), mean)
+
+    @classmethod
+    def exactly(cls, latent: Latent, form: LatentFormat) -> Self:
+        """From a VAE that knows one latent (`AutoencoderTiny`)."""
+        return cls(form.seen(latent), np.zeros_like(latent), latent)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedCanvas:
+    """What a job paints over, as the denoiser sees it; None for what there is not.
+
+    `hidden` is the picture with grey where it is painted.
+    """
+
+    init: EncodedImage | None = None
+    mask: CellMask | None = None
+    hidden: EncodedImage | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beginning:
+    """Where the run of a sampler begins: the first latents, [1, C, H, W], its noise, what stays.
+
+    `beside` are the channels that the denoiser sees after those of the latents.
+    """
+
+    x: Latent
+    noise: NoiseSource
+    kept: Kept | None
+    beside: Latent | None
+
+
+class Denoising:
+    """What the pictures of a job have in common: the sampler, its levels, how guidance acts."""
+
+    def __init__(
+        self,
+        request: ResolvedRequest,
+        checkpoint: IdentifiedCheckpoint,
+        *,
+        redraws: bool,
+        masks: bool = False,
+    ) -> None:
+        """`redraws`: over another picture, `masks` a part of it. Raises REQUEST_INVALID."""
+        self._request = request
+        # As far as is known; where nothing states it, the denoiser may show it.
+        self.prediction = checkpoint.prediction
+        self._sees = networks.seen_beside(checkpoint)
+        aligned_for = AlignedFor.SDXL if checkpoint.told_sizes else AlignedFor.SD1
+        training = _training(checkpoint, request.convention.name)
+        self._plan = plan_sampling(request, aligned_for, redraws=redraws, training=training)
+        self._is_comfys = request.convention.name is ConventionName.COMFY
+        self.redraws, self._masks = redraws, masks
+        form = checkpoint.latent
+        cells = request.height // form.downscale, request.width // form.downscale
+        self._shape = (form.channels, *cells)
+        self.guidance, self.image_guidance = guidances(request)
+        if networks.is_told_guidance(checkpoint):
+            # It has learnt what the negative prompt is for, and needs no second half.
+            self.guidance = 1.0
+
+    @property
+    def steps(self) -> int:
+        """How many steps are planned; none leaves a picture as it is."""
+        return len(self._plan.sigmas) - 1
+
+    @property
+    def is_guided(self) -> bool:
+        """Whether the negative prompt has a say."""
+        return self.guidance != 1 or self.asks_without_picture
+
+    @property
+    def asks_without_picture(self) -> bool:
+        """Whether the denoiser is asked once more without the picture that it edits."""
+        return self.image_guidance != 1
+
+    @property
+    def encodes_init(self) -> bool:
+        """Whether the latent of the picture to be painted over is wanted."""
+        blends = self._masks and self._sees is not Beside.MASK
+        return self.redraws and (blends or self._sees is Beside.PICTURE or not self._from_noise)
+
+    def start(
+        self,
+        request: ResolvedRequest,
+        canvas: EncodedCanvas,
+        first: int = 0,
+        end: int | None = None,
+    ) -> Beginning:
+        """Where one picture begins; the noise is for the steps from that at `first` to `end`."""
+        plan, latent, drawn = self._plan, None, 0
+        samples = request.convention.samples_encoded
+        if canvas.init is not None:
+            latent = canvas.init.mean
+            if samples and self._sees is not Beside.PICTURE:
+                latent, drawn = latent + canvas.init.deviation * self._noise(request).first, 1
+        noise = self._noise(request, drawn)
+        hidden = None if canvas.hidden is None else canvas.hidden.mean
+        if canvas.mask is not None and samples:
+            # diffusers' does so for denoisers that do not see it, too.
+            drawn_next = noise.next()
+            if canvas.hidden is not None:
+                hidden = canvas.hidden.mean + canvas.hidden.deviation * drawn_next
+        if latent is not None and canvas.mask is not None:
+            latent = self._with_content(request, latent, canvas.mask)
+        levels = self._levels(first, end)
+        source = noise.steps(levels, plan.whole, brownian=plan.brownian)
+        x = plan.start(noise.first, None if self._from_noise else latent)
+        kept = None
+        if canvas.mask is not None and latent is not None:
+            kept = Kept(latent, canvas.mask.blended, noise.first, plan.sigmas[0])
+        return Beginning(x, source, kept, self._beside(canvas, hidden))
+
+    def run(
+        self, beginning: Beginning, predict: Predict, weights: tuple[float, ...]
+    ) -> Iterator[Step]:
+        """The sampler's steps; `weights` are those of the positive prompts."""
+        return self.sample(self.denoise(beginning, predict, weights), beginning)
+
+    def sample(
+        self, denoise: GuidedDenoise, beginning: Beginning, first: int = 0, end: int | None = None
+    ) -> Iterator[Step]:
+        """The sampler's steps over the levels from the one at `first` to the one at `end`."""
+        levels = self._levels(first, end)
+        return self._plan.sampler(denoise, beginning.x, levels, beginning.noise)
+
+    def _levels(self, first: int, end: int | None) -> Sigmas:
+        return self._plan.sigmas[first : None if end is None else end + 1]
+
+    # Of a run before it: neither steps nor evaluations.
+    begun = 0
+    evaluated = 0
+
+    def progress(self, step: Step) -> tuple[int, int]:
+        """How many steps lie behind after this one, and of how many."""
+        return step.progress(self.steps), self.steps
+
+    def timesteps(self) -> tuple[float, ...]:
+        """The timestep that each step begins at; where there are none, the place of its level."""
+        training = self._plan.training
+        told = training.sigma_to_timestep
+        if isinstance(training, EdmSchedule):
+            told = training.sigma_to_place
+        # To what is left of the digits once a level was rounded.
+        return tuple(round(float(told(sigma)), 2) for sigma in self._plan.sigmas[:-1])
+
+    def nearest_timestep(self, sigma: np.float32) -> int:
+        """That of the training level nearest to a level."""
+        return int(np.abs(self._plan.training.sigmas - sigma).argmin())
+
+    def denoise(
+        self, beginning: Beginning, predict: Predict, weights: tuple[float, ...]
+    ) -> GuidedDenoise:
+        """What the sampler asks for the picture in its latents."""
+        guidance = self._request.guidance_options
+        denoise: GuidedDenoise = Denoiser(
+            predict,
+            self._plan.training,
+            self.prediction,
+            self.guidance,
+            weights,
+            guidance.rescale,
+            # ComfyUI's RescaleCFG measures velocities, whatever the network predicts.
+            PredictionType.V if self._is_comfys else None,
+            guided_levels=_guided_levels(self._plan.sigmas, guidance.range),
+            image_guidance=self.image_guidance,
+        )
+        if beginning.kept is not None and (keeping := self._keeping) is not None:
+            denoise = MaskedDenoise(denoise, beginning.kept, keeping)
+        return denoise
+
+    def finish(self, x: Latent, kept: Kept | None) -> Latent:
+        """The latents to decode, from those of the last step."""
+        x = self._plan.finish(x)
+        if kept is None or self._keeping is Keeping.SHOWN_AND_PICTURE:
+            return x
+        # InvokeAI restores it even where the denoiser sees the mask.
+        invokes = self._request.convention.name is ConventionName.INVOKE
+        return kept.blend(x, kept.latent) if self._keeping or invokes else x
+
+    @property
+    def _keeping(self) -> Keeping | None:
+        """How the kept part stays; None where the denoiser sees to it."""
+        convention = self._request.convention
+        match convention.masking:
+            case Masking.COMFY:
+                return Keeping.SHOWN_AND_PICTURE
+            case Masking.DIFFUSERS:
+                return None if self._sees is Beside.MASK else Keeping.SHOWN_LATER
+            case Masking.A1111:
+                by_timesteps = self._request.sampler in A1111_BY_TIMESTEPS
+                a1111s = convention.name is ConventionName.A1111
+                return Keeping.SHOWN if by_timesteps and a1111s else Keeping.PICTURE
+
+    @property
+    def _from_noise(self) -> bool:
+        """Whether nothing of the picture is under the first noise."""
+        if self._request.strength < 1:
+            return False
+        tool = self._request.convention.name
+        edits = self._sees is Beside.PICTURE and tool is not ConventionName.A1111
+        # InvokeAI's latents have both.
+        return edits or (self._masks and tool is ConventionName.DIFFUSERS)
+
+    def _with_content(self, request: ResolvedRequest, latent: Latent, mask: CellMask) -> Latent:
+        """What the masked part starts from (A1111 `StableDiffusionProcessingImg2Img.init`)."""
+        match request.mask_options.content:
+            case MaskedContent.LATENT_NOISE:
+                seeds = SeedOptions(
+                    batch_index=request.seed_options.batch_index,
+                    batch_size=request.seed_options.batch_size,
+                )
+                convention = request.convention
+                noise = picture_noise(request.seed, self._shape, seeds, convention).first
+                return latent * (1 - mask.blended) + noise * mask.blended
+            case MaskedContent.LATENT_NOTHING:
+                return latent * (1 - mask.blended)
+            case _:
+                return latent
+
+    def _beside(self, canvas: EncodedCanvas, hidden: Latent | None) -> Latent | None:
+        """The channels that the denoiser sees after those of the latents.
+
+        Without a mask everything is to be painted: the mask is all ones and hides a grey picture
+        (A1111 `txt2img_image_conditioning`).
+        """
+        if self._sees is Beside.PICTURE and canvas.init is not None:
+            # CosXL's sees it as it sees latents (diffusers' `is_cosxl_edit`, ComfyUI).
+            is_cosxls = self.prediction is PredictionType.EDM_V
+            return canvas.init.mean if is_cosxls else canvas.init.unscaled
+        if self._sees is not Beside.MASK or hidden is None:
+            return None
+        mask = np.ones_like(hidden[:, :1]) if canvas.mask is None else canvas.mask.seen
+        return np.concatenate([mask, hidden], axis=1)
+
+    def _noise(self, request: ResolvedRequest, drawn: int = 0) -> PictureNoise:
+        return picture_noise(
+            request.seed, self._shape, request.seed_options, request.convention, drawn
+        )
+
+
+def guidances(request: ResolvedRequest) -> tuple[float, float]:
+    """How strictly the prompt is followed, and the picture where one is edited."""
+    image = request.guidance_options.image_guidance
+    if image is None:
+        return request.guidance, 1.0
+    if request.convention.name is ConventionName.DIFFUSERS and (request.guidance <= 1 or image < 1):
+        return 1.0, 1.0  # there is none at all then
+    return request.guidance, image
+
+
+def _training(checkpoint: IdentifiedCheckpoint, tool: ConventionName) -> EdmSchedule | None:
+    levels = checkpoint.levels
+    if levels is None:
+        return None
+    return EdmSchedule.between(levels.sigma_min, levels.sigma_max, levels.sigma_data, tool)
+
+
+def _guided_levels(sigmas: Sigmas, part: tuple[float, float]) -> tuple[float, float]:
+    """The lowest and the highest level of the steps that begin within a part of the run."""
+    steps = len(sigmas) - 1
+    first, end = math.ceil(part[0] * steps), math.ceil(part[1] * steps)
+    highest = math.inf if first == 0 else float(sigmas[min(first, steps)])
+    lowest = 0.0 if end == steps else float(sigmas[end - 1]) if end else math.inf
+    return lowest, highest

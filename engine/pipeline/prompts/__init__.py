@@ -1,0 +1,1 @@
+"""Prompts to what the denoiser attends to."""

@@ -1,0 +1,1 @@
+"""Pictures to latents and back, whole or in tiles."""

@@ -1,0 +1,83 @@
+"""Decides in which element type a component's weights are bound, and converts those that differ.
+
+A weight already stored in the chosen type is bound by reference: neither copied nor rewritten.
+Measured on OpenVINO with SD 1.5's UNet in bfloat16 (private memory): a float32 file by reference
+2.3 GB; a float16 file cast inside the graph 5.5 GB, converted to bfloat16 in memory 3.8 GB, from a
+mapped bfloat16 working copy 2.1 GB.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+
+import numpy as np
+
+from backends.base import Array, ComputedArray, DType, OperatorSet, Precision, WeightRef
+from engine.weights.sources import (
+    DerivedWeight,
+    StoredWeight,
+    WeightSource,
+    is_stored_as,
+    numbers,
+    numbers_as,
+)
+
+Report = Callable[[int, int], None]
+
+
+def element_type(
+    weights: Iterable[StoredWeight], operators: OperatorSet, precision: Precision
+) -> DType:
+    """The element type to bind `weights` in, for a network computed in `precision`.
+
+    The files' own type where the compiler takes it and computes no more precisely than it; else
+    the precision's type; float32 where the compiler takes nothing else. A strongly typed compiler
+    wants the precision's type. Of several types in a file it is that of the most bytes.
+    """
+    if operators.strongly_typed:
+        return precision.dtype
+    stored = Counter[DType]()
+    for ref in weights:
+        stored[ref.dtype] += ref.nbytes
+    common = stored.most_common(1)[0][0] if stored else DType.F32
+    for candidate in (common, precision.dtype):
+        loses = candidate.itemsize < precision.dtype.itemsize
+        if candidate in operators.elements and not loses:
+            return candidate
+    return DType.F32
+
+
+def bind(
+    weights: Mapping[str, WeightSource], element: DType, report: Report | None = None
+) -> dict[str, WeightRef]:
+    """Every weight in `element` type: by reference where it is stored so, else converted.
+
+    `report(done, total)` counts converted bytes and may raise to stop.
+    """
+    bound: dict[str, WeightRef] = {
+        name: source for name, source in weights.items() if is_stored_as(source, element)
+    }
+    pending = {name: source for name, source in weights.items() if name not in bound}
+    total, done = sum(source.elements for source in pending.values()) * element.itemsize, 0
+    # NumPy releases the interpreter lock while it converts.
+    with ThreadPoolExecutor() as pool:
+        converted = pool.map(converted_weight, pending.values(), repeat(element))
+        try:
+            for name, array in zip(pending, converted, strict=True):
+                bound[name] = ComputedArray(array, element)
+                done += array.nbytes
+                if report:
+                    report(done, total)
+        finally:
+            pool.shutdown(cancel_futures=True)  # stopped midway, it would convert to the end first
+    return bound
+
+
+def converted_weight(source: WeightSource, element: DType) -> Array:
+    """One weight read, derived if need be, and converted, rounding to nearest."""
+    if not isinstance(source, DerivedWeight):
+        return numbers_as(source, element)
+    derived = np.empty(source.shape, element.numpy)
+    source.derive([numbers(part) for part in source.sources], derived)
+    return derived

@@ -1,0 +1,306 @@
+"""Working copies: a component's weights, converted once and kept in the cache as a mapped file.
+
+A runtime that must convert weights keeps the converted arrays for as long as it lives, in private
+memory. Mapped from a file they are page cache instead, and the next start converts nothing. The
+copies are safetensors files, named by content, written beside and renamed into place; the least
+recently used go first when the cache outgrows its cap. A copy that is damaged makes no picture: it
+is checked beside the work (`engine.weights.copy_checks`), and the answer is waited for in time.
+"""
+
+import contextlib
+import logging
+import shutil
+from collections.abc import Collection, Generator, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
+from pathlib import Path
+from threading import Event, Lock
+
+from backends.base import Array, Cancellation, DType, FileSlice, WeightRef
+from engine.api.messages import ArtifactInfo
+from engine.api.remedies import RaiseMemoryLimit
+from engine.api.values import ArtifactKind, ErrorCode
+from engine.cache_folder import CacheFolder
+from engine.checkpoints.known_files import KnownFiles
+from engine.checkpoints.safetensors import read_index
+from engine.errors import Cancelled, EngineError
+from engine.file_lock import FileLock
+from engine.weights.binding import Report, converted_weight
+from engine.weights.copy_checks import CopyChecks
+from engine.weights.copy_file import (
+    CHECKPOINT,
+    NETWORK,
+    converted_bytes,
+    copy_header,
+    has_sums,
+    write_copy,
+)
+from engine.weights.sources import WeightSource, mapped
+
+CAP_BYTES = 24 << 30
+# What a copy leaves free on the disk that is only made to save time.
+SPARE_BYTES = 20 << 30
+_SUFFIX = ".safetensors"
+_log = logging.getLogger(__name__)
+
+
+class WorkingCopies:
+    """The folder of working copies. May be used from any thread."""
+
+    def __init__(
+        self,
+        folder: Path,
+        cap_bytes: int = CAP_BYTES,
+        spare_bytes: int = SPARE_BYTES,
+        known: KnownFiles | None = None,
+    ) -> None:
+        """`known` remembers longer than this process which copies were checked."""
+        self.folder = folder
+        self._checks = CopyChecks(known)
+        # The keys of those that were found damaged, and not made again since.
+        self._damaged: set[str] = set()
+        self._spare_bytes = spare_bytes
+        self._cache = CacheFolder(folder, cap_bytes, _SUFFIX)
+        self._lock = Lock()
+        # Of the copies that `holding` protects, by key, and how many such blocks there are.
+        self._held: dict[str, FileLock] = {}
+        self._holding = 0
+        # Writes the copies that are made beside jobs, one after another.
+        self._writer: ThreadPoolExecutor | None = None
+        self._unwanted = Event()
+
+    @contextlib.contextmanager
+    def holding(self) -> Generator[None]:
+        """Within the block nobody removes the copies that are found or made there."""
+        with self._lock:
+            self._holding += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holding -= 1
+                if not self._holding:
+                    for lock in self._held.values():
+                        lock.release()
+                    self._held.clear()
+                    self._checks.abandon()
+
+    def find(
+        self, key: str, weights: Mapping[str, WeightSource | WeightRef]
+    ) -> dict[str, FileSlice] | None:
+        """The copy kept under `key`, if it has its length and holds all of `weights`.
+
+        Unless that was done, it is read beside from now on to see whether it is damaged: whoever
+        keeps what is made with it calls `require_sound` before.
+        """
+        self._hold(key)
+        found = self._look(key, weights)
+        if found is not None:
+            self._checks.begin(self._cache.path(key))
+        return found
+
+    def find_sound(
+        self, key: str, weights: Mapping[str, WeightSource | WeightRef], cancel: Cancellation
+    ) -> dict[str, FileSlice] | None:
+        """As `find`, once it was seen that the copy is as it was written. Raises Cancelled."""
+        found = self.find(key, weights)
+        if found and self._drop(self._checks.damaged([self._cache.path(key)], cancel)):
+            return None
+        return found
+
+    def require_sound(self, cancel: Cancellation) -> None:
+        """Wait until all copies that were found are checked.
+
+        Raises EngineError(WORKING_COPY_DAMAGED) where one is damaged, which is not found any more;
+        Cancelled.
+        """
+        names = self._drop(self._checks.damaged(None, cancel))
+        if names:
+            raise EngineError(
+                ErrorCode.WORKING_COPY_DAMAGED,
+                "A copy of the weights in the cache was damaged; what was made with it was not "
+                "kept, and was made again without it.",
+                "If this comes back, the disk or the memory of this computer may be failing.",
+                ", ".join(names),
+            )
+
+    def has(self, key: str) -> bool:
+        """Whether there is a copy that `find` would look at."""
+        return self._look(key, {}) is not None
+
+    def _look(
+        self, key: str, weights: Mapping[str, WeightSource | WeightRef]
+    ) -> dict[str, FileSlice] | None:
+        if key in self._damaged:
+            return None
+        try:
+            index = read_index(self._cache.path(key))
+        except EngineError:
+            return None
+        if not has_sums(index):
+            return None
+        found = {name: index.tensors[name] for name in weights if name in index.tensors}
+        if any(name not in found or found[name].shape != weights[name].shape for name in weights):
+            return None
+        return found
+
+    def make(
+        self,
+        key: str,
+        weights: Mapping[str, WeightSource],
+        element: DType,
+        report: Report,
+        made_of: tuple[str, str] = ("", ""),
+    ) -> dict[str, FileSlice]:
+        """Write the copy and return its slices. Raises EngineError(DISK_FULL).
+
+        `made_of` names the network and the checkpoint, for the list.
+        """
+        path, header = self._cache.path(key), copy_header(weights, element, made_of)
+        size = len(header) + sum(converted_bytes(ref, element) for ref in weights.values())
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._cache.make_room(size)
+            self._write(key, header, _converted(weights, element, report))
+        except OSError as error:
+            raise EngineError(
+                ErrorCode.DISK_FULL,
+                f"The working copy of the weights ({size / 1e9:.1f} GB) cannot be written to "
+                f"{self.folder}: {error.strerror}.",
+                "Free some disk space.",
+                remedies=(RaiseMemoryLimit(),),
+            ) from error
+        self._hold(key)
+        index = read_index(path)
+        return {name: index.tensors[name] for name in weights}
+
+    def make_beside(
+        self,
+        key: str,
+        weights: Mapping[str, WeightRef],
+        element: DType,
+        made_of: tuple[str, str] = ("", ""),
+    ) -> None:
+        """Write a copy on another thread, of weights that are bound in `element` type already.
+
+        They are held until it is written, or `abandon` is called. Where less than `spare_bytes` of
+        the disk would stay free, or it cannot be written, there is none: it only saves time.
+        """
+        with self._lock:
+            if self._writer is None:
+                self._writer = ThreadPoolExecutor(1, "working copies")
+            self._writer.submit(
+                self._make_beside, key, dict(weights), element, made_of, self._unwanted
+            )
+
+    def abandon(self) -> None:
+        """Let go of the weights of copies that are not written yet, and wait until that is so."""
+        with self._lock:
+            writer, self._writer = self._writer, None
+            self._unwanted.set()
+            self._unwanted = Event()
+        if writer is not None:
+            writer.shutdown(cancel_futures=True)
+
+    def listed(self) -> tuple[ArtifactInfo, ...]:
+        """Every copy, by name."""
+        return tuple(
+            ArtifactInfo(
+                name=entry.name,
+                kind=ArtifactKind.CONVERTED_WEIGHTS,
+                bytes=entry.bytes,
+                last_used=entry.last_used,
+                network=metadata.get(NETWORK, ""),
+                checkpoint=metadata.get(CHECKPOINT, ""),
+            )
+            for entry in self._cache.entries()
+            for metadata in [_metadata(entry.path)]
+        )
+
+    def remove(self, names: Collection[str] = ()) -> None:
+        """Delete the copies of these names, or all if there are none, but for those in use."""
+        self._cache.remove(names)
+
+    def _make_beside(
+        self,
+        key: str,
+        weights: dict[str, WeightRef],
+        element: DType,
+        made_of: tuple[str, str],
+        unwanted: Event,
+    ) -> None:
+        def arrays() -> Iterator[Array]:
+            for ref in weights.values():
+                if unwanted.is_set():
+                    raise Cancelled
+                yield mapped(ref) if isinstance(ref, FileSlice) else ref.array
+
+        header = copy_header(weights, element, made_of)
+        size = len(header) + sum(ref.nbytes for ref in weights.values())
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            room = shutil.disk_usage(self.folder).free - size
+            # Another job may have written it since this one began.
+            if room >= self._spare_bytes and self._look(key, weights) is None:
+                self._cache.make_room(size)
+                self._write(key, header, arrays())
+        except Cancelled:
+            pass
+        except OSError as error:
+            _log.warning("the working copy %s is not written: %s", key, error)
+
+    def _write(self, key: str, header: bytes, arrays: Iterator[Array]) -> None:
+        path = self._cache.path(key)
+        write_copy(path, header, arrays)
+        self._checks.note_written(path)
+        with self._lock:
+            self._damaged.discard(key)
+            # Of the file that had the name before.
+            stale = self._held.pop(key, None)
+        if stale is not None:
+            stale.release()
+
+    def _hold(self, key: str) -> None:
+        with self._lock:
+            if key in self._held:
+                return
+            checked = self._checks.before_touch(self._cache.path(key))
+            lock = self._cache.hold(key)
+            self._checks.touched(checked)
+            if lock and self._holding:
+                self._held[key] = lock
+            elif lock:
+                lock.release()
+
+    def _drop(self, paths: Collection[Path]) -> list[str]:
+        """Delete damaged copies as far as nobody else holds them, and find them no more."""
+        names = [path.name.removesuffix(_SUFFIX) for path in paths]
+        with self._lock:
+            self._damaged.update(names)
+            locks = [self._held.pop(name) for name in names if name in self._held]
+        for lock in locks:
+            lock.release()
+        if names:
+            self._cache.remove(names)
+        return names
+
+
+def _metadata(path: Path) -> Mapping[str, str]:
+    try:
+        return read_index(path).metadata
+    except EngineError:  # damaged; it is listed all the same
+        return {}
+
+
+def _converted(
+    weights: Mapping[str, WeightSource], element: DType, report: Report
+) -> Iterator[Array]:
+    """The weights in `element` type, in order, a few ahead of the writer."""
+    sources = list(weights.values())
+    total, done = sum(converted_bytes(source, element) for source in sources), 0
+    with ThreadPoolExecutor() as pool:
+        for start in range(0, len(sources), 8):
+            batch = sources[start : start + 8]
+            yield from pool.map(converted_weight, batch, repeat(element))
+            done += sum(converted_bytes(source, element) for source in batch)
+            report(done, total)

@@ -1,0 +1,65 @@
+"""The processor is compared with NumPy."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+
+from backends.base import (
+    Array,
+    Artifact,
+    BackendError,
+    Cancellation,
+    Device,
+    Graph,
+    Progress,
+    Session,
+)
+from backends.cpu import CpuBackend
+from backends.null import NullBackend, Script
+from engine.devices.cpu_self_test import difference_from_numpy
+
+
+def test_the_processor_agrees_with_numpy() -> None:
+    backend = CpuBackend()
+    assert difference_from_numpy(backend, backend.probe()[0]) < 1e-5
+
+
+class SlightlyWrong(CpuBackend):
+    """A processor whose sums are off by two in a hundred."""
+
+    def load(
+        self,
+        graph: Graph,
+        artifact: Artifact | None,
+        device: Device,
+        progress: Progress,
+        cancel: Cancellation,
+    ) -> Session:
+        return _Scaled(super().load(graph, artifact, device, progress, cancel))
+
+
+class _Scaled:
+    def __init__(self, session: Session) -> None:
+        self.inputs, self.outputs = session.inputs, session.outputs
+        self._session = session
+        self.pin, self.cancel, self.close = session.pin, session.cancel, session.close
+
+    def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: array * 1.02 for name, array in self._session.run(feeds).items()}
+
+
+def test_a_small_error_is_an_error() -> None:
+    backend = SlightlyWrong()
+    assert difference_from_numpy(backend, backend.probe()[0]) == pytest.approx(0.02, rel=1e-3)
+
+
+def test_what_is_not_a_number_is_no_agreement() -> None:
+    backend = NullBackend({"sums": Script(offset=np.nan)})
+    assert not difference_from_numpy(backend, backend.probe()[0]) < 1
+
+
+def test_a_failure_is_told() -> None:
+    backend = NullBackend({"sums": Script(run_error=BackendError("too old"))})
+    with pytest.raises(BackendError, match="too old"):
+        difference_from_numpy(backend, backend.probe()[0])
