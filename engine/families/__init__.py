@@ -1,15 +1,14 @@
-"""What a checkpoint is: its family, its parts, their sizes, and where each weight lies.
+"""Checkpoints: their families, their parts, the sizes of these, and where each weight lies.
 
-`identify` is the way in. A family is one module (`sd1`): its constants, what recognises it, and how
-its parts fit. What families share is beside them: `naming` (keys to canonical names), `sizes`
-(shapes to configurations), `scaling` (fp8 weights and their scales), `fitting` (whether parts of
-several files fit), `folder_parts` (the same from a diffusers folder), `training`
-(prediction type), `recognition` (naming files that are something else, by the rows in
-`other_checkpoints` and `other_parts`), `base` (the vocabulary).
+`identify` is the way in. A family is a folder (`sd1`): its constants, what recognises it, and how
+its parts fit. What several families share is in `shared`, in rooms named for what they hold:
+`shared.stable_diffusion` (names, sizes, training, fit of Stable Diffusion's parts), `shared.keys`,
+`shared.clip`, `shared.unet`, `shared.kl_vae`. `recognition` names files that are something else, by
+the rows in `other_checkpoints` and `other_parts`; `base` has the vocabulary.
 
 Imported by the pipeline and what is above it; imports `engine.checkpoints` and `engine.graphs`. To
-add a family: write `<family>.py` ending in a `Family`, add it to `identify.FAMILIES`, and drop its
-row from `other_checkpoints`. Families do not import each other.
+add a family: write `<family>/__init__.py` ending in a `Family`, add it to `identify.FAMILIES`, and
+drop its row from `other_checkpoints`. Families do not import each other.
 """
 
 from engine.families.base import (

@@ -12,9 +12,9 @@ from engine.api.request import NO_OVERRIDE, CheckpointOverride
 from engine.api.values import ConventionName, PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import FileState, TensorIndex
-from engine.families.edm import EdmLevels, LatentStatistics
 from engine.families.hints import NO_HINTS, CheckpointHints, PreviewFactors
-from engine.families.latent_spaces import LatentSpace
+from engine.families.shared.stable_diffusion.edm import EdmLevels, LatentStatistics
+from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.families.sidecars import Card
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig

@@ -14,8 +14,8 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.identify import FAMILIES, identify
-from engine.families.naming import sort_keys
 from engine.families.recognition import listing, recognise
+from engine.families.shared.stable_diffusion.naming import sort_keys
 from engine.untrusted_json import JsonError, decode_json
 
 _NO_DIGEST = "none"
@@ -148,6 +148,6 @@ def _summary(checkpoint: IdentifiedCheckpoint) -> Summary:
 def _rules() -> str:
     """Tells these rules from those of another version, which may name a file otherwise."""
     digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.glob("*.py")):
+    for source in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:12]

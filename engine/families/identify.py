@@ -29,19 +29,19 @@ from engine.checkpoints.index import TensorIndex
 from engine.errors import EngineError
 from engine.families import sd1, sd2, sdxl, sdxl_refiner
 from engine.families.base import Component, Family, IdentifiedCheckpoint, Parts
-from engine.families.distillation import with_hints
-from engine.families.fitting import require_same_factor
 from engine.families.hints import NO_HINTS, read_hints
 from engine.families.kind import Kind
 from engine.families.merging import as_said, with_part
-from engine.families.pipelines import draws_after_text
 from engine.families.recognition import listing, recognise
-from engine.families.tiny_vaes import (
+from engine.families.shared.kl_vae.tiny_vaes import (
     is_tiny_vae,
     is_tiny_vae_folder,
     named_space,
     tiny_vae_parts,
 )
+from engine.families.shared.stable_diffusion.distillation import with_hints
+from engine.families.shared.stable_diffusion.fitting import require_same_factor
+from engine.families.shared.stable_diffusion.pipelines import draws_after_text
 from engine.file_paths import is_folder
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig

@@ -11,7 +11,7 @@ from backends.base import FileSlice
 from engine.families.kind import Kind
 from engine.families.other_checkpoints import CHECKPOINTS, UNETS
 from engine.families.other_parts import ADAPTERS, PARTS
-from engine.families.unet_signs import unet_signs
+from engine.families.shared.unet.unet_signs import unet_signs
 
 # The first that a listing matches is what it is.
 KINDS: tuple[Kind, ...] = (*UNETS, *ADAPTERS, *CHECKPOINTS, *PARTS)

@@ -23,8 +23,8 @@ from engine.compile.shapes import offered
 from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError
 from engine.families.base import Component, IdentifiedCheckpoint, LatentFormat, Parts
-from engine.families.latent_spaces import SD, SDXL
-from engine.families.tiny_vaes import find_tiny_decoder
+from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder
+from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder
 from engine.jobs.reporting import JobReporter
 from engine.memory.plan import WeightPlacement

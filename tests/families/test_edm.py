@@ -12,9 +12,9 @@ from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families import identify
-from engine.families.edm import EdmLevels, LatentStatistics
 from engine.families.identify import supply
-from engine.families.latent_spaces import PLAYGROUND
+from engine.families.shared.stable_diffusion.edm import EdmLevels, LatentStatistics
+from engine.families.shared.stable_diffusion.latent_spaces import PLAYGROUND
 from tests.checkpoints.files import write_sparse
 from tests.families import folders, listings
 

@@ -13,8 +13,8 @@ from engine.errors import EngineError
 from engine.families import Component, identify
 from engine.families.base import Parts
 from engine.families.identify import supply
-from engine.families.latent_spaces import SD, SDXL
-from engine.families.tiny_vaes import find_tiny_decoder, named_space, tiny_vae_parts
+from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder, named_space, tiny_vae_parts
+from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
 from tests.checkpoints.arrays import write_arrays
 from tests.families.tiny_vaes import (
     CONFIG,

@@ -15,7 +15,7 @@ from engine.cancel import CancelToken
 from engine.families.base import LatentFormat
 from engine.families.hints import FILE_NAME, PreviewFactors
 from engine.families.identify import identify, supply
-from engine.families.latent_spaces import SD
+from engine.families.shared.stable_diffusion.latent_spaces import SD
 from engine.jobs.preview import INTERVAL_S, PreviewPace, preview_pixels
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner

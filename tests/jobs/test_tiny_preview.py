@@ -15,7 +15,7 @@ from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.errors import EngineError
 from engine.families.base import LatentFormat
-from engine.families.latent_spaces import SD
+from engine.families.shared.stable_diffusion.latent_spaces import SD
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver

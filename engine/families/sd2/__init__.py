@@ -6,12 +6,12 @@ The UNet's heads are 64 wide. Whether it predicts noise (2.0 and 2.1 base) or v 
 import numpy as np
 
 from engine.api.values import PredictionType
-from engine.families import latent_spaces
 from engine.families.base import Component, ComponentSource, TextUse
-from engine.families.latent_diffusion import LatentDiffusion
-from engine.families.sizes import ClipTextFacts, UNetFacts
-from engine.families.training import Training
-from engine.families.unet_signs import has_linear_unet
+from engine.families.shared.stable_diffusion import latent_spaces
+from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
+from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
+from engine.families.shared.stable_diffusion.training import Training
+from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 from engine.graphs.unet import UNetConfig
 from engine.weights.sources import numbers

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families.numbering import Numbering, damaged
+from engine.families.shared.keys.numbering import Numbering, damaged
 from engine.graphs.clip_text import Activation, ClipTextConfig, Projection
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig

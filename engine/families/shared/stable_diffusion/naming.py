@@ -15,9 +15,9 @@ from backends.base import DType, FileSlice
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component
-from engine.families.numbering import Numbering, damaged
-from engine.families.open_clip import hugging_face_names, is_open_clip
-from engine.families.scaling import with_scales
+from engine.families.shared.clip.open_clip import hugging_face_names, is_open_clip
+from engine.families.shared.keys.numbering import Numbering, damaged
+from engine.families.shared.keys.scaling import with_scales
 from engine.weights.sources import StoredWeight
 
 Rename = Callable[[str], str]

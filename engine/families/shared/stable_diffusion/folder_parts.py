@@ -20,8 +20,8 @@ from engine.checkpoints.diffusers_configs import (
 from engine.checkpoints.diffusers_folder import FolderPart
 from engine.errors import EngineError
 from engine.families.base import Component, ComponentSource
-from engine.families.naming import canonical_weights
-from engine.families.sizes import (
+from engine.families.shared.stable_diffusion.naming import canonical_weights
+from engine.families.shared.stable_diffusion.sizes import (
     ClipTextFacts,
     UNetFacts,
     check_claims,

@@ -16,10 +16,10 @@ from engine.checkpoints.diffusers_configs import PipelineFile, read_config
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
-from engine.families import latent_spaces
 from engine.families.base import Component, ComponentSource, Parts
-from engine.families.latent_spaces import LatentSpace
-from engine.families.numbering import damaged
+from engine.families.shared.keys.numbering import damaged
+from engine.families.shared.stable_diffusion import latent_spaces
+from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.folders import SAFETENSORS_SUFFIXES, weights_below
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.weights.sources import StoredWeight

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.families.numbering import damaged
+from engine.families.shared.keys.numbering import damaged
 from engine.weights.sources import StoredWeight
 
 _TOPS = {

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.families.base import LatentFormat, Parts
-from engine.families.edm import LatentStatistics
-from engine.families.latent_spaces import LatentSpace
+from engine.families.shared.stable_diffusion.edm import LatentStatistics
+from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 
 LATENT_CHANNELS = 4
 # madebyollin's, whose activations were made small enough; shapes are those of the usual one.

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from engine.families.edm import LatentStatistics
 from engine.families.hints import PreviewFactors
+from engine.families.shared.stable_diffusion.edm import LatentStatistics
 
 
 @dataclass(frozen=True, slots=True)

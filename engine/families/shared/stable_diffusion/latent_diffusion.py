@@ -23,23 +23,34 @@ from engine.families.base import (
     Parts,
     TextUse,
 )
-from engine.families.edm import statistics_of_file, usual_levels
-from engine.families.fitting import DOWNSCALE, misfit, require_fitting_text
-from engine.families.folder_parts import FolderSource, clip_text_source, unet_source, vae_source
-from engine.families.latent_spaces import LatentSpace
-from engine.families.naming import CanonicalWeights, canonical_weights, sort_keys
-from engine.families.pipelines import draws_after_text, is_for_sdxl
-from engine.families.sidecars import cards_of
-from engine.families.sizes import (
+from engine.families.shared.stable_diffusion.edm import statistics_of_file, usual_levels
+from engine.families.shared.stable_diffusion.fitting import DOWNSCALE, misfit, require_fitting_text
+from engine.families.shared.stable_diffusion.folder_parts import (
+    FolderSource,
+    clip_text_source,
+    unet_source,
+    vae_source,
+)
+from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
+from engine.families.shared.stable_diffusion.naming import (
+    CanonicalWeights,
+    canonical_weights,
+    sort_keys,
+)
+from engine.families.shared.stable_diffusion.pipelines import draws_after_text, is_for_sdxl
+from engine.families.shared.stable_diffusion.sizes import (
     ClipTextFacts,
     UNetFacts,
     clip_text_config,
     unet_config,
     vae_config,
 )
-from engine.families.training import Training, training_of_file, training_of_folder
-from engine.families.unet_signs import what_rules_out
-from engine.families.vae_facts import (
+from engine.families.shared.stable_diffusion.training import (
+    Training,
+    training_of_file,
+    training_of_folder,
+)
+from engine.families.shared.stable_diffusion.vae_facts import (
     LATENT_CHANNELS,
     configuration_that_fits_f16,
     name_that_fits_f16,
@@ -48,6 +59,8 @@ from engine.families.vae_facts import (
     usual_latents,
     words_of_vae,
 )
+from engine.families.shared.unet.unet_signs import what_rules_out
+from engine.families.sidecars import cards_of
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig

@@ -1,10 +1,10 @@
 """Stable Diffusion 1.x: CLIP ViT-L/14 text encoder, convolutional UNet, KL autoencoder."""
 
-from engine.families import latent_spaces
 from engine.families.base import Component
-from engine.families.latent_diffusion import LatentDiffusion
-from engine.families.sizes import ClipTextFacts, UNetFacts
-from engine.families.unet_signs import unet_signs
+from engine.families.shared.stable_diffusion import latent_spaces
+from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
+from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
+from engine.families.shared.unet.unet_signs import unet_signs
 
 CONTEXT_WIDTH = 768
 

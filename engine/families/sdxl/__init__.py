@@ -4,11 +4,11 @@ The UNet adds bigG's pooled text and six sizes (original, crop, target) to the t
 and KOALA are pruned versions of it; their sizes say which.
 """
 
-from engine.families import latent_spaces
 from engine.families.base import Component
-from engine.families.latent_diffusion import SDXL_TEXT, LatentDiffusion
-from engine.families.sizes import ClipTextFacts, UNetFacts
-from engine.families.unet_signs import has_linear_unet
+from engine.families.shared.stable_diffusion import latent_spaces
+from engine.families.shared.stable_diffusion.latent_diffusion import SDXL_TEXT, LatentDiffusion
+from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
+from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 from engine.graphs.unet import UNetConfig
 

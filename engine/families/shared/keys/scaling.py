@@ -15,7 +15,7 @@ from backends.base import DType, FileSlice
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component
-from engine.families.numbering import damaged
+from engine.families.shared.keys.numbering import damaged
 from engine.weights.sources import ScaledSlice, StoredWeight
 
 _SCALES = (".scale_weight", ".weight_scale")

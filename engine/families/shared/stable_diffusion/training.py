@@ -15,7 +15,7 @@ from engine.checkpoints.diffusers_configs import NoiseConstants, SchedulerFile, 
 from engine.checkpoints.faults import unreadable
 from engine.checkpoints.index import TensorIndex
 from engine.errors import EngineError
-from engine.families.edm import EdmLevels, edm_of_file, edm_of_scheduler
+from engine.families.shared.stable_diffusion.edm import EdmLevels, edm_of_file, edm_of_scheduler
 from engine.families.sidecars import cards_of
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_configs import SchedulerFile
 from engine.checkpoints.index import TensorIndex
-from engine.families.numbering import damaged
+from engine.families.shared.keys.numbering import damaged
 from engine.weights.sources import mapped
 
 _MEAN, _DEVIATION = "edm_mean", "edm_std"

@@ -1,0 +1,1 @@
+"""Keys of tensors: counting numbered blocks, and joining weights with their scales."""

@@ -1,0 +1,1 @@
+"""Autoencoders of latent diffusion, whole and tiny."""

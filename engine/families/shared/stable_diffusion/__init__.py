@@ -1,0 +1,1 @@
+"""Stable Diffusion: reading, naming and joining the parts of its checkpoints."""

@@ -1,0 +1,1 @@
+"""Convolutional UNets that attend to a text."""
