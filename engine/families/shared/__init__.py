@@ -1,0 +1,1 @@
+"""What several families share, in rooms named for what they hold. It imports no family."""
