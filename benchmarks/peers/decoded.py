@@ -12,13 +12,13 @@ import numpy as np
 from backends import registry
 from backends.base import Precision
 from benchmarks.child import Answer
+from engine import result_checks
 from engine.api.request import GenerateRequest
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families import identify
 from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
-from engine.pipeline import checks
 from engine.pipeline.canvas.pictures import read_image
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stages, Stopwatch
@@ -47,7 +47,7 @@ class Decoded:
         latent = self._latent(options.get("picture"), size)
         start = perf_counter()
         with closing(self._stages()) as stages:
-            image = self._vae(stages, size, options["tile"]).decode(latent, checks.numbers)
+            image = self._vae(stages, size, options["tile"]).decode(latent, result_checks.numbers)
         seconds = perf_counter() - start
         if "save" in options:
             np.save(options["save"], image)

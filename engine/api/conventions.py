@@ -1,7 +1,7 @@
 """Where tools differ for the same request, as values: a request names one, a record stores all.
 
 What each value means in arithmetic is where it is used: grammars in `engine.text`, emphasis in
-`engine.pipeline.prompts.conditioning`, noise and schedules in `engine.sampling`.
+`engine.families.shared.clip.conditioning`, noise and schedules in `engine.sampling`.
 """
 
 from collections.abc import Mapping

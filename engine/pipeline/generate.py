@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from backends.base import Array
+from engine import result_checks
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PredictionType
 from engine.families.base import IdentifiedCheckpoint
-from engine.pipeline import checks
+from engine.families.shared.clip.joint_conditioning import JointConditioning
 from engine.pipeline.batch import ReplaceWildcards, request_of_picture
 from engine.pipeline.canvas.canvas import read_canvas
 from engine.pipeline.canvas.encoding import CanvasEncoding
@@ -21,7 +22,6 @@ from engine.pipeline.denoise.denoising import Denoising, EncodedCanvas
 from engine.pipeline.denoise.refinement import BaseRun, Refinement
 from engine.pipeline.forecast import Run
 from engine.pipeline.prompts.encoding import Plans, PromptEncoding, Texts, texts_of
-from engine.pipeline.prompts.joint_conditioning import JointConditioning
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.sampling.types import Latent
@@ -240,5 +240,5 @@ class Generation:
     def _decode(self, latent: Latent) -> Array:
         """Pixels in [-1, 1], float32 [1, 3, height, width]."""
         # A blank page, redrawn a little, may come out blank.
-        blank = self.canvas is not None and checks.is_flat(self.canvas.picture)
-        return self._vae.decode(latent, checks.numbers if blank else checks.picture)
+        blank = self.canvas is not None and result_checks.is_flat(self.canvas.picture)
+        return self._vae.decode(latent, result_checks.numbers if blank else result_checks.picture)

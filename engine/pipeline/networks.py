@@ -25,7 +25,7 @@ _MAX_SIDE = 2048
 _MAX_PICTURES = 8
 _MAX_CONTEXTS = 16
 _MAX_CHUNKS = 4
-# Of prompts: as many are encoded at once as `engine.pipeline.prompts.conditioning` asks for.
+# Of prompts: as many are encoded at once as `engine.families.shared.clip.conditioning` asks for.
 _MAX_ROWS = 64
 
 # A prompt and its negative.

@@ -4,7 +4,7 @@
 convention: `tags` (comments, names of networks), `composition` (`AND`) and `timeline` (`[a:b:8]`,
 `[a|b]`) are AUTOMATIC1111's; `a1111`, `comfy` and `compel` tell which words count more.
 `tokenizers` and `chunks` make ids of it; `counting` and `hints` are for whoever is writing. What
-weights do to embeddings is in `engine.pipeline.prompts.conditioning`.
+weights do to embeddings is in `engine.families.shared.clip.conditioning`.
 """
 
 from engine.text.a1111 import parse_attention

@@ -1,7 +1,7 @@
 """A look at the beginning of each weight, before a network of gigabytes is loaded and run.
 
 Training and merging go wrong by whole tensors: those are NaN from end to end. A NaN by itself is
-found in what the networks give, which is checked (`engine.pipeline.checks`).
+found in what the networks give, which is checked (`engine.result_checks`).
 """
 
 from collections.abc import Mapping

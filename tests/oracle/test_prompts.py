@@ -24,9 +24,9 @@ from compel.prompt_parser import (  # noqa: E402
 from engine.api.conventions import CONVENTIONS, Chunking, LengthMatching  # noqa: E402
 from engine.api.values import ConventionName  # noqa: E402
 from engine.errors import EngineError  # noqa: E402
+from engine.families.shared.clip.conditioning import EncodedTokens, encode  # noqa: E402
+from engine.families.shared.clip.token_plan import plan_prompts  # noqa: E402
 from engine.graphs.clip_text import ClipTextConfig, clip_text  # noqa: E402
-from engine.pipeline.prompts.conditioning import EncodedTokens, encode  # noqa: E402
-from engine.pipeline.prompts.plan import plan_prompts  # noqa: E402
 from engine.text.compel import parse_compel  # noqa: E402
 from engine.text.prompt import WeightedText  # noqa: E402
 from engine.text.tokenizers import load_clip_tokenizer  # noqa: E402

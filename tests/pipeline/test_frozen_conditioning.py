@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from engine.api.conventions import CONVENTIONS, Emphasis, LengthMatching
 from engine.api.values import ConventionName
-from engine.pipeline.prompts.conditioning import Conditioning, EncodedTokens, encode
-from engine.pipeline.prompts.plan import plan_prompts
+from engine.families.shared.clip.conditioning import Conditioning, EncodedTokens, encode
+from engine.families.shared.clip.token_plan import plan_prompts
 from engine.text.tokenizers import load_clip_tokenizer
 from tests.pipeline.lookup import A1111, COMFY, STEPS, look_up
 

@@ -22,6 +22,7 @@ from backends.base import (
     ShapeSupport,
 )
 from backends.null import Compiling, Script
+from engine import result_checks
 from engine.api.record import Retry
 from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.cancel import CancelToken
@@ -29,7 +30,7 @@ from engine.compile.compiler import Network
 from engine.errors import Cancelled, EngineError
 from engine.families import identify
 from engine.memory.residency import Residency
-from engine.pipeline import checks, networks
+from engine.pipeline import networks
 from engine.pipeline.stages import Stages, as_pixels
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import Log, a_request, make_stages, run
@@ -53,7 +54,7 @@ def decode(
     def work(session: Session) -> Array:
         return stages.call(session, {"latent": latent})["image"]
 
-    return stages.run(Phase.DECODE, decoder, work, checks.picture, keep=keep)
+    return stages.run(Phase.DECODE, decoder, work, result_checks.picture, keep=keep)
 
 
 def a_retry(phase: Phase, reason: str) -> Retry:
@@ -88,7 +89,7 @@ def test_a_broken_result_is_done_again_more_safely_and_recorded(
 def test_a_single_colour_is_a_broken_result_too(tmp_path: Path, decoder: Network) -> None:
     white = Script(offset=5.0, precisions=ONLY_BF16)
     stages = make_stages(CountingBackend({"vae_decoder": white}), tmp_path, (BF16, F32))
-    assert not checks.is_flat(decode(stages, decoder))
+    assert not result_checks.is_flat(decode(stages, decoder))
     assert stages.retries == [a_retry(Phase.DECODE, "a single colour")]
 
 

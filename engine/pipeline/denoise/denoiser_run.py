@@ -6,17 +6,18 @@ from itertools import count
 import numpy as np
 
 from backends.base import Array, Session
+from engine import result_checks
 from engine.api.record import ResolvedRequest
 from engine.api.values import Beside, Phase, PredictionType
 from engine.compile.compiler import Network
 from engine.families.base import IdentifiedCheckpoint
-from engine.pipeline import checks, networks
+from engine.families.shared.clip.joint_conditioning import JointConditioning
+from engine.families.shared.clip.token_plan import PromptPlan
+from engine.pipeline import networks
 from engine.pipeline.denoise.denoising import Denoising, EncodedCanvas
 from engine.pipeline.denoise.handover import Leg
 from engine.pipeline.denoise.size_conditioning import added_conditioning
 from engine.pipeline.forecast import Run
-from engine.pipeline.prompts.joint_conditioning import JointConditioning
-from engine.pipeline.prompts.plan import PromptPlan
 from engine.pipeline.stages import Reporter, Stages
 from engine.sampling.denoiser import Predict
 from engine.sampling.prediction_probe import probe_prediction
@@ -96,11 +97,11 @@ class DenoiserRun:
                 x = step.x
                 reporter.progress(*leg.progress(step))
                 reporter.preview(step.index + 1, step.denoised, self._checkpoint.latent)
-                if checks.numbers(x):
+                if result_checks.numbers(x):
                     break  # further steps would only cost time
             return leg.finish(x, beginning.kept)
 
-        return self._stages.run(Phase.DENOISE, network, work, checks.numbers, keep=True)
+        return self._stages.run(Phase.DENOISE, network, work, result_checks.numbers, keep=True)
 
     @property
     def _is_to_be_asked(self) -> bool:

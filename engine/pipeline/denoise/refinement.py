@@ -8,13 +8,13 @@ import msgspec
 from engine.api.record import ResolvedRequest
 from engine.compile.compiler import Network
 from engine.families.base import IdentifiedCheckpoint
+from engine.families.shared.clip.joint_conditioning import JointConditioning
 from engine.pipeline.denoise.denoiser_run import DenoiserRun
 from engine.pipeline.denoise.denoising import Denoising, EncodedCanvas
 from engine.pipeline.denoise.handover import legs
 from engine.pipeline.forecast import Run
 from engine.pipeline.networks import text_layers
 from engine.pipeline.prompts.encoding import Plans, PromptEncoding, Texts, texts_of
-from engine.pipeline.prompts.joint_conditioning import JointConditioning
 from engine.pipeline.stages import Reporter, Stages
 from engine.sampling.types import Latent
 from engine.text.tokenizers import tokenizer_of

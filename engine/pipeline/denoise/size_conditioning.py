@@ -11,9 +11,9 @@ from backends.base import Array
 from engine.api.record import ResolvedRequest
 from engine.api.request import SizeOptions
 from engine.families.base import IdentifiedCheckpoint
+from engine.families.shared.clip.emphasis import Vectors
 from engine.graphs.unet import size_waves
 from engine.pipeline.networks import denoiser_config
-from engine.pipeline.prompts.emphasis import Vectors
 
 _REFINER_SIZES = 5
 

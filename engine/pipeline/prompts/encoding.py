@@ -5,15 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from backends.base import Array, Session
+from engine import result_checks
 from engine.api.conventions import Chunking
 from engine.api.record import ResolvedRequest
 from engine.api.values import Phase
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.pipeline import checks, networks
+from engine.families.shared.clip.conditioning import Conditioning, EncodedTokens, encode
+from engine.families.shared.clip.joint_conditioning import JointConditioning
+from engine.families.shared.clip.token_plan import Ids, PromptPlan, Seen, plan_prompts
+from engine.pipeline import networks
 from engine.pipeline.forecast import Run
-from engine.pipeline.prompts.conditioning import Conditioning, EncodedTokens, encode
-from engine.pipeline.prompts.joint_conditioning import JointConditioning
-from engine.pipeline.prompts.plan import Ids, PromptPlan, Seen, plan_prompts
 from engine.pipeline.stages import Stages
 from engine.sampling.samplers import SAMPLERS
 from engine.text.chunks import first_end, zero_filled
@@ -159,4 +160,4 @@ def _masked(plans: Plans) -> bool:
 
 def _embedding_problem(prompts: dict[Texts, Conditioning]) -> str | None:
     vectors = (vector for prompt in prompts.values() for vector in prompt.all_vectors())
-    return next(filter(None, map(checks.numbers, vectors)), None)
+    return next(filter(None, map(result_checks.numbers, vectors)), None)

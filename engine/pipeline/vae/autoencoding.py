@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from backends.base import Array, Session, TensorSpec
+from engine import result_checks
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, Phase
 from engine.compile.compiler import Network
@@ -17,7 +18,7 @@ from engine.graphs import vae_tiles
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.vae import VaeConfig
 from engine.memory.plan import TILE_CELLS
-from engine.pipeline import checks, networks
+from engine.pipeline import networks
 from engine.pipeline.denoise.denoising import EncodedImage
 from engine.pipeline.forecast import Run
 from engine.pipeline.stages import Reporter, Stages
@@ -202,14 +203,14 @@ class _TiledVae:
 
     def encode(self, image: Array) -> Array:
         """Pixels as an unscaled latent's moments."""
-        features = self._through(self._encoder_shell, image, checks.numbers)
+        features = self._through(self._encoder_shell, image, result_checks.numbers)
         return self._whole(Phase.ENCODE, self._encoder_core, {"features": features})
 
     def _whole(self, phase: Phase, network: Network, feeds: dict[str, Array]) -> Array:
         def work(session: Session) -> Array:
             return self._result(session, feeds)
 
-        return self._stages.run(phase, network, work, checks.numbers)
+        return self._stages.run(phase, network, work, result_checks.numbers)
 
     def _through(self, shell: _Shell, whole: Array, problem: Problem) -> Array:
         """`whole`, [1, channels, height, width], through a shell."""
@@ -240,7 +241,7 @@ class _TiledVae:
                 ]
             )
 
-        measured = self._stages.run(shell.phase, shell.measuring, work, checks.numbers)
+        measured = self._stages.run(shell.phase, shell.measuring, work, result_checks.numbers)
         norms = vae_tiles.shell_norms(self._config, shell.side)
         return dict(shared_norms(norms, self._config.norm_groups, measured))
 
@@ -257,7 +258,7 @@ class _TiledVae:
 
 
 def _problem_of_any(encoded: list[Array]) -> str | None:
-    return next(filter(None, map(checks.numbers, encoded)), None)
+    return next(filter(None, map(result_checks.numbers, encoded)), None)
 
 
 def _shape(inputs: Sequence[TensorSpec], name: str) -> tuple[int, ...]:

@@ -17,9 +17,9 @@ from engine.api.conventions import (
 )
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
-from engine.pipeline.prompts.conditioning import Conditioning, EncodedTokens, encode
-from engine.pipeline.prompts.joint_conditioning import JointConditioning
-from engine.pipeline.prompts.plan import plan_prompts
+from engine.families.shared.clip.conditioning import Conditioning, EncodedTokens, encode
+from engine.families.shared.clip.joint_conditioning import JointConditioning
+from engine.families.shared.clip.token_plan import plan_prompts
 from engine.text.tokenizers import load_clip_tokenizer
 
 TOKENIZER = load_clip_tokenizer()

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine.pipeline.prompts.conditioning import Conditioning
-from engine.pipeline.prompts.emphasis import Vectors
+from engine.families.shared.clip.conditioning import Conditioning
+from engine.families.shared.clip.emphasis import Vectors
 
 
 @dataclass(slots=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from engine.api.conventions import Convention, Emphasis, LengthMatching
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.pipeline.prompts.emphasis import without_words
+from engine.families.shared.clip.emphasis import without_words
 from engine.text.chunks import (
     CHUNK_LENGTH,
     MAX_CHUNKS,

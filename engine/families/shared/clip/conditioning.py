@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine.api.conventions import Emphasis, LengthMatching
-from engine.pipeline.prompts.emphasis import Vectors, emphasised, mixed
-from engine.pipeline.prompts.plan import (
+from engine.families.shared.clip.emphasis import Vectors, emphasised, mixed
+from engine.families.shared.clip.token_plan import (
     Ids,
     PlannedMixture,
     PlannedPhrase,
