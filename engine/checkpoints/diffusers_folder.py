@@ -4,22 +4,18 @@ Names inside the folder's JSON never become paths, except the shards of a split 
 plain names beside their list. Links are followed: the Hugging Face cache is made of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic
 
 import msgspec
 
 from backends.base import FileSlice
 from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_configs import (
-    ClipTextFile,
     ConfigT,
     PipelineFile,
     SchedulerFile,
-    UNetFile,
-    VaeFile,
     read_config,
 )
 from engine.checkpoints.files import read_index
@@ -30,6 +26,9 @@ from engine.errors import EngineError
 ReadIndex = Callable[[Path], TensorIndex]
 
 MAX_SHARDS = 100
+_CONFIG = "config.json"
+# The subfolders that hold a denoiser, as diffusers names them.
+_DENOISERS = ("unet", "transformer")
 # In the order they are preferred: full precision before half.
 _VARIANTS = ("", ".fp32", ".fp16", ".bf16")
 _DIFFUSERS_STEM = "diffusion_pytorch_model"
@@ -37,25 +36,33 @@ _TRANSFORMERS_STEM = "model"
 
 
 @dataclass(frozen=True, slots=True)
-class FolderPart(Generic[ConfigT]):
-    """One component's subfolder."""
+class FolderPart:
+    """A subfolder with a network: its tensors, and its configuration on demand."""
 
-    config: ConfigT
+    path: Path
     index: TensorIndex
+
+    def config(self, kind: type[ConfigT]) -> ConfigT:
+        """Its `config.json` as `kind`. Raises EngineError(CHECKPOINT_CORRUPT)."""
+        return read_config(self.path / _CONFIG, kind)
 
 
 @dataclass(frozen=True, slots=True)
 class DiffusersFolder:
-    """What a folder holds; None where a component is not there."""
+    """A folder's parts by the names of their subfolders, and the class of its pipeline.
+
+    `pipeline` is empty where the folder has no `model_index.json`.
+    """
 
     path: Path
     pipeline: str
-    unet: FolderPart[UNetFile] | None
-    vae: FolderPart[VaeFile] | None
-    text_encoder: FolderPart[ClipTextFile] | None
-    text_encoder_2: FolderPart[ClipTextFile] | None
-    scheduler: SchedulerFile | None
-    tokenizer: Path | None
+    parts: Mapping[str, FolderPart]
+
+    @property
+    def scheduler(self) -> SchedulerFile | None:
+        """The scheduler's configuration; None where there is none."""
+        path = self.path / "scheduler" / "scheduler_config.json"
+        return read_config(path, SchedulerFile) if path.is_file() else None
 
 
 class _ShardList(msgspec.Struct, frozen=True):
@@ -65,12 +72,16 @@ class _ShardList(msgspec.Struct, frozen=True):
 
 
 def is_checkpoint_folder(path: Path) -> bool:
-    """Whether a folder is a diffusers checkpoint, or at least holds a UNet as one would."""
-    return (path / "model_index.json").is_file() or (path / "unet" / "config.json").is_file()
+    """Whether a folder is a diffusers checkpoint, or at least holds a denoiser as one would."""
+    if (path / "model_index.json").is_file():
+        return True
+    return any((path / denoiser / _CONFIG).is_file() for denoiser in _DENOISERS)
 
 
-def read_folder(path: Path, read: ReadIndex = read_index) -> DiffusersFolder:
-    """Everything a diffusers folder says about itself. Raises EngineError."""
+def read_folder(
+    path: Path, subfolders: Collection[str], read: ReadIndex = read_index
+) -> DiffusersFolder:
+    """A diffusers folder with those of the subfolders that hold a network. Raises EngineError."""
     pipeline = path / "model_index.json"
     if not is_checkpoint_folder(path):
         raise EngineError(
@@ -78,34 +89,16 @@ def read_folder(path: Path, read: ReadIndex = read_index) -> DiffusersFolder:
             f"The folder {path.name} is not a diffusers model: it has no model_index.json.",
             "Choose a .safetensors file, or the folder that holds unet, vae and text_encoder.",
         )
-    return DiffusersFolder(
-        path=path,
-        pipeline=read_config(pipeline, PipelineFile).class_name if pipeline.is_file() else "",
-        unet=read_unet(path / "unet", read),
-        vae=read_vae(path / "vae", read),
-        text_encoder=read_text_encoder(path / "text_encoder", read),
-        text_encoder_2=read_text_encoder(path / "text_encoder_2", read),
-        scheduler=read_scheduler(path / "scheduler"),
-        # The refiner has but the second, which differs from the first in how it fills up.
-        tokenizer=find_tokenizer(path / "tokenizer") or find_tokenizer(path / "tokenizer_2"),
-    )
+    class_name = read_config(pipeline, PipelineFile).class_name if pipeline.is_file() else ""
+    found = ((name, read_part(path / name, read)) for name in subfolders)
+    return DiffusersFolder(path, class_name, {name: part for name, part in found if part})
 
 
-def read_unet(folder: Path, read: ReadIndex = read_index) -> FolderPart[UNetFile] | None:
-    """The UNet in `folder`; None where there is no such folder."""
-    return _part(folder, UNetFile, _DIFFUSERS_STEM, read)
-
-
-def read_vae(folder: Path, read: ReadIndex = read_index) -> FolderPart[VaeFile] | None:
-    """The autoencoder in `folder`; None where there is no such folder."""
-    return _part(folder, VaeFile, _DIFFUSERS_STEM, read)
-
-
-def read_text_encoder(
-    folder: Path, read: ReadIndex = read_index
-) -> FolderPart[ClipTextFile] | None:
-    """The text encoder in `folder`; None where there is no such folder."""
-    return _part(folder, ClipTextFile, _TRANSFORMERS_STEM, read)
+def read_part(folder: Path, read: ReadIndex = read_index) -> FolderPart | None:
+    """The network in a subfolder; None where it has no `config.json`. Raises EngineError."""
+    if not (folder / _CONFIG).is_file():
+        return None
+    return FolderPart(folder, _weights(folder, read))
 
 
 def find_tokenizer(folder: Path) -> Path | None:
@@ -114,34 +107,25 @@ def find_tokenizer(folder: Path) -> Path | None:
     return folder if whole or (folder / "tokenizer.json").is_file() else None
 
 
-def read_scheduler(folder: Path) -> SchedulerFile | None:
-    """What the scheduler in `folder` says of the training; None where there is none."""
-    path = folder / "scheduler_config.json"
-    return read_config(path, SchedulerFile) if path.is_file() else None
+def _weights(folder: Path, read: ReadIndex) -> TensorIndex:
+    for stem in (_DIFFUSERS_STEM, _TRANSFORMERS_STEM):
+        for variant in _VARIANTS:
+            whole = folder / f"{stem}{variant}.safetensors"
+            if whole.is_file():
+                return read(whole)
+            shards = folder / f"{stem}.safetensors.index{variant}.json"
+            if shards.is_file():
+                return _sharded(shards, read)
+    raise _without_weights(folder)
 
 
-def _part(
-    folder: Path, kind: type[ConfigT], stem: str, read: ReadIndex
-) -> FolderPart[ConfigT] | None:
-    config = folder / "config.json"
-    if not config.is_file():
-        return None
-    return FolderPart(read_config(config, kind), _weights(folder, stem, read))
-
-
-def _weights(folder: Path, stem: str, read: ReadIndex) -> TensorIndex:
-    for variant in _VARIANTS:
-        whole = folder / f"{stem}{variant}.safetensors"
-        if whole.is_file():
-            return read(whole)
-        shards = folder / f"{stem}.safetensors.index{variant}.json"
-        if shards.is_file():
-            return _sharded(shards, read)
-    other = next(
-        (name for name in (f"{stem}.bin", "pytorch_model.bin") if (folder / name).is_file()), ""
-    )
+def _without_weights(folder: Path) -> EngineError:
+    is_of_diffusers = bool(read_config(folder / _CONFIG, PipelineFile).class_name)
+    stem = _DIFFUSERS_STEM if is_of_diffusers else _TRANSFORMERS_STEM
+    names = (f"{stem}.bin", "pytorch_model.bin")
+    other = next((name for name in names if (folder / name).is_file()), "")
     has = f"only {other}" if other else "no weights"
-    raise EngineError(
+    return EngineError(
         ErrorCode.CHECKPOINT_INCOMPLETE,
         f"{folder.parent.name}/{folder.name} has {has}; {stem}.safetensors is needed.",
         "Download the .safetensors files of this folder.",

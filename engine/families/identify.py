@@ -16,13 +16,9 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.diffusers_folder import (
     DiffusersFolder,
     ReadIndex,
-    find_tokenizer,
     is_checkpoint_folder,
     read_folder,
-    read_scheduler,
-    read_text_encoder,
-    read_unet,
-    read_vae,
+    read_part,
 )
 from engine.checkpoints.files import read_index
 from engine.checkpoints.index import TensorIndex
@@ -41,6 +37,7 @@ from engine.families.shared.kl_vae.tiny_vaes import (
 )
 from engine.families.shared.stable_diffusion.distillation import with_hints
 from engine.families.shared.stable_diffusion.fitting import require_same_factor
+from engine.families.shared.stable_diffusion.latent_diffusion import SUBFOLDERS
 from engine.families.shared.stable_diffusion.pipelines import draws_after_text
 from engine.file_paths import is_folder
 from engine.graphs.clip_text import ClipTextConfig
@@ -63,7 +60,7 @@ def identify(
     path = path.absolute()  # weights stay where they are, wherever the process goes
     wanted = _family_named(override.family) if override.family else None
     if is_folder(path):
-        folder = read_folder(path, read)
+        folder = read_folder(path, SUBFOLDERS, read)
         family = _family_of_folder(folder, wanted)
         parts = as_said(family.read_folder(folder), override)
         checkpoint = family.assemble(path, parts)
@@ -180,22 +177,16 @@ def _family(
 
 
 def _family_of_folder(folder: DiffusersFolder, wanted: Family | None = None) -> Family:
-    parts = {
-        "unet": folder.unet,
-        "text_encoder": folder.text_encoder,
-        "text_encoder_2": folder.text_encoder_2,
-        "vae": folder.vae,
-    }
     tensors = {
         f"{name}.{key}": tensor
-        for name, part in parts.items()
-        if part
+        for name, part in folder.parts.items()
         for key, tensor in part.index.tensors.items()
     }
     draws = draws_after_text(folder.pipeline)
-    if folder.unet is not None and wanted is None and folder.pipeline and not draws:
+    has_denoiser = any(SUBFOLDERS[name] is Component.DENOISER for name in folder.parts)
+    if has_denoiser and wanted is None and folder.pipeline and not draws:
         raise _other_pipeline(folder)
-    if folder.unet is not None:
+    if has_denoiser:
         return _family(tensors, folder.path, wanted, draws=draws)
     family = next((family for family in FAMILIES if family.is_for(folder.pipeline)), None)
     if family is not None and tensors:
@@ -309,35 +300,16 @@ def _may_supply(giver: Family, taker: Family, component: Component) -> bool:
 
 def _read_folder_part(family: Family, component: Component, path: Path, read: ReadIndex) -> Parts:
     """A component of a diffusers folder, or of the subfolder that holds nothing else."""
+    subfolder = next(name for name, one in SUBFOLDERS.items() if one is component)
     if is_checkpoint_folder(path):
-        folder = read_folder(path, read)
+        folder = read_folder(path, SUBFOLDERS, read)
         _family_of_folder(folder)
+        parts = {name: part for name, part in folder.parts.items() if name == subfolder}
     else:
-        folder = DiffusersFolder(
-            path=path,
-            pipeline="",
-            unet=read_unet(path, read) if component is Component.DENOISER else None,
-            vae=read_vae(path, read) if component is Component.VAE else None,
-            text_encoder=(
-                read_text_encoder(path, read) if component is Component.TEXT_ENCODER else None
-            ),
-            text_encoder_2=(
-                read_text_encoder(path, read) if component is Component.TEXT_ENCODER_2 else None
-            ),
-            scheduler=read_scheduler(path.parent / "scheduler"),
-            tokenizer=find_tokenizer(path) or find_tokenizer(path.parent / "tokenizer"),
-        )
-    return family.read_folder(
-        replace(
-            folder,
-            unet=folder.unet if component is Component.DENOISER else None,
-            vae=folder.vae if component is Component.VAE else None,
-            text_encoder=folder.text_encoder if component is Component.TEXT_ENCODER else None,
-            text_encoder_2=(
-                folder.text_encoder_2 if component is Component.TEXT_ENCODER_2 else None
-            ),
-        )
-    )
+        part = read_part(path, read)
+        folder = DiffusersFolder(path.parent, "", {})
+        parts = {subfolder: part} if part else {}
+    return family.read_folder(replace(folder, parts=parts))
 
 
 def _cannot_supply(component: Component, path: Path, why: str) -> EngineError:

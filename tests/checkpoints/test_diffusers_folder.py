@@ -15,7 +15,7 @@ from engine.checkpoints.diffusers_configs import (
     UNetFile,
     unusual,
 )
-from engine.checkpoints.diffusers_folder import read_folder, read_unet
+from engine.checkpoints.diffusers_folder import find_tokenizer, read_folder, read_part
 from engine.errors import EngineError
 from tests.checkpoints.files import write_sparse
 
@@ -33,7 +33,7 @@ def unet(tmp_path: Path) -> Path:
 
 def code_of(folder: Path) -> tuple[ErrorCode, str]:
     with pytest.raises(EngineError) as caught:
-        read_folder(folder)
+        read_folder(folder, ["unet"])
     return caught.value.code, caught.value.message
 
 
@@ -47,10 +47,9 @@ def code_of(folder: Path) -> tuple[ErrorCode, str]:
 def test_full_precision_comes_first(unet: Path, files: list[str], picked: str) -> None:
     for name in files:
         write_sparse(unet / name, {"w": (4,)})
-    part = read_folder(unet.parent).unet
-    assert part is not None
+    part = read_folder(unet.parent, ["unet"]).parts["unet"]
     assert part.index.path.name == picked
-    assert part.config.block_out_channels == (32, 64)
+    assert part.config(UNetFile).block_out_channels == (32, 64)
 
 
 def test_shards_are_one_index(unet: Path) -> None:
@@ -58,7 +57,7 @@ def test_shards_are_one_index(unet: Path) -> None:
     write_sparse(unet / f"{STEM}-00002-of-00002.safetensors", {"b": (2, 2)}, DType.F16)
     names = {"a": f"{STEM}-00001-of-00002.safetensors", "b": f"{STEM}-00002-of-00002.safetensors"}
     (unet / f"{STEM}.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
-    part = read_unet(unet)
+    part = read_part(unet)
     assert part is not None
     assert {name: tensor.path.name for name, tensor in part.index.tensors.items()} == names
 
@@ -111,20 +110,21 @@ def test_a_folder_that_is_no_checkpoint(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_configuration_is_named(unet: Path, content: str) -> None:
+    write_sparse(unet / f"{STEM}.safetensors", {"w": (4,)})
     (unet / "config.json").write_text(content)
-    code, message = code_of(unet.parent)
-    assert code is ErrorCode.CHECKPOINT_CORRUPT
-    assert message.startswith("unet/config.json is damaged: ")
+    with pytest.raises(EngineError) as caught:
+        read_folder(unet.parent, ["unet"]).parts["unet"].config(UNetFile)
+    assert caught.value.code is ErrorCode.CHECKPOINT_CORRUPT
+    assert caught.value.message.startswith("unet/config.json is damaged: ")
 
 
 def test_a_tokenizer_is_two_files(unet: Path) -> None:
-    write_sparse(unet / f"{STEM}.safetensors", {"w": (4,)})
     tokenizer = unet.parent / "tokenizer"
     tokenizer.mkdir()
     (tokenizer / "vocab.json").write_text("{}")
-    assert read_folder(unet.parent).tokenizer is None
+    assert find_tokenizer(tokenizer) is None
     (tokenizer / "merges.txt").write_text("")
-    assert read_folder(unet.parent).tokenizer == tokenizer
+    assert find_tokenizer(tokenizer) == tokenizer
 
 
 def test_unusual_settings_are_listed() -> None:

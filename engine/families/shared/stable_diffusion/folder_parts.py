@@ -40,9 +40,9 @@ class FolderSource:
     ignored: int
 
 
-def unet_source(part: FolderPart[UNetFile]) -> FolderSource:
+def unet_source(part: FolderPart) -> FolderSource:
     """The UNet of a folder."""
-    path, stated = part.index.path, part.config
+    path, stated = part.index.path, part.config(UNetFile)
     file = path.parent / "config.json"
     _refuse(file, unusual(stated, UNetConstants))
     _refuse(file, _unknown_parts(stated))
@@ -69,9 +69,9 @@ def unet_source(part: FolderPart[UNetFile]) -> FolderSource:
     return FolderSource(source, named.ignored)
 
 
-def vae_source(part: FolderPart[VaeFile]) -> FolderSource:
-    """The autoencoder of a folder."""
-    path, stated = part.index.path, part.config
+def vae_source(part: FolderPart, stated: VaeFile) -> FolderSource:
+    """The autoencoder of a folder, with its configuration."""
+    path = part.index.path
     file = path.parent / "config.json"
     _refuse(file, (*unusual(stated, VaeConstants), *_half_normalised(stated)))
     named = canonical_weights(Component.VAE, part.index.tensors, path)
@@ -87,9 +87,9 @@ def vae_source(part: FolderPart[VaeFile]) -> FolderSource:
     return FolderSource(ComponentSource(Component.VAE, config, named.weights), named.ignored)
 
 
-def clip_text_source(part: FolderPart[ClipTextFile], component: Component) -> FolderSource:
+def clip_text_source(part: FolderPart, component: Component) -> FolderSource:
     """A CLIP text encoder of a folder."""
-    path, stated = part.index.path, part.config
+    path, stated = part.index.path, part.config(ClipTextFile)
     file = path.parent / "config.json"
     if stated.hidden_act not in set(Activation):
         _refuse(file, (f"hidden_act = {stated.hidden_act!r}",))

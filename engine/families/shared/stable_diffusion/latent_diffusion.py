@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from engine.api.values import ConventionName, ErrorCode, PredictionType
-from engine.checkpoints.diffusers_folder import DiffusersFolder
+from engine.checkpoints.diffusers_configs import UNetFile, VaeFile
+from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, find_tokenizer
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
 from engine.families.base import (
@@ -67,6 +68,13 @@ from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
 NORM_GROUPS = 32
+# The subfolders of a diffusers folder that are read, and what they hold.
+SUBFOLDERS: Mapping[str, Component] = {
+    "unet": Component.DENOISER,
+    "text_encoder": Component.TEXT_ENCODER,
+    "text_encoder_2": Component.TEXT_ENCODER_2,
+    "vae": Component.VAE,
+}
 COLOURS = 3
 # What SDXL and its refiner want of OpenCLIP bigG, and SDXL of CLIP ViT-L.
 SDXL_TEXT = TextUse(
@@ -176,38 +184,27 @@ class LatentDiffusion:
 
     def read_folder(self, folder: DiffusersFolder) -> Parts:
         """Every component of a diffusers folder."""
-        found: list[FolderSource] = []
-        digests: list[str] = []
-        for component, encoder in (
-            (Component.TEXT_ENCODER, folder.text_encoder),
-            (Component.TEXT_ENCODER_2, folder.text_encoder_2),
-        ):
-            if encoder and component in self.text_encoders:
-                found.append(clip_text_source(encoder, component))
-                digests.append(encoder.index.digest)
-        if folder.unet:
-            found.append(unet_source(folder.unet))
-            digests.append(folder.unet.index.digest)
-        if folder.vae:
-            found.append(vae_source(folder.vae))
-            digests.append(folder.vae.index.digest)
+        parts = {SUBFOLDERS[name]: part for name, part in folder.parts.items()}
+        parts = {one: parts[one] for one in self.components if one in parts}
+        vae = parts[Component.VAE].config(VaeFile) if Component.VAE in parts else None
+        found = [_folder_source(component, part, vae) for component, part in parts.items()]
         sources = {part.source.component: part.source for part in found}
         training = training_of_folder(folder.scheduler, folder.path)
         return Parts(
             sources,
-            combined_digest(*digests),
+            combined_digest(*(part.index.digest for part in parts.values())),
             _evidence(sources),
             ignored_keys=sum(part.ignored for part in found),
             prediction=training.prediction,
             reason=training.evidence,
             zero_terminal_snr=training.zero_terminal_snr,
             levels=training.levels,
-            statistics=statistics_of_folder(folder),
-            sample_size=_sample_size(folder),
-            latent_scale=folder.vae.config.scaling_factor if folder.vae else None,
-            latent_shift=folder.vae.config.shift_factor if folder.vae else None,
-            vae_fits_f16=configuration_that_fits_f16(folder),
-            tokenizer=folder.tokenizer,
+            statistics=statistics_of_folder(vae),
+            sample_size=_sample_size(parts.get(Component.DENOISER)),
+            latent_scale=vae.scaling_factor if vae else None,
+            latent_shift=vae.shift_factor if vae else None,
+            vae_fits_f16=configuration_that_fits_f16(vae),
+            tokenizer=_tokenizer(folder),
         )
 
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
@@ -327,9 +324,33 @@ def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | TinyVaeC
     )
 
 
-def _sample_size(folder: DiffusersFolder) -> int | None:
-    size = folder.unet.config.sample_size if folder.unet else None
+def _folder_source(component: Component, part: FolderPart, vae: VaeFile | None) -> FolderSource:
+    match component:
+        case Component.DENOISER:
+            return unet_source(part)
+        case Component.VAE:
+            return vae_source(part, vae or part.config(VaeFile))
+        case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
+            return clip_text_source(part, component)
+
+
+def _sample_size(unet: FolderPart | None) -> int | None:
+    size = unet.config(UNetFile).sample_size if unet else None
     return next(iter(size), None) if isinstance(size, tuple) else size
+
+
+def _tokenizer(folder: DiffusersFolder) -> Path | None:
+    """The tokenizer beside the weights of a text encoder, or in a subfolder of its own.
+
+    The refiner's folder has the second alone, which differs from the first in its padding.
+    """
+    encoder = folder.parts.get("text_encoder")
+    places = (
+        encoder.path if encoder else None,
+        folder.path / "tokenizer",
+        folder.path / "tokenizer_2",
+    )
+    return next(filter(None, (find_tokenizer(place) for place in places if place)), None)
 
 
 def _evidence(sources: Mapping[Component, ComponentSource]) -> tuple[str, ...]:

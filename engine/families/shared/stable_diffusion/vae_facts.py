@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from engine.checkpoints.diffusers_folder import DiffusersFolder
+from engine.checkpoints.diffusers_configs import VaeFile
 from engine.families.base import LatentFormat, Parts
 from engine.families.shared.stable_diffusion.edm import LatentStatistics
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
@@ -41,11 +41,11 @@ def tiny_latents(
     return LatentFormat(channels, downscale, space.scale, 0.0, space.preview, vaes.name, scaled)
 
 
-def statistics_of_folder(folder: DiffusersFolder) -> LatentStatistics | None:
+def statistics_of_folder(vae: VaeFile | None) -> LatentStatistics | None:
     """How a folder's VAE says that latents are normalised, channel by channel."""
-    mean = folder.vae.config.latents_mean if folder.vae else None
-    deviation = folder.vae.config.latents_std if folder.vae else None
-    return LatentStatistics(mean, deviation) if mean and deviation else None
+    if vae is None or not vae.latents_mean or not vae.latents_std:
+        return None
+    return LatentStatistics(vae.latents_mean, vae.latents_std)
 
 
 def name_that_fits_f16(path: Path) -> str:
@@ -53,9 +53,9 @@ def name_that_fits_f16(path: Path) -> str:
     return "its name says fp16-fix" if _FITS_F16.search(path.name) else ""
 
 
-def configuration_that_fits_f16(folder: DiffusersFolder) -> str:
+def configuration_that_fits_f16(vae: VaeFile | None) -> str:
     """Why a folder's VAE is fit for float16, as far as its `config.json` tells; else empty."""
-    fits = folder.vae is not None and not folder.vae.config.force_upcast
+    fits = vae is not None and not vae.force_upcast
     return "its configuration says force_upcast = false" if fits else ""
 
 
