@@ -2,7 +2,7 @@
 
 `identify` is the way in. A family is a folder (`sd1`): its constants, what recognises it, and how
 its parts fit. What several families share is in `shared`, in rooms named for what they hold:
-`shared.stable_diffusion` (names, sizes, training, fit of Stable Diffusion's parts), `shared.keys`,
+`shared.keys` (names in files to canonical names), `shared.stable_diffusion` (sizes, training, fit),
 `shared.clip`, `shared.unet`, `shared.kl_vae`. `recognition` names files that are something else, by
 the rows in `other_checkpoints` and `other_parts`; `base` has the vocabulary.
 

@@ -15,7 +15,7 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.identify import FAMILIES, identify
 from engine.families.recognition import listing, recognise
-from engine.families.shared.stable_diffusion.naming import sort_keys
+from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT
 from engine.untrusted_json import JsonError, decode_json
 
 _NO_DIGEST = "none"
@@ -122,7 +122,7 @@ def _held_by(index: TensorIndex) -> Holding:
     if family is None:
         return NOTHING
     try:
-        parts = sort_keys(index.tensors, index.path).components
+        parts = KEY_LAYOUT.sort(index.tensors, index.path).components
     except EngineError:
         return NOTHING
     return Holding(family=family.name, parts=_in_order(tuple(parts)))

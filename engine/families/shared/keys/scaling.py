@@ -14,7 +14,6 @@ from pathlib import Path
 from backends.base import DType, FileSlice
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.families.base import Component
 from engine.families.shared.keys.numbering import damaged
 from engine.weights.sources import ScaledSlice, StoredWeight
 
@@ -32,8 +31,8 @@ class ScaledKeys:
     ignored: int
 
 
-def with_scales(component: Component, tensors: Mapping[str, FileSlice], path: Path) -> ScaledKeys:
-    """Join each weight of a component with its scale.
+def with_scales(label: str, tensors: Mapping[str, FileSlice], path: Path) -> ScaledKeys:
+    """Join each weight of a component, whose `label` errors name, with its scale.
 
     Raises EngineError for a scale that is not one number, or of a weight that is not there.
     """
@@ -52,17 +51,16 @@ def with_scales(component: Component, tensors: Mapping[str, FileSlice], path: Pa
         if weight not in tensors or weight in scaled:
             raise damaged(path, f"its {name!r} scales no weight of its own")
         if scale.elements != 1 or scale.dtype not in _NUMBERS:
-            raise _not_one_number(component, weight, path)
+            raise _not_one_number(label, weight, path)
         weights[weight] = ScaledSlice(tensors[weight], scale)
         scaled.add(weight)
         del weights[name]
     return ScaledKeys(weights, ignored + len(scaled))
 
 
-def _not_one_number(component: Component, weight: str, path: Path) -> EngineError:
+def _not_one_number(label: str, weight: str, path: Path) -> EngineError:
     return EngineError(
         ErrorCode.CHECKPOINT_UNREADABLE,
-        f"The {component.label} of {path.name} scales {weight!r} in parts, "
-        "which this version does not read.",
+        f"The {label} of {path.name} scales {weight!r} in parts, which this version does not read.",
         "Get the fp16 version, or fp8 with one scale for each layer.",
     )

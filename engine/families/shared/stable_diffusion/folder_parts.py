@@ -20,7 +20,7 @@ from engine.checkpoints.diffusers_configs import (
 from engine.checkpoints.diffusers_folder import FolderPart
 from engine.errors import EngineError
 from engine.families.base import Component, ComponentSource
-from engine.families.shared.stable_diffusion.naming import canonical_weights
+from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT
 from engine.families.shared.stable_diffusion.sizes import (
     ClipTextFacts,
     UNetFacts,
@@ -46,7 +46,7 @@ def unet_source(part: FolderPart) -> FolderSource:
     file = path.parent / "config.json"
     _refuse(file, unusual(stated, UNetConstants))
     _refuse(file, _unknown_parts(stated))
-    named = canonical_weights(Component.DENOISER, part.index.tensors, path)
+    named = KEY_LAYOUT.canonical(Component.DENOISER, part.index.tensors, path)
     heads = stated.num_attention_heads or stated.attention_head_dim
     facts = UNetFacts(heads, stated.norm_num_groups, stated.norm_eps)
     config = unet_config(named.weights, facts, path)
@@ -74,7 +74,7 @@ def vae_source(part: FolderPart, stated: VaeFile) -> FolderSource:
     path = part.index.path
     file = path.parent / "config.json"
     _refuse(file, (*unusual(stated, VaeConstants), *_half_normalised(stated)))
-    named = canonical_weights(Component.VAE, part.index.tensors, path)
+    named = KEY_LAYOUT.canonical(Component.VAE, part.index.tensors, path)
     config = vae_config(named.weights, stated.norm_num_groups, path)
     check_claims(
         file,
@@ -93,7 +93,7 @@ def clip_text_source(part: FolderPart, component: Component) -> FolderSource:
     file = path.parent / "config.json"
     if stated.hidden_act not in set(Activation):
         _refuse(file, (f"hidden_act = {stated.hidden_act!r}",))
-    named = canonical_weights(component, part.index.tensors, path)
+    named = KEY_LAYOUT.canonical(component, part.index.tensors, path)
     facts = ClipTextFacts(
         stated.num_attention_heads, Activation(stated.hidden_act), stated.layer_norm_eps
     )

@@ -24,6 +24,7 @@ from engine.families.base import (
     Parts,
     TextUse,
 )
+from engine.families.shared.keys.layout import CanonicalWeights
 from engine.families.shared.stable_diffusion.edm import statistics_of_file, usual_levels
 from engine.families.shared.stable_diffusion.fitting import DOWNSCALE, misfit, require_fitting_text
 from engine.families.shared.stable_diffusion.folder_parts import (
@@ -32,12 +33,8 @@ from engine.families.shared.stable_diffusion.folder_parts import (
     unet_source,
     vae_source,
 )
+from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT, LABELS
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
-from engine.families.shared.stable_diffusion.naming import (
-    CanonicalWeights,
-    canonical_weights,
-    sort_keys,
-)
 from engine.families.shared.stable_diffusion.pipelines import draws_after_text, is_for_sdxl
 from engine.families.shared.stable_diffusion.sizes import (
     ClipTextFacts,
@@ -147,12 +144,12 @@ class LatentDiffusion:
         """The wanted components of a single file, in the original layout or diffusers' names."""
         texts = [one for one in self.text_encoders if one in wanted]
         lone = texts[0] if len(texts) == 1 else Component.TEXT_ENCODER
-        keys = sort_keys(index.tensors, index.path, lone)
+        keys = KEY_LAYOUT.sort(index.tensors, index.path, lone)
         sources: dict[Component, ComponentSource] = {}
         ignored = keys.ignored
         for component in self.components:
             if component in wanted and component in keys.components:
-                named = canonical_weights(component, keys.components[component], index.path)
+                named = KEY_LAYOUT.canonical(component, keys.components[component], index.path)
                 config = self._config(component, named, index.path)
                 sources[component] = ComponentSource(component, config, named.weights)
                 ignored += named.ignored
@@ -168,7 +165,7 @@ class LatentDiffusion:
             index.digest,
             (
                 *_evidence(sources),
-                *(f"{one.label} left out: not of {self.title}" for one in foreign),
+                *(f"{LABELS[one]} left out: not of {self.title}" for one in foreign),
             ),
             ignored,
             training.prediction,
