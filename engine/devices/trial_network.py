@@ -1,8 +1,9 @@
-"""What a device computes to earn its verdict: the parts that a picture's time goes into.
+"""The network that devices compute in a trial: the layers that take most of a picture's time.
 
-A UNet that is only its middle, at the width of SD 1.5's first level: a transformer block (320 wide,
-8 heads, a text of 77 x 768) between residual blocks (320 channels, a time embedding of 1280), on a
-latent of 64x64, a batch of two. Emitted, bound and loaded as every network is.
+A UNet that is only its middle block, as wide as SD 1.5's first level: a transformer block (320
+wide, 8 heads, a context of 77 x 768) between residual blocks (320 channels, a time embedding of
+1280), on a latent of 64 x 64 with a batch of two. Emitted, bound and loaded like every other
+network.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,7 +33,7 @@ _DIMENSIONS = {name: DimensionRange(size, size, size) for name, size in _SIZES.i
 
 
 def network(folder: Path) -> Network:
-    """The network, with random weights in a file of the folder; it is written if it is not there.
+    """Return the network; its random weights are written to the folder unless they are there.
 
     The weights keep activations near unit size. Raises OSError.
     """
@@ -52,7 +53,7 @@ def network(folder: Path) -> Network:
 
 
 def feeds() -> Mapping[str, Array]:
-    """The inputs, the same each time."""
+    """Return the network's inputs, equal at each call."""
     random = np.random.default_rng(1)
     return {
         "sample": random.standard_normal((_BATCH, _CHANNELS, _SIDE, _SIDE), np.float32),
@@ -62,7 +63,7 @@ def feeds() -> Mapping[str, Array]:
 
 
 def _arrays(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Array]:
-    """Norms around one, biases small, all else so that each layer keeps its input's size."""
+    """Yield weights that keep activations near unit size: norms around one, small biases."""
     random = np.random.default_rng(0)
     for name, shape in shapes.items():
         array = random.standard_normal(shape, np.float32)
@@ -75,7 +76,7 @@ def _arrays(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Array]:
 
 
 def _shapes() -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Every weight, named as in diffusers; an audit is that the graph takes each once."""
+    """Yield every weight's name, as in diffusers, and its shape; the graph takes each once."""
     attention = "mid_block.attentions.0"
     block = f"{attention}.transformer_blocks.0"
     layers: dict[str, tuple[int, ...]] = {
