@@ -14,7 +14,7 @@ import numpy as np
 
 from backends.base import Array, DimensionRange, DType, FileSlice
 from engine.compile.compiler import Network
-from engine.graphs.unet import UNetBlock, UNetConfig, time_waves, unet
+from engine.graphs.unet import UNetBlock, UNetConfig, timestep_embedding, unet
 
 OUTPUT = "prediction"
 _BATCH, _SIDE, _TOKENS, _TEXT = 2, 64, 77, 768
@@ -57,7 +57,7 @@ def feeds() -> Mapping[str, Array]:
     random = np.random.default_rng(1)
     return {
         "sample": random.standard_normal((_BATCH, _CHANNELS, _SIDE, _SIDE), np.float32),
-        "time_waves": time_waves(_CONFIG, _TIMESTEP),
+        "timestep_embedding": timestep_embedding(_CONFIG, _TIMESTEP),
         "context": random.standard_normal((_BATCH, _TOKENS, _TEXT), np.float32),
     }
 
