@@ -21,7 +21,7 @@ from benchmarks.workload import SDXL_SIZE, Array, sdxl_feeds
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families import identify
-from engine.graphs.unet import size_waves
+from engine.graphs.unet import size_embedding
 from engine.memory.plan import WeightPlacement
 from engine.pipeline.networks import denoiser, told
 from engine.weights.working_copies import WorkingCopies
@@ -77,7 +77,7 @@ class SdxlUnet:
 
 def _inputs() -> dict[str, Array]:
     given = sdxl_feeds()
-    sizes = np.tile(size_waves(given["sizes"].tolist(), _WAVES), (2, 1))
+    sizes = np.tile(size_embedding(given["sizes"].tolist(), _WAVES), (2, 1))
     return {
         "sample": given["sample"],
         "context": given["context"],

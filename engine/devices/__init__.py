@@ -1,1 +1,1 @@
-"""Which device computes: trials in a child process, their verdicts, and the choice."""
+"""Choosing a device: trials in a child process, stored verdicts, an order of preference."""

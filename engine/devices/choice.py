@@ -1,8 +1,8 @@
-"""Which devices there are, which a job may run on, and in what order: as measured.
+"""The machine's devices: which of them a job may run on, in order of measured speed.
 
-A vendor's runtime is not imported into this process before a process of its own has survived it
-(`engine.devices.trials`). Until then "auto" has the backends that are trusted, which come with
-Safelight: the first picture waits for no driver.
+A vendor's runtime is imported into this process only after a child process survived it
+(`engine.devices.trials`). Until then "auto" offers only the trusted backends, which come with
+Safelight, so the first picture never waits for a driver.
 """
 
 from collections.abc import Callable, Generator, Iterator
@@ -24,17 +24,17 @@ from engine.cancel import CancelToken
 from engine.devices import trial_network
 from engine.devices.fingerprint import machine_fingerprint
 from engine.devices.trials import TrialLimits, Trials
-from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore, seen
+from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore, untried
 from engine.errors import EngineError
 
 _AUTO = "auto"
-# Differences below this are no reason to prefer one.
+# A device must be this much faster to be preferred.
 _ALIKE = 1.05
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A device that a job may run on. `choice` says why it is preferred to those after it."""
+    """A device that a job may run on. `choice` says why it comes before the next one."""
 
     backend: Backend
     device: Device
@@ -44,7 +44,7 @@ class Candidate:
 
 
 class Devices:
-    """What is known of this machine's devices; `cache` is the folder it is kept in."""
+    """The devices of this machine; `cache` is the folder that keeps their verdicts."""
 
     def __init__(self, cache: Path, trials: Trials | None = None) -> None:
         self._path = cache / "devices.json"
@@ -58,12 +58,12 @@ class Devices:
     # --- what there is ---
 
     def candidates(self, wanted: str, cancel: Cancellation | None = None) -> list[Candidate]:
-        """The devices a job may run on, the preferred first.
+        """The devices that a job may run on, the preferred first.
 
-        With "auto" those that may be chosen unasked: such as failed no job before such as did, the
-        faster first, those that were not measured last; at the same speed in the registry's order.
-        Else those of the wanted backend. Raises EngineError: BACKEND_UNKNOWN, or
-        BACKEND_UNAVAILABLE with the reasons; Cancelled.
+        With "auto" these are the automatic devices with a good verdict: those on which no job
+        failed come first, then the faster ones, then those never measured; equals keep the
+        registry's order. With a backend's name they are its devices. Raises EngineError:
+        BACKEND_UNKNOWN, or BACKEND_UNAVAILABLE with the reasons; Cancelled.
         """
         found = self._automatic() if wanted == _AUTO else self._named(wanted, cancel)
         refused = [reason for reason in found if isinstance(reason, _Refusal)]
@@ -79,7 +79,7 @@ class Devices:
         return _with_reasons(sorted(usable, key=lambda c: (bool(c.failure), c.milliseconds)))
 
     def listed(self) -> tuple[DeviceInfo, ...]:
-        """Every device of every backend, usable or not; first those that "auto" takes."""
+        """List every device of every backend, usable or not; those that "auto" takes come first."""
         found = [info for reference in BACKENDS for info in self._infos(reference)]
         order = [(c.device.backend, c.device.name) for c in self._preferred()]
 
@@ -90,13 +90,13 @@ class Devices:
         return tuple(sorted(found, key=place))
 
     def choice(self) -> str:
-        """Why "auto" takes the device it takes; empty where it has none."""
+        """Say why "auto" takes the device it takes; empty where it has none."""
         return next((candidate.choice for candidate in self._preferred()), "")
 
     # --- what is found out ---
 
     def has_news(self) -> bool:
-        """Whether "auto" might choose something that was not tried as it is now."""
+        """True if an automatic device was not tried in its present state."""
         return any(self._is_news(reference) for reference in BACKENDS)
 
     def verify(
@@ -106,17 +106,16 @@ class Devices:
         activity: Callable[[], int] = lambda: 0,
         cancel: Cancellation | None = None,
     ) -> Iterator[tuple[BackendReport, int]]:
-        """Yield how each backend did that was not tried yet, and how many are still to come.
+        """Try each backend that needs it; yield its report and how many backends are left.
 
-        Of those that are never chosen unasked only the devices are listed. `again` has all of them,
-        and forgets what failed. `activity` counts the beginnings and ends of
-        jobs: figures taken beside a job are taken anew another time. Raises EngineError
-        (DISK_FULL), Cancelled.
+        Backends that are never automatic are only listed. `again` forgets all verdicts and tries
+        every backend. `activity` counts the starts and ends of jobs: figures measured during a job
+        are marked as disturbed and measured again later. Raises EngineError (DISK_FULL), Cancelled.
         """
         with self._one_at_a_time:
             if again:
                 self._store.forget()
-            # What is trusted first: the others are compared with the processor.
+            # Trusted backends first: the others are compared with the processor.
             wanted = sorted(filter(self._is_news, BACKENDS), key=lambda r: not r.trusted)
             wanted += [r for r in BACKENDS if not r.automatic and self._report(r) is None]
             if not wanted:
@@ -131,7 +130,7 @@ class Devices:
                     yield report, len(wanted) - number
 
     def note_failure(self, device: Device, reason: str) -> None:
-        """Put a device behind the others: a job failed on it that another could do."""
+        """Put a device behind the others: a job failed on it and ran on another."""
         reference = find(device.backend)
         report = reference and self._report(reference)
         known = report and report.find(device.id)
@@ -143,7 +142,7 @@ class Devices:
         self, reference: BackendReference, folder: Path, cancel: Cancellation
     ) -> BackendReport:
         if not reference.automatic:
-            return self._trials.look(reference, self._store.fingerprint, cancel)
+            return self._trials.list_devices(reference, self._store.fingerprint, cancel)
         before = self._store.find(reference.name)
         report = self._trials.run(reference, self._store.fingerprint, folder, cancel)
         failures = {d.id: d.failure for d in before.devices} if before else {}
@@ -163,16 +162,16 @@ class Devices:
         return not report.problem and any(not d.tried or d.disturbed for d in devices)
 
     def _report(self, reference: BackendReference) -> BackendReport | None:
-        """What is known of a backend, or can be had without a risk."""
+        """Return what is known of a backend, or can be asked without risk to this process."""
         report = self._store.find(reference.name)
         if report is None or (report.problem and reference.trusted):
-            return self._look(reference) if reference.trusted else report
+            return self._list_devices(reference) if reference.trusted else report
         return report
 
-    def _look(self, reference: BackendReference) -> BackendReport:
-        """A backend's devices, asked for in this process."""
+    def _list_devices(self, reference: BackendReference) -> BackendReport:
+        """Ask a backend for its devices in this process."""
         backend = reference.create()
-        devices = tuple(seen(backend, device) for device in backend.probe())
+        devices = tuple(untried(backend, device) for device in backend.probe())
         fingerprint = self._store.fingerprint
         return BackendReport(backend=reference.name, fingerprint=fingerprint, devices=devices)
 
@@ -185,7 +184,7 @@ class Devices:
             return []
 
     def _automatic(self) -> "list[Candidate | _Refusal]":
-        """What may be chosen unasked, and why the rest may not."""
+        """Return the automatic devices that may be chosen, and why the others may not."""
         found: list[Candidate | _Refusal] = []
         for reference in BACKENDS:
             if not reference.automatic:
@@ -195,7 +194,7 @@ class Devices:
                 found.append(_Refusal(f"{reference.name}: {_unknown(report)}"))
                 continue
             for device in report.devices:
-                # A trusted one that was killed for memory may do what is smaller.
+                # A trusted backend killed for lack of memory may still manage smaller jobs.
                 unproven = reference.trusted and not device.right_precisions and not device.figures
                 if device.automatic and not device.unusable and (device.works or unproven):
                     found.append(_candidate(reference, device))
@@ -204,7 +203,7 @@ class Devices:
         return found
 
     def _named(self, wanted: str, cancel: Cancellation | None) -> "list[Candidate | _Refusal]":
-        """The devices of one backend, such as are not known to end the process."""
+        """Return one backend's devices, without those that are known to kill the process."""
         reference = find(wanted)
         if reference is None:
             names = ", ".join(reference.name for reference in BACKENDS)
@@ -216,7 +215,7 @@ class Devices:
         report = self._report(reference)
         if report is None:
             looked = (reference, self._store.fingerprint, cancel or CancelToken())
-            report = self._trials.look(*looked)
+            report = self._trials.list_devices(*looked)
             self._store.keep(report)
         if report.problem:
             return [_Refusal(f"{reference.name}: {report.problem}")]
@@ -239,7 +238,7 @@ class Devices:
 
 @dataclass(frozen=True, slots=True)
 class _Refusal:
-    """Why a backend or a device is no candidate, and the packages that would make it one."""
+    """The reason why a backend or a device is no candidate, and the packages that would cure it."""
 
     reason: str
     install: tuple[str, ...] = ()
@@ -250,7 +249,7 @@ def _refusal(reference: BackendReference, device: TriedDevice) -> _Refusal:
 
 
 def _cures(refused: list[_Refusal], wanted: str) -> tuple[Remedy, ...]:
-    """What can be done where no device of the wanted backend is left."""
+    """Return what the user can do where no device of the wanted backend is left."""
     packages = tuple(dict.fromkeys(name for refusal in refused for name in refusal.install))
     install = (InstallPackages(packages=packages),) if packages else ()
     return (*install, CheckDevices() if wanted == _AUTO else UseAnyDevice())
@@ -263,7 +262,7 @@ def _candidate(reference: BackendReference, device: TriedDevice) -> Candidate:
 
 
 def _with_reasons(candidates: list[Candidate]) -> list[Candidate]:
-    """Each with why it comes before the next."""
+    """Give each candidate the reason why it comes before the next."""
     following = [*candidates[1:], None]
     pairs = zip(candidates, following, strict=True)
     return [replace(candidate, choice=_reason(candidate, after)) for candidate, after in pairs]
@@ -316,9 +315,10 @@ def _info(reference: BackendReference, device: TriedDevice, *, checked: bool) ->
 
 @contextmanager
 def _shared_folder() -> Generator[Path]:
-    """A folder with the weights, for the time of some trials.
+    """Make a folder that several trials share, and write the network's weights to it.
 
-    They are written before a child needs them: a full disk is no device's fault.
+    They are written before a child process needs them, so that a full disk is not blamed on a
+    device.
     """
     with ExitStack() as stack:
         try:

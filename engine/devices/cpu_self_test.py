@@ -1,6 +1,7 @@
-"""Whether the processor computes: a small network, compared with the same sums in NumPy.
+"""Self-test of the processor: a small network compared with the same arithmetic in NumPy.
 
-It is what every other device is compared with, so it is the one that has to be right by itself.
+Every other device is compared with the processor, so the processor itself needs an independent
+check.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ _Weights = Mapping[str, Array]
 
 
 def difference_from_numpy(backend: Backend, device: Device) -> float:
-    """How far a device is off in float32, relative to the length of NumPy's result.
+    """Return the relative error of a device's float32 result, measured against NumPy's.
 
     Raises BackendError.
     """
@@ -55,10 +56,10 @@ def _sample() -> tuple[dict[str, Array], Array]:
 
 
 def _graph(backend: Backend, device: Device, weights: _Weights) -> Graph:
-    """What diffusion networks are made of: convolution, norm, attention, a linear layer."""
+    """Build a graph of the usual layers: convolution, norm, attention and a linear layer."""
     # Emitting asks for shapes only; the numbers are bound from memory below.
     listed = {n: FileSlice(Path(n), 0, DType.F32, array.shape) for n, array in weights.items()}
-    g = GraphBuilder("sums", listed, backend.operators(device), DType.F32, Precision.F32)
+    g = GraphBuilder("cpu_self_test", listed, backend.operators(device), DType.F32, Precision.F32)
     image = g.input(_INPUT, DType.F32, ("batch", _CHANNELS, "height", "width"))
     x = g.silu(g.conv(image, "conv", (_CHANNELS, _WIDTH)))
     tokens = g.layer_norm(g.to_tokens(x, _WIDTH), "norm", _WIDTH)
@@ -70,7 +71,7 @@ def _graph(backend: Backend, device: Device, weights: _Weights) -> Graph:
 
 
 def _compute(weights: _Weights, image: Array) -> Array:
-    """The same network in NumPy, for one picture."""
+    """Compute the same network in NumPy, for one picture."""
     padded = np.pad(image[0], ((0, 0), (1, 1), (1, 1)))
     windows = sliding_window_view(padded, (3, 3), (1, 2))
     x = np.einsum("chwij,ocij->hwo", windows, weights["conv.weight"]) + weights["conv.bias"]

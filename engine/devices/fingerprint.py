@@ -1,8 +1,8 @@
-"""What verdicts depend on, told without importing any vendor's runtime.
+"""A fingerprint of everything that verdicts depend on, taken without importing vendors' runtimes.
 
-Versions of what is installed, the adapters with their drivers, the processor, and our own backends
-and graphs. Where any of it changes every verdict is earned anew: a driver's change is rarely its
-own adapter's affair alone, and a trial takes seconds.
+It covers the versions of what is installed, the adapters with their drivers, the processor, and the
+sources of the backends and graphs. When any of these changes, every device is tried again: a
+changed driver rarely affects one adapter alone, and a trial takes seconds.
 """
 
 import platform
@@ -19,7 +19,7 @@ from backends.hardware import Adapter
 from engine import compile as compiling
 from engine import devices, graphs, weights
 
-# How the names of runtimes begin, and of what they compute with.
+# Prefixes of the distributions that count: runtimes, and the libraries they compute with.
 _RUNTIMES = (
     "amd",
     "intel",
@@ -44,7 +44,7 @@ def machine_fingerprint() -> str:
 
 
 def fingerprint_of(runtimes: tuple[str, ...], adapters: tuple[Adapter, ...]) -> str:
-    """The fingerprint of a machine with these; what changes from hour to hour does not count."""
+    """Return the fingerprint of such a machine; what changes from hour to hour is left out."""
     of_adapters = sorted(
         (a.vendor, a.name, str(a.pci), a.address, a.driver, a.driver_version, a.unusable)
         for a in adapters
@@ -56,14 +56,14 @@ def fingerprint_of(runtimes: tuple[str, ...], adapters: tuple[Adapter, ...]) -> 
 
 
 def _source(package: ModuleType) -> list[tuple[str, int, int]]:
-    """Which files a package is made of, as they are now: what a trial runs, and how it judges."""
+    """List a package's files with their sizes and times: the code that runs and judges a trial."""
     files = (path for folder in package.__path__ for path in Path(folder).rglob("*.py"))
     facts = ((path.name, path.stat()) for path in files)
     return sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in facts)
 
 
 def installed_runtimes(path: Iterable[Path]) -> tuple[str, ...]:
-    """The runtimes that Python would find, as "openvino-2026.2.1"; names of folders tell."""
+    """List the installed runtimes as "openvino-2026.2.1", read from the names of folders."""
     found = {
         entry.stem
         for folder in path

@@ -1,4 +1,4 @@
-"""What the child process of a trial says: a line of JSON each, on a pipe nobody else writes to."""
+"""Messages of a trial's child process: one line of JSON each, on a pipe of their own."""
 
 from typing import TypeAlias
 
@@ -9,42 +9,42 @@ from engine.devices.verdicts import TriedDevice
 from engine.untrusted_json import JsonError, decode_json
 
 
-class Saw(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """The backend's devices; nothing has run on them yet."""
+class DevicesFound(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The backend's devices; none of them has run yet."""
 
     devices: tuple[TriedDevice, ...]
 
 
-class Tries(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """What is run from now on; how this process ends is that device's doing."""
+class TrialStarted(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """A device starts to compute. If the process dies from here on, this device is to blame."""
 
     device: str
     precision: str
 
 
-class Did(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """How it went."""
+class TrialFinished(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The result of one device in one precision."""
 
     device: str
     figures: PrecisionFigures
 
 
-class Over(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Everything was said."""
+class AllReported(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """The last message: the child process has reported everything."""
 
 
-Word: TypeAlias = Saw | Tries | Did | Over
+TrialMessage: TypeAlias = DevicesFound | TrialStarted | TrialFinished | AllReported
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder[Word](Word)  # pyright: ignore[reportArgumentType]
+_decoder = msgspec.json.Decoder[TrialMessage](TrialMessage)  # pyright: ignore[reportArgumentType]
 
 
-def encode_word(word: Word) -> bytes:
-    """A word as a line."""
-    return _encoder.encode(word) + b"\n"
+def encode_message(message: TrialMessage) -> bytes:
+    """Encode a message as a line of JSON."""
+    return _encoder.encode(message) + b"\n"
 
 
-def decode_word(line: bytes) -> Word | None:
-    """The word in a line; None where it is none."""
+def decode_message(line: bytes) -> TrialMessage | None:
+    """Decode a line; None where it is not a message."""
     try:
         return decode_json(line, _decoder)
     except JsonError:

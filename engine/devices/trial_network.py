@@ -1,8 +1,9 @@
-"""What a device computes to earn its verdict: the parts that a picture's time goes into.
+"""The network that devices compute in a trial: the layers that take most of a picture's time.
 
-A UNet that is only its middle, at the width of SD 1.5's first level: a transformer block (320 wide,
-8 heads, a text of 77 x 768) between residual blocks (320 channels, a time embedding of 1280), on a
-latent of 64x64, a batch of two. Emitted, bound and loaded as every network is.
+A UNet that is only its middle block, as wide as SD 1.5's first level: a transformer block (320
+wide, 8 heads, a context of 77 x 768) between residual blocks (320 channels, a time embedding of
+1280), on a latent of 64 x 64 with a batch of two. Emitted, bound and loaded like every other
+network.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +14,7 @@ import numpy as np
 
 from backends.base import Array, DimensionRange, DType, FileSlice
 from engine.compile.compiler import Network
-from engine.graphs.unet import UNetBlock, UNetConfig, time_waves, unet
+from engine.graphs.unet import UNetBlock, UNetConfig, timestep_embedding, unet
 
 OUTPUT = "prediction"
 _BATCH, _SIDE, _TOKENS, _TEXT = 2, 64, 77, 768
@@ -32,7 +33,7 @@ _DIMENSIONS = {name: DimensionRange(size, size, size) for name, size in _SIZES.i
 
 
 def network(folder: Path) -> Network:
-    """The network, with random weights in a file of the folder; it is written if it is not there.
+    """Return the network; its random weights are written to the folder unless they are there.
 
     The weights keep activations near unit size. Raises OSError.
     """
@@ -52,17 +53,17 @@ def network(folder: Path) -> Network:
 
 
 def feeds() -> Mapping[str, Array]:
-    """The inputs, the same each time."""
+    """Return the network's inputs, equal at each call."""
     random = np.random.default_rng(1)
     return {
         "sample": random.standard_normal((_BATCH, _CHANNELS, _SIDE, _SIDE), np.float32),
-        "time_waves": time_waves(_CONFIG, _TIMESTEP),
+        "timestep_embedding": timestep_embedding(_CONFIG, _TIMESTEP),
         "context": random.standard_normal((_BATCH, _TOKENS, _TEXT), np.float32),
     }
 
 
 def _arrays(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Array]:
-    """Norms around one, biases small, all else so that each layer keeps its input's size."""
+    """Yield weights that keep activations near unit size: norms around one, small biases."""
     random = np.random.default_rng(0)
     for name, shape in shapes.items():
         array = random.standard_normal(shape, np.float32)
@@ -75,7 +76,7 @@ def _arrays(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Array]:
 
 
 def _shapes() -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Every weight, named as in diffusers; an audit is that the graph takes each once."""
+    """Yield every weight's name, as in diffusers, and its shape; the graph takes each once."""
     attention = "mid_block.attentions.0"
     block = f"{attention}.transformer_blocks.0"
     layers: dict[str, tuple[int, ...]] = {

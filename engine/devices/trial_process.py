@@ -1,8 +1,8 @@
-"""`python -m engine.devices.trial_process`: asks one backend for its devices and has them compute.
+"""`python -m engine.devices.trial_process`: lists one backend's devices and has them compute.
 
-A process of its own, because a driver that crashes, hangs or takes all memory does so here. It
-says what it does before it does it (`engine.devices.trial_messages`), so that the end tells who
-was at work.
+It is a process of its own, because a driver that crashes, hangs or exhausts memory then does so
+here. It announces each run before it starts (`engine.devices.trial_messages`), so that a crash can
+be attributed to a device.
 """
 
 import argparse
@@ -24,8 +24,15 @@ from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler, translated_errors
 from engine.devices import trial_network
 from engine.devices.cpu_self_test import difference_from_numpy
-from engine.devices.trial_messages import Did, Over, Saw, Tries, Word, encode_word
-from engine.devices.verdicts import seen
+from engine.devices.trial_messages import (
+    AllReported,
+    DevicesFound,
+    TrialFinished,
+    TrialMessage,
+    TrialStarted,
+    encode_message,
+)
+from engine.devices.verdicts import untried
 from engine.errors import EngineError
 from engine.memory.plan import WeightPlacement
 from engine.parent import die_first
@@ -33,19 +40,20 @@ from engine.stdio import take_stdio
 from engine.weights.working_copies import WorkingCopies
 
 # Largest difference from the float32 result, relative to its length. bfloat16 rounds to 2^-8 and
-# was seen to be off by 0.007; some devices' float32 is TF32, which rounds to 2^-11 as float16 does.
+# was measured to be off by 0.007; some devices' float32 is TF32, which rounds to 2^-11 as float16
+# does.
 TOLERANCES = {Precision.F32: 3e-3, Precision.BF16: 0.05, Precision.F16: 0.01}
 _NUMPY_TOLERANCE = 1e-3
-# After one run that warms up: as many as make a median, within so many seconds if there are some.
+# Runs to measure after one that warms up: at most this many, and none after this many seconds.
 _RUNS, _ENOUGH_S = 9, 1.0
-# The least that count, where the first run took up to so many seconds; one beyond.
+# The fewest runs to measure, by the seconds that the first run took; one where it took longer.
 _LEAST_RUNS = ((1.0, 3), (10.0, 2))
 
-Say = Callable[[Word], None]
+Send = Callable[[TrialMessage], None]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Do what the arguments say, and end the process."""
+    """Run the trial that the arguments describe, then end the process."""
     parser = argparse.ArgumentParser(prog="trial", description="One backend's trial.")
     parser.add_argument("module")
     parser.add_argument("type_name")
@@ -57,21 +65,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     pipes = take_stdio()
     die_first(options.parent, pipes.commands)
 
-    def say(word: Word) -> None:
-        os.write(pipes.events, encode_word(word))
+    def send(message: TrialMessage) -> None:
+        os.write(pipes.events, encode_message(message))
 
     backend = BackendReference("", options.module, options.type_name).create()
     devices = backend.probe()
-    found = tuple(seen(backend, device) for device in devices)
-    say(Saw(devices=found))
+    found = tuple(untried(backend, device) for device in devices)
+    send(DevicesFound(devices=found))
     usable = {device.id for device in found if device.automatic and not device.unusable}
     wanted = [d for d in devices if d.id in usable and d.id not in options.skip]
     if wanted and not options.look:
         trial = _Trial(backend, options.folder)
         for device in wanted:
-            trial.run(device, say)
-    say(Over())
-    # A runtime may hang or crash while it is taken apart; everything is said.
+            trial.run(device, send)
+    send(AllReported())
+    # A runtime may hang or crash while it is torn down; everything has been reported.
     os._exit(0)
 
 
@@ -84,17 +92,17 @@ class _Run:
 
 
 class _Trial:
-    """One backend's devices, beside the processor's result."""
+    """The trial of one backend's devices, compared with the processor's result."""
 
     def __init__(self, backend: Backend, folder: Path) -> None:
         self._backend, self._folder = backend, folder
         self._network = trial_network.network(folder)
         self._expected = self._reference()
 
-    def run(self, device: Device, say: Say) -> None:
-        """Have a device compute in each of its precisions."""
+    def run(self, device: Device, send: Send) -> None:
+        """Run the network on a device in each of its precisions."""
         for precision in device.precisions:
-            say(Tries(device=device.id, precision=precision.value))
+            send(TrialStarted(device=device.id, precision=precision.value))
             try:
                 run = self._run(self._backend, device, precision)
             except EngineError as error:
@@ -102,12 +110,12 @@ class _Trial:
                 figures = PrecisionFigures(precision=precision.value, problem=problem)
             else:
                 figures = self._judged(precision, run)
-            say(Did(device=device.id, figures=figures))
+            send(TrialFinished(device=device.id, figures=figures))
 
     def _judged(self, precision: Precision, run: _Run) -> PrecisionFigures:
         off = np.linalg.norm(run.result.astype(np.float32) - self._expected)
         difference = float(off / np.linalg.norm(self._expected))
-        wrong = not difference < TOLERANCES[precision]  # not a number is not either
+        wrong = not difference < TOLERANCES[precision]  # also true for NaN
         finite = np.isfinite(difference)
         problem = f"it is off by {difference:.1%}" if finite else "its numbers are none"
         return PrecisionFigures(
@@ -120,7 +128,7 @@ class _Trial:
     def _run(
         self, backend: Backend, device: Device, precision: Precision, runs: int = _RUNS
     ) -> _Run:
-        """Load the network and run it. Outputs come to the host, so no device is still at work."""
+        """Load the network and run it. Outputs are copied to the host, so the device is done."""
         compiler = Compiler(backend, device, WorkingCopies(self._folder / "weights"))
         session = compiler.load(
             self._network, precision, WeightPlacement.MEMORY, lambda _d, _t: None, CancelToken()
@@ -132,9 +140,9 @@ class _Trial:
             session.close()
 
     def _reference(self) -> Array:
-        """The processor's result in float32, of the first trial that needed it.
+        """Return the processor's float32 result, which the first trial that needs it computes.
 
-        Raises RuntimeError where the processor cannot add up.
+        Raises RuntimeError where the processor fails its self-test.
         """
         path = self._folder / "expected.npy"
         if path.exists():
@@ -145,13 +153,13 @@ class _Trial:
         if not off < _NUMPY_TOLERANCE:
             raise RuntimeError(f"the processor is off by {off:.1%} from NumPy's sums")
         result = self._run(backend, device, Precision.F32, runs=0).result
-        with suppress(OSError):  # a full disk; the next one computes it again
+        with suppress(OSError):  # a full disk; the next trial computes it again
             np.save(path, result)
         return result
 
 
 def _timed(session: Session, runs: int) -> _Run:
-    """A run that warms up, then at most so many that count."""
+    """Run once to warm up, then measure at most `runs` runs."""
     feeds = trial_network.feeds()
     result, first = _timed_once(session, feeds)
     least = next((count for limit, count in _LEAST_RUNS if first <= limit), 1)

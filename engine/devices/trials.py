@@ -1,4 +1,4 @@
-"""Trials as the engine sees them: a child process for each backend, and what came of it."""
+"""Trials as the engine runs them: a child process for each backend, and its report."""
 
 import os
 import signal
@@ -18,7 +18,14 @@ import msgspec
 from backends import hardware
 from backends.base import Cancellation
 from backends.registry import BackendReference
-from engine.devices.trial_messages import Did, Over, Saw, Tries, Word, decode_word
+from engine.devices.trial_messages import (
+    AllReported,
+    DevicesFound,
+    TrialFinished,
+    TrialMessage,
+    TrialStarted,
+    decode_message,
+)
 from engine.devices.verdicts import BackendReport, TriedDevice
 from engine.errors import Cancelled
 
@@ -31,65 +38,69 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class TrialLimits:
-    """When a child is ended: how long it may say nothing, and the memory no file backs."""
+    """The limits of a child process: seconds without a message, and bytes of private memory."""
 
     silence_s: float = 120.0
     memory_bytes: int = 8 * _GIB
 
     @staticmethod
     def of_this_machine() -> "TrialLimits":
-        """Half of its memory, but what a trial surely needs."""
+        """Return limits of half the machine's memory, but at least what a trial needs."""
         return TrialLimits(memory_bytes=max(4 * _GIB, hardware.host_memory().total // 2))
 
 
 class Trials:
-    """Runs trials that share a folder: the weights, and what the processor makes of them."""
+    """Runs trials that share a folder: the weights, and the processor's result."""
 
     def __init__(self, limits: TrialLimits, command: tuple[str, ...] | None = None) -> None:
         self._limits = limits
         self._command = command or (sys.executable, "-I", "-m", "engine.devices.trial_process")
 
-    def look(
+    def list_devices(
         self, reference: BackendReference, fingerprint: str, cancel: Cancellation
     ) -> BackendReport:
-        """The devices of a backend, of which none has run anything. Raises Cancelled."""
-        heard = _Heard(cancel)
-        end = self._listen(reference, Path(), ("--look",), heard)
-        return _report(reference.name, fingerprint, heard, end)
+        """List a backend's devices without running anything on them. Raises Cancelled."""
+        results = _Results(cancel)
+        end = self._listen(reference, Path(), ("--look",), results)
+        return _report(reference.name, fingerprint, results, end)
 
     def run(
         self, reference: BackendReference, fingerprint: str, folder: Path, cancel: Cancellation
     ) -> BackendReport:
-        """How the backend's devices did; where one ends the process, the others get another.
+        """Try each device in a child process; if one kills it, start another for the rest.
 
-        `folder` is for what the trials of several backends share. Raises Cancelled.
+        `folder` is for files that the trials of several backends share. Raises Cancelled.
         """
-        heard = _Heard(cancel)
-        end = self._listen(reference, folder, (), heard)
-        while end and heard.at_work and heard.untried:
-            heard.ended(end)
-            skip = tuple(f"--skip={device}" for device in (*heard.figures, *heard.problems))
-            end = self._listen(reference, folder, skip, heard)
-        return _report(reference.name, fingerprint, heard, end)
+        results = _Results(cancel)
+        end = self._listen(reference, folder, (), results)
+        while end and results.running and results.untried:
+            results.blame_running(end)
+            skip = tuple(f"--skip={device}" for device in (*results.figures, *results.problems))
+            end = self._listen(reference, folder, skip, results)
+        return _report(reference.name, fingerprint, results, end)
 
     def _listen(
-        self, reference: BackendReference, folder: Path, options: tuple[str, ...], heard: "_Heard"
+        self,
+        reference: BackendReference,
+        folder: Path,
+        options: tuple[str, ...],
+        results: "_Results",
     ) -> str:
-        """Start a child and hear it out; how it ended where that was not as it should."""
-        heard.at_work = ""
+        """Run a child process; return how it failed, or "" where it finished."""
+        results.running = ""
         arguments = (reference.module, reference.type_name, str(folder))
         parent = (f"--parent={os.getpid()}",)
         with _started((*self._command, *arguments, *parent, *options)) as child:
-            return self._hear_out(child, heard)
+            return self._hear_out(child, results)
 
-    def _hear_out(self, child: "_Child", heard: "_Heard") -> str:
-        """Take its words until it ends or has to be ended."""
+    def _hear_out(self, child: "_Child", results: "_Results") -> str:
+        """Take messages until the child finishes, fails or exceeds a limit; return the failure."""
         latest = monotonic() + self._limits.silence_s
         while True:
             try:
                 line = child.lines.get(timeout=_POLL_S)
             except Empty:
-                if heard.cancel.is_set():
+                if results.cancel.is_set():
                     raise Cancelled from None
                 if monotonic() > latest:
                     return f"It did not answer for {self._limits.silence_s:.0f} s."
@@ -98,51 +109,51 @@ class Trials:
                 continue
             if line is None:
                 return child.end()
-            word = decode_word(line)
-            if word is None:
+            message = decode_message(line)
+            if message is None:
                 return "It said something that is no answer."
-            if isinstance(word, Over):
+            if isinstance(message, AllReported):
                 return ""
-            heard.take(word)
+            results.take(message)
             latest = monotonic() + self._limits.silence_s
 
 
-class _Heard:
-    """What a backend's children have said."""
+class _Results:
+    """The messages of a backend's child processes, collected."""
 
     def __init__(self, cancel: Cancellation) -> None:
         self.cancel = cancel
         self.devices: dict[str, TriedDevice] = {}
-        self.at_work = ""
-        self.figures: dict[str, list[Did]] = {}
+        self.running = ""
+        self.figures: dict[str, list[TrialFinished]] = {}
         self.problems: dict[str, str] = {}
 
     @property
     def untried(self) -> bool:
-        """Whether a device is left that did not run, nor end its process."""
-        over = {*self.figures, *self.problems, self.at_work}
+        """True while a usable automatic device has neither finished nor ended its process."""
+        over = {*self.figures, *self.problems, self.running}
         return any(
             d.id not in over and d.automatic for d in self.devices.values() if not d.unusable
         )
 
-    def take(self, word: Word) -> None:
-        """Note a word."""
-        match word:
-            case Saw():
-                self.devices |= {device.id: device for device in word.devices}
-            case Tries():
-                self.at_work = word.device
-            case Did():
-                self.figures.setdefault(word.device, []).append(word)
-            case Over():
+    def take(self, message: TrialMessage) -> None:
+        """Record a message."""
+        match message:
+            case DevicesFound():
+                self.devices |= {device.id: device for device in message.devices}
+            case TrialStarted():
+                self.running = message.device
+            case TrialFinished():
+                self.figures.setdefault(message.device, []).append(message)
+            case AllReported():
                 pass
 
-    def ended(self, end: str) -> None:
-        """Hold the end of the process against the device that was at work."""
-        self.problems[self.at_work] = end
+    def blame_running(self, end: str) -> None:
+        """Blame the end of the process on the device that was running."""
+        self.problems[self.running] = end
 
     def tried(self) -> tuple[TriedDevice, ...]:
-        """Each device with how it did."""
+        """Return each device with the results of its trial."""
         return tuple(
             msgspec.structs.replace(
                 device,
@@ -153,28 +164,28 @@ class _Heard:
         )
 
 
-def _report(backend: str, fingerprint: str, heard: _Heard, end: str) -> BackendReport:
-    if end and heard.at_work:
-        heard.ended(end)
+def _report(backend: str, fingerprint: str, results: _Results, end: str) -> BackendReport:
+    if end and results.running:
+        results.blame_running(end)
         end = ""
     return BackendReport(
-        backend=backend, fingerprint=fingerprint, devices=heard.tried(), problem=end
+        backend=backend, fingerprint=fingerprint, devices=results.tried(), problem=end
     )
 
 
 class _Child:
-    """A child process, its lines as they come, and the last it wrote to stderr."""
+    """A child process, its lines as they arrive, and the end of its stderr."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
-        # None is the end.
+        # None marks the end.
         self.lines: SimpleQueue[bytes | None] = SimpleQueue()
         self._tail = b""
         self._reading = self._start(self._read)
         self._noting = self._start(self._note)
 
     def end(self) -> str:
-        """How it ended, once its pipe is closed."""
+        """Wait for the end of a child whose pipe is closed; say how it ended."""
         self._noting.join(_POLL_S)
         try:
             status = self.process.wait(_POLL_S)
@@ -185,7 +196,7 @@ class _Child:
         return f"{how}: {last}" if last else f"{how}."
 
     def kill(self) -> None:
-        """End it, and hear the end."""
+        """Kill the process and wait until it has ended."""
         self.process.kill()
         self.process.wait()
         for thread in (self._reading, self._noting):
@@ -203,7 +214,7 @@ class _Child:
             for line in lines:
                 self.lines.put(line)
             if len(rest) > _MAX_LINE_BYTES:
-                self.lines.put(b"")  # no word
+                self.lines.put(b"")  # not a message
                 rest = b""
         self.lines.put(None)
 
@@ -214,7 +225,7 @@ class _Child:
 
 @contextmanager
 def _started(command: tuple[str, ...]) -> Generator[_Child]:
-    """A child that does not outlive the block."""
+    """Start a child process that is killed at the end of the block."""
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         child = _Child(process)
@@ -232,7 +243,7 @@ def _read_some(pipe: IO[bytes] | None) -> bytes:
 
 
 def _is_crash(status: int) -> bool:
-    """Ended by a signal, or by what Windows has for one: 0xC0000005 and its like."""
+    """True for a signal, or for Windows' equivalent: 0xC0000005 and its like."""
     return status < 0 or status >= 1 << 31
 
 

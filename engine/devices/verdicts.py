@@ -1,8 +1,8 @@
-"""What is known of each device by having run it, kept in a file until something changes.
+"""What trials found out about each device, kept in a file.
 
-A report belongs to a backend and to the fingerprint of the machine (`engine.devices.fingerprint`):
-while that is another it is as if it were not there. A file that is damaged, or that cannot be
-written, costs another look at the hardware and nothing else.
+A report belongs to a backend and to the machine's fingerprint (`engine.devices.fingerprint`); under
+another fingerprint it is ignored. A file that is damaged or cannot be written only costs another
+trial.
 """
 
 import logging
@@ -19,17 +19,18 @@ from engine.durable import replace_file
 
 _VERSION = 1
 _MAX_BYTES = 4 << 20
-# States of a machine that are kept: a laptop comes back to its dock, a driver is taken back.
+# The number of machine states that are kept: a laptop comes back to its dock, a driver is rolled
+# back.
 _STATES = 4
 _log = logging.getLogger(__name__)
 
 
 class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
-    """A device as a child process saw it, and how it did there.
+    """A device as a child process found it, with the results of its trial.
 
-    `unusable` is the backend's own reason, `install` the packages that would cure it, `problem`
-    how its trial ended before it was over, `failure` why a job had to go on elsewhere. `disturbed`
-    figures were taken beside a job.
+    `unusable` is the backend's reason why it cannot be used, `install` the packages that would cure
+    that, `problem` why its trial ended early, `failure` why a job had to go on elsewhere.
+    `disturbed` figures were measured while a job ran.
     """
 
     id: str
@@ -48,28 +49,28 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tried(self) -> bool:
-        """Whether it was had to compute."""
+        """True if the device computed something, or failed to."""
         return bool(self.figures or self.problem)
 
     @property
     def right_precisions(self) -> tuple[str, ...]:
-        """Those it computed rightly in, the preferred first."""
+        """The precisions with correct results, the preferred first."""
         return tuple(figure.precision for figure in self.figures if not figure.problem)
 
     @property
     def works(self) -> bool:
-        """Whether it computed rightly in some precision."""
+        """True if results are correct in some precision."""
         return not self.problem and bool(self.right_precisions)
 
     @property
     def milliseconds(self) -> float:
-        """What a run took in the precision that is preferred; infinite where none is known."""
+        """Milliseconds of a run in the preferred precision; infinite where none was measured."""
         times = (figure.milliseconds for figure in self.figures if not figure.problem)
         return next(times, float("inf")) if self.works else float("inf")
 
     @property
     def sentence(self) -> str:
-        """The verdict in words."""
+        """The verdict as a sentence for the user."""
         if self.unusable:
             return self.unusable
         if self.problem:
@@ -85,7 +86,7 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
         return f"Its results are correct: {right}" + (f"; not {wrong}." if wrong else ".")
 
     def device(self, backend: str) -> Device:
-        """As the backend takes it, in the precisions that are right where it was tried."""
+        """Describe the device for its backend, with the correct precisions if it was tried."""
         names = self.right_precisions if self.works else self.precisions
         return Device(
             backend,
@@ -98,8 +99,8 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-def seen(backend: Backend, device: Device) -> TriedDevice:
-    """A device that was not tried yet. Asks its runtime, unless it cannot be used."""
+def untried(backend: Backend, device: Device) -> TriedDevice:
+    """Describe a device that was not tried; asks its runtime unless it cannot be used."""
     found = TriedDevice(
         id=device.id,
         name=device.name,
@@ -123,7 +124,7 @@ def seen(backend: Backend, device: Device) -> TriedDevice:
 
 
 class BackendReport(msgspec.Struct, frozen=True, kw_only=True):
-    """What one backend found; `problem` says how its process ended before it could tell."""
+    """One backend's devices; `problem` says why its process ended before it had listed them."""
 
     backend: str
     fingerprint: str
@@ -131,11 +132,11 @@ class BackendReport(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
 
     def find(self, device: str) -> TriedDevice | None:
-        """The device of that id."""
+        """Find the device with that id."""
         return next((found for found in self.devices if found.id == device), None)
 
     def with_device(self, device: TriedDevice) -> "BackendReport":
-        """The same with this device in the place of the one of its id."""
+        """Return a copy in which this device replaces the one with its id."""
         others = (device if found.id == device.id else found for found in self.devices)
         known = self.find(device.id) is not None
         return msgspec.structs.replace(self, devices=(*others, *(() if known else (device,))))
@@ -150,24 +151,24 @@ _DECODER = msgspec.json.Decoder(_Content)
 
 
 class VerdictStore:
-    """The reports of one machine as it is now. Any thread may use it, and several processes."""
+    """The reports kept on this machine. Safe for several threads and several processes."""
 
     def __init__(self, path: Path, fingerprint: str) -> None:
         self.fingerprint = fingerprint
         self._path = path
         self._lock = Lock()
-        # What the disk did not take is known until the process ends.
+        # Reports that the disk did not take, kept until the process ends.
         self._unwritten: tuple[BackendReport, ...] = ()
 
     def find(self, backend: str) -> BackendReport | None:
-        """What is known of a backend on this machine as it is now."""
+        """Return the report of a backend on this machine as it is now."""
         with self._lock:
             reports = (*self._unwritten, *self._read())
         wanted = (backend, self.fingerprint)
         return next((r for r in reports if (r.backend, r.fingerprint) == wanted), None)
 
     def keep(self, report: BackendReport) -> None:
-        """Remember a report, in the place of the backend's last one."""
+        """Keep a report; it replaces the backend's last one."""
         with self._lock:
             reports = _newest(report, *self._unwritten, *self._read())
             try:
@@ -179,7 +180,7 @@ class VerdictStore:
                 self._unwritten = ()
 
     def forget(self) -> None:
-        """Know nothing any more."""
+        """Delete all reports."""
         with self._lock:
             self._unwritten = ()
             with suppress(OSError):
@@ -195,7 +196,7 @@ class VerdictStore:
 
 
 def _newest(*reports: BackendReport) -> tuple[BackendReport, ...]:
-    """The first report of each backend in each state of the machine, of the first few states."""
+    """Return each backend's first report in each machine state, for the first few states."""
     first: dict[tuple[str, str], BackendReport] = {}
     for report in reports:
         first.setdefault((report.fingerprint, report.backend), report)

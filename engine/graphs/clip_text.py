@@ -46,7 +46,7 @@ def clip_text(
     clip_skip: int = 1,
     *,
     final_norm: bool = True,
-    masked: bool = False,
+    attention_mask: bool = False,
 ) -> None:
     """Emit the network: tokens int64 [batch, positions] to float32 [batch, positions, width].
 
@@ -64,15 +64,15 @@ def clip_text(
     table = g.weight("text_model.embeddings.token_embedding.weight", (config.vocabulary, width))
     places = g.weight("text_model.embeddings.position_embedding.weight", (positions, width))
     x = g.op("Add", g.op("Gather", table, tokens), places)
-    hidden = _hidden(g, positions) if masked else None
+    attention_bias = _attention_bias(g, positions) if attention_mask else None
     shown = config.layers - clip_skip + 1
     for layer in range(shown):
-        x = _layer(g, x, config, layer, hidden)
+        x = _layer(g, x, config, layer, attention_bias)
     normed = _final_norm(g, x, config) if final_norm or clip_skip == 1 else x
     g.output(normed, "last_hidden_state", DType.F32, ("batch", positions, width))
     if config.projection is not None:
         for layer in range(shown, config.layers):
-            x = _layer(g, x, config, layer, hidden)
+            x = _layer(g, x, config, layer, attention_bias)
         pooled = _pooled(g, _final_norm(g, x, config), config, config.projection)
         g.output(pooled, "pooled", DType.F32, ("batch", config.projected_width))
 
@@ -92,15 +92,15 @@ def _pooled(g: GraphBuilder, x: Value, config: ClipTextConfig, projection: Proje
     return g.op("MatMul", chosen, g.weight("text_projection", sizes))
 
 
-def _hidden(g: GraphBuilder, positions: int) -> Value:
+def _attention_bias(g: GraphBuilder, positions: int) -> Value:
     """What is added to attention's scores, [batch, 1, 1, positions]: 0, or so low as to vanish."""
-    seen = g.cast_to_element(g.input("seen", DType.F32, ("batch", positions)))
-    low = g.op("Add", g.op("Mul", seen, g.constant(1e4)), g.constant(-1e4))
+    mask = g.cast_to_element(g.input("attention_mask", DType.F32, ("batch", positions)))
+    low = g.op("Add", g.op("Mul", mask, g.constant(1e4)), g.constant(-1e4))
     return g.op("Reshape", low, g.integers([0, 1, 1, positions]))
 
 
 def _layer(
-    g: GraphBuilder, x: Value, config: ClipTextConfig, layer: int, hidden: Value | None
+    g: GraphBuilder, x: Value, config: ClipTextConfig, layer: int, attention_bias: Value | None
 ) -> Value:
     """A pre-norm transformer layer with causal attention."""
     name = f"text_model.encoder.layers.{layer}"
@@ -108,7 +108,7 @@ def _layer(
     h = g.layer_norm(x, f"{name}.layer_norm1", width, config.epsilon)
     names = (f"{attn}.q_proj", f"{attn}.k_proj", f"{attn}.v_proj")
     to = Projections(names, width, width, config.heads)
-    mixed = g.attend(h, h, to, causal_over=config.positions, hidden=hidden)
+    mixed = g.attend(h, h, to, causal_over=config.positions, attention_bias=attention_bias)
     x = g.add(x, g.linear(mixed, f"{attn}.out_proj", (width, width)))
     h = g.layer_norm(x, f"{name}.layer_norm2", width, config.epsilon)
     h = g.linear(h, f"{name}.mlp.fc1", (width, config.mlp_width))

@@ -50,25 +50,26 @@ class UNetConfig:
 def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) -> None:
     """Emit the network: one evaluation of the denoiser.
 
-    Inputs: sample float32 [batch, in_channels, height, width]; time_waves float32 [1, width of the
-    first level], see `time_waves`; context float32 [contexts, tokens, context_width], where
-    contexts is a multiple of batch. Output: prediction float32 [contexts, out_channels, height,
-    width]: of the whole batch under its first contexts, then under its next. Until the network
-    first looks at the context, both halves of guidance are the same and are computed once.
+    Inputs: sample float32 [batch, in_channels, height, width]; timestep_embedding float32 [1, width
+    of the first level], made by the function of that name; context float32 [contexts, tokens,
+    context_width], where contexts is a multiple of batch. Output: prediction float32 [contexts,
+    out_channels, height, width]: the whole batch under its first contexts, then under the next
+    ones. Up to the first cross-attention the contexts make no difference, so that part is computed
+    once per picture.
 
     With an `added_width` there is an input added float32 [contexts, added_width], the pooled text
-    and `size_waves`, and the halves differ from the first block on. With a `guidance_width` there
-    is an input guidance_waves float32 [1, guidance_width], see `guidance_waves`.
+    followed by `size_embedding`; then the contexts differ from the first block on. With a
+    `guidance_width` there is an input guidance_embedding float32 [1, guidance_width].
 
     `halves_evenly` promises that height and width are multiples of 2 ** (levels - 1).
     """
     image = ("batch", config.in_channels, "height", "width")
     sample = g.input("sample", DType.F32, image)
-    waves = g.input("time_waves", DType.F32, (1, config.down[0].width))
+    timestep = g.input("timestep_embedding", DType.F32, (1, config.down[0].width))
     context = g.input("context", DType.F32, ("contexts", "tokens", config.context_width))
     contexts = g.op("Shape", context, start=0, end=1)
     times = g.op("Div", contexts, g.op("Shape", sample, start=0, end=1))
-    time = _time_embedding(g, config, waves)
+    time = _time_embedding(g, config, timestep)
     if config.added_width:
         added = g.input("added", DType.F32, ("contexts", config.added_width))
         added = g.cast_to_element(added)
@@ -85,17 +86,17 @@ def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) ->
     )
 
 
-def time_waves(config: UNetConfig, timestep: float) -> Array:
+def timestep_embedding(config: UNetConfig, timestep: float) -> Array:
     """A timestep in [0, 999] as the network wants it: float32 [1, width of the first level].
 
     Sinusoids (Vaswani et al. 2017, 3.5; cosines first, as in DDPM), in float32 as diffusers has
     them. Outside the graph, because a runtime told to compute in bfloat16 does so from the inputs
     on, float32 or not, and bfloat16 cannot tell timestep 997 from 1000.
     """
-    return _waves(timestep, config.down[0].width)[np.newaxis]
+    return _sinusoids(timestep, config.down[0].width)[np.newaxis]
 
 
-def guidance_waves(config: UNetConfig, guidance: float) -> Array:
+def guidance_embedding(config: UNetConfig, guidance: float) -> Array:
     """A guidance scale as a distilled network wants it: float32 [1, guidance_width].
 
     Sinusoids of a thousand times what it adds to the prompt alone, sines first (Luo et al. 2023,
@@ -104,30 +105,30 @@ def guidance_waves(config: UNetConfig, guidance: float) -> Array:
     half = config.guidance_width // 2
     falling = -math.log(10000) / (half - 1) * np.arange(half, dtype=np.float32)
     angles = np.float32(1000 * (guidance - 1)) * np.exp(falling)
-    waves = np.concatenate([np.sin(angles), np.cos(angles), np.zeros(config.guidance_width % 2)])
-    return waves[np.newaxis].astype(np.float32)
+    values = np.concatenate([np.sin(angles), np.cos(angles), np.zeros(config.guidance_width % 2)])
+    return values[np.newaxis].astype(np.float32)
 
 
-def size_waves(sizes: Sequence[float], width: int) -> Array:
+def size_embedding(sizes: Sequence[float], width: int) -> Array:
     """Sizes in pixels as the network wants them after the pooled text: [len(sizes) * width]."""
-    return np.concatenate([_waves(size, width) for size in sizes])
+    return np.concatenate([_sinusoids(size, width) for size in sizes])
 
 
-def _waves(value: float, width: int) -> Array:
+def _sinusoids(value: float, width: int) -> Array:
     half = width // 2
     frequencies = np.exp(-math.log(10000) * np.arange(half) / half).astype(np.float32)
     angles = np.float32(value) * frequencies
     return np.concatenate([np.cos(angles), np.sin(angles)])
 
 
-def _time_embedding(g: GraphBuilder, config: UNetConfig, waves: Value) -> Value:
+def _time_embedding(g: GraphBuilder, config: UNetConfig, sinusoids: Value) -> Value:
     """The sinusoids of the time, and of guidance where it is told, through a two-layer MLP."""
-    width, x = config.down[0].width, g.cast_to_element(waves)
+    width, x = config.down[0].width, g.cast_to_element(sinusoids)
     if config.guidance_width:
-        told = g.input("guidance_waves", DType.F32, (1, config.guidance_width))
+        guidance = g.input("guidance_embedding", DType.F32, (1, config.guidance_width))
         sizes = config.guidance_width, width
         name = "time_embedding.cond_proj"
-        x = g.op("Add", x, g.linear(g.cast_to_element(told), name, sizes, bias=False))
+        x = g.op("Add", x, g.linear(g.cast_to_element(guidance), name, sizes, bias=False))
     return _embedding(g, config, x, "time_embedding", width)
 
 

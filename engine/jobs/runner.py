@@ -20,7 +20,7 @@ from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
 from engine.devices.choice import Candidate, Devices
-from engine.devices.crash_attribution import AtWork
+from engine.devices.crash_attribution import CrashMarkers
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.base import IdentifiedCheckpoint, Parts
 from engine.families.identify import identify, require_complete, supply
@@ -114,7 +114,7 @@ class JobRunner:
         self.shelf = Shelf(models, self.known_files) if models else None
         self.estimates = Estimates(cache / "durations.json")
         self.devices = devices or Devices(cache)
-        self.at_work = AtWork(cache / "at-work")
+        self.crash_markers = CrashMarkers(cache / "at-work")
         # How often a job has begun or ended: odd while one runs.
         self.activity = 0
         self.hashes = hashes
@@ -292,7 +292,7 @@ class JobRunner:
         """Should this process end in the block, that is held against the device."""
         if run.compiler.memory().integrated:
             return nullcontext()
-        return self.at_work.on(run.compiler.device, cancel)
+        return self.crash_markers.running(run.compiler.device, cancel)
 
     def _tell(self, warning: ErrorInfo, work: _Work) -> None:
         work.warnings.append(warning)
@@ -307,7 +307,7 @@ class JobRunner:
         )
 
     def _candidates(self, request: GenerateRequest, cancel: Cancellation) -> list[Candidate]:
-        for device in self.at_work.left():
+        for device in self.crash_markers.crashed():
             self.devices.note_failure(device, "the engine ended while it was at work")
         return fitting(self.devices.candidates(request.backend, cancel), request.precision)
 

@@ -17,7 +17,7 @@ from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig, clip_text
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
-from engine.graphs.unet import UNetConfig, guidance_waves, time_waves, unet
+from engine.graphs.unet import UNetConfig, guidance_embedding, timestep_embedding, unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 from engine.text.chunks import CHUNK_LENGTH
 
@@ -72,7 +72,7 @@ def text_encoder(
         checkpoint,
         component,
         component.value,
-        lambda g: clip_text(g, config, clip_skip, final_norm=final_norm, masked=masked),
+        lambda g: clip_text(g, config, clip_skip, final_norm=final_norm, attention_mask=masked),
         {"batch": offered(1, _GUIDED, _MAX_ROWS)},
     )
 
@@ -112,9 +112,9 @@ def told(
 ) -> dict[str, Array]:
     """A timestep, and guidance where it takes that in, as inputs of the denoiser."""
     config = denoiser_config(checkpoint)
-    inputs = {"time_waves": time_waves(config, timestep)}
+    inputs = {"timestep_embedding": timestep_embedding(config, timestep)}
     if config.guidance_width:
-        inputs["guidance_waves"] = guidance_waves(config, guidance)
+        inputs["guidance_embedding"] = guidance_embedding(config, guidance)
     return inputs
 
 

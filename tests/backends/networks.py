@@ -24,7 +24,7 @@ _GELU_CLIP = replace(SMALL_CLIP, activation=Activation.GELU)
 NETWORKS: dict[str, Emit] = {
     "text encoder": partial(clip_text, config=SMALL_CLIP),
     "text encoder with gelu": partial(clip_text, config=_GELU_CLIP, clip_skip=2),
-    "text encoder with hidden tokens": partial(clip_text, config=SMALL_CLIP, masked=True),
+    "text encoder with hidden tokens": partial(clip_text, config=SMALL_CLIP, attention_mask=True),
     "unet": partial(unet, config=small_unet()),
     "unet for even sizes": partial(unet, config=small_unet(), halves_evenly=True),
     "unet with linear projection": partial(unet, config=small_unet(linear=True, in_channels=9)),

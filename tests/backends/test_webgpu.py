@@ -39,7 +39,7 @@ from backends.hardware import Adapter, PciId
 from backends.onnx_runtime.session import OnnxRuntimeSession
 from backends.onnx_runtime.static import quiet_options
 from backends.webgpu import OPTIONS, WebGpuBackend
-from engine.graphs.unet import time_waves
+from engine.graphs.unet import timestep_embedding
 from tests import swiftshader
 from tests.backends.networks import NETWORKS, network
 from tests.backends.operators.test_tables import lacking, table_of
@@ -79,7 +79,7 @@ def feeds_of(part: str) -> Mapping[str, Array]:
     """Inputs of one of `NETWORKS`; the UNet for any size halves odd sizes."""
     if part.startswith("text"):
         tokens = RANDOM.integers(0, SMALL_CLIP.vocabulary, (2, 77))
-        masked = {"seen": np.tile(np.arange(77) < 9, (2, 1)).astype(np.float32)}
+        masked = {"attention_mask": np.tile(np.arange(77) < 9, (2, 1)).astype(np.float32)}
         return {"tokens": tokens} | (masked if "hidden" in part else {})
     if part == "vae decoder":
         return {"latent": drawn(1, 4, 3, 5)}
@@ -88,7 +88,7 @@ def feeds_of(part: str) -> Mapping[str, Array]:
     channels, size = (9 if "linear" in part else 4), ((8, 4) if "even" in part else (5, 7))
     return {
         "sample": drawn(1, channels, *size),
-        "time_waves": time_waves(small_unet(), 512.5),
+        "timestep_embedding": timestep_embedding(small_unet(), 512.5),
         "context": drawn(2, 5, 24),
     }
 

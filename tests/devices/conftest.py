@@ -1,4 +1,4 @@
-"""What the tests of trials share: the network's weights and the processor's result, made once."""
+"""Fixtures of the trial tests: the network's weights and the processor's result, made once."""
 
 import sys
 from pathlib import Path
@@ -12,13 +12,13 @@ from engine.devices.trials import TrialLimits, Trials
 from engine.devices.verdicts import BackendReport
 
 ROOT = Path(__file__).parents[2]
-# Not isolated: the backends are in the tests.
+# Not isolated, so that the child process finds the backends in the tests.
 COMMAND = (sys.executable, "-m", "engine.devices.trial_process")
 
 
 @pytest.fixture(scope="session")
 def processor(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BackendReport]:
-    """The folder that trials share after the processor's own, and how that went."""
+    """Return the folder that trials share after the processor's trial, and its report."""
     folder = tmp_path_factory.mktemp("trials")
     trial_network.network(folder)
     reference = find("cpu")
@@ -29,7 +29,7 @@ def processor(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, BackendRe
 
 @pytest.fixture
 def shared(processor: tuple[Path, BackendReport], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """That folder, from where children find the tests, too."""
+    """Return that folder, with the tests importable in child processes."""
     folder, _ = processor
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("SAFELIGHT_TEST_EXPECTED", str(folder / "expected.npy"))
@@ -37,5 +37,5 @@ def shared(processor: tuple[Path, BackendReport], monkeypatch: pytest.MonkeyPatc
 
 
 def misbehaving(type_name: str, **options: bool) -> BackendReference:
-    """A backend of `tests.devices.misbehaving`."""
+    """Refer to a backend of `tests.devices.misbehaving`."""
     return BackendReference("bad", "tests.devices.misbehaving", type_name, **options)

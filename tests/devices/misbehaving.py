@@ -1,4 +1,4 @@
-"""Backends for the child process of a trial: one that is right, and what drivers do."""
+"""Backends for a trial's child process: a correct one, and those that misbehave as drivers do."""
 
 import ctypes
 import os
@@ -23,7 +23,7 @@ from backends.null import NullBackend, NullSession, Script
 
 
 class Right(NullBackend):
-    """Two devices that give the processor's result without computing it."""
+    """Two devices that return the processor's result without computing."""
 
     def probe(self) -> list[Device]:
         (device,) = super().probe()
@@ -42,10 +42,10 @@ class Right(NullBackend):
         return _Known(graph, self.scale(graph.precision))
 
     def misbehave(self, device: Device, precision: Precision) -> None:
-        """Do what a driver does."""
+        """Misbehave as a driver does."""
 
     def scale(self, precision: Precision) -> float:
-        """What results are multiplied with."""
+        """Return the factor that results are multiplied with."""
         return 1.0
 
 
@@ -60,28 +60,28 @@ class _Known(NullSession):
 
 
 class WrongInHalf(Right):
-    """Off by two in a hundred where it is fast."""
+    """Results are off by two in a hundred in half precision."""
 
     def scale(self, precision: Precision) -> float:
         return 1.02 if precision is Precision.F16 else 1.0
 
 
 class NotANumber(Right):
-    """Overflows."""
+    """Results overflow."""
 
     def scale(self, precision: Precision) -> float:
         return np.nan
 
 
 class AbortsOnProbe(Right):
-    """As a C++ assertion does."""
+    """Aborts while probing, as a C++ assertion does."""
 
     def probe(self) -> list[Device]:
         os.abort()
 
 
 class CrashesOnFirst(Right):
-    """Reads where nothing is, on its first device, in its second precision."""
+    """The first device reads invalid memory in its second precision."""
 
     def misbehave(self, device: Device, precision: Precision) -> None:
         if device.id == "first" and precision is Precision.F32:
@@ -89,7 +89,7 @@ class CrashesOnFirst(Right):
 
 
 class HangsOnProbe(Right):
-    """And does not let go of the interpreter: PyDLL keeps its lock."""
+    """Hangs while probing and holds the interpreter's lock, as PyDLL does."""
 
     def probe(self) -> list[Device]:
         ctypes.PyDLL(None).sleep(600)
@@ -97,7 +97,7 @@ class HangsOnProbe(Right):
 
 
 class EatsMemory(Right):
-    """Without end."""
+    """Allocates memory without end."""
 
     def misbehave(self, device: Device, precision: Precision) -> None:
         eaten: list[bytes] = []
@@ -107,7 +107,7 @@ class EatsMemory(Right):
 
 
 class Prints(Right):
-    """On what it takes for the terminal."""
+    """Prints to stdout while probing."""
 
     def probe(self) -> list[Device]:
         os.write(1, b"noise from a driver\n" * 1000)
@@ -117,7 +117,7 @@ class Prints(Right):
 
 
 class WritesEverywhere(Right):
-    """Into every file that is open."""
+    """Writes to every open file."""
 
     def probe(self) -> list[Device]:
         for descriptor in range(3, 64):
@@ -129,21 +129,21 @@ class WritesEverywhere(Right):
 
 
 class Raises(Right):
-    """What no backend may."""
+    """Raises an exception that no backend may raise."""
 
     def misbehave(self, device: Device, precision: Precision) -> None:
         raise ZeroDivisionError("a bug")
 
 
 class Refuses(Right):
-    """As a backend should."""
+    """Raises BackendError, as a backend should."""
 
     def misbehave(self, device: Device, precision: Precision) -> None:
         raise BackendError("the driver is too old")
 
 
 class Leaves(Right):
-    """Some runtimes call exit."""
+    """Calls exit, as some runtimes do."""
 
     def misbehave(self, device: Device, precision: Precision) -> None:
         os._exit(0)

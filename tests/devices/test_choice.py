@@ -1,4 +1,4 @@
-"""Which devices a job may run on, in what order, and who is asked before that is known."""
+"""The devices a job may run on, their order, and which backends are asked before they are tried."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -20,14 +20,14 @@ MODULE = __name__
 
 
 class Safe(NullBackend):
-    """Comes with Safelight."""
+    """A trusted backend, as those that come with Safelight."""
 
     def probe(self) -> list[Device]:
         return [Device("safe", "0", "the processor", (*super().probe()[0].precisions,))]
 
 
 class Risky(NullBackend):
-    """Must not be asked for anything in this process before it survived another."""
+    """A backend that must not be asked in this process before a child process survived it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ def tried(milliseconds: float, **changes: object) -> TriedDevice:
 
 
 class CannedTrials(Trials):
-    """Gives reports that are known beforehand, and remembers who was tried."""
+    """Trials that return given reports and record which backends were tried."""
 
     def __init__(self, **devices: TriedDevice | str) -> None:
         super().__init__(TrialLimits())
@@ -62,7 +62,7 @@ class CannedTrials(Trials):
         self.ran: list[str] = []
         self.before: Callable[[], object] = lambda: None
 
-    def look(
+    def list_devices(
         self, reference: BackendReference, fingerprint: str, cancel: Cancellation
     ) -> BackendReport:
         self.looked.append(reference.name)
@@ -84,7 +84,7 @@ class CannedTrials(Trials):
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Makes these the backends there are."""
+    """Replace the registry's backends."""
 
     def set_backends(*references: BackendReference) -> None:
         monkeypatch.setattr("backends.registry.BACKENDS", references)
@@ -111,13 +111,13 @@ def test_the_first_picture_waits_for_no_driver(tmp_path: Path, only: Callable[..
     assert [(d.backend, d.checked) for d in devices.listed()] == [("safe", False), ("fast", False)]
 
 
-def test_the_fastest_comes_first_and_says_by_how_much(
+def test_the_fastest_device_comes_first_and_its_lead_is_given(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(FAST, SAFE, FASTER)
     trials = CannedTrials(fast=tried(38), faster=tried(20), safe=tried(400, id="0"))
     devices = Devices(tmp_path, trials)
-    # What the others are compared with first, then in the registry's order.
+    # The trusted reference backend first, then the registry's order.
     assert verify(devices) == [("safe", 2), ("fast", 1), ("faster", 0)]
     found = devices.candidates("auto")
     assert [c.device.backend for c in found] == ["faster", "fast", "safe"]
@@ -130,7 +130,7 @@ def test_the_fastest_comes_first_and_says_by_how_much(
     assert devices.choice() == "1.9x faster than fast here"
 
 
-def test_at_the_same_speed_the_registrys_order_decides(
+def test_the_registrys_order_decides_between_equally_fast_devices(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(FASTER, FAST)
@@ -140,7 +140,7 @@ def test_at_the_same_speed_the_registrys_order_decides(
     assert devices.choice() == "about as fast as fast here"
 
 
-def test_what_was_tried_is_not_tried_again_until_the_machine_changes(
+def test_a_device_is_tried_again_only_when_the_machine_changes(
     tmp_path: Path, only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only(FAST, SAFE)
@@ -155,7 +155,7 @@ def test_what_was_tried_is_not_tried_again_until_the_machine_changes(
     assert order(changed) == ["safe"]
 
 
-def test_what_crashes_or_computes_wrongly_is_never_chosen(
+def test_a_device_that_crashes_or_computes_wrongly_is_never_chosen(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(FAST, FASTER, SAFE)
@@ -169,7 +169,7 @@ def test_what_crashes_or_computes_wrongly_is_never_chosen(
     reasons = {info.backend: info.unusable for info in devices.listed()}
     assert reasons["fast"] == "It crashed (SIGABRT)."
     assert "off by 2.0%" in reasons["faster"]
-    # It is remembered: no second crash unless asked for.
+    # The verdict is remembered: no second crash unless asked for.
     assert not devices.has_news()
     with pytest.raises(EngineError) as caught:
         devices.candidates("fast")
@@ -177,7 +177,7 @@ def test_what_crashes_or_computes_wrongly_is_never_chosen(
     assert "SIGABRT" in caught.value.message
 
 
-def test_a_wish_has_a_backend_survive_a_look_first(
+def test_a_backend_asked_for_by_name_is_listed_by_a_child_process_first(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(FAST, SAFE, RARE)
@@ -195,7 +195,7 @@ def test_a_wish_has_a_backend_survive_a_look_first(
     assert caught.value.code is ErrorCode.BACKEND_UNKNOWN
 
 
-def test_what_is_not_chosen_unasked_is_only_looked_at(
+def test_a_backend_that_is_not_automatic_is_only_listed(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(SAFE, RARE)
@@ -206,7 +206,7 @@ def test_what_is_not_chosen_unasked_is_only_looked_at(
     assert order(devices) == ["safe"]
 
 
-def test_a_device_that_may_not_be_chosen_unasked_is_not(
+def test_a_device_that_is_not_automatic_is_not_chosen_by_auto(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(FAST)
@@ -218,7 +218,7 @@ def test_a_device_that_may_not_be_chosen_unasked_is_not(
     assert order(devices, "fast") == ["fast"]
 
 
-def test_what_failed_a_job_comes_last_until_it_is_checked_again(
+def test_a_device_that_failed_a_job_comes_last_until_it_is_checked_again(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(FAST, FASTER)
@@ -235,7 +235,7 @@ def test_what_failed_a_job_comes_last_until_it_is_checked_again(
     assert order(later) == ["faster", "fast"]
 
 
-def test_a_failure_outlives_figures_that_are_taken_anew(
+def test_a_failure_is_kept_when_a_device_is_measured_again(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
     only(FAST, FASTER)
@@ -248,7 +248,7 @@ def test_a_failure_outlives_figures_that_are_taken_anew(
 
 
 @pytest.mark.parametrize(("before", "after", "news"), [(0, 0, False), (1, 1, True), (2, 4, True)])
-def test_figures_taken_beside_a_job_are_taken_anew_but_hold_meanwhile(
+def test_figures_measured_during_a_job_hold_until_they_are_measured_again(
     tmp_path: Path, only: Callable[..., None], before: int, after: int, news: bool
 ) -> None:
     only(FAST)
@@ -262,10 +262,10 @@ def test_figures_taken_beside_a_job_are_taken_anew_but_hold_meanwhile(
     assert devices.has_news() is news
 
 
-def test_a_trusted_one_that_was_killed_is_the_last_resort(
+def test_a_trusted_backend_that_was_killed_is_the_last_resort(
     tmp_path: Path, only: Callable[..., None]
 ) -> None:
-    """What a machine with little memory does to the processor's trial."""
+    """A machine with little memory kills the processor's trial."""
     only(SAFE, FAST)
     killed = tried(0, figures=(), problem="It crashed (SIGKILL).")
     devices = Devices(tmp_path, CannedTrials(safe=killed, fast=tried(20)))
@@ -277,7 +277,7 @@ def test_a_trusted_one_that_was_killed_is_the_last_resort(
     assert order(broken) == ["fast"]
 
 
-def test_a_full_disk_is_no_devices_fault(
+def test_a_full_disk_is_not_blamed_on_a_device(
     tmp_path: Path, only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     only(FAST)
@@ -295,8 +295,8 @@ def test_a_full_disk_is_no_devices_fault(
     assert devices.has_news()
 
 
-def test_real_devices_are_listed_without_a_vendors_runtime(tmp_path: Path) -> None:
-    """In a process of its own, where nobody else has imported one."""
+def test_listing_real_devices_imports_no_vendors_runtime(tmp_path: Path) -> None:
+    """Runs in a process of its own, where nobody else has imported a runtime."""
     import subprocess
     import sys
 
@@ -310,7 +310,7 @@ def test_real_devices_are_listed_without_a_vendors_runtime(tmp_path: Path) -> No
     assert told.stdout.strip() == b"[]"
 
 
-def test_cancelled_is_cancelled(tmp_path: Path, only: Callable[..., None]) -> None:
+def test_cancelling_stops_the_trials(tmp_path: Path, only: Callable[..., None]) -> None:
     only(FAST)
     token = CancelToken()
     token.cancel()

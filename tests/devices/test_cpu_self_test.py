@@ -1,4 +1,4 @@
-"""The processor is compared with NumPy."""
+"""The processor's results are compared with NumPy's."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ def test_the_processor_agrees_with_numpy() -> None:
 
 
 class SlightlyWrong(CpuBackend):
-    """A processor whose sums are off by two in a hundred."""
+    """A processor whose results are off by two in a hundred."""
 
     def load(
         self,
@@ -49,17 +49,17 @@ class _Scaled:
         return {name: array * 1.02 for name, array in self._session.run(feeds).items()}
 
 
-def test_a_small_error_is_an_error() -> None:
+def test_a_result_off_by_two_percent_fails_the_self_test() -> None:
     backend = SlightlyWrong()
     assert difference_from_numpy(backend, backend.probe()[0]) == pytest.approx(0.02, rel=1e-3)
 
 
-def test_what_is_not_a_number_is_no_agreement() -> None:
-    backend = NullBackend({"sums": Script(offset=np.nan)})
+def test_a_result_of_nan_fails_the_self_test() -> None:
+    backend = NullBackend({"cpu_self_test": Script(offset=np.nan)})
     assert not difference_from_numpy(backend, backend.probe()[0]) < 1
 
 
-def test_a_failure_is_told() -> None:
-    backend = NullBackend({"sums": Script(run_error=BackendError("too old"))})
+def test_a_backend_error_is_passed_on() -> None:
+    backend = NullBackend({"cpu_self_test": Script(run_error=BackendError("too old"))})
     with pytest.raises(BackendError, match="too old"):
         difference_from_numpy(backend, backend.probe()[0])

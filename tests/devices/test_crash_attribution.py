@@ -1,4 +1,4 @@
-"""A process that ends in the middle of a job leaves word of the device, and no other does."""
+"""A process that dies in the middle of a job leaves a marker that names its device."""
 
 import subprocess
 import sys
@@ -8,17 +8,17 @@ import pytest
 
 from backends.base import BackendError, Device
 from engine.cancel import CancelToken
-from engine.devices.crash_attribution import AtWork
+from engine.devices.crash_attribution import CrashMarkers
 
 CARD = Device("nvidia_cuda", "cuda:0", "RTX 3060")
 HOLDING = """
 import os, sys
 from pathlib import Path
 from backends.base import Device
-from engine.devices.crash_attribution import AtWork
+from engine.devices.crash_attribution import CrashMarkers
 from engine.cancel import CancelToken
 token = CancelToken()
-with AtWork(Path(sys.argv[1])).on(Device("nvidia_cuda", "cuda:0", "RTX 3060"), token):
+with CrashMarkers(Path(sys.argv[1])).running(Device("nvidia_cuda", "cuda:0", "RTX 3060"), token):
     print("at work", flush=True)
     if sys.stdin.readline() == "stop\\n":
         token.cancel()
@@ -27,7 +27,7 @@ with AtWork(Path(sys.argv[1])).on(Device("nvidia_cuda", "cuda:0", "RTX 3060"), t
 
 
 class Holder:
-    """A process with a device at work."""
+    """A process with a running device."""
 
     def __init__(self, folder: Path) -> None:
         self._process = subprocess.Popen(
@@ -44,41 +44,41 @@ class Holder:
         assert self._process.returncode != 0
 
 
-def test_who_crashes_leaves_word_once(tmp_path: Path) -> None:
-    at_work = AtWork(tmp_path)
+def test_a_crashed_process_is_reported_once_with_its_device(tmp_path: Path) -> None:
+    crash_markers = CrashMarkers(tmp_path)
     holder = Holder(tmp_path)
-    # As long as it lives it has left nothing.
-    assert list(at_work.left()) == []
+    # A live process has left nothing.
+    assert list(crash_markers.crashed()) == []
     holder.crash()
-    assert list(at_work.left()) == [CARD]
-    assert list(at_work.left()) == []
+    assert list(crash_markers.crashed()) == [CARD]
+    assert list(crash_markers.crashed()) == []
 
 
-def test_who_is_ended_while_stopping_does_not(tmp_path: Path) -> None:
+def test_a_process_killed_while_stopping_is_not_reported(tmp_path: Path) -> None:
     Holder(tmp_path).crash(b"stop\n")
-    assert list(AtWork(tmp_path).left()) == []
+    assert list(CrashMarkers(tmp_path).crashed()) == []
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_job_that_ends_leaves_nothing(tmp_path: Path) -> None:
-    at_work = AtWork(tmp_path)
-    with at_work.on(CARD, CancelToken()):
+def test_a_job_that_ends_leaves_no_marker(tmp_path: Path) -> None:
+    crash_markers = CrashMarkers(tmp_path)
+    with crash_markers.running(CARD, CancelToken()):
         assert len(list(tmp_path.iterdir())) == 1
-    with pytest.raises(BackendError), at_work.on(CARD, CancelToken()):
+    with pytest.raises(BackendError), crash_markers.running(CARD, CancelToken()):
         raise BackendError("the driver is gone")
     assert list(tmp_path.iterdir()) == []
-    assert list(at_work.left()) == []
+    assert list(crash_markers.crashed()) == []
 
 
-def test_where_nothing_can_be_written_the_job_runs_all_the_same(tmp_path: Path) -> None:
+def test_a_job_runs_where_no_marker_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    at_work = AtWork(tmp_path / "file" / "sub")
-    with at_work.on(CARD, CancelToken()):
+    crash_markers = CrashMarkers(tmp_path / "file" / "sub")
+    with crash_markers.running(CARD, CancelToken()):
         pass
-    assert list(at_work.left()) == []
+    assert list(crash_markers.crashed()) == []
 
 
-def test_damaged_word_is_none(tmp_path: Path) -> None:
+def test_a_damaged_marker_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_bytes(b"\xff{")
-    assert list(AtWork(tmp_path).left()) == []
+    assert list(CrashMarkers(tmp_path).crashed()) == []
     assert list(tmp_path.iterdir()) == []

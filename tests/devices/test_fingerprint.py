@@ -1,4 +1,4 @@
-"""Verdicts hold until something they depend on changes."""
+"""The fingerprint changes when something that verdicts depend on changes."""
 
 import subprocess
 import sys
@@ -22,7 +22,7 @@ CARD = Adapter(
 RUNTIMES = ("onnxruntime_gpu-1.31.1",)
 
 
-def test_it_is_the_same_while_nothing_changes() -> None:
+def test_the_fingerprint_is_the_same_while_nothing_changes() -> None:
     assert machine_fingerprint() == machine_fingerprint()
     busier = replace(CARD, memory_free=1 << 30)
     assert fingerprint_of(RUNTIMES, (CARD,)) == fingerprint_of(RUNTIMES, (busier,))
@@ -39,13 +39,15 @@ def test_it_is_the_same_while_nothing_changes() -> None:
         ((*RUNTIMES, "onnxruntime-1.31.1"), (CARD,)),
     ],
 )
-def test_a_driver_a_card_or_a_runtime_changes_it(
+def test_a_driver_a_card_or_a_runtime_changes_the_fingerprint(
     runtimes: tuple[str, ...], adapters: tuple[Adapter, ...]
 ) -> None:
     assert fingerprint_of(runtimes, adapters) != fingerprint_of(RUNTIMES, (CARD,))
 
 
-def test_our_own_code_changes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_safelights_own_code_changes_the_fingerprint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fingerprint.backends, "__path__", [str(tmp_path)])
     (tmp_path / "cpu.py").write_text("one")
     before = fingerprint_of((), ())
@@ -61,7 +63,7 @@ def test_runtimes_are_known_by_the_names_of_their_folders(tmp_path: Path) -> Non
     assert any(name.startswith("onnxruntime-") for name in installed_runtimes(map(Path, sys.path)))
 
 
-def test_it_is_told_without_any_vendors_runtime() -> None:
+def test_the_fingerprint_imports_no_vendors_runtime() -> None:
     code = (
         "import sys; from engine.devices.fingerprint import machine_fingerprint as f; f();"
         "print([m for m in ('onnxruntime', 'openvino', 'torch') if m in sys.modules])"

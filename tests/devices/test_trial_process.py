@@ -18,7 +18,7 @@ from engine.graphs.operators import GraphBuilder
 REAL = [r for r in BACKENDS if r.automatic and not r.trusted]
 
 
-def test_the_processor_is_right_and_gives_the_result(
+def test_the_processor_passes_and_its_result_is_the_reference(
     processor: tuple[Path, BackendReport],
 ) -> None:
     folder, report = processor
@@ -33,7 +33,7 @@ def test_the_processor_is_right_and_gives_the_result(
 
 
 @pytest.mark.parametrize("reference", REAL, ids=lambda r: r.name)
-def test_every_backend_is_right_in_each_precision(
+def test_every_backend_computes_correctly_in_each_precision(
     reference: BackendReference, shared: Path
 ) -> None:
     report = Trials(TrialLimits(silence_s=240)).run(reference, "now", shared, CancelToken())
@@ -49,7 +49,7 @@ def test_every_backend_is_right_in_each_precision(
             assert 0 < figure.difference < TOLERANCES[Precision(figure.precision)]
 
 
-def test_it_is_the_blocks_of_sd_15(tmp_path: Path) -> None:
+def test_the_trial_network_has_the_blocks_of_sd_15(tmp_path: Path) -> None:
     network = trial_network.network(tmp_path)
     operators = CpuBackend().operators(CpuBackend().probe()[0])
     g = GraphBuilder(network.name, network.weights, operators, DType.F32, Precision.F32)

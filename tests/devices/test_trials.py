@@ -1,4 +1,4 @@
-"""Whatever a driver does in its trial, it does it to a process of its own."""
+"""A driver that misbehaves in its trial harms only the child process."""
 
 import os
 import sys
@@ -22,7 +22,7 @@ def run(type_name: str, folder: Path, limits: TrialLimits = PATIENT) -> BackendR
     return Trials(limits, COMMAND).run(reference, "now", folder, CancelToken())
 
 
-def test_a_device_that_is_right_earns_its_figures(shared: Path) -> None:
+def test_a_device_with_correct_results_gets_its_figures(shared: Path) -> None:
     report = run("Right", shared)
     assert report.problem == ""
     assert [device.id for device in report.devices] == ["first", "second"]
@@ -33,27 +33,27 @@ def test_a_device_that_is_right_earns_its_figures(shared: Path) -> None:
         assert 0 < device.milliseconds < float("inf")
 
 
-def test_it_is_not_used_in_a_precision_in_which_it_is_wrong(shared: Path) -> None:
+def test_a_device_is_not_used_in_a_precision_with_wrong_results(shared: Path) -> None:
     first, _ = run("WrongInHalf", shared).devices
     assert first.works
     assert [precision.value for precision in first.device("bad").precisions] == ["f32"]
     assert "f16: it is off by 2.0%" in first.sentence
 
 
-def test_what_is_not_a_number_is_wrong(shared: Path) -> None:
+def test_a_result_of_nan_is_wrong(shared: Path) -> None:
     first, _ = run("NotANumber", shared).devices
     assert not first.works
     assert first.milliseconds == float("inf")
     assert "its numbers are none" in first.sentence
 
 
-def test_a_crash_on_probe_takes_only_the_child(shared: Path) -> None:
+def test_a_crash_on_probe_ends_only_the_child_process(shared: Path) -> None:
     report = run("AbortsOnProbe", shared)
     assert report.problem.startswith("It crashed (SIGABRT)")
     assert report.devices == ()
 
 
-def test_a_crash_at_work_is_held_against_the_device_that_was_at_work(shared: Path) -> None:
+def test_a_crash_is_blamed_on_the_device_that_was_running(shared: Path) -> None:
     report = run("CrashesOnFirst", shared)
     first, second = report.devices
     assert not first.works
@@ -62,50 +62,50 @@ def test_a_crash_at_work_is_held_against_the_device_that_was_at_work(shared: Pat
     assert report.problem == ""
 
 
-def test_one_that_hangs_is_ended(shared: Path) -> None:
+def test_a_trial_that_hangs_is_ended(shared: Path) -> None:
     report = run("HangsOnProbe", shared, TrialLimits(silence_s=3))
     assert report.problem == "It did not answer for 3 s."
 
 
 @linux_only
-def test_one_that_takes_all_memory_is_ended(shared: Path) -> None:
+def test_a_trial_that_takes_all_memory_is_ended(shared: Path) -> None:
     report = run("EatsMemory", shared, TrialLimits(silence_s=240, memory_bytes=600 << 20))
     assert all("of memory" in device.problem for device in report.devices)
 
 
-def test_what_is_printed_is_no_answer_and_no_harm(shared: Path) -> None:
+def test_a_runtime_that_prints_does_not_disturb_the_trial(shared: Path) -> None:
     assert all(device.works for device in run("Prints", shared).devices)
 
 
-def test_garbage_on_the_pipe_itself_is_a_problem_not_a_verdict(shared: Path) -> None:
+def test_garbage_on_the_pipe_is_reported_as_a_problem(shared: Path) -> None:
     report = run("WritesEverywhere", shared)
     assert report.problem == "It said something that is no answer."
     assert report.devices == ()
 
 
-def test_a_bug_says_what_it_was(shared: Path) -> None:
+def test_an_unexpected_exception_is_named_in_the_report(shared: Path) -> None:
     first, second = run("Raises", shared).devices
     assert first.problem == second.problem == "It ended by itself: ZeroDivisionError: a bug"
 
 
-def test_a_refusal_is_told_in_the_backends_words(shared: Path) -> None:
+def test_a_backends_refusal_is_reported_in_its_own_words(shared: Path) -> None:
     first, _ = run("Refuses", shared).devices
     assert not first.works
     assert "the driver is too old" in first.sentence
 
 
-def test_one_that_leaves_without_a_word_is_a_problem(shared: Path) -> None:
+def test_a_child_that_exits_silently_is_a_problem(shared: Path) -> None:
     assert all(d.problem.startswith("It ended by itself") for d in run("Leaves", shared).devices)
 
 
-def test_to_look_runs_nothing(shared: Path) -> None:
+def test_listing_devices_runs_nothing_on_them(shared: Path) -> None:
     trials = Trials(PATIENT, COMMAND)
-    report = trials.look(misbehaving("Leaves"), "now", CancelToken())
+    report = trials.list_devices(misbehaving("Leaves"), "now", CancelToken())
     assert [device.tried for device in report.devices] == [False, False]
     assert report.problem == ""
 
 
-def test_a_wish_to_stop_ends_the_child(shared: Path, tmp_path: Path) -> None:
+def test_cancelling_ends_the_child_process(shared: Path, tmp_path: Path) -> None:
     token = CancelToken()
     Timer(1, token.cancel).start()
     with pytest.raises(Cancelled):

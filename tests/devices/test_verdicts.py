@@ -1,4 +1,4 @@
-"""What was found out is kept, and nothing that is wrong with the file is anybody's problem."""
+"""Verdicts are kept in a file, and a damaged file is no error."""
 
 from pathlib import Path
 
@@ -18,14 +18,14 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "cache" / "devices.json"
 
 
-def test_a_report_is_found_again_by_another_process(path: Path) -> None:
+def test_a_report_is_found_by_another_process(path: Path) -> None:
     VerdictStore(path, "now").keep(REPORT)
     assert VerdictStore(path, "now").find("nvidia_cuda") == REPORT
     assert VerdictStore(path, "now").find("webgpu") is None
     assert [file.name for file in path.parent.iterdir()] == ["devices.json"]
 
 
-def test_another_state_of_the_machine_knows_nothing_until_it_is_back(path: Path) -> None:
+def test_a_report_holds_only_in_its_own_machine_state(path: Path) -> None:
     VerdictStore(path, "now").keep(REPORT)
     after = VerdictStore(path, "after the driver's update")
     assert after.find("nvidia_cuda") is None
@@ -34,7 +34,7 @@ def test_another_state_of_the_machine_knows_nothing_until_it_is_back(path: Path)
     assert VerdictStore(path, "now").find("cpu") is None
 
 
-def test_states_long_past_are_swept(path: Path) -> None:
+def test_old_machine_states_are_removed(path: Path) -> None:
     VerdictStore(path, "now").keep(REPORT)
     for number in range(4):
         VerdictStore(path, "").keep(BackendReport(backend="cpu", fingerprint=f"{number}"))
@@ -42,7 +42,7 @@ def test_states_long_past_are_swept(path: Path) -> None:
     assert VerdictStore(path, "0").find("cpu") is not None
 
 
-def test_the_newest_report_holds(path: Path) -> None:
+def test_the_newest_report_replaces_older_ones(path: Path) -> None:
     store = VerdictStore(path, "now")
     store.keep(REPORT)
     store.keep(msgspec.structs.replace(REPORT, problem="It crashed (SIGSEGV)."))
@@ -62,7 +62,7 @@ def test_two_processes_keep_each_others_reports(path: Path) -> None:
 @pytest.mark.parametrize(
     "damage", [b"", b"{", b"\xff\xfe", b"[]", b'{"version":2,"reports":[]}', b"[" * 100_000]
 )
-def test_a_damaged_file_is_as_none(path: Path, damage: bytes) -> None:
+def test_a_damaged_file_is_ignored(path: Path, damage: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(damage)
     store = VerdictStore(path, "now")
@@ -71,14 +71,14 @@ def test_a_damaged_file_is_as_none(path: Path, damage: bytes) -> None:
     assert VerdictStore(path, "now").find("nvidia_cuda") == REPORT
 
 
-def test_a_half_written_file_is_as_none(path: Path) -> None:
+def test_a_half_written_file_is_ignored(path: Path) -> None:
     VerdictStore(path, "now").keep(REPORT)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     assert VerdictStore(path, "now").find("nvidia_cuda") is None
 
 
-def test_what_the_disk_does_not_take_is_known_until_the_end(tmp_path: Path) -> None:
+def test_a_report_that_cannot_be_written_is_kept_in_memory(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("no folder")
     store = VerdictStore(tmp_path / "cache" / "devices.json", "now")
     store.keep(REPORT)
@@ -87,7 +87,7 @@ def test_what_the_disk_does_not_take_is_known_until_the_end(tmp_path: Path) -> N
     assert store.find("nvidia_cuda") is None
 
 
-def test_forgotten_is_forgotten(path: Path) -> None:
+def test_forgetting_deletes_every_report(path: Path) -> None:
     store = VerdictStore(path, "now")
     store.keep(REPORT)
     store.forget()
@@ -95,7 +95,7 @@ def test_forgotten_is_forgotten(path: Path) -> None:
     store.forget()
 
 
-def test_a_device_is_offered_in_what_it_is_right_in() -> None:
+def test_a_device_is_offered_in_the_precisions_with_correct_results() -> None:
     wrong = PrecisionFigures(precision="f32", milliseconds=1.0, problem="it is off by 2.0%")
     device = msgspec.structs.replace(DEVICE, figures=(wrong, HALF))
     assert device.works

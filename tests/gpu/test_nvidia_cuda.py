@@ -18,7 +18,7 @@ from backends.base import Array, BackendError, Device, DType, Precision
 from backends.cpu import CpuBackend
 from backends.nvidia_cuda import CudaBackend, CudaOptions
 from benchmarks.ablation_steps import STEPS
-from engine.graphs.unet import time_waves, unet
+from engine.graphs.unet import timestep_embedding, unet
 from tests.backends.networks import NETWORKS
 from tests.backends.samples import Target, relative_error
 from tests.graphs.networks import (
@@ -51,7 +51,7 @@ def feeds_of(name: str, pictures: int = 1, cells: int = 16) -> dict[str, Array]:
 
     if "encoder" in name and "vae" not in name:
         tokens = random.integers(0, SMALL_CLIP.vocabulary, (2 * pictures, SMALL_CLIP.positions))
-        seen = {"seen": np.ones(tokens.shape, np.float32)} if "hidden" in name else {}
+        seen = {"attention_mask": np.ones(tokens.shape, np.float32)} if "hidden" in name else {}
         return {"tokens": tokens, **seen}
     if "vae" in name:
         side = SMALL_VAE.downscale * cells
@@ -62,7 +62,7 @@ def feeds_of(name: str, pictures: int = 1, cells: int = 16) -> dict[str, Array]:
     channels = 9 if "linear" in name else 4
     return {
         "sample": drawn(pictures, channels, cells, cells),
-        "time_waves": time_waves(config, 500.0),
+        "timestep_embedding": timestep_embedding(config, 500.0),
         "context": drawn(2 * pictures, 77, config.context_width),
     }
 

@@ -21,7 +21,7 @@ torch = pytest.importorskip("torch")
 
 from backends.base import BackendError, Device, DType, Precision  # noqa: E402
 from backends.torch_device import TorchBackend, TorchOptions  # noqa: E402
-from engine.graphs.unet import UNetConfig, time_waves, unet  # noqa: E402
+from engine.graphs.unet import UNetConfig, timestep_embedding, unet  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
 from tests.gpu.accelerators import ACCELERATORS, REASON  # noqa: E402
 from tests.graphs.networks import (  # noqa: E402
@@ -58,7 +58,7 @@ def feeds_of(config: UNetConfig, cells: int) -> dict[str, Any]:
     random = np.random.default_rng(3)
     return {
         "sample": random.standard_normal((1, 4, cells, cells), np.float32),
-        "time_waves": time_waves(config, 500.0),
+        "timestep_embedding": timestep_embedding(config, 500.0),
         "context": random.standard_normal((2, 77, config.context_width), np.float32),
     }
 

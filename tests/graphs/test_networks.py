@@ -12,7 +12,7 @@ from backends.cpu import CpuBackend
 from backends.intel_openvino import OpenVinoBackend
 from engine.graphs.clip_text import Activation, Projection, clip_text
 from engine.graphs.operators import GraphBuilder
-from engine.graphs.unet import UNetConfig, time_waves, unet
+from engine.graphs.unet import UNetConfig, timestep_embedding, unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 from tests.backends.samples import NeverCancelled, ignore, relative_error
 from tests.graphs.networks import (
@@ -57,7 +57,7 @@ def unet_feeds(
 ) -> dict[str, Array]:
     return {
         "sample": RANDOM.standard_normal((batch, config.in_channels, height, width), np.float32),
-        "time_waves": time_waves(config, timestep),
+        "timestep_embedding": timestep_embedding(config, timestep),
         "context": RANDOM.standard_normal((batch, 11, config.context_width), np.float32),
     }
 
@@ -92,8 +92,10 @@ def test_pictures_of_a_batch_do_not_mix() -> None:
     weights, feeds = random_weights(emit), unet_feeds(small_unet(), 9, 6, batch=3)
     together = run(emit, weights, feeds)
     for i in range(3):
-        alone = {key: value[i : i + 1] for key, value in feeds.items() if key != "time_waves"}
-        single = run(emit, weights, alone | {"time_waves": feeds["time_waves"]})
+        alone = {
+            key: value[i : i + 1] for key, value in feeds.items() if key != "timestep_embedding"
+        }
+        single = run(emit, weights, alone | {"timestep_embedding": feeds["timestep_embedding"]})
         np.testing.assert_allclose(single, together[i : i + 1], rtol=0, atol=1e-5)
 
 
@@ -168,7 +170,9 @@ def test_bfloat16_tells_neighbouring_timesteps_apart(element: DType) -> None:
     def change(session: Session, earlier: float) -> Array:
         """How the result differs between two moments."""
         first, second = (
-            result_of(session, feeds | {"time_waves": time_waves(small_unet(), timestep)})
+            result_of(
+                session, feeds | {"timestep_embedding": timestep_embedding(small_unet(), timestep)}
+            )
             for timestep in (999.0, earlier)
         )
         return first - second

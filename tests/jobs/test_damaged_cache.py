@@ -16,7 +16,7 @@ from backends.base import DType
 from engine.api.values import PrecisionName
 from engine.cancel import CancelToken
 from engine.checkpoints import known_files
-from engine.devices.crash_attribution import AtWork
+from engine.devices.crash_attribution import CrashMarkers
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
@@ -43,7 +43,7 @@ class Made:
         write_verdicts(self.cache)
         for _ in range(2):  # what the first writes beside is there for the second
             self.picture = self.run()
-        with AtWork(self.cache / "at-work").on(CARD, CancelToken()):
+        with CrashMarkers(self.cache / "at-work").running(CARD, CancelToken()):
             (left,) = (self.cache / "at-work").iterdir()
             content = left.read_bytes()
         left.write_bytes(content)

@@ -29,7 +29,7 @@ from engine.api.request import ComponentFiles  # noqa: E402
 from engine.cancel import CancelToken  # noqa: E402
 from engine.compile.compiler import Compiler, Network  # noqa: E402
 from engine.families import Component, IdentifiedCheckpoint, identify, supply  # noqa: E402
-from engine.graphs.unet import UNetConfig, size_waves, time_waves  # noqa: E402
+from engine.graphs.unet import UNetConfig, size_embedding, timestep_embedding  # noqa: E402
 from engine.memory.plan import WeightPlacement  # noqa: E402
 from engine.pipeline import networks  # noqa: E402
 from engine.weights.working_copies import WorkingCopies  # noqa: E402
@@ -125,14 +125,14 @@ def test_unet(tmp_path: Path, name: str) -> None:
     sample, context = normal(1, 4, SIDE // 8, SIDE // 8), normal(2, 77, sizes.context, seed=1)
     feeds = {
         "sample": sample,
-        "time_waves": time_waves(unet, TIME),
+        "timestep_embedding": timestep_embedding(unet, TIME),
         "context": context,
     }
     more = {}
     if told:
         numbers = tuple(float(100 * n) for n in range(told))
         pooled = normal(2, sizes.added - told * WAVES, seed=2)
-        feeds["added"] = np.concatenate([pooled, [size_waves(numbers, WAVES)] * 2], axis=1)
+        feeds["added"] = np.concatenate([pooled, [size_embedding(numbers, WAVES)] * 2], axis=1)
         feeds["added"] = feeds["added"].astype(np.float32)
         ids = torch.tensor([numbers] * 2)
         more["added_cond_kwargs"] = {"text_embeds": torch.from_numpy(pooled), "time_ids": ids}

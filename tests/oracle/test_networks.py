@@ -12,7 +12,7 @@ transformers = pytest.importorskip("transformers")
 
 from engine.graphs.clip_text import Activation, ClipTextConfig, clip_text  # noqa: E402
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder  # noqa: E402
-from engine.graphs.unet import UNetConfig, time_waves, unet  # noqa: E402
+from engine.graphs.unet import UNetConfig, timestep_embedding, unet  # noqa: E402
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder  # noqa: E402
 from tests.graphs.networks import sd15_unet, small_unet  # noqa: E402
 from tests.oracle.networks import Case, label, normal, targets  # noqa: E402
@@ -91,7 +91,11 @@ def unet_case(
         x, text = given
         return module(x, torch.tensor([timestep]), text).sample
 
-    feeds = {"sample": sample, "time_waves": time_waves(config, timestep), "context": context}
+    feeds = {
+        "sample": sample,
+        "timestep_embedding": timestep_embedding(config, timestep),
+        "context": context,
+    }
     return Case(lambda g: unet(g, config), feeds, module, call)
 
 

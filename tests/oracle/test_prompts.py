@@ -205,6 +205,6 @@ def test_tokens_that_are_not_seen(target, clip) -> None:
         mask = torch.from_numpy(seen.astype(np.int64))
         return module(torch.from_numpy(tokens), mask).last_hidden_state
 
-    feeds = {"tokens": tokens, "seen": seen}
-    emit = lambda g: clip_text(g, config, masked=True)  # noqa: E731
+    feeds = {"tokens": tokens, "attention_mask": seen}
+    emit = lambda g: clip_text(g, config, attention_mask=True)  # noqa: E731
     Case(emit, feeds, module, call, "text_model.").check(target)

@@ -15,7 +15,7 @@ diffusers = pytest.importorskip("diffusers")
 transformers = pytest.importorskip("transformers")
 
 from engine.graphs.clip_text import ClipTextConfig, clip_text  # noqa: E402
-from engine.graphs.unet import UNetConfig, guidance_waves, size_waves, time_waves  # noqa: E402
+from engine.graphs.unet import UNetConfig, guidance_embedding, size_embedding, timestep_embedding  # noqa: E402
 from engine.graphs.unet import unet as unet_graph  # noqa: E402
 from tests.oracle.networks import Case, label, normal, targets  # noqa: E402
 from tests.oracle.sdxl_folder import (  # noqa: E402
@@ -58,16 +58,16 @@ def unet_case(checkpoint: IdentifiedCheckpoint, module, size: tuple[int, int]) -
     assert isinstance(config, UNetConfig)
     sample, context = normal(1, config.in_channels, *size), normal(2, 77, config.context_width)
     pooled = normal(2, PROJECTED, seed=3)
-    waves = np.stack([size_waves(SIZES, WAVES)] * 2)
+    waves = np.stack([size_embedding(SIZES, WAVES)] * 2)
     feeds = {
         "sample": sample,
-        "time_waves": time_waves(config, 731.25),
+        "timestep_embedding": timestep_embedding(config, 731.25),
         "context": context,
         "added": np.concatenate([pooled, waves], axis=1),
     }
 
     if config.guidance_width:
-        feeds["guidance_waves"] = guidance_waves(config, GUIDANCE)
+        feeds["guidance_embedding"] = guidance_embedding(config, GUIDANCE)
 
     def call(module):
         x, text, whole = (torch.from_numpy(a).to(module.dtype) for a in (sample, context, pooled))

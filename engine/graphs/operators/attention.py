@@ -9,8 +9,8 @@ from backends.base import Array
 from backends.forms import AttentionForm
 from engine.graphs.builder import Value
 from engine.graphs.operators import limits
+from engine.graphs.operators.deferred_sums import MICROSOFT
 from engine.graphs.operators.layers import LayerWriter
-from engine.graphs.operators.sums import MICROSOFT
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class AttentionWriter(LayerWriter):
         to: Projections,
         *,
         causal_over: int = 0,
-        hidden: Value | None = None,
+        attention_bias: Value | None = None,
     ) -> Value:
         """Attention of `x` to `source` through `to`; they are the same in self-attention.
 
-        `causal_over` and `hidden` as in `attention`.
+        `causal_over` and `attention_bias` as in `attention`.
         """
         packed = self.operators.attention is AttentionForm.PACKED and not to.bias
         if packed and not causal_over and limits.packs_heads(self.element, to.head_width):
@@ -55,7 +55,7 @@ class AttentionWriter(LayerWriter):
             for name, (given, width) in zip(to.names, sources, strict=True)
         )
         return self.attention(
-            q, k, v, to.heads, to.head_width, causal_over=causal_over, hidden=hidden
+            q, k, v, to.heads, to.head_width, causal_over=causal_over, attention_bias=attention_bias
         )
 
     def _attend_packed(self, x: Value, source: Value, to: Projections) -> Value:
@@ -91,18 +91,21 @@ class AttentionWriter(LayerWriter):
         head_width: int,
         *,
         causal_over: int = 0,
-        hidden: Value | None = None,
+        attention_bias: Value | None = None,
     ) -> Value:
         """softmax(q k^T / sqrt(head_width)) v per head; all [batch, tokens, heads * head_width].
 
         `causal_over` is the number of tokens where each attends only to itself and those before it,
-        0 where every token attends to all. `hidden`, [batch, 1, 1, tokens], is added to the scores.
+        0 where every token attends to all. `attention_bias`, [batch, 1, 1, tokens], is added to
+        the scores.
         """
         kernels = self.operators.attention_kernels
         without = kernels is not None and not kernels.serve(self.element, head_width)
-        if without or hidden is not None:
-            # Where hidden: rare and small enough that the form does not matter for speed.
-            return self._primitive_attention(q, k, v, heads, head_width, causal_over, hidden)
+        if without or attention_bias is not None:
+            # A bias is rare, and its network so small that the form does not matter for speed.
+            return self._primitive_attention(
+                q, k, v, heads, head_width, causal_over, attention_bias
+            )
         match self.operators.attention:
             case AttentionForm.MULTI_HEAD | AttentionForm.PACKED:
                 return self.op(
@@ -131,7 +134,7 @@ class AttentionWriter(LayerWriter):
         heads: int,
         head_width: int,
         causal_over: int,
-        hidden: Value | None = None,
+        attention_bias: Value | None = None,
     ) -> Value:
         def split(x: Value, perm: list[int]) -> Value:
             per_head = self.op("Reshape", x, self.integers([0, 0, heads, head_width]))
@@ -143,8 +146,8 @@ class AttentionWriter(LayerWriter):
             # Finite, so that a row never becomes inf - inf; it vanishes after the softmax.
             later = np.triu(np.full((causal_over, causal_over), -1e4), 1)
             scores = self.op("Add", scores, self.constant(later))
-        if hidden is not None:
-            scores = self.op("Add", scores, hidden)
+        if attention_bias is not None:
+            scores = self.op("Add", scores, attention_bias)
         mixed = self.op("MatMul", self.op("Softmax", scores, axis=-1), split(v, [0, 2, 1, 3]))
         merged = self.op("Transpose", mixed, perm=[0, 2, 1, 3])
         return self.op("Reshape", merged, self.integers([0, 0, heads * head_width]))

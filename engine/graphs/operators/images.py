@@ -8,8 +8,8 @@ from backends.base import Array, DType
 from backends.forms import GroupNormForm, Layout, UpsamplingForm
 from engine.graphs.builder import Value
 from engine.graphs.operators import limits
+from engine.graphs.operators.deferred_sums import MICROSOFT, Sum
 from engine.graphs.operators.layers import LayerWriter
-from engine.graphs.operators.sums import MICROSOFT, Sum
 
 _CHANNELS_AT_ONCE = 16
 # A 3x3 kernel, and what it is on the way to its sums.

@@ -6,7 +6,7 @@ from functools import partial
 from backends.forms import GegluForm, GeluForm, LayerNormForm, LinearForm
 from engine.graphs.builder import Value
 from engine.graphs.operators import limits
-from engine.graphs.operators.sums import MICROSOFT, Sum, SumWriter
+from engine.graphs.operators.deferred_sums import MICROSOFT, Sum, SumWriter
 
 
 class LayerWriter(SumWriter):

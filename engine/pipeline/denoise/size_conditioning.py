@@ -12,7 +12,7 @@ from engine.api.record import ResolvedRequest
 from engine.api.request import SizeOptions
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.shared.clip.emphasis import Vectors
-from engine.graphs.unet import size_waves
+from engine.graphs.unet import size_embedding
 from engine.pipeline.networks import denoiser_config
 
 _REFINER_SIZES = 5
@@ -29,9 +29,9 @@ def added_conditioning(
     width = (config.added_width - pooled.shape[1]) // checkpoint.told_sizes
     refines = checkpoint.told_sizes == _REFINER_SIZES
     texts = len(pooled) - guided
-    rows = [size_waves(_sizes(request, negative=False, refines=refines), width)] * texts
+    rows = [size_embedding(_sizes(request, negative=False, refines=refines), width)] * texts
     if guided:
-        rows.append(size_waves(_sizes(request, negative=True, refines=refines), width))
+        rows.append(size_embedding(_sizes(request, negative=True, refines=refines), width))
     return np.concatenate([pooled, np.stack(rows)], axis=1).astype(np.float32, copy=False)
 
 

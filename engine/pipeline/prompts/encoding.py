@@ -116,7 +116,7 @@ class PromptEncoding:
                 }
                 if masked:
                     shown = np.ones(ids.shape, np.bool_) if seen is None else seen
-                    feeds["seen"] = shown.astype(np.float32)
+                    feeds["attention_mask"] = shown.astype(np.float32)
                 if "end" in inputs:
                     feeds["end"] = first_end(ids, end_id)
                 outputs = self._stages.call(session, feeds)

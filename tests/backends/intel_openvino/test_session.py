@@ -257,7 +257,7 @@ def small_feeds(graph: Graph) -> dict[str, Array]:
         shape = tuple(n if isinstance(n, int) else sizes.get(n, side) for n in spec.shape)
         if spec.dtype is DType.I64:
             feeds[spec.name] = random.integers(0, 60, shape)
-        elif spec.name == "seen":
+        elif spec.name == "attention_mask":
             feeds[spec.name] = np.ones(shape, np.float32)
         else:
             feeds[spec.name] = random.standard_normal(shape, np.float32)

@@ -34,7 +34,7 @@ VARIANTS: dict[str, Emit] = {
 }
 # Whose attention is written out: it is masked, or its heads are too narrow or too wide.
 WITHOUT_KERNELS: dict[str, Emit] = {
-    "clip_masked": partial(clip_text, config=CLIP, masked=True),
+    "clip_masked": partial(clip_text, config=CLIP, attention_mask=True),
     "clip_narrow": partial(clip_text, config=SMALL_CLIP),
     "decoder_wide": partial(vae_decoder, config=VaeConfig(4, (16, 512), layers=1, norm_groups=8)),
 }

@@ -51,9 +51,9 @@ def unet() -> Graph:
 
 def test_the_sizes_of_every_input_are_told(unet: Graph) -> None:
     options = provider_options(unet, PROFILE, LARGE, None)
-    assert options[MINIMUM] == "sample:1x4x8x8,time_waves:1x32,context:1x77x24"
-    assert options[OPTIMUM] == "sample:1x4x16x16,time_waves:1x32,context:2x77x24"
-    assert options[MAXIMUM] == "sample:4x4x24x24,time_waves:1x32,context:8x231x24"
+    assert options[MINIMUM] == "sample:1x4x8x8,timestep_embedding:1x32,context:1x77x24"
+    assert options[OPTIMUM] == "sample:1x4x16x16,timestep_embedding:1x32,context:2x77x24"
+    assert options[MAXIMUM] == "sample:4x4x24x24,timestep_embedding:1x32,context:8x231x24"
 
 
 def test_launches_are_recorded_where_sizes_stay(unet: Graph) -> None:

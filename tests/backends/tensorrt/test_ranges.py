@@ -11,7 +11,7 @@ from tests.graphs.networks import PLAIN, graph_in_memory, random_weights
 
 INPUTS = (
     TensorSpec("sample", DType.F32, ("batch", 4, "height", "width")),
-    TensorSpec("time_waves", DType.F32, (1, 32)),
+    TensorSpec("timestep_embedding", DType.F32, (1, 32)),
 )
 # "The format ... input1:dim1xdim2...,input2:dim1xdim2...", in the plug-in's own words.
 TEXT = re.compile(r"\w+:\d+(x\d+)*(,\w+:\d+(x\d+)*)*")
@@ -27,9 +27,9 @@ def test_ranges_hold_what_is_fixed_and_what_varies() -> None:
 
 def test_the_text_for_the_provider() -> None:
     ranges = input_ranges(INPUTS, PROFILE)
-    assert profile_text(ranges, "minimum") == "sample:1x4x8x8,time_waves:1x32"
-    assert profile_text(ranges, "optimum") == "sample:1x4x16x16,time_waves:1x32"
-    assert profile_text(ranges, "maximum") == "sample:4x4x24x24,time_waves:1x32"
+    assert profile_text(ranges, "minimum") == "sample:1x4x8x8,timestep_embedding:1x32"
+    assert profile_text(ranges, "optimum") == "sample:1x4x16x16,timestep_embedding:1x32"
+    assert profile_text(ranges, "maximum") == "sample:4x4x24x24,timestep_embedding:1x32"
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -34,7 +34,7 @@ from backends.nvidia_cuda import OPERATORS  # noqa: E402
 from backends.torch_device import TorchBackend  # noqa: E402
 from benchmarks.ablation_steps import STEPS  # noqa: E402
 from engine.graphs.clip_text import Activation, clip_text  # noqa: E402
-from engine.graphs.unet import time_waves, unet  # noqa: E402
+from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
 from engine.graphs.vae import vae_decoder, vae_encoder  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
 from tests.backends.torch_device.onnxruntime_vectors import VECTORS, Vector  # noqa: E402
@@ -231,7 +231,7 @@ def check_unet(name: str, size: tuple[int, int], operators: OperatorSet, element
     config = UNETS[name]
     feeds = {
         "sample": drawn(2, 4, *size),
-        "time_waves": time_waves(config, 512.5),
+        "timestep_embedding": timestep_embedding(config, 512.5),
         "context": drawn(6, 11, config.context_width),
     }
     emit = partial(unet, config=config, halves_evenly=SIZES[size])

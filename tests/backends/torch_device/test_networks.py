@@ -18,7 +18,7 @@ from backends.torch_device.operators import ONNX_TYPES, OPERATORS, function_of  
 from backends.torch_device.plan import make_plan  # noqa: E402
 from benchmarks.ablation_steps import STEPS  # noqa: E402
 from engine.graphs.clip_text import Activation, clip_text  # noqa: E402
-from engine.graphs.unet import time_waves, unet  # noqa: E402
+from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
 from engine.graphs.vae import vae_decoder, vae_encoder  # noqa: E402
 from tests.backends.networks import VAE_PARTS  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
@@ -56,7 +56,7 @@ NETWORKS: dict[str, Emit] = {
         f"clip_{activation}": partial(clip_text, config=replace(SMALL_CLIP, activation=activation))
         for activation in Activation
     },
-    "clip_masked": partial(clip_text, config=SMALL_CLIP, masked=True),
+    "clip_masked": partial(clip_text, config=SMALL_CLIP, attention_mask=True),
 }
 
 
@@ -124,7 +124,7 @@ def check_unet(target: Target, name: str, contexts: int, size: tuple[int, int]) 
     config, batch = UNETS[name], 1 if contexts == 1 else 2
     feeds = {
         "sample": drawn(batch, config.in_channels, *size),
-        "time_waves": time_waves(config, 512.5),
+        "timestep_embedding": timestep_embedding(config, 512.5),
         "context": drawn(contexts, 11, config.context_width),
     }
     check(partial(unet, config=config, halves_evenly=SIZES[size]), feeds, target)

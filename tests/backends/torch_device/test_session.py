@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 
 from backends.base import BackendError, Device, DType, Precision, RunCancelled  # noqa: E402
 from backends.torch_device import TorchBackend, TorchOptions, replay  # noqa: E402
-from engine.graphs.unet import time_waves, unet  # noqa: E402
+from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
 from tests.backends.samples import (  # noqa: E402
     Target,
     matmul_graph,
@@ -160,7 +160,7 @@ def unet_feeds(size: int = 8):
     random, config = np.random.default_rng(2), small_unet()
     return {
         "sample": random.standard_normal((1, 4, size, size), np.float32),
-        "time_waves": time_waves(config, 20.0),
+        "timestep_embedding": timestep_embedding(config, 20.0),
         "context": random.standard_normal((2, 5, config.context_width), np.float32),
     }
 
