@@ -12,7 +12,7 @@ from engine.api.checkpoints import CheckpointInfo
 from engine.api.limits import MIN_SIDE
 from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.request import GenerateRequest, GuidanceOptions, SizeOptions
-from engine.api.values import Phase, PrecisionName, PredictionType
+from engine.api.values import Phase, PredictionType
 
 translate = QCoreApplication.translate
 
@@ -150,13 +150,6 @@ def extras_summary(extras: Extras) -> str:
     if extras.clip_skip is not None:
         parts.append(translate("labels", "clip skip {n}").format(n=extras.clip_skip))
     parts += _method_parts(extras)
-    if extras.backend != "auto":
-        parts.append(extras.backend)
-    if extras.precision is not PrecisionName.AUTO:
-        parts.append(extras.precision.value)
-    if extras.memory_limit_bytes is not None:
-        limit = file_size(extras.memory_limit_bytes)
-        parts.append(translate("labels", "at most {size} of memory").format(size=limit))
     return " · ".join(parts)
 
 

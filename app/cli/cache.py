@@ -8,7 +8,7 @@ import msgspec
 
 from app.cli.terminal import print_json, print_note, print_table, say
 from app.paths import find_paths
-from engine.api.messages import ArtifactInfo
+from engine.api.machine import ArtifactInfo
 from engine.api.values import ArtifactKind, ErrorCode
 from engine.compile.cache import NetworkCache
 from engine.errors import EngineError

@@ -9,7 +9,7 @@ from app.cli.remedies import remedy_words
 from app.cli.terminal import print_error, print_json, print_note, print_table, say
 from app.paths import find_paths
 from backends.base import Cancellation
-from engine.api.messages import DeviceInfo, PrecisionFigures
+from engine.api.machine import DeviceInfo, PrecisionFigures
 from engine.api.remedies import InstallPackages
 from engine.devices.choice import Devices
 from engine.errors import Cancelled, EngineError

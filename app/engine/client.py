@@ -1,26 +1,31 @@
 """The engine as the app sees it: a method for each command, a signal for each event."""
 
-import re
 from collections.abc import Iterable
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
 from app.engine.end import EngineEnd
 from app.engine.process import EngineProcess, EngineState
 from engine.api.messages import (
+    Answer,
     CancelJob,
+    CheckpointHashed,
+    CheckpointInspected,
     CheckPrompt,
-    ClearArtifacts,
-    Command,
+    DevicesFound,
     Event,
+    ImageSaved,
     InspectCheckpoint,
-    InstallPack,
+    JobCancelled,
+    JobFailed,
+    JobFinished,
+    JobPhase,
     JobPreview,
-    ListArtifacts,
-    PlanJob,
+    JobProgress,
+    JobWarned,
+    PromptChecked,
+    Query,
     QueryFailed,
-    ReleaseMemory,
-    RemovePack,
     RunJob,
     ScanDevices,
     VerifyDevices,
@@ -41,11 +46,9 @@ class EngineClient(QObject):
 
     # Each carries the event; `job_preview` also the payload: RGB, 3 * width * height bytes.
     devices_found = Signal(object)
-    device_verdict = Signal(object)
     checkpoint_inspected = Signal(object)
     checkpoint_hashed = Signal(object)
     prompt_checked = Signal(object)
-    job_planned = Signal(object)
     job_phase = Signal(object)
     job_progress = Signal(object)
     job_warned = Signal(object)
@@ -54,10 +57,6 @@ class EngineClient(QObject):
     job_finished = Signal(object)
     job_cancelled = Signal(object)
     job_failed = Signal(object)
-    artifacts_listed = Signal(object)
-    pack_progress = Signal(object)
-    memory_report = Signal(object)
-    log_record = Signal(object)
     query_failed = Signal(object)
 
     # EngineState
@@ -74,8 +73,22 @@ class EngineClient(QObject):
         self._process = process
         self._last_query = 0
         # Queries the engine has not been sent yet, and those it has not answered.
-        self._waiting: dict[int, Command] = {}
+        self._waiting: dict[int, Query] = {}
         self._asked: set[int] = set()
+        self._signals: dict[type[Event], SignalInstance] = {
+            DevicesFound: self.devices_found,
+            CheckpointInspected: self.checkpoint_inspected,
+            CheckpointHashed: self.checkpoint_hashed,
+            PromptChecked: self.prompt_checked,
+            JobPhase: self.job_phase,
+            JobProgress: self.job_progress,
+            JobWarned: self.job_warned,
+            ImageSaved: self.image_saved,
+            JobFinished: self.job_finished,
+            JobCancelled: self.job_cancelled,
+            JobFailed: self.job_failed,
+            QueryFailed: self.query_failed,
+        }
         process.received.connect(self._on_received)
         process.state_changed.connect(self._on_state_changed)
         process.ended.connect(self._on_ended)
@@ -123,39 +136,9 @@ class EngineClient(QObject):
         return self._ask(query, ScanDevices(query=query))
 
     def verify_devices(self, *, again: bool = False) -> int:
-        """Have devices tried that are new, or all: `device_verdict` for each, `devices_found`."""
+        """Have devices tried that are new, or all: `devices_found`."""
         query = self._next_query()
         return self._ask(query, VerifyDevices(query=query, again=again))
-
-    def plan_job(self, request: GenerateRequest) -> int:
-        """Ask what a request would need: `job_planned`."""
-        query = self._next_query()
-        return self._ask(query, PlanJob(query=query, request=request))
-
-    def list_artifacts(self) -> int:
-        """Ask what the cache holds: `artifacts_listed`."""
-        query = self._next_query()
-        return self._ask(query, ListArtifacts(query=query))
-
-    def clear_artifacts(self, names: tuple[str, ...] = ()) -> int:
-        """Delete these artifacts, or all where none is named: `artifacts_listed`."""
-        query = self._next_query()
-        return self._ask(query, ClearArtifacts(query=query, names=names))
-
-    def release_memory(self) -> int:
-        """Have the engine free what it keeps between jobs: `memory_report`."""
-        query = self._next_query()
-        return self._ask(query, ReleaseMemory(query=query))
-
-    def install_pack(self, pack: str) -> int:
-        """Install a runtime: `pack_progress`."""
-        query = self._next_query()
-        return self._ask(query, InstallPack(query=query, pack=pack))
-
-    def remove_pack(self, pack: str) -> int:
-        """Remove a runtime: `pack_progress`."""
-        query = self._next_query()
-        return self._ask(query, RemovePack(query=query, pack=pack))
 
     def force_stop(self) -> None:
         """Kill the engine, whatever it does; another one is started."""
@@ -169,7 +152,7 @@ class EngineClient(QObject):
         self._last_query += 1
         return self._last_query
 
-    def _ask(self, query: int, command: Command) -> int:
+    def _ask(self, query: int, command: Query) -> int:
         self._waiting[query] = command
         # Not at once: the caller must know the number before it can come back.
         QTimer.singleShot(0, self, self._send_waiting)
@@ -187,13 +170,12 @@ class EngineClient(QObject):
                 self._fail_queries({query}, error.info)
 
     def _on_received(self, event: Event, payload: bytes) -> None:
-        query = getattr(event, "query", None)
-        if query is not None:
-            self._asked.discard(query)
+        if isinstance(event, Answer):
+            self._asked.discard(event.query)
         if isinstance(event, JobPreview):
             self.job_preview.emit(event, payload)
         else:
-            getattr(self, signal_name(type(event))).emit(event)
+            self._signals[type(event)].emit(event)
 
     def _on_state_changed(self, state: EngineState) -> None:
         self.engine_state_changed.emit(state)
@@ -212,8 +194,3 @@ class EngineClient(QObject):
         for query in sorted(queries):
             self._asked.discard(query)
             self.query_failed.emit(QueryFailed(query=query, error=error))
-
-
-def signal_name(event: type[Event]) -> str:
-    """The name of the client's signal for an event: JobPhase is told by `job_phase`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", event.__name__).lower()

@@ -5,7 +5,8 @@ from PySide6.QtCore import QObject, Signal
 from app.engine.client import EngineClient
 from app.engine.process import EngineState
 from app.field import Field
-from engine.api.messages import DeviceInfo, DevicesFound, JobFinished, QueryFailed
+from engine.api.machine import DeviceInfo
+from engine.api.messages import DevicesFound, JobFinished, QueryFailed
 
 
 class DeviceState(QObject):

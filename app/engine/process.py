@@ -80,7 +80,7 @@ class EngineProcess(QObject):
 
     # EngineState
     state_changed = Signal(object)
-    # (Event, payload bytes): every event but those of supervision (Hello, Ready, Pong, EngineFatal)
+    # (Event, payload bytes): every event but Hello, Ready, Pong, EngineFatal and LogRecord
     received = Signal(object, object)
     # EngineEnd: the process is over, for whatever reason, and every event was received before
     ended = Signal(object)
@@ -224,7 +224,6 @@ class EngineProcess(QObject):
             case LogRecord():
                 level = logging.getLevelNamesMapping().get(event.level.upper(), logging.INFO)
                 logging.getLogger("engine").log(level, "%s: %s", event.logger, event.text)
-                self.received.emit(event, payload)
             case Hello():
                 self._on_hello(event)
             case _ if self._hello is None:

@@ -82,10 +82,6 @@ class CheckpointStore(QObject):
         opened = (e for e in self._opened if e.path == self.chosen or e.path not in self._gone)
         return (*self._listed, *opened)
 
-    def entry_for(self, path: Path) -> ListedCheckpoint | None:
-        """The entry of a path."""
-        return next((entry for entry in self.entries if entry.path == path), None)
-
     def answer(self, path: Path) -> CheckpointInfo | ErrorInfo | None:
         """What the engine said of a checkpoint last, None where it has not yet."""
         return self._answers.get(path)

@@ -42,13 +42,6 @@ class Submitted(ListEntry, frozen=True, kw_only=True):
     front: bool = False
 
 
-class Moved(ListEntry, frozen=True, kw_only=True):
-    """A waiting job was put at another position of the whole list."""
-
-    job: str
-    position: int
-
-
 class AllCancelAsked(ListEntry, frozen=True, kw_only=True):
     """The user no longer wants any job."""
 
@@ -59,16 +52,10 @@ class Dismissed(ListEntry, frozen=True, kw_only=True):
     job: str
 
 
-class Cleared(ListEntry, frozen=True, kw_only=True):
-    """The user wants to see no more of the jobs that are over."""
-
-
 Entry: TypeAlias = (
     Submitted
-    | Moved
     | AllCancelAsked
     | Dismissed
-    | Cleared
     | Started
     | Saved
     | Finished
@@ -88,7 +75,6 @@ class Change(msgspec.Struct, frozen=True):
     added: tuple[Job, ...] = ()
     changed: tuple[Job, ...] = ()
     removed: tuple[str, ...] = ()
-    reordered: bool = False
 
 
 class JobList:
@@ -100,7 +86,6 @@ class JobList:
         self._running: str | None = None
         # Made from the order when asked for.
         self._snapshot: tuple[Job, ...] | None = None
-        self._positions: dict[str, int] | None = None
 
     @property
     def snapshot(self) -> tuple[Job, ...]:
@@ -112,12 +97,6 @@ class JobList:
     def get(self, job: str) -> Job | None:
         """The job, None if there is none of that id."""
         return self._jobs.get(job)
-
-    def position(self, job: str) -> int:
-        """Where in the list a job is. Raises KeyError."""
-        if self._positions is None:
-            self._positions = {name: index for index, name in enumerate(self._order)}
-        return self._positions[job]
 
     @property
     def running(self) -> Job | None:
@@ -135,8 +114,6 @@ class JobList:
         match entry:
             case Submitted():
                 return self._submit(entry)
-            case Moved():
-                return Change(reordered=self._move(entry))
             case AllCancelAsked():
                 asked = (self._apply_to_job(CancelAsked(job=name)) for name in self._order)
                 return Change(changed=tuple(filter(None, asked)))
@@ -144,8 +121,6 @@ class JobList:
                 job = self.get(entry.job)
                 is_over = job is not None and job.state.is_over
                 return Change(removed=self._remove({entry.job}) if is_over else ())
-            case Cleared():
-                return Change(removed=self.drop(state for state in JobState if state.is_over))
             case Started() if self._running is not None:
                 return Change()
             case _:
@@ -161,7 +136,7 @@ class JobList:
         for name in removed:
             del self._jobs[name]
         self._order = [name for name in self._order if name in self._jobs]
-        self._forget_order()
+        self._snapshot = None
         return removed
 
     def entries(self) -> Iterator[Entry]:
@@ -188,20 +163,11 @@ class JobList:
             if name not in self._jobs
         )
         first = self.first_waiting if entry.front else None
-        position = self.position(first.id) if first else len(self._order)
+        position = self._order.index(first.id) if first else len(self._order)
         self._jobs.update((job.id, job) for job in added)
         self._order[position:position] = [job.id for job in added]
-        self._forget_order()
+        self._snapshot = None
         return Change(added=added)
-
-    def _move(self, entry: Moved) -> bool:
-        job = self.get(entry.job)
-        if job is None or job.state is not JobState.WAITING:
-            return False
-        self._order.remove(job.id)
-        self._order.insert(max(0, entry.position), job.id)
-        self._forget_order()
-        return True
 
     def _apply_to_job(self, entry: JobEntry) -> Job | None:
         before = self.get(entry.job)
@@ -215,9 +181,6 @@ class JobList:
         elif self._running == after.id:
             self._running = None
         return after
-
-    def _forget_order(self) -> None:
-        self._snapshot = self._positions = None
 
 
 def _template(job: Job) -> tuple[GenerateRequest, str]:

@@ -14,11 +14,9 @@ from app.engine.process import EngineState
 from app.queue.job_list import (
     AllCancelAsked,
     Change,
-    Cleared,
     Dismissed,
     Entry,
     JobList,
-    Moved,
     Submitted,
 )
 from app.queue.jobs import (
@@ -59,13 +57,12 @@ class JobQueue(QObject):
     Whatever makes no sense for a job's state by then, or names no job, does nothing.
     """
 
-    # Job, in order; `position` tells where
+    # Job
     job_added = Signal(object)
     # Job
     job_changed = Signal(object)
     # The id
     job_removed = Signal(str)
-    order_changed = Signal()
     # ErrorInfo: the journal cannot be read or written; the queue goes on without
     journal_failed = Signal(object)
 
@@ -115,10 +112,6 @@ class JobQueue(QObject):
         """The job of that id, None if there is none."""
         return self._list.get(job_id)
 
-    def position(self, job_id: str) -> int:
-        """Where in `jobs` a job is. Raises KeyError."""
-        return self._list.position(job_id)
-
     def submit(self, request: GenerateRequest, out: str, *, front: bool = False) -> tuple[str, ...]:
         """Queue a job for each of `count` pictures, with seeds from the request's on; their ids.
 
@@ -163,14 +156,6 @@ class JobQueue(QObject):
     def dismiss(self, job_id: str) -> None:
         """Take a job off the list that is over."""
         self._record(Dismissed(job=job_id))
-
-    def move(self, job_id: str, position: int) -> None:
-        """Put a job that waits at this position of `jobs`, 0 is the first."""
-        self._record(Moved(job=job_id, position=position))
-
-    def clear_finished(self) -> None:
-        """Take the jobs that are done, failed or cancelled off the list."""
-        self._record(Cleared())
 
     def close(self) -> None:
         """Write everything down and stop listening. At the app's end, after the engine stopped.
@@ -265,8 +250,6 @@ class JobQueue(QObject):
         self._untold.extend((self.job_added, (job,)) for job in change.added)
         self._untold.extend((self.job_changed, (job,)) for job in change.changed)
         self._untold.extend((self.job_removed, (name,)) for name in change.removed)
-        if change.reordered:
-            self._untold.append((self.order_changed, ()))
 
     def _start_next(self, _state: EngineState | None = None) -> None:
         ready = self._client.engine_state is EngineState.READY

@@ -12,14 +12,14 @@ from typing import TypeAlias
 import msgspec
 
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.machine import ArtifactInfo, DeviceInfo, PrecisionFigures
+from engine.api.machine import DeviceInfo
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.values import ErrorInfo, Phase
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
-PROTOCOL_VERSION = 8
+PROTOCOL_VERSION = 9
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -48,10 +48,9 @@ class ScanDevices(Message, frozen=True, kw_only=True):
 
 
 class VerifyDevices(Message, frozen=True, kw_only=True):
-    """Have each usable device compute that never did; `again` has all, and forgets their failures.
+    """Try each usable device that was never tried; `again` tries all, and forgets their failures.
 
-    Answered by a DeviceVerdict for each and DevicesFound at last, out of the order of queries:
-    the answers to others come in between.
+    Answered by DevicesFound, out of the order of queries: the answers to others come in between.
     """
 
     query: int
@@ -74,13 +73,6 @@ class CheckPrompt(Message, frozen=True, kw_only=True):
     question: PromptQuestion
 
 
-class PlanJob(Message, frozen=True, kw_only=True):
-    """What a request would need. Answered by JobPlanned."""
-
-    query: int
-    request: GenerateRequest
-
-
 class RunJob(Message, frozen=True, kw_only=True):
     """Make the pictures of a request; jobs run one after another in the order they came.
 
@@ -96,39 +88,6 @@ class CancelJob(Message, frozen=True, kw_only=True):
     """Stop a job, running or waiting. A job that is unknown or over is ignored."""
 
     job: str
-
-
-class ListArtifacts(Message, frozen=True, kw_only=True):
-    """What the cache holds. Answered by ArtifactsListed."""
-
-    query: int
-
-
-class ClearArtifacts(Message, frozen=True, kw_only=True):
-    """Delete these artifacts, or all where none is named. Answered by ArtifactsListed."""
-
-    query: int
-    names: tuple[str, ...] = ()
-
-
-class ReleaseMemory(Message, frozen=True, kw_only=True):
-    """Free what is kept between jobs. Answered by MemoryReport."""
-
-    query: int
-
-
-class InstallPack(Message, frozen=True, kw_only=True):
-    """Install a runtime. Answered by PackProgress."""
-
-    query: int
-    pack: str
-
-
-class RemovePack(Message, frozen=True, kw_only=True):
-    """Remove a runtime. Answered by PackProgress."""
-
-    query: int
-    pack: str
 
 
 class Ping(Message, frozen=True, kw_only=True):
@@ -166,21 +125,6 @@ class DevicesFound(Message, frozen=True, kw_only=True):
     news: bool = False
 
 
-class DeviceVerdict(Message, frozen=True, kw_only=True):
-    """How a device did when it was run; `reason` says so in a sentence.
-
-    `remaining` counts the backends of this query that are still to come.
-    """
-
-    query: int
-    backend: str
-    device: str
-    usable: bool
-    reason: str
-    remaining: int
-    figures: tuple[PrecisionFigures, ...] = ()
-
-
 class CheckpointInspected(Message, frozen=True, kw_only=True):
     """The answer to InspectCheckpoint."""
 
@@ -205,17 +149,6 @@ class PromptChecked(Message, frozen=True, kw_only=True):
 
     query: int
     check: PromptCheck
-
-
-class JobPlanned(Message, frozen=True, kw_only=True):
-    """What a request would need, on which device."""
-
-    query: int
-    device: str
-    peak_bytes: int
-    budget_bytes: int
-    # "memory" or "working_copy".
-    weights: str
 
 
 class JobPhase(Message, frozen=True, kw_only=True):
@@ -296,31 +229,6 @@ class JobFailed(Message, frozen=True, kw_only=True):
     error: ErrorInfo
 
 
-class ArtifactsListed(Message, frozen=True, kw_only=True):
-    """What the cache holds now."""
-
-    query: int
-    artifacts: tuple[ArtifactInfo, ...]
-
-
-class PackProgress(Message, frozen=True, kw_only=True):
-    """How far an installation is; `total_bytes` is None where it is not known."""
-
-    query: int
-    pack: str
-    done_bytes: int
-    total_bytes: int | None
-
-
-class MemoryReport(Message, frozen=True, kw_only=True):
-    """Memory of the engine process and of the machine; None where the system does not tell."""
-
-    query: int
-    private_bytes: int | None
-    total_bytes: int
-    free_bytes: int
-
-
 class LogRecord(Message, frozen=True, kw_only=True):
     """A line for the app's log."""
 
@@ -354,14 +262,8 @@ Command: TypeAlias = (
     | VerifyDevices
     | InspectCheckpoint
     | CheckPrompt
-    | PlanJob
     | RunJob
     | CancelJob
-    | ListArtifacts
-    | ClearArtifacts
-    | ReleaseMemory
-    | InstallPack
-    | RemovePack
     | Ping
     | Shutdown
 )
@@ -369,11 +271,9 @@ Event: TypeAlias = (
     Hello
     | Ready
     | DevicesFound
-    | DeviceVerdict
     | CheckpointInspected
     | CheckpointHashed
     | PromptChecked
-    | JobPlanned
     | JobPhase
     | JobProgress
     | JobWarned
@@ -382,11 +282,11 @@ Event: TypeAlias = (
     | JobFinished
     | JobCancelled
     | JobFailed
-    | ArtifactsListed
-    | PackProgress
-    | MemoryReport
     | LogRecord
     | Pong
     | QueryFailed
     | EngineFatal
 )
+# Commands that ask, and the events that answer them; both have a `query` number.
+Query: TypeAlias = ScanDevices | VerifyDevices | InspectCheckpoint | CheckPrompt
+Answer: TypeAlias = DevicesFound | CheckpointInspected | PromptChecked | QueryFailed

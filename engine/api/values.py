@@ -187,8 +187,6 @@ class InputRole(StrEnum):
 
     INIT = "init"
     MASK = "mask"
-    CONTROL = "control"
-    REFERENCE = "reference"
 
 
 class Phase(StrEnum):

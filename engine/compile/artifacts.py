@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backends.base import Artifact, BackendError, Cancellation, Device, Precision, ShapeProfile
-from engine.api.messages import ArtifactInfo
+from engine.api.machine import ArtifactInfo
 from engine.api.values import ArtifactKind, ErrorCode
 from engine.cache_folder import UNFINISHED, CacheFolder, delete, unfinished
 from engine.compile.key import profile_digest

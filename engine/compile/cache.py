@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from engine.api.messages import ArtifactInfo
+from engine.api.machine import ArtifactInfo
 from engine.checkpoints.known_files import KnownFiles
 from engine.compile.artifacts import ArtifactStore
 from engine.weights.working_copies import WorkingCopies

@@ -17,7 +17,7 @@ import msgspec
 
 from backends.base import Backend, Cancellation, Device
 from backends.registry import BACKENDS, BackendReference, find, title
-from engine.api.messages import DeviceInfo
+from engine.api.machine import DeviceInfo
 from engine.api.remedies import CheckDevices, InstallPackages, Remedy, UseAnyDevice
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken

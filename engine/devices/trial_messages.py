@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from engine.api.messages import PrecisionFigures
+from engine.api.machine import PrecisionFigures
 from engine.devices.verdicts import TriedDevice
 from engine.untrusted_json import JsonError, decode_json
 

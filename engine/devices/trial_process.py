@@ -19,7 +19,7 @@ import numpy as np
 from backends.base import Array, Backend, Device, Precision, Session
 from backends.cpu import CpuBackend
 from backends.registry import BackendReference
-from engine.api.messages import PrecisionFigures
+from engine.api.machine import PrecisionFigures
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler, translated_errors
 from engine.devices import trial_network

@@ -13,7 +13,7 @@ from threading import Lock
 import msgspec
 
 from backends.base import Backend, BackendError, Device, Precision
-from engine.api.messages import PrecisionFigures
+from engine.api.machine import PrecisionFigures
 from engine.cached_state import recall
 from engine.durable import replace_file
 

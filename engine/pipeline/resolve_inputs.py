@@ -122,10 +122,6 @@ def _without_picture(why: str) -> EngineError:
 
 
 def _check_input(image: InputImage) -> None:
-    if image.role not in (InputRole.INIT, InputRole.MASK):
-        raise invalid(
-            f"A {image.role.value} picture cannot be used yet.", "Use a picture and a mask."
-        )
     if image.weight != 1 or image.range != (0, 1):
         hint = "Use the strength to say how much of it is redrawn."
         raise invalid("A picture to be redrawn has no weight or range.", hint)

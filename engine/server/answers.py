@@ -4,35 +4,23 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
-from backends import hardware
 from engine.api.messages import (
-    ArtifactsListed,
     CheckpointInspected,
     CheckPrompt,
-    ClearArtifacts,
     Event,
     InspectCheckpoint,
-    InstallPack,
-    JobPlanned,
-    ListArtifacts,
-    MemoryReport,
-    PlanJob,
     PromptChecked,
+    Query,
     QueryFailed,
-    ReleaseMemory,
-    RemovePack,
     ScanDevices,
     VerifyDevices,
 )
-from engine.api.values import ErrorCode
-from engine.errors import EngineError
 from engine.families.identify import identify, supply
 from engine.jobs.runner import JobRunner
 from engine.pipeline.inspection import inspect
 from engine.server.device_checks import devices_found, verify_beside
 from engine.server.failures import error_info
 from engine.server.outbox import Put
-from engine.server.queries import Query
 from engine.text.checking import check_prompt
 
 # Events as they are known; None where another query may go first.
@@ -73,22 +61,6 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
         case CheckPrompt():
             check = check_prompt(query.question, runner.wildcards)
             yield PromptChecked(query=query.query, check=check)
-        case PlanJob():
-            yield _plan(query, runner)
-        case ListArtifacts():
-            yield ArtifactsListed(query=query.query, artifacts=runner.cache.listed())
-        case ClearArtifacts():
-            runner.cache.remove(query.names)
-            yield ArtifactsListed(query=query.query, artifacts=runner.cache.listed())
-        case ReleaseMemory():
-            runner.release()
-            yield _memory(query)
-        case InstallPack() | RemovePack():
-            raise EngineError(
-                ErrorCode.NOT_AVAILABLE,
-                f"The runtime {query.pack} cannot be installed or removed from here.",
-                "This version uses the runtimes that were installed with it.",
-            )
 
 
 def _inspected(
@@ -103,24 +75,3 @@ def _inspected(
     sha256 = runner.known_files.sha256(checkpoint.file) if checkpoint.file else None
     gaps = (yield from runner.shelf.look_for_gaps(checkpoint)) if runner.shelf else ()
     return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256, gaps))
-
-
-def _plan(query: PlanJob, runner: JobRunner) -> JobPlanned:
-    device, plan = runner.plan(query.request)
-    return JobPlanned(
-        query=query.query,
-        device=device.name,
-        peak_bytes=plan.peak_bytes,
-        budget_bytes=plan.budget_bytes,
-        weights=plan.placement.value,
-    )
-
-
-def _memory(query: ReleaseMemory) -> MemoryReport:
-    memory = hardware.host_memory()
-    return MemoryReport(
-        query=query.query,
-        private_bytes=hardware.private_bytes(),
-        total_bytes=memory.total,
-        free_bytes=memory.free,
-    )

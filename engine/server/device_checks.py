@@ -2,10 +2,9 @@
 
 from threading import Thread
 
-from engine.api.messages import DevicesFound, DeviceVerdict, QueryFailed, VerifyDevices
-from engine.devices.verdicts import BackendReport, TriedDevice
+from engine.api.messages import DevicesFound, QueryFailed, VerifyDevices
 from engine.jobs.runner import JobRunner
-from engine.server.failures import error_info, speakable
+from engine.server.failures import error_info
 from engine.server.outbox import Put
 
 
@@ -27,29 +26,8 @@ def verify_beside(query: VerifyDevices, runner: JobRunner, put: Put) -> None:
 
 def _verify(query: VerifyDevices, runner: JobRunner, put: Put) -> None:
     try:
-        reports = runner.devices.verify(again=query.again, activity=lambda: runner.activity)
-        for report, remaining in reports:
-            for verdict in _verdicts(query.query, report, remaining):
-                put(verdict)
+        for _ in runner.devices.verify(again=query.again, activity=lambda: runner.activity):
+            pass  # each verdict is kept where `devices_found` reads it
         put(devices_found(query.query, runner))
     except Exception as error:  # noqa: BLE001 (the boundary that reports: the engine goes on)
         put(QueryFailed(query=query.query, error=error_info(error)))
-
-
-def _verdicts(query: int, report: BackendReport, remaining: int) -> list[DeviceVerdict]:
-    """Those of the devices that were tried; of a backend that never told any, its own."""
-    tried = [device for device in report.devices if device.tried]
-    if report.problem:
-        tried.append(TriedDevice(id="", name="", problem=report.problem))
-    return [
-        DeviceVerdict(
-            query=query,
-            backend=report.backend,
-            device=speakable(device.name),
-            usable=device.works,
-            reason=speakable(device.sentence),
-            remaining=remaining,
-            figures=device.figures,
-        )
-        for device in tried
-    ]

@@ -24,6 +24,7 @@ from engine.api.messages import (
     Hello,
     Ping,
     Pong,
+    Query,
     Ready,
     RunJob,
     Shutdown,
@@ -35,7 +36,6 @@ from engine.server.failures import error_info, speakable
 from engine.server.job_line import JobLine
 from engine.server.log_events import log_as_events
 from engine.server.outbox import Outbox
-from engine.server.queries import Query
 from engine.stdio import Pipes, take_stdio
 
 # From the wish to end until the process is ended, whatever hangs.

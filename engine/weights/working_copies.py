@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Event, Lock
 
 from backends.base import Array, Cancellation, DType, FileSlice, WeightRef
-from engine.api.messages import ArtifactInfo
+from engine.api.machine import ArtifactInfo
 from engine.api.remedies import RaiseMemoryLimit
 from engine.api.values import ArtifactKind, ErrorCode
 from engine.cache_folder import CacheFolder

@@ -19,6 +19,7 @@ from engine.api.messages import (
     CheckPrompt,
     Command,
     Configure,
+    DevicesFound,
     EngineFatal,
     Event,
     Hello,
@@ -29,15 +30,14 @@ from engine.api.messages import (
     JobPhase,
     JobPreview,
     JobProgress,
-    MemoryReport,
     Ping,
     Pong,
     PromptChecked,
     QueryFailed,
     Ready,
-    ReleaseMemory,
     RunJob,
     Shutdown,
+    VerifyDevices,
 )
 from engine.api.record import GenerationRecord, ResolvedRequest, Timings
 from engine.api.remedies import MakeSmaller
@@ -136,11 +136,8 @@ class FakeEngine:
                 self._cancelled.add(command.job)
             case Shutdown() if not self._plan.ignores_shutdown:
                 self._shut_down()
-            case ReleaseMemory():
-                report = MemoryReport(
-                    query=command.query, private_bytes=None, total_bytes=2, free_bytes=1
-                )
-                self._say(report)
+            case VerifyDevices():
+                self._say(DevicesFound(query=command.query, devices=()))
             case CheckPrompt() if self._plan.reads_prompts:
                 self._check(command)
             case _ if (query := getattr(command, "query", None)) is not None:

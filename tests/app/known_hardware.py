@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from backends.registry import BACKENDS
-from engine.api.messages import PrecisionFigures
+from engine.api.machine import PrecisionFigures
 from engine.devices.fingerprint import machine_fingerprint
 from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore
 

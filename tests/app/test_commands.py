@@ -16,7 +16,7 @@ from app.library.checkpoints import find_checkpoint, list_checkpoints
 from app.paths import find_paths, starter_checkpoint
 from backends.base import Device
 from backends.registry import BACKENDS, BackendReference
-from engine.api.messages import PrecisionFigures
+from engine.api.machine import PrecisionFigures
 from engine.checkpoints.full_hash import FullHash
 from engine.devices.choice import Devices
 from engine.devices.fingerprint import machine_fingerprint

@@ -9,7 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from app.engine.device_state import DeviceState
 from app.engine.process import EngineState
-from engine.api.messages import DeviceInfo, DevicesFound, JobFinished, JobWarned, QueryFailed
+from engine.api.machine import DeviceInfo
+from engine.api.messages import DevicesFound, JobFinished, JobWarned, QueryFailed
 from engine.api.record import Timings
 from engine.api.values import ErrorCode, ErrorInfo
 from tests.app.fake_engine import Plan

@@ -1,26 +1,26 @@
 """Commands out, one signal per event in, and an answer to every query."""
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any, get_args
 
-import pytest
+from hypothesis import HealthCheck, given, settings
 from PySide6.QtCore import SignalInstance
 from pytestqt.qtbot import QtBot
 
-from app.engine.client import EngineClient, signal_name
+from app.engine.client import EngineClient
 from app.engine.process import EngineState
-from engine.api import messages
 from engine.api.messages import (
     CancelJob,
-    CheckpointInspected,
     Command,
+    DevicesFound,
     EngineFatal,
     Event,
     Hello,
     InspectCheckpoint,
     JobPreview,
-    MemoryReport,
+    LogRecord,
     Pong,
     QueryFailed,
     Ready,
@@ -28,14 +28,15 @@ from engine.api.messages import (
 )
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode
+from tests.api.strategies import events
 from tests.app.conftest import Supervise
 from tests.app.silent_process import CRASH, SilentProcess
 from tests.app.supervised import PATIENCE_MS
 
 # What the supervision keeps to itself, by design or because others send it.
-OF_SUPERVISION = (Hello, Ready, Pong, EngineFatal)
+OF_SUPERVISION = (Hello, Ready, Pong, EngineFatal, LogRecord)
 NOT_ASKED_HERE = {"Configure", "Ping", "Shutdown"}
-REPORT = MemoryReport(query=1, private_bytes=None, total_bytes=2, free_bytes=1)
+FOUND = DevicesFound(query=1, devices=())
 
 
 def connect(client: EngineClient, name: str) -> list[Any]:
@@ -46,10 +47,23 @@ def connect(client: EngineClient, name: str) -> list[Any]:
     return heard
 
 
-def test_each_event_has_a_signal() -> None:
-    events: set[type[Event]] = set(get_args(Event)) - set(OF_SUPERVISION)
-    signals = {name for name in vars(EngineClient) if not name.startswith(("_", "engine_"))}
-    assert {signal_name(event) for event in events} <= signals
+def snake_case(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(event=events.filter(lambda event: not isinstance(event, OF_SUPERVISION)))
+def test_an_event_is_told_by_the_signal_of_its_name(
+    event: Event, tmp_path: Path, qtbot: QtBot
+) -> None:
+    process = SilentProcess(tmp_path)
+    client = EngineClient(process)
+    heard: list[Event] = []
+    signal = getattr(client, snake_case(type(event).__name__))
+    assert isinstance(signal, SignalInstance)
+    signal.connect(lambda event, *_: heard.append(event))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    process.say(event)
+    assert heard == [event]
 
 
 def test_each_command_has_a_method(tmp_path: Path, qtbot: QtBot) -> None:
@@ -58,7 +72,7 @@ def test_each_command_has_a_method(tmp_path: Path, qtbot: QtBot) -> None:
     values = {"job_id": "a", "request": GenerateRequest(prompt=""), "out": "o", "path": "/p"}
     wanted = {command.__name__ for command in get_args(Command)} - NOT_ASKED_HERE
     for name in wanted:
-        method = getattr(client, signal_name(getattr(messages, name)))
+        method = getattr(client, snake_case(name))
         needed = [
             values.get(parameter.name, "x")
             for parameter in inspect.signature(method).parameters.values()
@@ -94,7 +108,7 @@ def test_queries_have_numbers_of_their_own_and_wait_for_the_engine(
 ) -> None:
     process = SilentProcess(tmp_path, EngineState.STARTING)
     client = EngineClient(process)
-    numbers = [client.inspect_checkpoint("/a"), client.scan_devices(), client.release_memory()]
+    numbers = [client.inspect_checkpoint("/a"), client.scan_devices(), client.verify_devices()]
     assert len(set(numbers)) == 3
     assert process.sent == []
     process.become(EngineState.READY)
@@ -107,10 +121,10 @@ def test_queries_have_numbers_of_their_own_and_wait_for_the_engine(
 def test_what_the_engine_did_not_answer_fails_when_it_ends(tmp_path: Path, qtbot: QtBot) -> None:
     process = SilentProcess(tmp_path)
     client = EngineClient(process)
-    failed, answered = connect(client, "query_failed"), connect(client, "memory_report")
-    first, second = client.release_memory(), client.scan_devices()
+    failed, answered = connect(client, "query_failed"), connect(client, "devices_found")
+    first, second = client.verify_devices(), client.scan_devices()
     qtbot.waitUntil(lambda: len(process.sent) == 2, timeout=PATIENCE_MS)
-    process.say(REPORT)
+    process.say(FOUND)
     process.crash()
     late = client.scan_devices()
     assert [event.query for event in answered] == [first]
@@ -133,8 +147,8 @@ def test_what_still_waits_fails_when_the_engine_is_given_up(tmp_path: Path, qtbo
 def test_a_query_that_cannot_be_sent_fails_alone(supervise: Supervise) -> None:
     engine = supervise().start()
     failed = connect(engine.client, "query_failed")
-    answered = connect(engine.client, "memory_report")
-    bad, good = engine.client.inspect_checkpoint("x" * (5 << 20)), engine.client.release_memory()
+    answered = connect(engine.client, "devices_found")
+    bad, good = engine.client.inspect_checkpoint("x" * (5 << 20)), engine.client.verify_devices()
     engine.wait(lambda: bool(answered))
     assert [(event.query, event.error.code) for event in failed] == [
         (bad, ErrorCode.REQUEST_INVALID)
@@ -155,8 +169,3 @@ def test_what_the_engine_is_up_to_is_passed_on(supervise: Supervise) -> None:
     engine.process.stop()
     engine.client.start_engine()
     engine.wait(lambda: engine.client.engine_state is EngineState.READY)
-
-
-@pytest.mark.parametrize("event", [CheckpointInspected, JobPreview, QueryFailed])
-def test_names_of_signals(event: type[Event]) -> None:
-    assert signal_name(event) in ("checkpoint_inspected", "job_preview", "query_failed")

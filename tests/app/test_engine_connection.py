@@ -10,17 +10,17 @@ from PySide6.QtCore import QTimer
 from app.engine.connection import ReadingLimits
 from app.engine.process import EngineState
 from engine.api.messages import (
+    DevicesFound,
     Hello,
     ImageSaved,
     JobCancelled,
     JobFinished,
     JobPreview,
     JobProgress,
-    MemoryReport,
     Ping,
     Ready,
-    ReleaseMemory,
     RunJob,
+    VerifyDevices,
 )
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode
@@ -145,8 +145,8 @@ def test_a_preview_that_comes_with_the_jobs_end_is_not_told(supervise: Supervise
     cancelled = encode(JobCancelled(job="a"))
     engine = supervise(Plan(raw=preview(1, 1, b"rgb") + cancelled)).start()
     engine.wait_for(JobCancelled)
-    engine.process.send(ReleaseMemory(query=1))
-    engine.wait_for(MemoryReport)
+    engine.process.send(VerifyDevices(query=1))
+    engine.wait_for(DevicesFound)
     assert engine.told.of(JobPreview) == []
 
 
@@ -175,6 +175,6 @@ def test_commands_are_answered_in_the_middle_of_events(supervise: Supervise) -> 
     request = GenerateRequest(prompt="", seed=7)
     engine.process.send(RunJob(job="a", request=request, out=str(engine.folder / "out")))
     engine.wait_for(JobProgress)
-    engine.process.send(ReleaseMemory(query=1))
-    engine.wait_for(MemoryReport)
+    engine.process.send(VerifyDevices(query=1))
+    engine.wait_for(DevicesFound)
     assert engine.told.of(JobFinished) == []

@@ -13,13 +13,13 @@ import pytest
 from app.engine.connection import EngineCommand
 from app.engine.process import EngineState
 from engine.api.messages import (
+    DevicesFound,
     ImageSaved,
     JobFinished,
     JobProgress,
-    MemoryReport,
     Ping,
-    ReleaseMemory,
     RunJob,
+    VerifyDevices,
 )
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo
@@ -46,8 +46,8 @@ def run_job(engine: Supervised, name: str = "job") -> None:
 def test_starts_and_answers(supervise: Supervise) -> None:
     engine = supervise().start()
     assert engine.told.states == [STARTING, READY]
-    engine.process.send(ReleaseMemory(query=4))
-    assert engine.wait_for(MemoryReport)[0].query == 4
+    engine.process.send(VerifyDevices(query=4))
+    assert engine.wait_for(DevicesFound)[0].query == 4
 
 
 def test_nothing_is_sent_before_it_is_ready(supervise: Supervise) -> None:
@@ -65,8 +65,8 @@ def test_a_command_too_large_for_a_frame_is_refused_and_harms_nothing(
     with pytest.raises(EngineError) as caught:
         engine.process.send(RunJob(job="a", request=long, out=""))
     assert caught.value.code is ErrorCode.REQUEST_INVALID
-    engine.process.send(ReleaseMemory(query=1))
-    engine.wait_for(MemoryReport)
+    engine.process.send(VerifyDevices(query=1))
+    engine.wait_for(DevicesFound)
 
 
 def test_stops_on_request_and_says_so(supervise: Supervise) -> None:
@@ -208,8 +208,8 @@ def test_a_stall_of_the_app_is_not_blamed_on_the_engine(supervise: Supervise) ->
     engine = supervise().start()
     # Long enough for many pings to have been due.
     time.sleep(20 * QUICK.ping_ms / 1000)
-    engine.process.send(ReleaseMemory(query=1))
-    engine.wait_for(MemoryReport)
+    engine.process.send(VerifyDevices(query=1))
+    engine.wait_for(DevicesFound)
     assert engine.told.states == [STARTING, READY]
 
 

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 
 from app.queue.job_list import (
     AllCancelAsked,
-    Cleared,
     Entry,
     JobList,
-    Moved,
     Submitted,
 )
 from app.queue.jobs import (
@@ -140,18 +138,8 @@ def test_only_one_runs() -> None:
 
 
 def test_the_first_that_waits_is_next() -> None:
-    jobs = after(submitted("a", "b", "c"), CancelAsked(job="a"), Moved(job="c", position=0))
-    assert jobs.first_waiting == jobs.get("c")
-
-
-def test_only_what_waits_is_moved() -> None:
-    jobs = after(submitted("a", "b", "c"), Started(job="b"))
-    assert not jobs.apply(Moved(job="b", position=0)).reordered
-    assert not jobs.apply(Moved(job="nobody", position=0)).reordered
-    assert jobs.apply(Moved(job="c", position=-5)).reordered
-    assert jobs.apply(Moved(job="a", position=99)).reordered
-    assert names(jobs) == ["c", "b", "a"]
-    assert [jobs.position(name) for name in "cba"] == [0, 1, 2]
+    jobs = after(submitted("a", "b", "c"), CancelAsked(job="a"))
+    assert jobs.first_waiting == jobs.get("b")
 
 
 def test_cancelling_all_spares_what_is_over() -> None:
@@ -161,12 +149,6 @@ def test_cancelling_all_spares_what_is_over() -> None:
     assert [job.state for job in jobs.snapshot] == [
         *(JobState.DONE, JobState.RUNNING, JobState.CANCELLED, JobState.CANCELLED)
     ]
-
-
-def test_clearing_takes_what_is_over() -> None:
-    jobs = after(submitted(*"abc"), Started(job="a"), Finished(job="a"), CancelAsked(job="c"))
-    assert jobs.apply(Cleared()).removed == ("a", "c")
-    assert names(jobs) == ["b"]
 
 
 def test_the_same_id_is_not_taken_twice() -> None:
@@ -185,9 +167,7 @@ ENTRIES = st.one_of(
     *(st.builds(kind, job=NAMES) for kind in (CancelAsked, Retried)),
     *(st.builds(kind, job=NAMES, error=st.just(ERROR)) for kind in (Lost, Failed)),
     st.builds(Saved, job=NAMES, path=NAMES),
-    st.builds(Moved, job=NAMES, position=st.integers(-2, 8)),
     st.just(AllCancelAsked()),
-    st.just(Cleared()),
 )
 
 
@@ -205,8 +185,7 @@ def test_changes_tell_everything(happened: list[Entry]) -> None:
         assert shown == {job.id: job for job in jobs.snapshot}
         kept = [name for name in before if name in shown]
         order_kept = [name for name in names(jobs) if name in before] == kept
-        assert order_kept or change.reordered
-        assert [jobs.position(name) for name in names(jobs)] == list(range(len(shown)))
+        assert order_kept
         running = [job for job in jobs.snapshot if job.state is JobState.RUNNING]
         assert running == ([] if jobs.running is None else [jobs.running])
 
@@ -224,23 +203,3 @@ def test_jobs_submitted_together_are_written_down_together() -> None:
     assert len(list(jobs.entries())) == 3
     alone = msgspec.json.encode(list(after(submitted("a")).entries()))
     assert len(msgspec.json.encode(list(jobs.entries()))) < 3.1 * len(alone)
-
-
-@given(st.lists(st.one_of(st.tuples(NAMES, st.integers(-2, 8)), NAMES), max_size=60))
-def test_moves_and_cancels_in_any_order_leave_the_order_a_list_would(
-    storm: list[tuple[str, int] | str],
-) -> None:
-    jobs, model = after(submitted(*"abcdef")), list("abcdef")
-    cancelled: set[str] = set()
-    for act in storm:
-        if isinstance(act, str):
-            jobs.apply(CancelAsked(job=act))
-            cancelled.add(act)
-        else:
-            name, position = act
-            jobs.apply(Moved(job=name, position=position))
-            if name not in cancelled:
-                model.remove(name)
-                model.insert(max(0, position), name)
-    assert names(jobs) == model
-    assert {job.id for job in jobs.snapshot if job.state is JobState.CANCELLED} == cancelled

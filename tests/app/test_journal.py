@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.queue.job_list import Entry, Moved, Submitted
+from app.queue.job_list import AllCancelAsked, Entry, Submitted
 from app.queue.jobs import CancelAsked, Started
 from app.queue.journal import (
     VERSION,
@@ -26,7 +26,7 @@ REQUEST = GenerateRequest(prompt="ein Häuschen 🏠\n\0")
 ENTRIES: tuple[Entry, ...] = (
     Submitted(jobs=("a", "b"), seeds=(1, 2), request=REQUEST, out="o"),
     Started(job="a"),
-    Moved(job="b", position=0),
+    AllCancelAsked(),
     CancelAsked(job="a"),
 )
 

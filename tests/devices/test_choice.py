@@ -8,7 +8,7 @@ import pytest
 from backends.base import Cancellation, Device
 from backends.null import NullBackend
 from backends.registry import BackendReference
-from engine.api.messages import PrecisionFigures
+from engine.api.machine import PrecisionFigures
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.devices.choice import Devices

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine.api.messages import PrecisionFigures
+from engine.api.machine import PrecisionFigures
 from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore
 
 HALF = PrecisionFigures(precision="f16", milliseconds=12.5, difference=1e-3)

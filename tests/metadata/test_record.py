@@ -214,6 +214,9 @@ VALID = json.loads(encode_record(PLAIN))
         {"mask_options": {"feather": 5000}},
         {"mask_options": {"expand": [0, 0, 0, 8193]}},
         {"mask_options": {"content": "unheard of"}},
+        # Roles that no Safelight ever made a picture with.
+        {"inputs": [{"role": "control", "path": "pose.png"}]},
+        {"inputs": [{"role": "reference", "path": "cat.png"}]},
     ],
 )
 def test_impossible_requests_are_no_record(change: dict[str, object]) -> None:

@@ -4,11 +4,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Event, Thread
 
-from engine.api.messages import CheckpointInspected, InspectCheckpoint
+from engine.api.messages import CheckpointInspected, InspectCheckpoint, Query
 from engine.api.messages import Event as Message
 from engine.jobs.runner import JobRunner
 from engine.server.answers import answer_all
-from engine.server.queries import Query
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.test_identify import SMALL

@@ -15,19 +15,18 @@ import pytest
 
 from backends.base import ShapeSupport
 from backends.null import Compiling
+from engine.api.machine import ArtifactInfo
 from engine.api.messages import (
-    ArtifactsListed,
     CancelJob,
-    ClearArtifacts,
     ImageSaved,
     JobCancelled,
     JobFinished,
     JobPhase,
     JobWarned,
-    ListArtifacts,
     RunJob,
 )
 from engine.api.values import ArtifactKind, ErrorCode, Phase
+from engine.compile.cache import NetworkCache
 from tests.app.supervised import is_alive
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import Conversation, scripted
@@ -44,7 +43,6 @@ class Studio:
     start: Start
     folder: Path
     compiling: Compiling
-    queries: int = 0
 
     def open(self) -> Conversation:
         environment = os.environ | self.compiling.as_environment()
@@ -59,14 +57,12 @@ class Studio:
     def let_go_on(self) -> None:
         Path(self.compiling.gate).touch()
 
-    def artifacts(self, talk: Conversation) -> ArtifactsListed:
-        self.queries += 1
-        query = self.queries
-        talk.send(ListArtifacts(query=query))
-        return talk.wait_for(ArtifactsListed, lambda event: event.query == query)
+    @property
+    def cache(self) -> NetworkCache:
+        return NetworkCache(self.folder / "cache")
 
-    def wait_until_kept(self, talk: Conversation, count: int) -> ArtifactsListed:
-        while len((listed := self.artifacts(talk)).artifacts) < count:
+    def wait_until_kept(self, count: int) -> tuple[ArtifactInfo, ...]:
+        while len(listed := self.cache.listed()) < count:
             sleep(0.05)
         return listed
 
@@ -123,7 +119,7 @@ def test_the_first_picture_is_made_elsewhere_and_the_next_where_it_was_prepared(
     assert saved.record.choice == "null is being prepared"
 
     studio.let_go_on()
-    kept = studio.wait_until_kept(talk, len(NETWORKS)).artifacts
+    kept = studio.wait_until_kept(len(NETWORKS))
     assert {artifact.network for artifact in kept} == NETWORKS
     assert {artifact.kind for artifact in kept} == {ArtifactKind.COMPILED_NETWORK}
     assert {artifact.device for artifact in kept} == {NULL}
@@ -150,7 +146,7 @@ def test_a_job_that_is_stopped_does_not_stop_the_compiler(studio: Studio, auto: 
     talk.send(CancelJob(job="long"))
     talk.wait_for(JobCancelled)
     studio.let_go_on()
-    studio.wait_until_kept(talk, len(NETWORKS))
+    studio.wait_until_kept(len(NETWORKS))
     assert len(studio.begun) == len(NETWORKS)
     talk.shut_down()
 
@@ -177,7 +173,7 @@ def test_the_end_of_the_engine_is_that_of_its_compiler(
     talk = studio.open()
     talk.send(auto("second"))
     finished(talk, "second")
-    studio.wait_until_kept(talk, len(NETWORKS))
+    studio.wait_until_kept(len(NETWORKS))
     wait(lambda: studio.left() == [])
     talk.shut_down()
 
@@ -193,7 +189,7 @@ def test_a_compiler_that_dies_is_not_tried_again(studio: Studio, auto: MakeJob) 
     talk = studio.open()
     talk.send(auto("first"))
     finished(talk, "first")
-    studio.wait_until_kept(talk, 2)
+    studio.wait_until_kept(2)
     wait(lambda: len(studio.begun) == len(NETWORKS))
     for name in ("second", "third"):
         talk.send(auto(name))
@@ -220,12 +216,11 @@ def test_what_is_loaded_stays_when_the_cache_is_cleared_and_is_loaded_anew_when_
     talk = studio.open()
     talk.send(auto("first"))
     finished(talk, "first")
-    studio.wait_until_kept(talk, len(NETWORKS))
+    studio.wait_until_kept(len(NETWORKS))
     talk.send(auto("second"))
     assert finished(talk, "second").device == NULL
-    talk.send(ClearArtifacts(query=100))
-    kept = talk.wait_for(ArtifactsListed, lambda event: event.query == 100)
-    assert {artifact.network for artifact in kept.artifacts} == NETWORKS
+    studio.cache.remove()
+    assert {artifact.network for artifact in studio.cache.listed()} == NETWORKS
     talk.send(auto("third"))
     assert finished(talk, "third").device == NULL
     assert [event for event in talk.of(JobPhase) if event.job == "third"][1].phase is Phase.ENCODE
@@ -244,7 +239,7 @@ def test_another_size_is_prepared_where_the_runtime_must(
     talk = studio.open()
     talk.send(auto("first"))
     finished(talk, "first")
-    studio.wait_until_kept(talk, len(NETWORKS))
+    studio.wait_until_kept(len(NETWORKS))
     talk.send(auto("second", width=2 * SIDE))
     assert finished(talk, "second").device == NULL
     assert len(studio.begun) == compiles
@@ -257,13 +252,13 @@ def test_a_size_of_its_own_is_prepared_beside(studio: Studio, auto: MakeJob) -> 
     talk = studio.open()
     talk.send(auto("first"))
     finished(talk, "first")
-    studio.wait_until_kept(talk, len(NETWORKS))
+    studio.wait_until_kept(len(NETWORKS))
     talk.send(auto("second", width=2 * SIDE))
     second = finished(talk, "second")
     assert second.device != NULL
     assert second.warnings[0].code is ErrorCode.PREPARING
     # The text encoder knows no sizes of pictures.
-    studio.wait_until_kept(talk, len(NETWORKS) + 2)
+    studio.wait_until_kept(len(NETWORKS) + 2)
     for name, width in (("third", 2 * SIDE), ("fourth", SIDE)):
         talk.send(auto(name, width=width))
         assert finished(talk, name).device == NULL

@@ -4,54 +4,46 @@ import hashlib
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from app.paths import starter_checkpoint
-from backends.base import DType
 from backends.registry import BACKENDS
 from engine.api.conventions import CONVENTIONS
 from engine.api.messages import (
-    ArtifactsListed,
+    Answer,
     CancelJob,
     CheckpointHashed,
     CheckpointInspected,
     CheckPrompt,
-    ClearArtifacts,
     DevicesFound,
-    DeviceVerdict,
     ImageSaved,
     InspectCheckpoint,
-    InstallPack,
     JobCancelled,
     JobPhase,
-    JobPlanned,
-    ListArtifacts,
-    MemoryReport,
     Ping,
-    PlanJob,
     Pong,
     PromptChecked,
     QueryFailed,
-    ReleaseMemory,
-    RemovePack,
     ScanDevices,
     VerifyDevices,
 )
 from engine.api.prompts import HintKind, PromptQuestion
-from engine.api.request import ComponentFiles, GenerateRequest
+from engine.api.request import ComponentFiles
 from engine.api.values import ConventionName, ErrorCode, Phase
+from engine.compile.cache import NetworkCache
 from engine.families.identify import identify
 from engine.jobs.runner import JobRunner
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.pictures import read_text_chunks
 from engine.pipeline.inspection import inspect
-from engine.weights.working_copies import WorkingCopies
-from tests.checkpoints.arrays import write_arrays
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import Conversation, scripted
 from tests.server.test_ending import LONG
 from tests.single_file import write_single_file
+
+QUESTION = PromptQuestion(
+    text="a (red <lora:x:1> house", convention=CONVENTIONS[ConventionName.A1111]
+)
 
 
 @pytest.fixture
@@ -77,20 +69,16 @@ def test_verdicts_are_earned_beside_a_job_and_other_queries(start: Start, job: M
     talk = start(scripted(LONG))
     talk.send(job("long"))
     talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
-    talk.send(VerifyDevices(query=5), ListArtifacts(query=6))
-    talk.wait_for(ArtifactsListed)
-    assert talk.of(DeviceVerdict) == []
+    talk.send(VerifyDevices(query=5), CheckPrompt(query=6, question=QUESTION))
+    talk.wait_for(PromptChecked)
+    assert talk.of(DevicesFound) == []
     found = talk.wait_for(DevicesFound)
     assert found.query == 5
-    verdicts = talk.of(DeviceVerdict)
-    assert verdicts[0].backend == "cpu"
-    assert all(verdict.usable and verdict.reason for verdict in verdicts)
-    assert all(f.milliseconds > 0 for verdict in verdicts for f in verdict.figures)
-    remaining = [verdict.remaining for verdict in verdicts]
-    assert remaining == sorted(remaining, reverse=True)
+    tried = [device for device in found.devices if device.figures]
+    assert "cpu" in {device.backend for device in tried}
+    assert all(device.checked and device.verdict for device in tried)
+    assert all(figure.milliseconds > 0 for device in tried for figure in device.figures)
     assert found.choice
-    tried = {(verdict.backend, verdict.device) for verdict in verdicts}
-    assert {(d.backend, d.name) for d in found.devices if d.figures} == tried
     # A job was running: the figures hold until there is a quiet moment.
     assert found.news
     talk.send(CancelJob(job="long"))
@@ -149,57 +137,11 @@ def test_a_checkpoint_with_parts_from_elsewhere(talk: Conversation, tiny: Path) 
 
 
 def test_prompts(talk: Conversation) -> None:
-    text = "a (red <lora:x:1> house"
-    question = PromptQuestion(text=text, convention=CONVENTIONS[ConventionName.A1111])
-    talk.send(CheckPrompt(query=6, question=question))
+    talk.send(CheckPrompt(query=6, question=QUESTION))
     answer = talk.wait_for(PromptChecked)
-    assert (answer.query, answer.check.text, answer.check.used) == (6, text, 3)
+    assert (answer.query, answer.check.text, answer.check.used) == (6, QUESTION.text, 3)
     kinds = [hint.kind for hint in answer.check.hints]
     assert kinds == [HintKind.UNPAIRED, HintKind.NETWORK]
-
-
-def test_plans(talk: Conversation, job: MakeJob) -> None:
-    request = job("", backend="cpu").request
-    talk.send(PlanJob(query=1, request=request))
-    plan = talk.wait_for(JobPlanned)
-    assert 0 < plan.peak_bytes < plan.budget_bytes
-    assert plan.weights == "memory"
-    assert plan.device
-    talk.send(PlanJob(query=2, request=GenerateRequest(prompt="")))
-    assert talk.wait_for(QueryFailed).error.code is ErrorCode.CHECKPOINT_NOT_FOUND
-
-
-def test_artifacts_are_listed_and_cleared(talk: Conversation, tmp_path: Path) -> None:
-    weights = write_arrays(tmp_path / "half.safetensors", {"w": np.ones(2)}, DType.F16)
-    copies = WorkingCopies(tmp_path / "cache" / "weights")
-    for key in ("first", "second", "third"):
-        copies.make(key, weights, DType.F32, lambda _done, _total: None)
-    talk.send(ListArtifacts(query=1), ClearArtifacts(query=2, names=("second", "../../half")))
-    listed = talk.wait_for(ArtifactsListed, lambda event: event.query == 1)
-    assert [artifact.name for artifact in listed.artifacts] == ["first", "second", "third"]
-    assert all(artifact.bytes > 8 and artifact.last_used > 1e9 for artifact in listed.artifacts)
-    left = talk.wait_for(ArtifactsListed, lambda event: event.query == 2)
-    assert [artifact.name for artifact in left.artifacts] == ["first", "third"]
-    talk.send(ClearArtifacts(query=3))
-    none = talk.wait_for(ArtifactsListed, lambda event: event.query == 3)
-    assert none.artifacts == ()
-    assert (tmp_path / "half.safetensors").exists()
-
-
-def test_memory(talk: Conversation) -> None:
-    talk.send(ReleaseMemory(query=1))
-    report = talk.wait_for(MemoryReport)
-    assert 0 < report.free_bytes <= report.total_bytes
-    assert report.private_bytes is None or report.private_bytes > 0
-
-
-def test_packs_are_not_available(talk: Conversation) -> None:
-    talk.send(InstallPack(query=1, pack="cuda"), RemovePack(query=2, pack="cuda"))
-    talk.wait_for(QueryFailed, lambda event: event.query == 2)
-    failures = talk.of(QueryFailed)
-    assert [event.query for event in failures] == [1, 2]
-    assert {event.error.code for event in failures} == {ErrorCode.NOT_AVAILABLE}
-    assert all(event.error.hint for event in failures)
 
 
 def test_everything_is_answered_while_a_job_runs(start: Start, job: MakeJob, tiny: Path) -> None:
@@ -211,14 +153,11 @@ def test_everything_is_answered_while_a_job_runs(start: Start, job: MakeJob, tin
     talk.send(
         InspectCheckpoint(query=1, path=str(tiny)),
         ScanDevices(query=2),
-        PlanJob(query=3, request=job("").request),
-        ListArtifacts(query=4),
-        ReleaseMemory(query=5),
+        CheckPrompt(query=3, question=QUESTION),
     )
-    talk.wait_for(MemoryReport)
-    asked = (CheckpointInspected, DevicesFound, JobPlanned, ArtifactsListed, MemoryReport)
-    answers = [event for event in talk.events if isinstance(event, asked)]
-    assert [event.query for event in answers] == [1, 2, 3, 4, 5]
+    talk.wait_for(PromptChecked)
+    answers = [event for event in talk.events if isinstance(event, Answer)]
+    assert [event.query for event in answers] == [1, 2, 3]
     assert talk.of(QueryFailed) == []
     talk.send(CancelJob(job="long"))
     talk.wait_for(JobCancelled)
@@ -231,10 +170,11 @@ def test_a_copy_that_a_job_uses_is_not_cleared(start: Start, job: MakeJob, tmp_p
     _, plan = JobRunner(tmp_path).plan(job("", starter=True).request)
     talk.send(job("long", starter=True, memory_limit_bytes=plan.peak_bytes - 1))
     talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
-    talk.send(ClearArtifacts(query=1))
-    kept = talk.wait_for(ArtifactsListed).artifacts
-    assert len(kept) == 2  # of the text encoder and of the denoiser
+    # As `safelight cache clear` does, in a process of its own.
+    cache = NetworkCache(tmp_path / "cache")
+    cache.remove()
+    assert len(cache.listed()) == 2  # of the text encoder and of the denoiser
     talk.send(CancelJob(job="long"))
     talk.wait_for(JobCancelled)
-    talk.send(ClearArtifacts(query=2))
-    assert talk.wait_for(ArtifactsListed, lambda event: event.query == 2).artifacts == ()
+    cache.remove()
+    assert cache.listed() == ()

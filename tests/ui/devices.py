@@ -1,6 +1,6 @@
 """Devices of a machine that is not here, as the engine would tell of them."""
 
-from engine.api.messages import DeviceInfo, PrecisionFigures
+from engine.api.machine import DeviceInfo, PrecisionFigures
 
 CHOICE = "1.9x faster than CUDA here"
 

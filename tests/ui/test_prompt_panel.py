@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtGui import QGuiApplication, QTextCharFormat, QTextCursor
 from PySide6.QtTest import QTest
 
 from app.generation import MOST_CHARACTERS
@@ -14,8 +14,22 @@ from tests.app.fake_engine import Plan
 from tests.ui.conftest import Desk, MakeDesk
 from ui.labels import cut_text, hint_text, token_count
 from ui.panels.prompt_panel import PromptPanel
+from ui.widgets.prompt_edit import PromptEdit
 
 READS = Plan(reads_prompts=True)
+
+
+def marked(edit: PromptEdit) -> tuple[str, list[str]]:
+    """The text that is dimmed, and the texts that are underlined."""
+    dimmed, underlined = "", list[str]()
+    for selection in edit.extraSelections():
+        text = selection.cursor.selectedText()  # pyright: ignore[reportAttributeAccessIssue]
+        look: QTextCharFormat = selection.format  # pyright: ignore[reportAttributeAccessIssue]
+        if look.underlineStyle() is QTextCharFormat.UnderlineStyle.WaveUnderline:
+            underlined.append(text)
+        else:
+            dimmed = text
+    return dimmed, underlined
 
 
 @pytest.fixture
@@ -49,13 +63,13 @@ def test_what_has_no_effect_is_dimmed_as_long_as_it_has_none(reading: Desk) -> N
     # Of characters that take two places in the document, and lines.
     state.prompt = "😀 cat\r\n" + "cat " * 80 + "two dogs"
     state.convention = ConventionName.DIFFUSERS
-    reading.wait(lambda: form.prompt.marked()[0].endswith("two dogs"))
+    reading.wait(lambda: marked(form.prompt)[0].endswith("two dogs"))
     (count, cut) = said(form.prompt_panel)
-    words = len(form.prompt.marked()[0].split())
+    words = len(marked(form.prompt)[0].split())
     assert count.endswith("of 75 tokens")
     assert cut == f"The last {words} words have no effect."
     state.convention = ConventionName.A1111
-    reading.wait(lambda: form.prompt.marked()[0] == "")
+    reading.wait(lambda: marked(form.prompt)[0] == "")
     assert len(said(form.prompt_panel)) == 1
 
 
@@ -66,28 +80,28 @@ def test_a_hint_appears_under_its_spot_and_goes(reading: Desk) -> None:
     QTest.keyClicks(form.prompt, "(red house")
     wanted = "Unclosed “(”"
     reading.wait(lambda: wanted in said(form.prompt_panel))
-    assert form.prompt.marked() == ("", ["("])
+    assert marked(form.prompt) == ("", ["("])
     QTest.keyClicks(form.prompt, ")")
     reading.wait(lambda: wanted not in said(form.prompt_panel))
-    assert form.prompt.marked() == ("", [])
+    assert marked(form.prompt) == ("", [])
 
 
 def test_a_network_that_is_not_used_yet_is_said(reading: Desk) -> None:
     form = reading.window.form
     reading.session.generation.prompt = "a house <lora:foo:0.5> at night"
     reading.wait(lambda: "<lora:foo> has no effect yet." in said(form.prompt_panel))
-    assert form.prompt.marked() == ("", ["<lora:foo:0.5>"])
+    assert marked(form.prompt) == ("", ["<lora:foo:0.5>"])
 
 
 def test_marks_of_another_text_are_not_drawn(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.prompts.prompt
     desk.session.generation.prompt = "what is typed meanwhile"
     state.check = PromptCheck(text="what was typed", used=3, capacity=75, is_cut=True, cut_at=5)
-    assert form.prompt.marked() == ("", [])
+    assert marked(form.prompt) == ("", [])
     state.check = PromptCheck(text="what", used=3, capacity=75, is_cut=True, cut_at=2)
-    assert form.prompt.marked()[0] == "at is typed meanwhile"
+    assert marked(form.prompt)[0] == "at is typed meanwhile"
     state.check = NO_CHECK
-    assert form.prompt.marked() == ("", [])
+    assert marked(form.prompt) == ("", [])
 
 
 @pytest.mark.parametrize("place", [0, 3, 10**6])
@@ -96,7 +110,7 @@ def test_places_outside_of_the_text_do_no_harm(desk: Desk, place: int) -> None:
     state = desk.session.prompts.prompt
     state.check = PromptCheck(text=text, is_cut=True, cut_at=place)
     state.hints = (Hint(HintKind.UNPAIRED, place, "("),)
-    assert len(desk.window.form.prompt.marked()[1]) == (place < len(text))
+    assert len(marked(desk.window.form.prompt)[1]) == (place < len(text))
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.engine.device_state import DeviceState
-from engine.api.messages import DeviceInfo
+from engine.api.machine import DeviceInfo
 from ui.device_labels import device_name, device_times, device_words
 from ui.theme.metrics import XS, L, M, S
 from ui.widgets.labels import breakable, plain_label, rule

@@ -63,11 +63,6 @@ class StripPanel(QListView):
         self.setDragEnabled(True)
         self.setFixedHeight(CELL + S + _SCROLL_BAR)
 
-    def current_path(self) -> str | None:
-        """The picture the keyboard is on."""
-        path = self.currentIndex().data(PATH_ROLE)
-        return path if isinstance(path, str) else None
-
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
         """Draw the pictures, or say what the strip is for."""
         super().paintEvent(event)

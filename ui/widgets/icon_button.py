@@ -37,10 +37,5 @@ class IconButton(QToolButton):
         self.setAccessibleName(name)
         self.setToolTip(f"{name} ({key})" if key else name)
 
-    def set_icon(self, icon: str) -> None:
-        """Show another drawing."""
-        self._icon = icon
-        self._draw()
-
     def _draw(self) -> None:
         self.setIcon(self._theme.icon(self._icon))

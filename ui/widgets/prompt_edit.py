@@ -46,18 +46,6 @@ class PromptEdit(QPlainTextEdit):
         self._lined = tuple((_place(text, at), _place(text, at + length)) for at, length in spots)
         self._draw_marks()
 
-    def marked(self) -> tuple[str, list[str]]:
-        """What is dimmed and what is underlined."""
-        dimmed, spots = "", list[str]()
-        for selection in self.extraSelections():
-            found = selection.cursor.selectedText()  # pyright: ignore[reportAttributeAccessIssue]
-            look: QTextCharFormat = selection.format  # pyright: ignore[reportAttributeAccessIssue]
-            if look.underlineStyle() is _WAVE:
-                spots.append(found)
-            else:
-                dimmed = found
-        return dimmed, spots
-
     def canInsertFromMimeData(self, source: QMimeData) -> bool:  # noqa: N802 (Qt's name)
         """Text only; a file dropped here goes to the window."""
         return source.hasText() and not source.hasUrls()

@@ -1,0 +1,142 @@
+"""Nothing of the protocol or of the app's objects is there without a caller in the product."""
+
+import ast
+import typing
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from engine.api.messages import Command, Event, Message
+
+ROOT = Path(__file__).parents[2]
+# A table of all events, for whoever takes them.
+EVENT_TABLE = ROOT / "app" / "engine" / "client.py"
+# Found by the names of their fields, which are attributes; see `app.form.field`.
+SIGNAL_OF_A_FIELD = "_changed"
+# Qt calls these.
+OF_QT = {"GalleryItemModel.flags", "_SeedValidator.validate"}
+# Only tests ask these, which must see what another program or a person sees.
+FOR_TESTS = {
+    "SingleInstance.socket_name",
+    "SingleInstance.socket_file",
+    "ThumbnailStore.kept_bytes",
+}
+
+
+@cache
+def trees(*folders: str) -> tuple[tuple[Path, ast.Module], ...]:
+    files = [file for folder in folders for file in _files(ROOT / folder)]
+    return tuple((file, ast.parse(file.read_text(encoding="utf-8"))) for file in files)
+
+
+def _files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else sorted(path.rglob("*.py"))
+
+
+def made(*folders: str) -> set[str]:
+    """The names that are called."""
+    nodes = (node for _, tree in trees(*folders) for node in ast.walk(tree))
+    calls = (node.func for node in nodes if isinstance(node, ast.Call))
+    return {function.id for function in calls if isinstance(function, ast.Name)}
+
+
+def named(*folders: str, leaving_out: Path | None = None) -> set[str]:
+    """The names that are read, in annotations too."""
+    return {
+        node.id
+        for file, tree in trees(*folders)
+        if file != leaving_out
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name)
+    }
+
+
+def names_of(union: object) -> list[str]:
+    kinds: tuple[type[Message], ...] = typing.get_args(union)
+    return [kind.__name__ for kind in kinds]
+
+
+@pytest.mark.parametrize("command", names_of(Command))
+def test_a_command_is_sent_by_the_app_and_taken_by_the_engine(command: str) -> None:
+    assert command in made("app")
+    assert command in named("engine/server")
+
+
+@pytest.mark.parametrize("event", names_of(Event))
+def test_an_event_is_sent_by_the_engine_and_taken_by_the_app(event: str) -> None:
+    assert event in made("engine/server")
+    assert event in named("app", "ui", leaving_out=EVENT_TABLE)
+
+
+def members(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Class and name of each public method, property and signal."""
+    for kind in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        for node in kind.body:
+            match node:
+                case ast.FunctionDef(name=name):
+                    found = name
+                case ast.Assign(targets=[ast.Name(id=name)]):
+                    found = name
+                case _:
+                    continue
+            # What Qt calls is in camel case.
+            if not found.startswith("_") and found.islower():
+                yield kind.name, found
+
+
+def uses(trees: Iterable[tuple[Path, ast.Module]]) -> set[str]:
+    """The names of attributes that are read."""
+    return {
+        node.attr
+        for _, tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    }
+
+
+def test_every_public_member_of_the_app_and_the_window_is_used() -> None:
+    product = trees("app", "ui")
+    used = uses(trees("app", "ui", "engine", "benchmarks"))
+    unused = {
+        f"{kind}.{name}"
+        for file, tree in product
+        if file.is_relative_to(ROOT / "app") or file.is_relative_to(ROOT / "ui")
+        for kind, name in members(tree)
+        if name not in used and not name.endswith(SIGNAL_OF_A_FIELD)
+    }
+    assert unused == FOR_TESTS | OF_QT
+
+
+OWNERS = {
+    "EngineClient": ("app/engine/client.py", {"client"}),
+    "JobQueue": ("app/queue/job_queue.py", {"queue"}),
+    "Session": ("app/session.py", {"session"}),
+}
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+def test_every_public_member_of_a_central_object_is_asked_of_it(owner: str) -> None:
+    """Where a member's name is common, a use elsewhere is none."""
+    path, variables = OWNERS[owner]
+    asked = {
+        node.attr
+        for _, tree in trees("app", "ui")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and terminal(node.value).lstrip("_") in variables
+    }
+    ((_, tree),) = trees(path)
+    found = {name for kind, name in members(tree) if kind == owner}
+    assert found - asked == set()
+
+
+def terminal(node: ast.expr) -> str:
+    """The last name of `a.b.c`."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
