@@ -28,6 +28,7 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.identify import identify, supply
 from engine.jobs.runner import JobRunner
+from engine.jobs.services import JobServices
 from engine.pipeline.inspection import inspect
 from engine.server.device_checks import devices_found, verify_beside
 from engine.server.failures import error_info
@@ -69,17 +70,17 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
         case VerifyDevices():
             verify_beside(query, runner, put)
         case InspectCheckpoint():
-            yield (yield from _inspected(query, runner))
+            yield (yield from _inspected(query, runner.services))
         case CheckPrompt():
-            check = check_prompt(query.question, runner.wildcards)
+            check = check_prompt(query.question, runner.services.wildcards)
             yield PromptChecked(query=query.query, check=check)
         case PlanJob():
             yield _plan(query, runner)
         case ListArtifacts():
-            yield ArtifactsListed(query=query.query, artifacts=runner.cache.listed())
+            yield ArtifactsListed(query=query.query, artifacts=runner.services.cache.listed())
         case ClearArtifacts():
-            runner.cache.remove(query.names)
-            yield ArtifactsListed(query=query.query, artifacts=runner.cache.listed())
+            runner.services.cache.remove(query.names)
+            yield ArtifactsListed(query=query.query, artifacts=runner.services.cache.listed())
         case ReleaseMemory():
             runner.release()
             yield _memory(query)
@@ -92,27 +93,26 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
 
 
 def _inspected(
-    query: InspectCheckpoint, runner: JobRunner
+    query: InspectCheckpoint, services: JobServices
 ) -> Generator[None, None, CheckpointInspected]:
-    read = runner.known_files.read_index
+    read = services.known_files.read_index
     found = identify(Path(query.path), read, query.override)
     checkpoint = supply(found, query.components, read)
-    if runner.hashes is not None:
-        # It will probably be used: its hash may be there before its first picture is.
-        runner.hashes.want(checkpoint)
-    sha256 = runner.known_files.sha256(checkpoint.file) if checkpoint.file else None
-    gaps = (yield from runner.shelf.look_for_gaps(checkpoint)) if runner.shelf else ()
+    # It will probably be used: its hash may be there before its first picture is.
+    services.want_hash(checkpoint)
+    sha256, shelf = services.sha256(checkpoint), services.shelf
+    gaps = (yield from shelf.look_for_gaps(checkpoint)) if shelf else ()
     return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256, gaps))
 
 
 def _plan(query: PlanJob, runner: JobRunner) -> JobPlanned:
-    device, plan = runner.plan(query.request)
+    plan = runner.plan(query.request)
     return JobPlanned(
         query=query.query,
-        device=device.name,
-        peak_bytes=plan.peak_bytes,
-        budget_bytes=plan.budget_bytes,
-        weights=plan.placement.value,
+        device=plan.candidate.device.name,
+        peak_bytes=plan.memory.peak_bytes,
+        budget_bytes=plan.memory.budget_bytes,
+        weights=plan.memory.placement.value,
     )
 
 

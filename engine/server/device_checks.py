@@ -11,7 +11,7 @@ from engine.server.outbox import Put
 
 def devices_found(query: int, runner: JobRunner) -> DevicesFound:
     """What there is, and what "auto" makes of it."""
-    devices = runner.devices
+    devices = runner.services.devices
     return DevicesFound(
         query=query,
         devices=devices.listed(),
@@ -27,7 +27,9 @@ def verify_beside(query: VerifyDevices, runner: JobRunner, put: Put) -> None:
 
 def _verify(query: VerifyDevices, runner: JobRunner, put: Put) -> None:
     try:
-        reports = runner.devices.verify(again=query.again, activity=lambda: runner.activity)
+        reports = runner.services.devices.verify(
+            again=query.again, activity=lambda: runner.activity
+        )
         for report, remaining in reports:
             for verdict in _verdicts(query.query, report, remaining):
                 put(verdict)
