@@ -15,10 +15,11 @@ from engine.compile.compiler import Compiler
 from engine.families.identify import identify, require_complete
 from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
-from engine.pipeline.generate import Generation, Job
-from engine.pipeline.resolve import precisions, resolve
+from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.generate import Generation
+from engine.pipeline.place import place, precisions
+from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stages, Stopwatch
-from engine.text.tokenizers import load_tokenizer
 from engine.weights.working_copies import WorkingCopies
 
 # Prompts and a seed for each to 256x256 pictures.
@@ -39,8 +40,6 @@ def safelight_renderer(
     """Render with the engine as the command line does, networks kept loaded between pictures."""
     checkpoint = identify(folder)
     require_complete(checkpoint)
-    assert checkpoint.tokenizer is not None
-    tokenizer = load_tokenizer(checkpoint.tokenizer)
     chosen, device = _device(backend)
     compiler = Compiler(chosen, device, WorkingCopies(folder / "none"))
     plan = MemoryPlan(WeightPlacement.MEMORY, together=True, peak_bytes=0, budget_bytes=0)
@@ -54,7 +53,7 @@ def safelight_renderer(
             sampler=SamplerName.DPMPP_2M,
             schedule=ScheduleName.SGM_UNIFORM,
         )
-        job = Job(resolve(request, checkpoint, device), checkpoint, tokenizer, 1, range(1))
+        job = ResolvedJob(place(resolve(request, checkpoint), device), checkpoint)
         picture = next(Generation(job, stages, SilentReporter()).pictures())
         return Image.fromarray(picture.pixels)
 

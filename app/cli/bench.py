@@ -16,7 +16,7 @@ from engine.compile.cache import NetworkCache
 from engine.compile.compiler import Compiler
 from engine.devices.choice import Devices
 from engine.families.identify import identify, require_complete
-from engine.pipeline.resolve import precisions
+from engine.pipeline.place import precisions
 
 _BATCHES = (1, 4)
 

@@ -23,6 +23,7 @@ from engine.families.identify import identify, require_complete
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
+from engine.jobs.services import JobServices
 
 _PACKAGES = ("safelight", "numpy", "onnx", "onnxruntime", "openvino", "PySide6-Essentials")
 # Peak signal-to-noise ratio below which two backends do not make the same picture.
@@ -160,7 +161,7 @@ def _picture(backend: str, folder: Path, devices: Devices) -> tuple[np.ndarray, 
         backend=backend,
     )
     saver = PictureSaver(str(folder / f"{backend}.png"), 1)
-    runner = JobRunner(folder / "cache", devices=devices)
+    runner = JobRunner(JobServices.in_cache(folder / "cache", devices=devices))
     result = runner.run(request, saver, SilentReporter(), CancelToken())
     with Image.open(result.images[0].path) as image:
         return np.asarray(image, np.float32), result.timings.total_s

@@ -28,11 +28,12 @@ from engine.api.values import (
     ScheduleName,
 )
 from engine.cancel import CancelToken
+from engine.checkpoints.background_hash import BackgroundHash
 from engine.families.identify import identify
 from engine.file_paths import exists
-from engine.jobs.background_hash import BackgroundHash
-from engine.jobs.runner import JobResult, JobRunner, known_files
+from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver
+from engine.jobs.services import JobServices, known_files
 from engine.memory.peak import PeakMemory
 from engine.metadata.readers import ImportedRequest, read_request
 
@@ -141,11 +142,13 @@ def run(options: argparse.Namespace) -> int:
     reporter = TerminalReporter(announce=not options.json, preview=preview)
     token = CancelToken()
     hashes = BackgroundHash(known_files(paths.cache))
-    runner = JobRunner(paths.cache, paths.wildcards, hashes=hashes, models=paths.models)
+    services = JobServices.in_cache(
+        paths.cache, wildcards=paths.wildcards, models=paths.models, hashes=hashes
+    )
     with _interruptible(token, reporter), PeakMemory(private_bytes) as memory, closing(hashes):
         try:
-            check_hardware(runner.devices, request.backend, quiet=options.json, cancel=token)
-            result = runner.run(request, saver, reporter, token)
+            check_hardware(services.devices, request.backend, quiet=options.json, cancel=token)
+            result = JobRunner(services).run(request, saver, reporter, token)
         finally:
             reporter.close()
     if options.json:

@@ -18,7 +18,7 @@ from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.identify import identify
 from engine.families.parts_index import Shelf
-from engine.jobs.runner import known_files
+from engine.jobs.services import known_files
 from engine.pipeline.inspection import inspect
 
 HELP = "say what a model file is"

@@ -8,7 +8,7 @@ from app.cli.terminal import ByteBar, print_json, print_table, say
 from app.library.checkpoints import ListedCheckpoint, list_checkpoints
 from app.paths import find_paths, starter_checkpoint
 from engine.families.holdings import Holdings
-from engine.jobs.runner import known_files
+from engine.jobs.services import known_files
 
 HELP = "list the models that can be chosen by name"
 

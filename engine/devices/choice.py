@@ -22,6 +22,7 @@ from engine.api.remedies import CheckDevices, InstallPackages, Remedy, UseAnyDev
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.devices import trial_network
+from engine.devices.activity import JobActivity
 from engine.devices.fingerprint import machine_fingerprint
 from engine.devices.trials import TrialLimits, Trials
 from engine.devices.verdicts import BackendReport, TriedDevice, VerdictStore, untried
@@ -103,14 +104,14 @@ class Devices:
         self,
         *,
         again: bool = False,
-        activity: Callable[[], int] = lambda: 0,
+        activity: Callable[[], JobActivity] = JobActivity,
         cancel: Cancellation | None = None,
     ) -> Iterator[tuple[BackendReport, int]]:
         """Try each backend that needs it; yield its report and how many backends are left.
 
         Backends that are never automatic are only listed. `again` forgets all verdicts and tries
-        every backend. `activity` counts the starts and ends of jobs: figures measured during a job
-        are marked as disturbed and measured again later. Raises EngineError (DISK_FULL), Cancelled.
+        every backend. `activity` says whether a job runs: figures measured during a job are marked
+        as disturbed and measured again later. Raises EngineError (DISK_FULL), Cancelled.
         """
         with self._one_at_a_time:
             if again:
@@ -124,7 +125,7 @@ class Devices:
                 for number, reference in enumerate(wanted, start=1):
                     before = activity()
                     report = self._tried(reference, folder, cancel or CancelToken())
-                    if before % 2 or activity() != before:
+                    if before.is_busy or activity() != before:
                         report = _disturbed(report)
                     self._store.keep(report)
                     yield report, len(wanted) - number

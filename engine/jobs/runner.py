@@ -2,31 +2,19 @@
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from dataclasses import dataclass, field
-from pathlib import Path
-
-import msgspec
+from dataclasses import dataclass
+from functools import partial
 
 from backends.base import Cancellation, Device
 from engine.api.record import Timings
-from engine.api.remedies import ChooseCheckpoint
 from engine.api.request import GenerateRequest
-from engine.api.values import ErrorCode, ErrorInfo, Phase
+from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
 from engine.cancel import CancelToken
-from engine.checkpoints.diffusers_folder import ReadIndex
-from engine.checkpoints.files import read_index
-from engine.checkpoints.known_files import KnownFiles
-from engine.compile.cache import NetworkCache
-from engine.compile.compiler import Compiler
-from engine.compile.estimates import Estimates
-from engine.devices.choice import Candidate, Devices
-from engine.devices.crash_attribution import CrashMarkers
+from engine.devices.activity import JobActivity
+from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.base import IdentifiedCheckpoint, Parts
-from engine.families.identify import identify, require_complete, supply
-from engine.families.parts_index import Shelf
-from engine.families.refiner_fit import with_refiner
-from engine.jobs.background_hash import BackgroundHash
+from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.device_run import DeviceRun
 from engine.jobs.fallback import (
     CURABLE,
@@ -37,9 +25,12 @@ from engine.jobs.fallback import (
     with_size_and_phase,
 )
 from engine.jobs.job_estimate import Prospect
+from engine.jobs.job_plan import JobPlan, MemoryAllowance, plan_job
 from engine.jobs.preparation import Preparations
+from engine.jobs.progress import JobProgress
 from engine.jobs.reporting import JobReporter
 from engine.jobs.saving import PictureSaver, SavedImage
+from engine.jobs.services import JobServices
 from engine.jobs.tiny_preview import (
     PREVIEW_BYTES,
     Previewing,
@@ -48,11 +39,10 @@ from engine.jobs.tiny_preview import (
     tiny_decoder_for,
 )
 from engine.memory.plan import MemoryPlan
-from engine.memory.release import return_free_memory
-from engine.memory.residency import Residency
-from engine.pipeline.generate import Undecoded
+from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stopwatch
+from engine.text import expand_wildcards
 
 # How often a job goes on after a copy of weights was damaged: a failing disk ends it.
 _MOST_DAMAGES = 3
@@ -60,7 +50,7 @@ _MOST_DAMAGES = 3
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What a finished job made, where, and how long each phase took."""
+    """The pictures of a finished job, the device, and the seconds that each phase took."""
 
     images: tuple[SavedImage, ...]
     family: str
@@ -74,76 +64,46 @@ class JobResult:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A job while it goes from device to device, with what was made and said so far."""
+    """A job without gaps, what it may use, who is told of it, and how far it is."""
 
-    request: GenerateRequest
-    checkpoint: IdentifiedCheckpoint
+    job: ResolvedJob
+    allowance: MemoryAllowance
     saver: PictureSaver
     reporter: JobReporter
     cancel: Cancellation
     stopwatch: Stopwatch
-    # What previews of it hold.
-    preview_bytes: int
-    images: list[SavedImage] = field(default_factory=list[SavedImage])
-    warnings: list[ErrorInfo] = field(default_factory=list[ErrorInfo])
-    undecoded: Undecoded = field(default_factory=Undecoded)
+    progress: JobProgress
 
 
 class JobRunner:
-    """Runs jobs one after another; `cache` is the folder for what can be made again.
+    """Runs jobs one after another.
 
-    `wildcards` is the one of lists of words that prompts name, `models` that of checkpoints, where
-    files are found that hold what one lacks. With a `residency` networks stay
-    loaded between jobs where there is room; with `hashes` whole checkpoints are hashed meanwhile.
     One that `prepares` compiles in the background until it is closed.
     """
 
-    def __init__(
-        self,
-        cache: Path,
-        wildcards: Path | None = None,
-        residency: Residency | None = None,
-        hashes: BackgroundHash | None = None,
-        devices: Devices | None = None,
-        *,
-        models: Path | None = None,
-        prepares: bool = False,
-    ) -> None:
-        self.known_files = known_files(cache)
-        self.models = models
-        self.shelf = Shelf(models, self.known_files) if models else None
-        self.estimates = Estimates(cache / "durations.json")
-        self.devices = devices or Devices(cache)
-        self.crash_markers = CrashMarkers(cache / "at-work")
-        # How often a job has begun or ended: odd while one runs.
-        self.activity = 0
-        self.hashes = hashes
-        self.cache = NetworkCache(cache)
-        self.working_copies = self.cache.working_copies
-        self.wildcards = wildcards
-        self.residency = residency
+    def __init__(self, services: JobServices, *, prepares: bool = False) -> None:
+        self.services = services
+        self.activity = JobActivity()
         self.preparations = self._preparations() if prepares else None
 
-    def plan(self, request: GenerateRequest) -> tuple[Device, MemoryPlan]:
-        """What a request would need on the device it would run on first. Raises EngineError."""
+    def plan(self, request: GenerateRequest) -> JobPlan:
+        """The plan of a request on the device it would run on first. Raises EngineError."""
         checkpoint = self._checkpoint(request)
-        first = self._candidates(request, CancelToken())[0]
+        job = self._resolved(request, checkpoint)
+        first = self._candidates(request.backend, request.precision, CancelToken())[0]
         preview_bytes = PREVIEW_BYTES if self._tiny_decoder(checkpoint) else 0
-        run = self._device_run(first, request, checkpoint, Stopwatch(), preview_bytes)
-        return first.device, run.plan
+        allowance = MemoryAllowance(request.memory_limit_bytes, preview_bytes)
+        return plan_job(job, first, self.services, allowance)
 
     def close(self) -> None:
         """Stop what goes on beside jobs."""
-        self.working_copies.abandon()
+        self.services.cache.working_copies.abandon()
         if self.preparations is not None:
             self.preparations.close()
 
     def release(self) -> None:
         """Free what is kept between jobs; what a job uses now stays."""
-        if self.residency is not None:
-            self.residency.release()
-        self.working_copies.abandon()
-        return_free_memory()
+        self.services.release()
 
     def run(
         self,
@@ -156,12 +116,12 @@ class JobRunner:
 
         Raises EngineError; Cancelled if asked to stop. Pictures saved before stay saved.
         """
-        self.activity += 1
+        self.activity = self.activity.begin()
         try:
-            with self.working_copies.holding():
+            with self.services.cache.working_copies.holding():
                 return self._run(request, saver, reporter, cancel)
         finally:
-            self.activity += 1
+            self.activity = self.activity.end()
 
     def _run(
         self,
@@ -174,21 +134,29 @@ class JobRunner:
         reporter.phase(Phase.LOAD)
         with stopwatch.measuring(Phase.LOAD):
             saver.require_writable()
-            checkpoint = self._with_room(lambda: self._checkpoint(request))
-            if self.hashes is not None:
-                self.hashes.want(checkpoint)
-                if checkpoint.refiner is not None:
-                    self.hashes.want(checkpoint.refiner)
-            candidates = self._candidates(request, cancel)
+            checkpoint = self._with_room(partial(self._checkpoint, request))
+            self.services.want_hash(checkpoint)
+            if checkpoint.refiner is not None:
+                self.services.want_hash(checkpoint.refiner)
+            candidates = self._candidates(request.backend, request.precision, cancel)
         if cancel.is_set():
             raise Cancelled
-        drawn = resolve(request, checkpoint, candidates[0].device)
-        request = msgspec.structs.replace(request, seed=drawn.seed, seed_options=drawn.seed_options)
+        job = self._resolved(request, checkpoint)
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
-        with self._previewing(reporter, checkpoint, candidates[0], tiny) as told:
-            preview_bytes = PREVIEW_BYTES if tiny else 0
-            work = _Work(request, checkpoint, saver, told, cancel, stopwatch, preview_bytes)
+        allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)
+        with self._previewing(reporter, checkpoint, candidates[0], tiny) as previewing:
+            progress = JobProgress()
+            work = _Work(job, allowance, saver, previewing, cancel, stopwatch, progress)
             return self._on_first_that_can(work, self._ordered(work, candidates))
+
+    def _resolved(self, request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedJob:
+        expands = partial(expand_wildcards, folder=self.services.wildcards)
+        return ResolvedJob(
+            request=resolve(request, checkpoint),
+            checkpoint=checkpoint,
+            count=request.count,
+            replace_wildcards=expands if request.expand_wildcards else None,
+        )
 
     @contextmanager
     def _previewing(
@@ -202,12 +170,13 @@ class JobRunner:
         if tiny is None:
             yield reporter
             return
-        load = loader(tiny, candidate, self.working_copies)
+        load = loader(tiny, candidate, self.services.cache.working_copies)
         with closing(TinyPreview(load, reporter.show)) as previews:
             yield Previewing(reporter, previews, checkpoint)
 
     def _tiny_decoder(self, checkpoint: IdentifiedCheckpoint) -> Parts | None:
-        return tiny_decoder_for(checkpoint, self.models, self.known_files.read_index)
+        services = self.services
+        return tiny_decoder_for(checkpoint, services.models, services.known_files.read_index)
 
     def _ordered(self, work: _Work, candidates: list[Candidate]) -> list[Candidate]:
         """As they are preferred, but that a picture need not wait for a compiler."""
@@ -218,7 +187,7 @@ class JobRunner:
             run = self._work_on(candidate, work)
             return run.prospect(work.reporter, work.cancel)
 
-        return self.preparations.order(candidates, prospect, lambda said: self._tell(said, work))
+        return self.preparations.order(candidates, prospect, partial(_tell, work))
 
     def _on_first_that_can(self, work: _Work, candidates: list[Candidate]) -> JobResult:
         """Where one device fails the next goes on: same seeds, remaining pictures.
@@ -234,13 +203,13 @@ class JobRunner:
                 if error.code not in CURABLE or following is None:
                     raise
                 failed.append((candidate, error))
-                self._tell(goes_on(error, candidate, following), work)
+                _tell(work, goes_on(error, candidate, following))
                 # What is resident on a device that is gone is gone, too.
                 self.release()
             else:
                 for loser, error in failed:
                     if error.code is ErrorCode.BACKEND_FAILED:
-                        self.devices.note_failure(loser.device, failure_of(error))
+                        self.services.devices.note_failure(loser.device, failure_of(error))
                 return result
         raise AssertionError("candidates() returns at least one device")
 
@@ -252,8 +221,8 @@ class JobRunner:
             except EngineError as error:
                 if error.code is not ErrorCode.WORKING_COPY_DAMAGED:
                     raise
-                work.undecoded.forget()
-                self._tell(error.info, work)
+                work.progress.pending.forget()
+                _tell(work, error.info)
         raise EngineError(
             ErrorCode.WORKING_COPY_DAMAGED,
             "The copies of the weights in the cache are damaged whenever they are made.",
@@ -261,58 +230,56 @@ class JobRunner:
         )
 
     def _made_on(self, candidate: Candidate, work: _Work) -> JobResult:
-        run = self._work_on(candidate, work)
-        made = len(work.images)
+        run, progress = self._work_on(candidate, work), work.progress
+        plan = run.plan
         try:
-            with host_memory_errors(), self._watched(run, work.cancel):
-                for image in run.saved_pictures(
-                    made, work.saver, work.reporter, work.cancel, work.warnings
-                ):
-                    work.images.append(image)
+            with host_memory_errors(), self._watched(plan, work.cancel):
+                for image in run.saved_pictures(progress, work.saver, work.reporter, work.cancel):
+                    progress.images.append(image)
                     work.reporter.image_saved(image)
         except EngineError as error:
             if error.code not in (ErrorCode.CANCELLED, ErrorCode.WORKING_COPY_DAMAGED):
                 # Numbers that are broken may have been so in the file.
-                self.working_copies.require_sound(work.cancel)
+                self.services.cache.working_copies.require_sound(work.cancel)
             if error.code is not ErrorCode.OUT_OF_MEMORY:
                 raise
-            where = (work.stopwatch.latest, candidate.device.name)
-            raise with_size_and_phase(error, run.resolved, *where) from error
+            size, phase = plan.job.request, work.stopwatch.latest
+            raise with_size_and_phase(error, size, phase, candidate.device.name) from error
         return JobResult(
-            images=tuple(work.images),
-            family=work.checkpoint.family,
+            images=tuple(progress.images),
+            family=plan.job.checkpoint.family,
             device=candidate.device,
             timings=work.stopwatch.timings(),
-            warnings=tuple(work.warnings),
-            plan=run.plan,
+            warnings=tuple(progress.warnings),
+            plan=plan.memory,
             choice=candidate.choice,
         )
 
-    def _watched(self, run: DeviceRun, cancel: Cancellation) -> AbstractContextManager[None]:
-        """Should this process end in the block, that is held against the device."""
-        if run.compiler.memory().integrated:
+    def _watched(self, plan: JobPlan, cancel: Cancellation) -> AbstractContextManager[None]:
+        """If the engine dies in this block, the next start blames this device."""
+        if plan.compiler.memory().integrated:
             return nullcontext()
-        return self.crash_markers.running(run.compiler.device, cancel)
-
-    def _tell(self, warning: ErrorInfo, work: _Work) -> None:
-        work.warnings.append(warning)
-        work.reporter.warning(warning)
+        return self.services.crash_markers.running(plan.candidate.device, cancel)
 
     def _preparations(self) -> Preparations:
+        services = self.services
         return Preparations(
-            self.estimates,
-            self.working_copies.holding,
-            self.devices.note_failure,
-            lambda: self.activity % 2 == 1,
+            services.estimates,
+            services.cache.working_copies.holding,
+            services.devices.note_failure,
+            lambda: self.activity.is_busy,
         )
 
-    def _candidates(self, request: GenerateRequest, cancel: Cancellation) -> list[Candidate]:
-        for device in self.crash_markers.crashed():
-            self.devices.note_failure(device, "the engine ended while it was at work")
-        return fitting(self.devices.candidates(request.backend, cancel), request.precision)
+    def _candidates(
+        self, backend: str, precision: PrecisionName, cancel: Cancellation
+    ) -> list[Candidate]:
+        devices = self.services.devices
+        for device in self.services.crash_markers.crashed():
+            devices.note_failure(device, "the engine ended while it was at work")
+        return fitting(devices.candidates(backend, cancel), precision)
 
     def _checkpoint(self, request: GenerateRequest) -> IdentifiedCheckpoint:
-        return load_checkpoint(request, self.known_files.read_index, self.shelf)
+        return load_checkpoint(request, self.services.known_files.read_index, self.services.shelf)
 
     def _with_room(self, load: Callable[[], IdentifiedCheckpoint]) -> IdentifiedCheckpoint:
         """What `load` gives; tried again with everything released where memory ran out."""
@@ -324,45 +291,10 @@ class JobRunner:
             return load()
 
     def _work_on(self, candidate: Candidate, work: _Work) -> DeviceRun:
-        given = work.request, work.checkpoint, work.stopwatch, work.preview_bytes
-        return self._device_run(candidate, *given, work.undecoded)
-
-    def _device_run(
-        self,
-        candidate: Candidate,
-        request: GenerateRequest,
-        checkpoint: IdentifiedCheckpoint,
-        stopwatch: Stopwatch,
-        preview_bytes: int,
-        undecoded: Undecoded | None = None,
-    ) -> DeviceRun:
-        caches = self.working_copies, self.cache.artifacts
-        compiler = Compiler(candidate.backend, candidate.device, *caches)
-        kept = self.residency, self.known_files, self.estimates, self.release
-        given = request, checkpoint, compiler, stopwatch, self.wildcards, *kept
-        return DeviceRun(*given, candidate.choice, preview_bytes=preview_bytes, undecoded=undecoded)
+        plan = plan_job(work.job, candidate, self.services, work.allowance)
+        return DeviceRun(plan, self.services, work.stopwatch)
 
 
-def known_files(cache: Path) -> KnownFiles:
-    """What is remembered of files in the cache."""
-    return KnownFiles(cache / "files")
-
-
-def load_checkpoint(
-    request: GenerateRequest, read: ReadIndex = read_index, shelf: Shelf | None = None
-) -> IdentifiedCheckpoint:
-    """The request's checkpoint with its supplied components, complete.
-
-    Raises EngineError; where something is missing it says which files of the `shelf` hold it.
-    """
-    if request.checkpoint is None:
-        raise EngineError(
-            ErrorCode.CHECKPOINT_NOT_FOUND,
-            "No model is chosen.",
-            remedies=(ChooseCheckpoint(),),
-        )
-    found = identify(Path(request.checkpoint), read, request.override)
-    checkpoint = supply(found, request.components, read)
-    require_complete(checkpoint, shelf.gaps(checkpoint) if shelf else ())
-    refiner = request.refiner and request.refiner.checkpoint
-    return with_refiner(checkpoint, identify(Path(refiner), read)) if refiner else checkpoint
+def _tell(work: _Work, warning: ErrorInfo) -> None:
+    work.progress.warnings.append(warning)
+    work.reporter.warning(warning)

@@ -1,14 +1,37 @@
-"""What makes each picture of a batch: its own seed, its own choice of wildcards."""
+"""A job's pictures: what makes each of them is its own seed and its own choice of wildcards."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import msgspec
 
 from engine.api.conventions import BatchSeeds
 from engine.api.record import ResolvedRequest
+from engine.families.base import IdentifiedCheckpoint
 
 # A prompt with wildcards and a seed to the prompt without.
 ReplaceWildcards = Callable[[str, int], str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResolvedJob:
+    """A request without gaps, the checkpoint it runs on, and the number of its pictures.
+
+    Without `replace_wildcards`, text that looks like wildcards is text.
+    """
+
+    request: ResolvedRequest
+    checkpoint: IdentifiedCheckpoint
+    count: int = 1
+    replace_wildcards: ReplaceWildcards | None = None
+
+    def requests(self, places: range) -> Iterator[tuple[int, ResolvedRequest]]:
+        """Yield the places of some pictures, and with each the request that makes it alone."""
+        for place in places:
+            yield (
+                place,
+                request_of_picture(self.request, place, self.count, self.replace_wildcards),
+            )
 
 
 def request_of_picture(

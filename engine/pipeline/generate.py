@@ -14,7 +14,7 @@ from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PredictionType
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.shared.clip.joint_conditioning import JointConditioning
-from engine.pipeline.batch import ReplaceWildcards, request_of_picture
+from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.canvas.canvas import read_canvas
 from engine.pipeline.canvas.encoding import CanvasEncoding
 from engine.pipeline.denoise.denoiser_run import DenoiserRun
@@ -26,30 +26,10 @@ from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.sampling.types import Latent
 from engine.text.foreign_syntax import foreign_marks
-from engine.text.tokenizers import ClipTokenizer
+from engine.text.tokenizers import tokenizer_of
 
 # How many pictures have their prompts encoded at once, where wildcards make them differ.
 _PICTURES_AT_ONCE = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A request without gaps, the checkpoint it runs on, and which pictures of it to make."""
-
-    request: ResolvedRequest
-    checkpoint: IdentifiedCheckpoint
-    tokenizer: ClipTokenizer
-    # How many pictures the batch has, and the places in it of those to make.
-    count: int
-    places: range
-    # None where text that looks like wildcards is text.
-    replace_wildcards: ReplaceWildcards | None = None
-
-    def requests(self) -> Iterator[tuple[int, ResolvedRequest]]:
-        """The place of each picture, and the request that makes it alone."""
-        for place in self.places:
-            request = request_of_picture(self.request, place, self.count, self.replace_wildcards)
-            yield place, request
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,46 +41,53 @@ class Picture:
 
 
 @dataclass(slots=True, eq=False)
-class Undecoded:
-    """The latent of the picture that was drawn last, by its place: where its decode fails it stays.
+class PendingLatent:
+    """The last finished latent, kept until its picture is decoded.
 
-    The next device that goes on with the job need not draw it again.
+    Where decoding fails on a device, the next one need not denoise that picture again.
     """
 
     place: int | None = None
     latent: Latent | None = None
 
     def of(self, place: int) -> Latent | None:
-        """The latent of the picture at this place, None where it is not drawn."""
+        """The latent of the picture at this place in the batch, None where it is not kept."""
         return self.latent if place == self.place else None
 
     def keep(self, place: int, latent: Latent) -> None:
-        """This picture is drawn."""
+        """Keep this picture's latent instead of the one before."""
         self.place, self.latent = place, latent
 
     def forget(self) -> None:
-        """What was drawn is not to be used."""
+        """Keep none: it may be damaged."""
         self.place = self.latent = None
 
 
 class Generation:
-    """The run of one job through its stages; `undecoded` is what an earlier run of it left."""
+    """The run of one job through its stages; `pending` is what an earlier run of it left."""
 
     def __init__(
-        self, job: Job, stages: Stages, reporter: Reporter, undecoded: Undecoded | None = None
+        self,
+        job: ResolvedJob,
+        stages: Stages,
+        reporter: Reporter,
+        pending: PendingLatent | None = None,
     ) -> None:
         """Read and plan what can be wrong. Raises EngineError before anything is loaded."""
         self.job, self.stages = job, stages
-        self._undecoded = undecoded or Undecoded()
+        self._pending = pending or PendingLatent()
         self._encoded_canvas: EncodedCanvas | None = None
         self.request, self.checkpoint = job.request, job.checkpoint
         self.canvas = read_canvas(job.request, job.checkpoint.latent.downscale)
         denoising = self._denoising(job.checkpoint)
-        self._prompts = PromptEncoding(job.request, job.checkpoint, job.tokenizer, stages)
+        self._prompts = PromptEncoding(
+            job.request, job.checkpoint, tokenizer_of(job.checkpoint.tokenizer), stages
+        )
         self._denoiser = DenoiserRun(job.request, job.checkpoint, denoising, stages, reporter)
         self._vae = Autoencoder(job.request, job.checkpoint, stages, reporter)
-        given = job.request, job.checkpoint, self.canvas, denoising
-        self._encoding = CanvasEncoding(*given, self._vae)
+        self._encoding = CanvasEncoding(
+            job.request, job.checkpoint, self.canvas, denoising, self._vae
+        )
         self._refinement = self._refine(denoising, reporter)
 
     @property
@@ -149,28 +136,29 @@ class Generation:
         """What the denoiser showed that it predicts, where nothing states it and it has run."""
         return self._denoiser.found
 
-    def pictures(self) -> Iterator[Picture]:
-        """Yield each picture as soon as it is decoded and checked."""
-        requests = self.job.requests()
+    def pictures(self, places: range | None = None) -> Iterator[Picture]:
+        """Yield each picture as soon as it is decoded and checked; all, or those at `places`."""
+        places = range(self.job.count) if places is None else places
+        requests = self.job.requests(places)
         while placed := tuple(islice(requests, _PICTURES_AT_ONCE)):
             group = tuple(request for _, request in placed)
             plans = self._prompts.plan(group)
             draw: Callable[[ResolvedRequest], Latent] | None = None
             for place, request in placed:
-                latent = self._undecoded.of(place)
+                latent = self._pending.of(place)
                 if latent is None:
-                    draw = draw or self._prepared(group, plans)
+                    draw = draw or self._prepared(group, plans, len(places))
                     latent = draw(request)
-                    self._undecoded.keep(place, latent)
+                    self._pending.keep(place, latent)
                 pixels = self._pixels(self._decode(latent))
                 yield Picture(msgspec.structs.replace(request, vae_tile=self._vae.tile), pixels)
 
     def _prepared(
-        self, group: Sequence[ResolvedRequest], plans: Plans
+        self, group: Sequence[ResolvedRequest], plans: Plans, pictures: int
     ) -> Callable[[ResolvedRequest], Latent]:
         """How each of these pictures is drawn, once what they are drawn from is encoded."""
         if self._encoded_canvas is None:
-            self.stages.announce(self._runs(plans, group[0]), len(self.job.places))
+            self.stages.announce(self._runs(plans, group[0]), pictures)
             self._encoded_canvas = self._encoding.encode()
         # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
         self.stages.prepare(self._denoiser.network(plans[texts_of(group[0])]))
@@ -205,12 +193,12 @@ class Generation:
         refiner = self.checkpoint.refiner
         if refiner is None or self.request.refiner is None:
             return None
-        both, own = (self.checkpoint, refiner), self._denoising(refiner)
-        return Refinement(self.request, *both, base, own, self.stages, reporter)
+        own = self._denoising(refiner)
+        return Refinement(self.request, self.checkpoint, refiner, base, own, self.stages, reporter)
 
     def first_runs(self) -> tuple[Run, ...]:
         """What the first picture will go through, before anything is loaded."""
-        _, request = next(self.job.requests())
+        _, request = next(self.job.requests(range(1)))
         return self._runs(self._prompts.plan((request,)), request)
 
     def _runs(self, plans: Plans, request: ResolvedRequest) -> tuple[Run, ...]:

@@ -4,7 +4,6 @@ import secrets
 
 import msgspec
 
-from backends.base import Device, Precision
 from engine.api.bounds import bounded
 from engine.api.checkpoints import SuggestedSettings
 from engine.api.conventions import BatchSeeds, convention_of
@@ -17,12 +16,7 @@ from engine.api.limits import (
 )
 from engine.api.record import ResolvedRequest
 from engine.api.request import GenerateRequest, RefinerChoice, SeedOptions
-from engine.api.values import (
-    ErrorCode,
-    PrecisionName,
-    SamplerName,
-)
-from engine.errors import EngineError
+from engine.api.values import SamplerName
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.networks import text_layers
 from engine.pipeline.ranges import check_range, invalid
@@ -33,10 +27,12 @@ _RANDOM_SEEDS = 2**32
 _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
 
 
-def resolve(
-    request: GenerateRequest, checkpoint: IdentifiedCheckpoint, device: Device
-) -> ResolvedRequest:
-    """Fill the gaps. Raises EngineError: REQUEST_INVALID says why, or INPUT_IMAGE_UNREADABLE."""
+def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedRequest:
+    """Fill the gaps; seeds that were left open are drawn here.
+
+    No device is known yet: backend and precision stay as they were asked for until `place`.
+    Raises EngineError: REQUEST_INVALID says why, or INPUT_IMAGE_UNREADABLE.
+    """
     sampler = request.sampler or checkpoint.hints.sampler or _DEFAULT_SAMPLER
     defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
     filled = fill_inputs(request, checkpoint)
@@ -56,8 +52,8 @@ def resolve(
         inputs=request.inputs,
         strength=filled.strength,
         convention=convention_of(request.convention),
-        backend=device.backend,
-        precision=PrecisionName(precisions(request.precision, device)[0].value),
+        backend=request.backend,
+        precision=request.precision,
         sampler_options=request.sampler_options,
         schedule_options=request.schedule_options,
         seed_options=_seed_options(request.seed_options),
@@ -121,24 +117,6 @@ def _defaults(
         steps=defaults.steps if keeps else hints.steps or defaults.steps,
         guidance=defaults.guidance if hints.guidance is None else hints.guidance,
     )
-
-
-def precisions(wanted: PrecisionName, device: Device) -> tuple[Precision, ...]:
-    """What to compute in: the wanted precision, or the device's choice, and then safer ones.
-
-    Raises EngineError(REQUEST_INVALID) where the device has not got it.
-    """
-    available = device.precisions
-    first = available[0] if wanted is PrecisionName.AUTO else Precision(wanted.value)
-    if first not in available:
-        offered = ", ".join(precision.value for precision in available)
-        raise EngineError(
-            ErrorCode.REQUEST_INVALID,
-            f"{device.backend} cannot compute in {first.value} on {device.name}.",
-            f"It offers {offered}.",
-        )
-    safer = Precision.F32 in available and first is not Precision.F32
-    return (first, Precision.F32) if safer else (first,)
 
 
 def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoint) -> None:

@@ -17,6 +17,7 @@ from engine.api.messages import (
 )
 from engine.families.identify import identify, supply
 from engine.jobs.runner import JobRunner
+from engine.jobs.services import JobServices
 from engine.pipeline.inspection import inspect
 from engine.server.device_checks import devices_found, verify_beside
 from engine.server.failures import error_info
@@ -57,21 +58,20 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
         case VerifyDevices():
             verify_beside(query, runner, put)
         case InspectCheckpoint():
-            yield (yield from _inspected(query, runner))
+            yield (yield from _inspected(query, runner.services))
         case CheckPrompt():
-            check = check_prompt(query.question, runner.wildcards)
+            check = check_prompt(query.question, runner.services.wildcards)
             yield PromptChecked(query=query.query, check=check)
 
 
 def _inspected(
-    query: InspectCheckpoint, runner: JobRunner
+    query: InspectCheckpoint, services: JobServices
 ) -> Generator[None, None, CheckpointInspected]:
-    read = runner.known_files.read_index
+    read = services.known_files.read_index
     found = identify(Path(query.path), read, query.override)
     checkpoint = supply(found, query.components, read)
-    if runner.hashes is not None:
-        # It will probably be used: its hash may be there before its first picture is.
-        runner.hashes.want(checkpoint)
-    sha256 = runner.known_files.sha256(checkpoint.file) if checkpoint.file else None
-    gaps = (yield from runner.shelf.look_for_gaps(checkpoint)) if runner.shelf else ()
+    # It will probably be used: its hash may be there before its first picture is.
+    services.want_hash(checkpoint)
+    sha256, shelf = services.sha256(checkpoint), services.shelf
+    gaps = (yield from shelf.look_for_gaps(checkpoint)) if shelf else ()
     return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256, gaps))

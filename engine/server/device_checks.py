@@ -10,7 +10,7 @@ from engine.server.outbox import Put
 
 def devices_found(query: int, runner: JobRunner) -> DevicesFound:
     """What there is, and what "auto" makes of it."""
-    devices = runner.devices
+    devices = runner.services.devices
     return DevicesFound(
         query=query,
         devices=devices.listed(),
@@ -26,7 +26,9 @@ def verify_beside(query: VerifyDevices, runner: JobRunner, put: Put) -> None:
 
 def _verify(query: VerifyDevices, runner: JobRunner, put: Put) -> None:
     try:
-        for _ in runner.devices.verify(again=query.again, activity=lambda: runner.activity):
+        for _ in runner.services.devices.verify(
+            again=query.again, activity=lambda: runner.activity
+        ):
             pass  # each verdict is kept where `devices_found` reads it
         put(devices_found(query.query, runner))
     except Exception as error:  # noqa: BLE001 (the boundary that reports: the engine goes on)

@@ -110,8 +110,9 @@ class Engine:
     def _work(self) -> None:
         """Get ready, then run jobs until stopped."""
         try:
-            from engine.jobs.background_hash import BackgroundHash
-            from engine.jobs.runner import JobRunner, known_files
+            from engine.checkpoints.background_hash import BackgroundHash
+            from engine.jobs.runner import JobRunner
+            from engine.jobs.services import JobServices, known_files
             from engine.memory.residency import Residency
             from engine.server.answers import answer_all
             from engine.server.job_run import run_job, tell_hash
@@ -132,11 +133,14 @@ class Engine:
         words, models = self._folders.wildcards, self._folders.models
         cache, put = Path(self._folders.cache), self._outbox.put
         hashes = BackgroundHash(known_files(cache), partial(tell_hash, put))
-        words_folder = Path(words) if words else None
-        models_folder = Path(models) if models else None
-        runner = JobRunner(
-            cache, words_folder, Residency(), hashes, models=models_folder, prepares=True
+        services = JobServices.in_cache(
+            cache,
+            wildcards=Path(words) if words else None,
+            models=Path(models) if models else None,
+            residency=Residency(),
+            hashes=hashes,
         )
+        runner = JobRunner(services, prepares=True)
         arguments = (self._queries, runner, put)
         Thread(target=answer_all, args=arguments, name=_ANSWERER, daemon=True).start()
         put(Ready())

@@ -11,6 +11,7 @@ from backends.registry import BackendReference
 from engine.api.machine import PrecisionFigures
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
+from engine.devices.activity import JobActivity
 from engine.devices.choice import Devices
 from engine.devices.trials import TrialLimits, Trials
 from engine.devices.verdicts import BackendReport, TriedDevice
@@ -240,16 +241,23 @@ def test_a_failure_is_kept_when_a_device_is_measured_again(
 ) -> None:
     only(FAST, FASTER)
     devices = Devices(tmp_path, CannedTrials(fast=tried(40), faster=tried(20)))
-    for _ in devices.verify(activity=lambda: 1):
+    for _ in devices.verify(activity=lambda: JobActivity(1, is_busy=True)):
         pass
     devices.note_failure(devices.candidates("auto")[0].device, "CUDA error 700")
     assert verify(devices) == [("fast", 1), ("faster", 0)]
     assert order(devices) == ["fast", "faster"]
 
 
-@pytest.mark.parametrize(("before", "after", "news"), [(0, 0, False), (1, 1, True), (2, 4, True)])
+IDLE = JobActivity()
+BUSY = IDLE.begin()
+LATER = BUSY.end()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "news"), [(IDLE, IDLE, False), (BUSY, BUSY, True), (IDLE, LATER, True)]
+)
 def test_figures_measured_during_a_job_hold_until_they_are_measured_again(
-    tmp_path: Path, only: Callable[..., None], before: int, after: int, news: bool
+    tmp_path: Path, only: Callable[..., None], before: JobActivity, after: JobActivity, news: bool
 ) -> None:
     only(FAST)
     counts = [before]

@@ -7,15 +7,12 @@ from pathlib import Path
 import pytest
 
 from app.paths import starter_checkpoint
-from backends.base import Device, Precision
 from engine.api.request import ComponentFiles, GenerateRequest
 from engine.api.values import ErrorCode, SamplerName, ScheduleName
 from engine.errors import EngineError
 from engine.families.hints import FILE_NAME, NO_HINTS, read_hints
 from engine.families.identify import identify, supply
 from engine.pipeline.resolve import resolve
-
-DEVICE = Device("cpu", "cpu", "a processor", (Precision.F32,))
 
 
 def test_a_folder_without_the_file_has_no_say(tmp_path: Path) -> None:
@@ -35,17 +32,17 @@ def test_a_file_that_makes_no_sense_is_an_error(tmp_path: Path, content: str) ->
 
 def test_hints_fill_what_the_request_leaves_open() -> None:
     checkpoint = identify(starter_checkpoint())
-    resolved = resolve(GenerateRequest(prompt="", seed=1), checkpoint, DEVICE)
+    resolved = resolve(GenerateRequest(prompt="", seed=1), checkpoint)
     assert resolved.schedule is ScheduleName.SGM_UNIFORM
     assert resolved.guidance == 2.5
     chosen = GenerateRequest(prompt="", seed=1, schedule=ScheduleName.BETA, guidance=7.0)
-    resolved = resolve(chosen, checkpoint, DEVICE)
+    resolved = resolve(chosen, checkpoint)
     assert (resolved.schedule, resolved.guidance) == (ScheduleName.BETA, 7.0)
 
 
 def test_another_sampler_keeps_its_own_schedule_and_steps() -> None:
     request = GenerateRequest(prompt="", seed=1, sampler=SamplerName.LCM)
-    resolved = resolve(request, identify(starter_checkpoint()), DEVICE)
+    resolved = resolve(request, identify(starter_checkpoint()))
     assert (resolved.schedule, resolved.steps) == (ScheduleName.SGM_UNIFORM, 6)
 
 

@@ -23,6 +23,7 @@ from engine.errors import Cancelled
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
+from engine.jobs.services import JobServices
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import Log, a_request, run
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -73,7 +74,7 @@ def test_no_further_phase_begins(
 ) -> None:
     reporter = Stopping(phase, nth)
     with pytest.raises(Cancelled):
-        JobRunner(tmp_path / "cache").run(
+        JobRunner(JobServices.in_cache(tmp_path / "cache")).run(
             request(tiny, backend), saver(tmp_path), reporter, reporter.token
         )
     assert reporter.begun[-1] is phase
@@ -87,7 +88,7 @@ def test_a_picture_that_is_decoded_is_saved_and_no_further_one_begun(
 ) -> None:
     reporter = Stopping(Phase.SAVE, 1)
     with pytest.raises(Cancelled):
-        JobRunner(tmp_path / "cache").run(
+        JobRunner(JobServices.in_cache(tmp_path / "cache")).run(
             request(tiny, backend, count=2), saver(tmp_path), reporter, reporter.token
         )
     (saved,) = reporter.saved
@@ -112,7 +113,9 @@ def test_weights_are_not_converted_to_the_end(tmp_path: Path) -> None:
     reporter = StoppingInProgress(Phase.COMPILE)
     wish = msgspec.structs.replace(request(half, "null"), precision=PrecisionName.F32)
     with pytest.raises(Cancelled):
-        JobRunner(tmp_path / "cache").run(wish, saver(tmp_path), reporter, reporter.token)
+        JobRunner(JobServices.in_cache(tmp_path / "cache")).run(
+            wish, saver(tmp_path), reporter, reporter.token
+        )
     ((done, total),) = reporter.told
     assert 0 < done < total
     assert reporter.begun[-1] is Phase.COMPILE

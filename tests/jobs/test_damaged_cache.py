@@ -20,6 +20,7 @@ from engine.devices.crash_attribution import CrashMarkers
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
+from engine.jobs.services import JobServices
 from engine.weights import working_copies
 from tests import damages
 from tests.app.known_hardware import write_verdicts
@@ -57,7 +58,7 @@ class Made:
 
     def run(self) -> Pixels:
         """As a process that has just started does it."""
-        runner = JobRunner(self.cache)
+        runner = JobRunner(JobServices.in_cache(self.cache))
         try:
             saver = PictureSaver(f"{self.folder / 'out'}/", 1)
             result = runner.run(self.request, saver, SilentReporter(), CancelToken())

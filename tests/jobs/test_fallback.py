@@ -33,6 +33,7 @@ from engine.jobs import runner as job_runner
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
+from engine.jobs.services import JobServices
 from engine.memory.residency import Residency, Resident
 from engine.metadata.record import read_record
 from engine.weights.working_copies import WorkingCopies
@@ -117,7 +118,7 @@ class Hardware:
         """Run the job, with these changes to its request."""
         request = msgspec.structs.replace(self.request, **changes)
         saver = PictureSaver(f"{self.folder / 'out'}/", request.count)
-        runner = JobRunner(self.folder / "cache", residency=residency)
+        runner = JobRunner(JobServices.in_cache(self.folder / "cache", residency=residency))
         return runner.run(request, saver, listener or Listener(), token or CancelToken())
 
 

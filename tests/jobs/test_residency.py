@@ -19,6 +19,7 @@ from engine.errors import Cancelled
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver
+from engine.jobs.services import JobServices
 from engine.memory.residency import Residency
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request
@@ -34,7 +35,7 @@ class Bench:
         self.monkeypatch = monkeypatch
         self.backend = CountingBackend()
         self.use(self.backend)
-        self.runner = JobRunner(folder / "cache", residency=Residency())
+        self.runner = JobRunner(JobServices.in_cache(folder / "cache", residency=Residency()))
         self.request = a_request(write_checkpoint(folder / "one"))
         self.out = folder / "out"
 
@@ -119,7 +120,11 @@ def test_within_a_job_a_text_encoder_that_hides_tokens_is_another(
     monkeypatch.setattr("engine.pipeline.generate._PICTURES_AT_ONCE", 1)
     (tmp_path / "words").mkdir()
     (tmp_path / "words" / "thing.txt").write_text("horse\n(horse)0.5\n")
-    bench.runner = JobRunner(tmp_path / "cache", tmp_path / "words", Residency())
+    bench.runner = JobRunner(
+        JobServices.in_cache(
+            tmp_path / "cache", wildcards=tmp_path / "words", residency=Residency()
+        )
+    )
     words = msgspec.structs.replace(
         bench.request, prompt="a __thing__", convention=ConventionName.INVOKE, count=6
     )
@@ -135,12 +140,12 @@ def test_within_a_job_a_text_encoder_that_hides_tokens_is_another(
 
 def test_without_room_nothing_stays(bench: Bench) -> None:
     bench.run()
-    assert bench.runner.residency is not None
-    assert bench.runner.residency.weight_bytes > 10_000_000
-    enough = bench.runner.plan(bench.request)[1].peak_bytes
+    assert bench.runner.services.residency is not None
+    assert bench.runner.services.residency.weight_bytes > 10_000_000
+    enough = bench.runner.plan(bench.request).memory.peak_bytes
     bench.run(msgspec.structs.replace(bench.request, memory_limit_bytes=enough - 1))
     assert bench.backend.open_now == []
-    assert bench.runner.residency.weight_bytes == 0
+    assert bench.runner.services.residency.weight_bytes == 0
 
 
 def test_what_was_stopped_does_not_stay(bench: Bench) -> None:
@@ -162,6 +167,6 @@ def test_release_frees_everything(bench: Bench) -> None:
 
 
 def test_a_runner_without_residency_keeps_nothing(bench: Bench, tmp_path: Path) -> None:
-    bench.runner = JobRunner(tmp_path / "cache")
+    bench.runner = JobRunner(JobServices.in_cache(tmp_path / "cache"))
     bench.run()
     assert bench.backend.open_now == []

@@ -14,6 +14,7 @@ from engine.errors import EngineError
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobResult, JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
+from engine.jobs.services import JobServices
 from engine.metadata.record import read_record
 from engine.output import Destination
 
@@ -34,7 +35,9 @@ class Listener(SilentReporter):
 
 def run(folder: Path, listener: Listener, request: GenerateRequest = REQUEST) -> JobResult:
     saver = PictureSaver(str(folder), request.count)
-    return JobRunner(folder / "cache").run(request, saver, listener, CancelToken())
+    return JobRunner(JobServices.in_cache(folder / "cache")).run(
+        request, saver, listener, CancelToken()
+    )
 
 
 def test_a_picture_that_cannot_be_saved_is_kept_elsewhere(
@@ -67,7 +70,7 @@ def test_each_picture_draws_its_own_words_and_what_had_no_effect_is_told_once(
     (tmp_path / "words" / "thing.txt").write_text("cat\nhorse\nhouse\nboat\n")
     template = "{red|blue|green} __thing__ <lora:ink:0.8>"
     request = msgspec.structs.replace(REQUEST, prompt=template, backend="null", count=6)
-    runner = JobRunner(tmp_path / "cache", tmp_path / "words")
+    runner = JobRunner(JobServices.in_cache(tmp_path / "cache", wildcards=tmp_path / "words"))
 
     def made(request: GenerateRequest) -> JobResult:
         saver = PictureSaver(str(tmp_path / "out" / ""), request.count)

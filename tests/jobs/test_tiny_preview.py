@@ -19,6 +19,7 @@ from engine.families.shared.stable_diffusion.latent_spaces import SD
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
+from engine.jobs.services import JobServices
 from engine.jobs.tiny_preview import MOST_STEPS, PREVIEW_BYTES, SHARE, TinyPreview, picture
 from tests.families.tiny_vaes import write_diffusers, write_original
 from tests.pipeline.jobs import a_request
@@ -161,7 +162,7 @@ def of_stable_diffusion(folder: Path) -> Path:
 def test_memory_is_planned_for_it_where_somebody_looks(tmp_path: Path) -> None:
     checkpoint, models = of_stable_diffusion(tmp_path / "checkpoint"), tmp_path / "models"
     write_original(models / "vae_approx", "taesd")
-    runner, peaks = JobRunner(tmp_path / "cache", models=models), list[int]()
+    runner, peaks = JobRunner(JobServices.in_cache(tmp_path / "cache", models=models)), list[int]()
     for reporter in (SilentReporter(), Collecting(patient=False)):
         saver = PictureSaver(str(tmp_path / "out/"), 1)
         request = a_request(checkpoint, backend="cpu", steps=1)
@@ -176,7 +177,7 @@ def test_one_among_the_persons_files_is_used(tmp_path: Path) -> None:
     for expected in (False, True):
         reporter = Collecting(patient=expected)
         request = a_request(checkpoint, backend="cpu", steps=12)
-        runner = JobRunner(tmp_path / "cache", models=models)
+        runner = JobRunner(JobServices.in_cache(tmp_path / "cache", models=models))
         runner.run(request, PictureSaver(str(tmp_path / "out/"), 1), reporter, CancelToken())
         assert bool(reporter.shown) == expected
         assert reporter.linear >= 1
@@ -192,7 +193,7 @@ def test_as_the_vae_it_makes_the_picture(tmp_path: Path) -> None:
     tiny = write_diffusers(tmp_path / "taesd.safetensors")
     plain = a_request(checkpoint, backend="cpu")
     quick = a_request(checkpoint, backend="cpu", components=ComponentFiles(vae=str(tiny)))
-    runner, made = JobRunner(tmp_path / "cache"), list[bytes]()
+    runner, made = JobRunner(JobServices.in_cache(tmp_path / "cache")), list[bytes]()
     for request in (plain, quick):
         saver = PictureSaver(str(tmp_path / "out/"), 1)
         (image,) = runner.run(request, saver, SilentReporter(), CancelToken()).images

@@ -1,5 +1,6 @@
 """A denoiser of which nothing says what it predicts is asked by the first job, and never again."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from engine.families import IdentifiedCheckpoint, identify
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
+from engine.jobs.services import JobServices
 from engine.sampling import prediction_probe
 from tests.unstated_checkpoint import PREDICTS_NOISE, PREDICTS_V, write_unstated
 
@@ -37,8 +39,9 @@ class Bench:
 
     def __init__(self, folder: Path, gain: float) -> None:
         self.path = write_unstated(folder / "found.safetensors", gain)
-        self.runner = JobRunner(folder / "cache")
-        self.runner.known_files = KnownFiles(folder / "known", lambda: 1 << 62)
+        services = JobServices.in_cache(folder / "cache")
+        known = KnownFiles(folder / "known", lambda: 1 << 62)
+        self.runner = JobRunner(replace(services, known_files=known))
         self.out = f"{folder / 'out'}/"
 
     def picture(self, prediction: PredictionType | None = None, count: int = 1) -> SavedImage:
@@ -57,7 +60,7 @@ class Bench:
         return self.runner.run(request, saver, SilentReporter(), CancelToken()).images[0]
 
     def known(self) -> IdentifiedCheckpoint:
-        return identify(self.path, self.runner.known_files.read_index)
+        return identify(self.path, self.runner.services.known_files.read_index)
 
 
 def pixels(image: SavedImage) -> np.ndarray:

@@ -14,15 +14,16 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, ErrorInfo, Phase
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
+from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.reporting import SilentReporter
-from engine.jobs.runner import load_checkpoint
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
-from engine.pipeline.generate import Generation, Job, Picture
-from engine.pipeline.resolve import precisions, resolve
+from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.generate import Generation, Picture
+from engine.pipeline.place import place, precisions
+from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stages, Stopwatch
-from engine.text.tokenizers import tokenizer_of
 from engine.weights.working_copies import WorkingCopies
 from tests.tiny_checkpoint import SIDE
 
@@ -103,12 +104,11 @@ def run(
     """Make the pictures of a request; `tried` replaces the precisions it asks for."""
     device, log = backend.probe()[0], log or Log()
     checkpoint = load_checkpoint(request)
-    resolved = resolve(request, checkpoint, device)
+    resolved = place(resolve(request, checkpoint), device)
     tried = tried or precisions(request.precision, device)
     folder = checkpoint.path.parent / "cache"
     stages = make_stages(backend, folder, tried, together=together, log=log, cancel=cancel)
-    tokenizer = tokenizer_of(checkpoint.tokenizer)
-    job = Job(resolved, checkpoint, tokenizer, request.count, range(request.count))
+    job = ResolvedJob(resolved, checkpoint, request.count)
     with closing(stages):
         generation = Generation(job, stages, log)
         pictures = list(generation.pictures())

@@ -27,6 +27,7 @@ from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
 from engine.metadata.record import decode_record, encode_record
 from engine.pipeline.batch import request_of_picture
+from engine.pipeline.place import place
 from engine.pipeline.resolve import resolve
 from tests.api.strategies import values
 from tests.checkpoints.files import write_sparse
@@ -61,11 +62,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> GenerateRequest:
     request = GenerateRequest(
         prompt="a house", inputs=tuple(inputs), refiner=RefinerChoice(checkpoint="/refiner")
     )
-    for place, kind in _numbers(GenerateRequest):
-        if place[0] in ("sampler_options", "schedule_options", "size_options"):
-            request = _with(request, place, kind(1))
-    for place, number in _CHOSEN.items():
-        request = _with(request, place, number)
+    for path, kind in _numbers(GenerateRequest):
+        if path[0] in ("sampler_options", "schedule_options", "size_options"):
+            request = _with(request, path, kind(1))
+    for path, number in _CHOSEN.items():
+        request = _with(request, path, number)
     return request
 
 
@@ -96,8 +97,8 @@ def _numbers(kind: Any, at: Place = ()) -> Iterator[Number]:
     elif origin is tuple and arguments[-1] is ...:
         yield from _numbers(arguments[0], (*at, 0))
     elif origin is tuple:
-        for place, one in enumerate(arguments):
-            yield from _numbers(one, (*at, place))
+        for path, one in enumerate(arguments):
+            yield from _numbers(one, (*at, path))
     elif isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         hints = typing.get_type_hints(kind)
         for name in kind.__struct_fields__:
@@ -105,7 +106,7 @@ def _numbers(kind: Any, at: Place = ()) -> Iterator[Number]:
 
 
 def _with(value: Any, at: Place, number: object) -> Any:
-    """The same with this number at a place; a pair that is missing is made."""
+    """The same with this number at a path; a pair that is missing is made."""
     if not at:
         return number
     first, rest = at[0], at[1:]
@@ -136,13 +137,13 @@ def _ends(request: GenerateRequest) -> tuple[float, ...]:
 def _comes_back(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:
     """Whether the request is accepted; then its record is read back equal from text and wire."""
     try:
-        resolved = resolve(request, checkpoint, _DEVICE)
+        resolved = place(resolve(request, checkpoint), _DEVICE)
     except EngineError as error:
         if error.code not in (ErrorCode.REQUEST_INVALID, ErrorCode.INPUT_IMAGE_UNREADABLE):
             raise
         return False
-    for place in {0, request.count - 1}:
-        picture = request_of_picture(resolved, place, request.count, None)
+    for index in {0, request.count - 1}:
+        picture = request_of_picture(resolved, index, request.count, None)
         record = msgspec.structs.replace(PLAIN, request=picture)
         assert decode_record(encode_record(record)) == record
         saved = ImageSaved(job="j", path="p", seed=0, width=1, height=1, record=record)
@@ -153,22 +154,22 @@ def _comes_back(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> b
 _ASKED = [number for number in _numbers(GenerateRequest) if number[0] not in _UNRECORDED]
 
 
-@pytest.mark.parametrize(("place", "kind"), _ASKED, ids=lambda one: str(one))
+@pytest.mark.parametrize(("path", "kind"), _ASKED, ids=lambda one: str(one))
 def test_a_number_that_is_accepted_is_read_back_and_any_other_is_refused(
-    whole: GenerateRequest, checkpoint: IdentifiedCheckpoint, place: Place, kind: type
+    whole: GenerateRequest, checkpoint: IdentifiedCheckpoint, path: Place, kind: type
 ) -> None:
     taken = 0
     for number in _ends(whole):
         if kind is float or isinstance(number, int):
-            taken += _comes_back(_with(whole, place, number), checkpoint)
+            taken += _comes_back(_with(whole, path, number), checkpoint)
     assert taken > 0
     for number in (-(2**70), 2**70):
-        changed = _with(whole, place, number)
+        changed = _with(whole, path, number)
         refused = not _comes_back(changed, checkpoint)
         record = msgspec.structs.replace(PLAIN, request=_resolved(changed))
         # What a person cannot ask for is no record either.
         assert decode_record(encode_record(record)) is None
-        assert refused or place == ("guidance_options", "image_guidance")  # none is edited here
+        assert refused or path == ("guidance_options", "image_guidance")  # none is edited here
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -207,7 +208,7 @@ def test_a_record_with_a_tile_that_nobody_can_ask_for_is_none(tile: int) -> None
 def test_every_picture_of_the_largest_batch_has_a_record(
     whole: GenerateRequest, checkpoint: IdentifiedCheckpoint, convention: ConventionName
 ) -> None:
-    """Where a batch is drawn from one seed, a picture's place in it is recorded."""
+    """Where a batch is drawn from one seed, a picture's path in it is recorded."""
     taken = [
         count
         for count in (1, MAX_BATCH_INDEX + 1, MAX_BATCH_INDEX + 2, MAX_COUNT, MAX_COUNT + 1)

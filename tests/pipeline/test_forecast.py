@@ -17,11 +17,12 @@ from engine.families import identify
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.residency import Residency
 from engine.pipeline import networks
+from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.forecast import Forecast, Outlook
-from engine.pipeline.generate import Generation, Job
-from engine.pipeline.resolve import precisions, resolve
+from engine.pipeline.generate import Generation
+from engine.pipeline.place import place, precisions
+from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stages, Stopwatch
-from engine.text.tokenizers import tokenizer_of
 from engine.weights.working_copies import WorkingCopies
 from tests.pipeline.jobs import Log, a_request
 from tests.tiny_checkpoint import write_checkpoint
@@ -113,9 +114,8 @@ def make(
         residency,
         Forecast(estimates, compiler, clock),
     )
-    resolved = resolve(request, checkpoint, device)
-    tokenizer = tokenizer_of(checkpoint.tokenizer)
-    job = Job(resolved, checkpoint, tokenizer, request.count, range(request.count))
+    resolved = place(resolve(request, checkpoint), device)
+    job = ResolvedJob(resolved, checkpoint, request.count)
     with closing(stages):
         for _ in Generation(job, stages, log).pictures():
             with stages.timed(Phase.SAVE):

@@ -38,7 +38,7 @@ def test_what_fills_up_is_a_word_but_in_diffusers(
     filled = frozenset({Component.TEXT_ENCODER}) if zero_padded else frozenset[Component]()
     checkpoint = replace(checkpoint, text=replace(checkpoint.text, zero_padded=filled))
     request = a_request(tiny, prompt="red a", convention=name)
-    resolved = resolve(request, checkpoint, backend.probe()[0])
+    resolved = resolve(request, checkpoint)
     with closing(make_stages(backend, tiny.parent, (Precision.F32,))) as stages:
         encoding = PromptEncoding(resolved, checkpoint, tokenizer_of(checkpoint.tokenizer), stages)
         plan = encoding.plan([resolved])[texts_of(resolved)]

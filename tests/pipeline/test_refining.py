@@ -13,7 +13,7 @@ from engine.api.conventions import CONVENTIONS, RefinerHandover
 from engine.api.request import RefinerChoice
 from engine.api.values import ConventionName, ErrorCode, SamplerName
 from engine.errors import EngineError
-from engine.jobs.runner import load_checkpoint
+from engine.jobs.checkpoint_loading import load_checkpoint
 from tests.pipeline.jobs import a_request, run
 from tests.tiny_checkpoint import write_checkpoint
 

@@ -25,7 +25,8 @@ from engine.api.values import (
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
 from engine.families.hints import NO_HINTS, CheckpointHints
-from engine.pipeline.resolve import precisions, resolve, suggested_settings
+from engine.pipeline.place import place, precisions
+from engine.pipeline.resolve import resolve, suggested_settings
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import UNetSizes
@@ -43,7 +44,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> IdentifiedCheckpoint
 
 def filled(checkpoint: IdentifiedCheckpoint, **fields: object) -> ResolvedRequest:
     request = msgspec.structs.replace(GenerateRequest(prompt="a house"), **fields)
-    return resolve(request, checkpoint, DEVICE)
+    return place(resolve(request, checkpoint), DEVICE)
 
 
 def refused(checkpoint: IdentifiedCheckpoint, **fields: object) -> EngineError:
@@ -180,11 +181,26 @@ def test_a_size_that_does_not_divide_is_told_the_nearest(
         assert all(value in error.hint for value in nearest)
 
 
-def test_a_precision_that_the_device_has_not_got(checkpoint: IdentifiedCheckpoint) -> None:
+def test_a_precision_that_the_device_does_not_offer_is_refused(
+    checkpoint: IdentifiedCheckpoint,
+) -> None:
     error = refused(checkpoint, precision=PrecisionName.F16)
     assert error.code is ErrorCode.REQUEST_INVALID
     assert "f16" in error.message
     assert "bf16, f32" in error.hint
+
+
+def test_a_request_is_resolved_without_a_device(checkpoint: IdentifiedCheckpoint) -> None:
+    request = GenerateRequest(prompt="", backend="cpu", precision=PrecisionName.AUTO)
+    resolved = resolve(request, checkpoint)
+    assert (resolved.backend, resolved.precision) == ("cpu", PrecisionName.AUTO)
+    placed = place(resolved, DEVICE)
+    assert (placed.backend, placed.precision) == (DEVICE.backend, PrecisionName.BF16)
+    # On the device that takes over, the same seeds and the precision asked for.
+    other = Device("cpu", "cpu", "a processor", (Precision.F32,))
+    assert place(resolved, other) == msgspec.structs.replace(
+        resolved, backend="cpu", precision=PrecisionName.F32
+    )
 
 
 def test_precisions_end_with_the_safest() -> None:

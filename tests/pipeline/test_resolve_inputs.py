@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from backends.base import Device, Precision
 from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.record import ResolvedRequest
 from engine.api.remedies import ChooseStartPicture
@@ -18,8 +17,6 @@ from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import UNetSizes
 from tests.pipeline.jobs import a_request
-
-DEVICE = Device("cpu", "cpu", "a processor", (Precision.F32,))
 
 
 def a_checkpoint(folder: Path, channels: int) -> IdentifiedCheckpoint:
@@ -58,7 +55,7 @@ def mask(tmp_path: Path) -> InputImage:
 
 def filled(checkpoint: IdentifiedCheckpoint, **changes: object) -> ResolvedRequest:
     asked: dict[str, object] = {"width": None, "height": None} | changes
-    return resolve(a_request(checkpoint.path, **asked), checkpoint, DEVICE)
+    return resolve(a_request(checkpoint.path, **asked), checkpoint)
 
 
 def refused(checkpoint: IdentifiedCheckpoint, **changes: object) -> EngineError:

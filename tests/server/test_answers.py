@@ -7,6 +7,7 @@ from threading import Event, Thread
 from engine.api.messages import CheckpointInspected, InspectCheckpoint, Query
 from engine.api.messages import Event as Message
 from engine.jobs.runner import JobRunner
+from engine.jobs.services import JobServices
 from engine.server.answers import answer_all
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
@@ -33,7 +34,7 @@ def test_a_search_on_the_shelf_lets_what_is_asked_next_go_first(tmp_path: Path) 
         if len(answered) == 2:
             both.set()
 
-    runner = JobRunner(tmp_path / "cache", models=models)
+    runner = JobRunner(JobServices.in_cache(tmp_path / "cache", models=models))
     Thread(target=answer_all, args=(queries, runner, put), daemon=True).start()
     assert both.wait(60)
     assert answered == [2, 1]

@@ -33,6 +33,7 @@ from engine.api.values import ConventionName, ErrorCode, Phase
 from engine.compile.cache import NetworkCache
 from engine.families.identify import identify
 from engine.jobs.runner import JobRunner
+from engine.jobs.services import JobServices
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.pictures import read_text_chunks
 from engine.pipeline.inspection import inspect
@@ -167,7 +168,7 @@ def test_everything_is_answered_while_a_job_runs(start: Start, job: MakeJob, tin
 def test_a_copy_that_a_job_uses_is_not_cleared(start: Start, job: MakeJob, tmp_path: Path) -> None:
     talk = start(scripted(LONG))
     # A little less memory than converted weights need, so that working copies are made.
-    _, plan = JobRunner(tmp_path).plan(job("", starter=True).request)
+    plan = JobRunner(JobServices.in_cache(tmp_path)).plan(job("", starter=True).request).memory
     talk.send(job("long", starter=True, memory_limit_bytes=plan.peak_bytes - 1))
     talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
     # As `safelight cache clear` does, in a process of its own.

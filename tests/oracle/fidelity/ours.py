@@ -33,9 +33,10 @@ from engine.api.values import ConventionName, InputRole, PrecisionName, SamplerN
 from engine.families import identify
 from engine.jobs.reporting import SilentReporter
 from engine.memory.residency import Residency
-from engine.pipeline.generate import Generation, Job
+from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.generate import Generation
+from engine.pipeline.place import place
 from engine.pipeline.resolve import resolve
-from engine.text.tokenizers import tokenizer_of
 from tests.oracle.fidelity.picture import Picture
 from tests.pipeline.jobs import make_stages
 from tests.tiny_checkpoint import SIDE
@@ -125,7 +126,7 @@ class Safelight:
         """The picture, uint8 [H, W, 3]."""
         request = request_of(asked, picture, checkpoint, self._init)
         known = identify(checkpoint)
-        resolved = resolve(request, known, self._backend.probe()[0])
+        resolved = place(resolve(request, known), self._backend.probe()[0])
         stages = make_stages(
             self._backend,
             self._folder,
@@ -133,11 +134,11 @@ class Safelight:
             together=True,
             residency=self._residency,
         )
-        place = picture.batch_index
-        places = range(place, place + 1)
-        job = Job(resolved, known, tokenizer_of(known.tokenizer), place + 1, places)
+        index = picture.batch_index
+        job = ResolvedJob(resolved, known, count=index + 1)
         with closing(stages):
-            (made,) = Generation(job, stages, SilentReporter()).pictures()
+            generation = Generation(job, stages, SilentReporter())
+            (made,) = generation.pictures(range(index, index + 1))
             stages.leave_resident()
         return made.pixels
 

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 from engine.checkpoints.index import FileState
 from engine.checkpoints.known_files import SETTLED_NS, KnownFiles
-from engine.families.base import IdentifiedCheckpoint
 
 _log = logging.getLogger(__name__)
 
@@ -42,13 +41,12 @@ class BackgroundHash:
         self._thread: Thread | None = None
         self._closed = False
 
-    def want(self, checkpoint: IdentifiedCheckpoint) -> None:
-        """Have the checkpoint's file hashed, if it is one file and its hash is not known."""
-        state = checkpoint.file
-        if state is None or self._known.sha256(state) is not None:
+    def want(self, state: FileState, digest: str) -> None:
+        """Have a file hashed if its hash is not known; `digest` is of samples of its content."""
+        if self._known.sha256(state) is not None:
             return
         with self._changed:
-            wish = (state, checkpoint.digest)
+            wish = (state, digest)
             if self._closed or state == self._busy:
                 return
             with suppress(ValueError):

@@ -4,20 +4,17 @@ import hashlib
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
 import pytest
 
-from engine.checkpoints.index import FileState
+from engine.checkpoints import background_hash
+from engine.checkpoints.background_hash import BackgroundHash
+from engine.checkpoints.index import FileState, TensorIndex
 from engine.checkpoints.known_files import KnownFiles
 from engine.checkpoints.safetensors import read_index
-from engine.families import IdentifiedCheckpoint, identify
-from engine.jobs import background_hash
-from engine.jobs.background_hash import BackgroundHash
 from tests.checkpoints.files import write_sparse
-from tests.tiny_checkpoint import write_checkpoint
 
 PATIENCE_S = 60.0
 # Takes long enough to be stopped in the middle of.
@@ -57,17 +54,6 @@ def hashes(known: KnownFiles, heard: Heard) -> Iterator[BackgroundHash]:
     one.close()
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_checkpoint(tmp_path_factory.mktemp("checkpoint") / "tiny")
-
-
-def checkpoint_of(folder: Path, path: Path) -> IdentifiedCheckpoint:
-    """A checkpoint that says it is the file at `path`."""
-    index = read_index(path)
-    return replace(identify(folder), file=index.state, digest=index.digest)
-
-
 def a_file(path: Path, content: bytes = b"\x01") -> Path:
     write_sparse(path, {"w": (100,)})
     with path.open("r+b") as file:
@@ -76,128 +62,124 @@ def a_file(path: Path, content: bytes = b"\x01") -> Path:
     return path
 
 
-def state_of(checkpoint: IdentifiedCheckpoint) -> FileState:
-    assert checkpoint.file is not None
-    return checkpoint.file
+def state_of(index: TensorIndex) -> FileState:
+    assert index.state is not None
+    return index.state
+
+
+def want(hashes: BackgroundHash, index: TensorIndex) -> None:
+    hashes.want(state_of(index), index.digest)
 
 
 def test_the_hash_is_found_kept_and_told(
-    folder: Path, tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
+    tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
 ) -> None:
-    checkpoint = checkpoint_of(folder, a_file(tmp_path / "a.safetensors"))
-    hashes.want(checkpoint)
+    index = read_index(a_file(tmp_path / "a.safetensors"))
+    want(hashes, index)
     assert hashes.wait(PATIENCE_S)
-    state = state_of(checkpoint)
+    state = state_of(index)
     expected = hashlib.sha256(state.path.read_bytes()).hexdigest()
     assert known.sha256(state) == expected
     assert heard.told[-1] == (state, state.size, expected)
     assert [sha256 for *_, sha256 in heard.told[:-1]] == [None] * (len(heard.told) - 1)
     # Found out once.
     heard.told.clear()
-    hashes.want(checkpoint)
-    assert hashes.wait(PATIENCE_S)
-    assert heard.told == []
-
-
-def test_a_folder_has_no_hash(folder: Path, hashes: BackgroundHash, heard: Heard) -> None:
-    hashes.want(identify(folder))
+    want(hashes, index)
     assert hashes.wait(PATIENCE_S)
     assert heard.told == []
 
 
 def test_a_file_that_is_deleted_meanwhile_is_given_up(
-    folder: Path, tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
+    tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
 ) -> None:
-    checkpoint = checkpoint_of(folder, write_sparse(tmp_path / "a.safetensors", LARGE))
-    hashes.want(checkpoint)
+    index = read_index(write_sparse(tmp_path / "a.safetensors", LARGE))
+    want(hashes, index)
     assert heard.something.wait(PATIENCE_S)
-    other = checkpoint_of(folder, a_file(tmp_path / "b.safetensors"))
-    state_of(checkpoint).path.unlink()
+    other = read_index(a_file(tmp_path / "b.safetensors"))
+    state_of(index).path.unlink()
     # As from a drive that is gone: the process that reads ends.
     process = hashes._process  # pyright: ignore[reportPrivateUsage]
     assert process is not None
     process.kill()
-    hashes.want(other)
+    want(hashes, other)
     assert hashes.wait(PATIENCE_S)
-    assert known.sha256(state_of(checkpoint)) is None
+    assert known.sha256(state_of(index)) is None
     assert known.sha256(state_of(other)) is not None
 
 
 def test_a_file_that_is_gone_before_its_turn_is_not_looked_for(
-    folder: Path, tmp_path: Path, hashes: BackgroundHash, heard: Heard
+    tmp_path: Path, hashes: BackgroundHash, heard: Heard
 ) -> None:
-    checkpoint = checkpoint_of(folder, a_file(tmp_path / "a.safetensors"))
-    state_of(checkpoint).path.unlink()
-    hashes.want(checkpoint)
+    index = read_index(a_file(tmp_path / "a.safetensors"))
+    state_of(index).path.unlink()
+    want(hashes, index)
     assert hashes.wait(PATIENCE_S)
     assert heard.told == []
 
 
 @pytest.mark.parametrize("when", ["before", "while it is read"])
 def test_a_file_that_is_replaced_is_not_taken_for_the_one_that_was_wanted(
-    folder: Path, tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard, when: str
+    tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard, when: str
 ) -> None:
     path = a_file(tmp_path / "a.safetensors")
-    checkpoint = checkpoint_of(folder, path)
+    index = read_index(path)
     other = a_file(tmp_path / "b.safetensors", b"\x02")
     if when == "before":
         other.replace(path)
     else:
         heard.then = lambda: other.replace(path)
-    hashes.want(checkpoint)
+    want(hashes, index)
     assert hashes.wait(PATIENCE_S)
     assert not other.exists()
-    assert known.sha256(state_of(checkpoint)) is None
+    assert known.sha256(state_of(index)) is None
     heard.then = None
-    now = checkpoint_of(folder, path)
+    now = read_index(path)
     assert known.sha256(state_of(now)) is None
-    hashes.want(now)
+    want(hashes, now)
     assert hashes.wait(PATIENCE_S)
     assert known.sha256(state_of(now)) == hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_a_file_that_is_written_to_meanwhile_is_given_up(
-    folder: Path, tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
+    tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
 ) -> None:
     path = a_file(tmp_path / "a.safetensors")
-    checkpoint = checkpoint_of(folder, path)
+    index = read_index(path)
     heard.then = lambda: a_file(path, b"\x03")
-    hashes.want(checkpoint)
+    want(hashes, index)
     assert hashes.wait(PATIENCE_S)
     assert heard.told
-    assert known.sha256(state_of(checkpoint)) is None
-    assert known.sha256(state_of(checkpoint_of(folder, path))) is None
+    assert known.sha256(state_of(index)) is None
+    assert known.sha256(state_of(read_index(path))) is None
 
 
-def test_closing_stops_it_at_once(
-    folder: Path, tmp_path: Path, known: KnownFiles, heard: Heard
-) -> None:
+def test_closing_stops_it_at_once(tmp_path: Path, known: KnownFiles, heard: Heard) -> None:
     hashes = BackgroundHash(known, heard)
-    checkpoint = checkpoint_of(folder, write_sparse(tmp_path / "a.safetensors", LARGE))
-    hashes.want(checkpoint)
+    index = read_index(write_sparse(tmp_path / "a.safetensors", LARGE))
+    want(hashes, index)
     assert heard.something.wait(PATIENCE_S)
     process = hashes._process  # pyright: ignore[reportPrivateUsage]
     assert process is not None
     hashes.close()
     assert process.wait(PATIENCE_S) != 0
-    assert known.sha256(state_of(checkpoint)) is None
-    hashes.want(checkpoint)
+    assert known.sha256(state_of(index)) is None
+    want(hashes, index)
     assert hashes.wait(PATIENCE_S)
     assert heard.told[-1][2] is None
 
 
 def test_the_latest_wish_comes_first_and_old_ones_are_dropped(
-    folder: Path, tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
+    tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
 ) -> None:
-    large = checkpoint_of(folder, write_sparse(tmp_path / "large.safetensors", LARGE))
-    hashes.want(large)
+    large = read_index(write_sparse(tmp_path / "large.safetensors", LARGE))
+    want(hashes, large)
     assert heard.something.wait(PATIENCE_S)
     wished = [
-        checkpoint_of(folder, a_file(tmp_path / f"{number}.safetensors", bytes([number])))
+        read_index(a_file(tmp_path / f"{number}.safetensors", bytes([number])))
         for number in range(6)
     ]
-    for checkpoint in (*wished, wished[3]):
-        hashes.want(checkpoint)
+    for index in (*wished, wished[3]):
+        want(hashes, index)
     process = hashes._process  # pyright: ignore[reportPrivateUsage]
     assert process is not None
     process.kill()
@@ -207,41 +189,40 @@ def test_the_latest_wish_comes_first_and_old_ones_are_dropped(
 
 
 def test_a_file_that_was_just_written_is_waited_for(
-    folder: Path, tmp_path: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until its times would tell of a further change."""
     monkeypatch.setattr(background_hash, "_SETTLED_S", 0.05)
     moments = iter([0, 1 << 62, 1 << 62, 1 << 62])
     young = KnownFiles(tmp_path / "known", lambda: next(moments))
     hashes = BackgroundHash(young, heard)
-    checkpoint = checkpoint_of(folder, a_file(tmp_path / "a.safetensors"))
-    hashes.want(checkpoint)
+    index = read_index(a_file(tmp_path / "a.safetensors"))
+    want(hashes, index)
     assert hashes.wait(PATIENCE_S)
-    assert young.sha256(state_of(checkpoint)) is not None
+    assert young.sha256(state_of(index)) is not None
     hashes.close()
 
 
 def test_one_that_goes_on_being_written_is_given_up(
-    folder: Path, tmp_path: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_hash, "_SETTLED_S", 0.05)
     busy = KnownFiles(tmp_path / "known", time.time_ns)
     hashes = BackgroundHash(busy, heard)
-    hashes.want(checkpoint_of(folder, a_file(tmp_path / "a.safetensors")))
+    want(hashes, read_index(a_file(tmp_path / "a.safetensors")))
     assert hashes.wait(PATIENCE_S)
     assert heard.told == []
     hashes.close()
 
 
 def test_without_python_to_run_it_is_given_up(
-    folder: Path,
     tmp_path: Path,
     hashes: BackgroundHash,
     heard: Heard,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.executable", str(tmp_path / "nowhere"))
-    hashes.want(checkpoint_of(folder, a_file(tmp_path / "a.safetensors")))
+    want(hashes, read_index(a_file(tmp_path / "a.safetensors")))
     assert hashes.wait(PATIENCE_S)
     assert heard.told == []
     assert shutil.which(str(tmp_path / "nowhere")) is None

@@ -1,0 +1,34 @@
+"""The checkpoint of a request, with the parts and the refiner that were chosen for it."""
+
+from pathlib import Path
+
+from engine.api.remedies import ChooseCheckpoint
+from engine.api.request import GenerateRequest
+from engine.api.values import ErrorCode
+from engine.checkpoints.diffusers_folder import ReadIndex
+from engine.checkpoints.files import read_index
+from engine.errors import EngineError
+from engine.families.base import IdentifiedCheckpoint
+from engine.families.identify import identify, require_complete, supply
+from engine.families.parts_index import Shelf
+from engine.families.refiner_fit import with_refiner
+
+
+def load_checkpoint(
+    request: GenerateRequest, read: ReadIndex = read_index, shelf: Shelf | None = None
+) -> IdentifiedCheckpoint:
+    """The request's checkpoint with its supplied components, complete.
+
+    Raises EngineError; where something is missing it says which files of the `shelf` hold it.
+    """
+    if request.checkpoint is None:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_NOT_FOUND,
+            "No model is chosen.",
+            remedies=(ChooseCheckpoint(),),
+        )
+    found = identify(Path(request.checkpoint), read, request.override)
+    checkpoint = supply(found, request.components, read)
+    require_complete(checkpoint, shelf.gaps(checkpoint) if shelf else ())
+    refiner = request.refiner and request.refiner.checkpoint
+    return with_refiner(checkpoint, identify(Path(refiner), read)) if refiner else checkpoint

@@ -1,0 +1,122 @@
+"""What is decided of a job on one device before anything is loaded."""
+
+from dataclasses import dataclass, replace
+
+from backends.base import Precision
+from engine.api.record import ResolvedRequest
+from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
+from engine.api.values import ErrorCode
+from engine.compile.compiler import Compiler
+from engine.devices.choice import Candidate
+from engine.errors import EngineError
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.jobs.services import JobServices
+from engine.memory.plan import ComponentBytes, MemoryNeeds, MemoryPlan, plan_memory
+from engine.pipeline import networks
+from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.denoise.denoising import guidances
+from engine.pipeline.place import place, precisions, with_tiles
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAllowance:
+    """The memory that a person allows a job, None for all, and what its previews hold of that."""
+
+    limit_bytes: int | None = None
+    preview_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JobPlan:
+    """A job on a device: its request with backend, precision and tiles, and its memory."""
+
+    job: ResolvedJob
+    candidate: Candidate
+    compiler: Compiler
+    # To try, each safer than the one before.
+    precisions: tuple[Precision, ...]
+    needs: MemoryNeeds
+    memory: MemoryPlan
+
+
+def plan_job(
+    job: ResolvedJob, candidate: Candidate, services: JobServices, allowance: MemoryAllowance
+) -> JobPlan:
+    """Place the job on the device, and plan its memory by what is free now.
+
+    Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY where it cannot fit.
+    """
+    compiler = services.compiler(candidate)
+    request = place(job.request, candidate.device)
+    offered = precisions(request.precision, candidate.device)
+    needs = _needs(request, job.checkpoint, compiler, offered, allowance)
+    memory = plan_memory(
+        needs,
+        pictures=job.count,
+        more_jobs=services.residency is not None,
+        free_bytes=compiler.memory().free + services.freeable_bytes,
+        limit_bytes=allowance.limit_bytes,
+    )
+    _require_room(memory, request, compiler.memory().total, allowance.limit_bytes)
+    request = with_tiles(request, memory, job.checkpoint.latent.downscale)
+    return JobPlan(replace(job, request=request), candidate, compiler, offered, needs, memory)
+
+
+def _needs(
+    request: ResolvedRequest,
+    checkpoint: IdentifiedCheckpoint,
+    compiler: Compiler,
+    offered: tuple[Precision, ...],
+    allowance: MemoryAllowance,
+) -> MemoryNeeds:
+    def size(
+        one: IdentifiedCheckpoint, components: tuple[Component, ...], precision: Precision
+    ) -> ComponentBytes:
+        """Of components that are loaded together where anything stays loaded."""
+        weights = [one.components[component].weights for component in components]
+        parameters = sum(ref.elements for some in weights for ref in some.values())
+        return ComponentBytes(
+            packed=parameters * precision.dtype.itemsize,
+            converted=sum(compiler.converted_bytes(some, precision) for some in weights),
+        )
+
+    precision, denoiser = offered[0], (Component.DENOISER,)
+    vae_precision = networks.decoder(checkpoint).precisions(offered)[0]
+    texts, refiner = networks.text_encoders(checkpoint), checkpoint.refiner
+    latent, tile = checkpoint.latent.downscale, request.vae_tile
+    return MemoryNeeds(
+        denoiser=size(checkpoint, denoiser, precision),
+        vae=size(checkpoint, (Component.VAE,), vae_precision),
+        text_encoder=size(checkpoint, texts, precision),
+        largest_text=max(
+            (size(checkpoint, (one,), precision) for one in texts), key=lambda one: one.packed
+        ),
+        refiner=size(refiner, denoiser, precision) if refiner else None,
+        cells=(request.width // latent) * (request.height // latent),
+        # A denoiser that edits a picture is run once more, without it.
+        contexts=2 + (guidances(request)[1] != 1),
+        vae_itemsize=vae_precision.dtype.itemsize,
+        tile_cells=tile and (tile // latent) ** 2,
+        preview_bytes=allowance.preview_bytes,
+    )
+
+
+def _require_room(
+    plan: MemoryPlan, request: ResolvedRequest, total_bytes: int, limit_bytes: int | None
+) -> None:
+    """Refuse what cannot fit, before minutes of work end in a crash.
+
+    Without a limit only what exceeds the whole machine is refused: the estimate is generous, and
+    what is free now may grow.
+    """
+    most = total_bytes if limit_bytes is None else limit_bytes
+    if plan.fits or plan.peak_bytes <= most:
+        return
+    width, height = request.width, request.height
+    smaller = MakeSmaller(width=width, height=height)
+    raise EngineError(
+        ErrorCode.OUT_OF_MEMORY,
+        f"A picture of {width}x{height} needs about {plan.peak_bytes / 1e9:.1f} GB of memory; "
+        f"{most / 1e9:.1f} GB may be used.",
+        remedies=(smaller, RaiseMemoryLimit()) if limit_bytes else (smaller,),
+    )

@@ -1,0 +1,96 @@
+"""All that outlives a job: caches, what is known of files and devices, networks kept loaded."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.checkpoints.background_hash import BackgroundHash
+from engine.checkpoints.known_files import KnownFiles
+from engine.compile.cache import NetworkCache
+from engine.compile.compiler import Compiler
+from engine.compile.estimates import Estimates
+from engine.devices.choice import Candidate, Devices
+from engine.devices.crash_attribution import CrashMarkers
+from engine.families.base import IdentifiedCheckpoint
+from engine.families.parts_index import Shelf
+from engine.memory.release import return_free_memory
+from engine.memory.residency import Residency
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JobServices:
+    """What jobs share, made once by `in_cache`.
+
+    `wildcards` is the folder of the lists of words that prompts name. `models` is the folder of
+    checkpoints, where files are found that hold what another one lacks; `shelf` looks there. With
+    a `residency` networks stay loaded between jobs where there is room; with `hashes` whole
+    checkpoints are hashed meanwhile.
+    """
+
+    cache: NetworkCache
+    known_files: KnownFiles
+    estimates: Estimates
+    devices: Devices
+    crash_markers: CrashMarkers
+    wildcards: Path | None = None
+    models: Path | None = None
+    shelf: Shelf | None = None
+    residency: Residency | None = None
+    hashes: BackgroundHash | None = None
+
+    @classmethod
+    def in_cache(
+        cls,
+        cache: Path,
+        *,
+        wildcards: Path | None = None,
+        models: Path | None = None,
+        residency: Residency | None = None,
+        hashes: BackgroundHash | None = None,
+        devices: Devices | None = None,
+    ) -> "JobServices":
+        """Services that keep what can be made again in the folder `cache`."""
+        known = known_files(cache)
+        return cls(
+            cache=NetworkCache(cache),
+            known_files=known,
+            estimates=Estimates(cache / "durations.json"),
+            devices=devices or Devices(cache),
+            crash_markers=CrashMarkers(cache / "at-work"),
+            wildcards=wildcards,
+            models=models,
+            shelf=Shelf(models, known) if models else None,
+            residency=residency,
+            hashes=hashes,
+        )
+
+    def compiler(self, candidate: Candidate) -> Compiler:
+        """Prepares networks for this device."""
+        return Compiler(
+            candidate.backend, candidate.device, self.cache.working_copies, self.cache.artifacts
+        )
+
+    @property
+    def freeable_bytes(self) -> int:
+        """Bytes of weights that stay loaded between jobs and can be freed."""
+        return self.residency.weight_bytes if self.residency else 0
+
+    def want_hash(self, checkpoint: IdentifiedCheckpoint) -> None:
+        """Have the checkpoint hashed in the background, if it is one file."""
+        if self.hashes is not None and checkpoint.file is not None:
+            self.hashes.want(checkpoint.file, checkpoint.digest)
+
+    def sha256(self, checkpoint: IdentifiedCheckpoint) -> str | None:
+        """The SHA-256 of the checkpoint's file; None for a folder, and while it is not known."""
+        return self.known_files.sha256(checkpoint.file) if checkpoint.file else None
+
+    def release(self) -> None:
+        """Free what is kept between jobs; what a job uses now stays."""
+        if self.residency is not None:
+            self.residency.release()
+        self.cache.working_copies.abandon()
+        return_free_memory()
+
+
+def known_files(cache: Path) -> KnownFiles:
+    """What is remembered of files in the cache."""
+    return KnownFiles(cache / "files")
