@@ -10,10 +10,11 @@ from app.field import Field
 from app.form import Extras, FormFields
 from app.library.checkpoint_words import CheckpointWords
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
+from engine.api.features import Features
 from engine.api.limits import MAX_SIDE, MIN_SIDE
 from engine.api.masks import default_strength
 from engine.api.request import ComponentFiles, GenerateRequest, InputImage
-from engine.api.values import Beside, InputRole, PrecisionName, SamplerName, ScheduleName
+from engine.api.values import InputRole, PrecisionName, SamplerName, ScheduleName
 
 # Laying out a longer one would freeze the window, and no network reads so far.
 MOST_CHARACTERS = 10_000
@@ -35,8 +36,7 @@ class Suggestions(msgspec.Struct, frozen=True):
     side: int
     # One for each sampler; first the one that is taken where none is chosen.
     settings: tuple[SuggestedSettings, ...]
-    # What its denoiser sees beside the latent.
-    sees: Beside = Beside.NOTHING
+    features: Features = Features()
     # What most checkpoints do: this one has not been read, or cannot be.
     is_guess: bool = False
 
@@ -116,7 +116,9 @@ class GenerationState(FormFields):
     @property
     def _default_strength(self) -> float:
         masked = self.input_path(InputRole.MASK) is not None
-        return default_strength(self.suggestions.sees, self.extras.mask_options, masked=masked)
+        return default_strength(
+            self.suggestions.features.concat_channels, self.extras.mask_options, masked=masked
+        )
 
     @property
     def components(self) -> ComponentFiles:
@@ -140,7 +142,7 @@ class GenerationState(FormFields):
     def suggest(self, info: CheckpointInfo) -> None:
         """Take what a checkpoint likes; the user's choices stay."""
         settings = info.suggested or COMMON_SUGGESTIONS.settings
-        self.suggestions = Suggestions(info.default_size, settings, info.sees)
+        self.suggestions = Suggestions(info.default_size, settings, info.features)
 
     def input_path(self, role: InputRole) -> str | None:
         """The picture of a role, None where there is none."""

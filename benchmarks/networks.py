@@ -9,8 +9,8 @@ from backends.base import DType, Graph, OperatorSet, Precision
 from benchmarks.workload import Array
 from engine.compile.compiler import Network, copy_key
 from engine.families import identify
+from engine.families.shared.clip.network import text_encoder
 from engine.graphs.operators import GraphBuilder
-from engine.pipeline import networks
 from engine.weights.binding import bind, element_type
 from engine.weights.working_copies import WorkingCopies
 
@@ -23,10 +23,10 @@ def network(checkpoint: Path, name: str, pixels: int = 512) -> Network:
     """The network of that name for square pictures of so many pixels a side."""
     identified = identify(checkpoint)
     if name == TEXT:
-        return networks.text_encoder(identified)
+        return text_encoder(identified)
     if name == UNET:
-        return networks.denoiser(identified, pixels, pixels)
-    return networks.decoder(identified, pixels, pixels)
+        return identified.architecture.denoiser.network(pixels, pixels)
+    return identified.architecture.autoencoder.decoder(pixels, pixels)
 
 
 def graph(

@@ -20,7 +20,6 @@ from engine.families.base import IdentifiedCheckpoint
 from engine.families.hints import FILE_NAME, CheckpointHints, PreviewFactors, read_hints
 from engine.families.identify import identify
 from engine.memory.plan import WeightPlacement
-from engine.pipeline import networks
 from engine.weights.working_copies import WorkingCopies
 from starter.scenes import draw, random_scene
 
@@ -59,7 +58,7 @@ def _samples(checkpoint: IdentifiedCheckpoint, pictures: int) -> tuple[Float, Fl
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(MODEL / "none"))
     cancel = CancelToken()
     session = compiler.load(
-        networks.encoder(checkpoint),
+        checkpoint.architecture.autoencoder.encoder(),
         Precision.F32,
         WeightPlacement.MEMORY,
         lambda _done, _total: None,

@@ -9,10 +9,10 @@ import numpy as np
 from backends.base import Array, Cancellation, Precision
 from engine.compile.compiler import Compiler, Network, translated_errors
 from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.shared.clip.network import text_encoder
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.unet import UNetConfig
 from engine.memory.plan import WeightPlacement
-from engine.pipeline import networks
 from engine.text.chunks import CHUNK_LENGTH, first_end
 
 
@@ -81,17 +81,20 @@ def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_
         # Both halves of guidance see the same latents.
         feeds = {
             "sample": normal(batch, unet.in_channels, *latent),
-            **networks.told(checkpoint, 500),
+            **checkpoint.architecture.denoiser.timestep_inputs(500),
             "context": normal(2 * batch, CHUNK_LENGTH, unet.context_width),
         }
         return feeds | ({"added": normal(2 * batch, unet.added_width)} if unet.added_width else {})
 
     return (
-        *(_text_case(checkpoint, component) for component in networks.text_encoders(checkpoint)),
-        _Case("denoiser step", networks.denoiser(checkpoint, height, width), step),
+        *(
+            _text_case(checkpoint, component)
+            for component in checkpoint.architecture.text.components
+        ),
+        _Case("denoiser step", checkpoint.architecture.denoiser.network(height, width), step),
         _Case(
             "VAE decoder",
-            networks.decoder(checkpoint),
+            checkpoint.architecture.autoencoder.decoder(),
             lambda batch: {"latent": normal(batch, form.channels, *latent)},
         ),
     )
@@ -106,4 +109,4 @@ def _text_case(checkpoint: IdentifiedCheckpoint, component: Component) -> _Case:
 
     config = checkpoint.components[component].config
     skip = checkpoint.text.clip_skip
-    return _Case(component.label, networks.text_encoder(checkpoint, skip, component), feeds)
+    return _Case(component.label, text_encoder(checkpoint, skip, component), feeds)

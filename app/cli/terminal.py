@@ -20,7 +20,7 @@ from app.queue.time_left import TimeLeft
 from app.standard_streams import OutputLost
 from engine.api.texts import encode_json
 from engine.api.values import ErrorInfo, Phase
-from engine.families.base import LatentFormat
+from engine.families.latents import LatentFormat
 from engine.jobs.preview import PreviewPace, preview_pixels
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.saving import SavedImage

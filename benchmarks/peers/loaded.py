@@ -14,8 +14,8 @@ from benchmarks.child import Answer
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler, Network
 from engine.families import Component, IdentifiedCheckpoint, identify
+from engine.families.shared.clip.network import text_encoder
 from engine.memory.plan import WeightPlacement
-from engine.pipeline import networks
 from engine.weights.working_copies import WorkingCopies
 
 _TOKENS = 77
@@ -59,11 +59,11 @@ class Loaded:
 def _network(checkpoint: IdentifiedCheckpoint, component: Component) -> Network:
     match component:
         case Component.DENOISER:
-            return networks.denoiser(checkpoint, 64, 64)
+            return checkpoint.architecture.denoiser.network(64, 64)
         case Component.VAE:
-            return networks.decoder(checkpoint, 64, 64)
+            return checkpoint.architecture.autoencoder.decoder(64, 64)
         case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
-            return networks.text_encoder(checkpoint, component=component)
+            return text_encoder(checkpoint, component=component)
 
 
 def _feeds(session: Session) -> dict[str, np.ndarray]:

@@ -15,8 +15,8 @@ from benchmarks.workload import DECODER, DENOISER, SIZE, TEXT, feeds
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler, Network
 from engine.families import identify
+from engine.families.shared.clip.network import text_encoder
 from engine.memory.plan import WeightPlacement
-from engine.pipeline import networks
 from engine.weights.working_copies import WorkingCopies
 
 
@@ -48,7 +48,7 @@ class Safelight:
         given = dict(feeds(task, options.get("pictures", 1)))
         if task == DENOISER:
             timestep = float(given.pop("timestep")[0])
-            given |= networks.told(self._checkpoint, timestep)
+            given |= self._checkpoint.architecture.denoiser.timestep_inputs(timestep)
         start = perf_counter()
         (output,) = self._session.run(given).values()
         seconds = perf_counter() - start
@@ -75,8 +75,8 @@ class Safelight:
 
     def _network(self, component: str) -> Network:
         if component == TEXT:
-            return networks.text_encoder(self._checkpoint, clip_skip=1)
+            return text_encoder(self._checkpoint, clip_skip=1)
         if component == DENOISER:
-            return networks.denoiser(self._checkpoint, SIZE, SIZE)
+            return self._checkpoint.architecture.denoiser.network(SIZE, SIZE)
         assert component == DECODER
-        return networks.decoder(self._checkpoint)
+        return self._checkpoint.architecture.autoencoder.decoder()

@@ -23,7 +23,6 @@ from engine.compile.compiler import Compiler
 from engine.families import identify
 from engine.graphs.unet import size_embedding
 from engine.memory.plan import WeightPlacement
-from engine.pipeline.networks import denoiser, told
 from engine.weights.working_copies import WorkingCopies
 
 _WAVES = 256
@@ -38,10 +37,10 @@ class SdxlUnet:
 
     def __init__(self, checkpoint: str, folder: str, *, bare: bool) -> None:
         found = identify(Path(checkpoint))
-        network = denoiser(found, SDXL_SIZE, SDXL_SIZE)
+        network = found.architecture.denoiser.network(SDXL_SIZE, SDXL_SIZE)
         backend, copies = OpenVinoBackend(), WorkingCopies(Path(folder))
         device = next(device for device in backend.probe() if device.id == "cpu")
-        feeds = _inputs() | told(found, 500.0)
+        feeds = _inputs() | found.architecture.denoiser.timestep_inputs(500.0)
         if bare:
             self._graph = networks.graph(network, backend.operators(device), Precision.BF16, copies)
             self._weights = mapped_weights(self._graph.weights)

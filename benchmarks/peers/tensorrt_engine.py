@@ -28,17 +28,17 @@ from benchmarks.measure import PrivateMemoryPeak
 from engine.compile.compiler import Network
 from engine.families import identify
 from engine.families.base import IdentifiedCheckpoint
+from engine.families.shared.clip.network import text_encoder
 from engine.graphs.operators import GraphBuilder
-from engine.pipeline import networks
 from engine.weights.binding import bind, element_type
 
 UNET, DECODER, ENCODER, TEXT = "UNet", "VAE decoder", "VAE encoder", "text encoder"
 _SIZE = 512
 _NETWORKS: Mapping[str, Callable[[IdentifiedCheckpoint], Network]] = {
-    UNET: lambda checkpoint: networks.denoiser(checkpoint, _SIZE, _SIZE),
-    DECODER: lambda checkpoint: networks.decoder(checkpoint, _SIZE, _SIZE),
-    ENCODER: lambda checkpoint: networks.encoder(checkpoint, _SIZE, _SIZE),
-    TEXT: networks.text_encoder,
+    UNET: lambda checkpoint: checkpoint.architecture.denoiser.network(_SIZE, _SIZE),
+    DECODER: lambda checkpoint: checkpoint.architecture.autoencoder.decoder(_SIZE, _SIZE),
+    ENCODER: lambda checkpoint: checkpoint.architecture.autoencoder.encoder(_SIZE, _SIZE),
+    TEXT: text_encoder,
 }
 # The forms the backends declare, and each with one of them in another way.
 DECLARED, EVERYWHERE = "as declared", "attention of one operator everywhere"

@@ -18,7 +18,6 @@ from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families import identify
 from engine.memory.plan import WeightPlacement
-from engine.pipeline import networks
 from engine.weights.working_copies import WorkingCopies
 
 _TOKENS = 77
@@ -43,14 +42,14 @@ class UnetStep:
         self._backend = _made(backend, step, options)
         self._device = next(d for d in self._backend.probe() if d.usable)
         found = identify(Path(checkpoint))
-        self._told = networks.told(found, 500.0)
+        self._told = found.architecture.denoiser.timestep_inputs(500.0)
         self._size = size
         # Nothing is looked up in a folder that is not there.
         copies = WorkingCopies(Path(checkpoint).parent / "no working copies")
         compiler = Compiler(self._backend, self._device, copies)
         self._free = self._backend.memory(self._device).free
         self._session: Session = compiler.load(
-            networks.denoiser(found, size, size),
+            found.architecture.denoiser.network(size, size),
             Precision(precision),
             WeightPlacement.MEMORY,
             lambda done, total: None,

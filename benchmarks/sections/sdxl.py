@@ -20,8 +20,8 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.compile.compiler import Network
 from engine.families import identify
 from engine.families.base import Component
+from engine.families.shared.clip.network import text_encoder
 from engine.graphs.operators import GraphBuilder
-from engine.pipeline import networks
 from engine.weights.binding import bind
 
 _IDENTIFIED_S, _BUILT_S, _BARE, _DIFFUSERS, _DEFAULT_GB, _LIMITED_GB = 0.05, 0.5, 1.05, 1.0, 12, 8
@@ -50,10 +50,10 @@ def _beginnings(setting: Setting, path: Path) -> Findings:
         again = _times(lambda: identify(path, known.read_index), rounds)
     found = identify(path)
     built = {
-        "text encoder, CLIP ViT-L": networks.text_encoder(found, 2, Component.TEXT_ENCODER),
-        "text encoder, OpenCLIP bigG": networks.text_encoder(found, 2, Component.TEXT_ENCODER_2),
-        "UNet": networks.denoiser(found, SDXL_SIZE, SDXL_SIZE),
-        "VAE decoder": networks.decoder(found),
+        "text encoder, CLIP ViT-L": text_encoder(found, 2, Component.TEXT_ENCODER),
+        "text encoder, OpenCLIP bigG": text_encoder(found, 2, Component.TEXT_ENCODER_2),
+        "UNet": found.architecture.denoiser.network(SDXL_SIZE, SDXL_SIZE),
+        "VAE decoder": found.architecture.autoencoder.decoder(),
     }
     building = {name: _times(partial(_build, one), rounds) for name, one in built.items()}
     rows = {

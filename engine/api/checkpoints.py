@@ -2,8 +2,9 @@
 
 import msgspec
 
+from engine.api.features import Features
 from engine.api.request import CheckpointOverride
-from engine.api.values import Beside, SamplerName, ScheduleName
+from engine.api.values import SamplerName, ScheduleName
 
 
 class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,5 +80,4 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     override: CheckpointOverride = CheckpointOverride()
     # False where `prediction` is a guess, until the denoiser has run once.
     prediction_is_stated: bool = True
-    # What its denoiser sees beside the latent.
-    sees: Beside = Beside.NOTHING
+    features: Features = Features()

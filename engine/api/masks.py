@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
-from engine.api.values import Beside
+from engine.api.features import ConcatChannels
 
 
 class MaskedContent(StrEnum):
@@ -50,10 +50,14 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         return any(self.expand)
 
 
-def default_strength(sees: Beside, options: MaskOptions, *, masked: bool) -> float:
+def default_strength(concat: ConcatChannels, options: MaskOptions, *, masked: bool) -> float:
     """How much of a picture is redrawn where nobody says it, from 0 to 1.
 
     An instruction is followed from noise, and so is what an inpainting denoiser paints.
     """
-    from_noise = sees is Beside.PICTURE or (sees is Beside.MASK and masked) or options.expands
+    from_noise = (
+        concat is ConcatChannels.PICTURE
+        or (concat is ConcatChannels.MASK and masked)
+        or options.expands
+    )
     return 1.0 if from_noise else 0.75

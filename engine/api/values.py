@@ -7,16 +7,6 @@ import msgspec
 from engine.api.remedies import Remedy
 
 
-class Beside(StrEnum):
-    """What a denoiser sees beside the latent."""
-
-    NOTHING = "nothing"
-    # The latent of the picture that it edits by instruction (Brooks et al. 2023).
-    PICTURE = "picture"
-    # A mask of what is to be painted, and the latent of the picture without that.
-    MASK = "mask"
-
-
 class SamplerName(StrEnum):
     """How the probability-flow equation is integrated. The value is our identifier."""
 

@@ -1,18 +1,17 @@
 """What a family says of a checkpoint: its parts, their sizes, where each weight is."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-import numpy as np
-
-from backends.base import Array
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
 from engine.api.values import ConventionName, PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder
 from engine.checkpoints.index import FileState, TensorIndex
-from engine.families.hints import NO_HINTS, CheckpointHints, PreviewFactors
+from engine.families.architecture import Architecture
+from engine.families.hints import NO_HINTS, CheckpointHints
+from engine.families.latents import LatentFormat
 from engine.families.shared.stable_diffusion.edm import EdmLevels, LatentStatistics
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.families.sidecars import Card
@@ -59,49 +58,6 @@ class ComponentSource:
     component: Component
     config: ComponentConfig
     weights: Mapping[str, StoredWeight]
-
-
-@dataclass(frozen=True, slots=True)
-class LatentFormat:
-    """How latents relate to the numbers the denoiser sees: scale * (latent - shift).
-
-    With `statistics`: scale * (latent - mean) / deviation, channel by channel.
-    """
-
-    channels: int
-    downscale: int
-    scale: float
-    shift: float = 0.0
-    # None where nobody knows how to show a latent without decoding it.
-    preview: PreviewFactors | None = None
-    # The name of a space that families share; empty for one of its own.
-    space: str = ""
-    statistics: LatentStatistics | None = None
-
-    def seen(self, latent: Array) -> Array:
-        """What the denoiser sees of a latent [batch, channels, height, width]."""
-        return self.seen_change(latent - self._centre)
-
-    def seen_change(self, change: Array) -> Array:
-        """What the denoiser sees of a difference, or of a deviation, of latents."""
-        return change * np.float32(self.scale) / self._deviation
-
-    def latent(self, seen: Array) -> Array:
-        """The latent of what the denoiser sees: float32."""
-        whole = seen * self._deviation / np.float32(self.scale) + self._centre
-        return whole.astype(np.float32, copy=False)
-
-    @property
-    def _centre(self) -> Array:
-        return _by_channel(self.statistics.mean if self.statistics else (self.shift,))
-
-    @property
-    def _deviation(self) -> Array:
-        return _by_channel(self.statistics.deviation if self.statistics else (1.0,))
-
-
-def _by_channel(values: tuple[float, ...]) -> Array:
-    return np.array(values, np.float32).reshape(1, -1, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +128,8 @@ class IdentifiedCheckpoint:
     digest: str
     # What it was put together from.
     parts: Parts
+    # Its family's way to make the architecture of a checkpoint.
+    make_architecture: Callable[["IdentifiedCheckpoint"], Architecture]
     text: TextUse = TextUse()
     # How many sizes the denoiser is told, beside the text as a whole.
     told_sizes: int = 0
@@ -188,6 +146,16 @@ class IdentifiedCheckpoint:
     # In whose hands its pictures are finished; and whether this is such a one.
     refiner: "IdentifiedCheckpoint | None" = None
     refines: bool = False
+    _made: list[Architecture] = field(
+        default_factory=list[Architecture], init=False, repr=False, compare=False
+    )
+
+    @property
+    def architecture(self) -> Architecture:
+        """How it is run: the same object each time. Parts that are missing must not be asked."""
+        if not self._made:
+            self._made.append(self.make_architecture(self))
+        return self._made[0]
 
 
 @dataclass(frozen=True, slots=True)

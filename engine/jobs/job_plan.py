@@ -12,7 +12,6 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.services import JobServices
 from engine.memory.plan import ComponentBytes, MemoryNeeds, MemoryPlan, plan_memory
-from engine.pipeline import networks
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.denoise.denoising import guidances
 from engine.pipeline.place import place, precisions, with_tiles
@@ -81,8 +80,8 @@ def _needs(
         )
 
     precision, denoiser = offered[0], (Component.DENOISER,)
-    vae_precision = networks.decoder(checkpoint).precisions(offered)[0]
-    texts, refiner = networks.text_encoders(checkpoint), checkpoint.refiner
+    vae_precision = checkpoint.architecture.autoencoder.decoder().precisions(offered)[0]
+    texts, refiner = checkpoint.architecture.text.components, checkpoint.refiner
     latent, tile = checkpoint.latent.downscale, request.vae_tile
     return MemoryNeeds(
         denoiser=size(checkpoint, denoiser, precision),

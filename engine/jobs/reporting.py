@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.api.values import ErrorInfo, Phase
-from engine.families.base import LatentFormat
+from engine.families.latents import LatentFormat
 from engine.jobs.saving import SavedImage
 from engine.pipeline.forecast import Outlook
 from engine.pipeline.stages import Reporter

@@ -22,7 +22,8 @@ from engine.compile.compiler import Compiler, Network
 from engine.compile.shapes import offered
 from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError
-from engine.families.base import Component, IdentifiedCheckpoint, LatentFormat, Parts
+from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.latents import LatentFormat
 from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder
 from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder

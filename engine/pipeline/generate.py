@@ -1,6 +1,6 @@
 """One screen from a resolved job to its pictures: encode, denoise, decode, check."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -12,8 +12,8 @@ from backends.base import Array
 from engine import result_checks
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, Phase, PredictionType
+from engine.families.architecture import Conditioning, TextPlan, Texts, texts_of
 from engine.families.base import IdentifiedCheckpoint
-from engine.families.shared.clip.joint_conditioning import JointConditioning
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.canvas.canvas import read_canvas
 from engine.pipeline.canvas.encoding import CanvasEncoding
@@ -21,12 +21,10 @@ from engine.pipeline.denoise.denoiser_run import DenoiserRun
 from engine.pipeline.denoise.denoising import Denoising, EncodedCanvas
 from engine.pipeline.denoise.refinement import BaseRun, Refinement
 from engine.pipeline.forecast import Run
-from engine.pipeline.prompts.encoding import Plans, PromptEncoding, Texts, texts_of
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.sampling.types import Latent
 from engine.text.foreign_syntax import foreign_marks
-from engine.text.tokenizers import tokenizer_of
 
 # How many pictures have their prompts encoded at once, where wildcards make them differ.
 _PICTURES_AT_ONCE = 64
@@ -80,9 +78,8 @@ class Generation:
         self.request, self.checkpoint = job.request, job.checkpoint
         self.canvas = read_canvas(job.request, job.checkpoint.latent.downscale)
         denoising = self._denoising(job.checkpoint)
-        self._prompts = PromptEncoding(
-            job.request, job.checkpoint, tokenizer_of(job.checkpoint.tokenizer), stages
-        )
+        # Kinds and names of networks in the prompts so far.
+        self._asked_for: dict[tuple[str, str], None] = {}
         self._denoiser = DenoiserRun(job.request, job.checkpoint, denoising, stages, reporter)
         self._vae = Autoencoder(job.request, job.checkpoint, stages, reporter)
         self._encoding = CanvasEncoding(
@@ -99,7 +96,7 @@ class Generation:
                 f"<{kind}:{name}> in the prompt had no effect.",
                 "This version cannot apply such networks yet; the picture was made without.",
             )
-            for kind, name in self._prompts.asked_for
+            for kind, name in self._asked_for
         ]
         return warnings + self._foreign + self._shortages
 
@@ -142,32 +139,32 @@ class Generation:
         requests = self.job.requests(places)
         while placed := tuple(islice(requests, _PICTURES_AT_ONCE)):
             group = tuple(request for _, request in placed)
-            plans = self._prompts.plan(group)
+            plan = self._read(group)
             draw: Callable[[ResolvedRequest], Latent] | None = None
             for place, request in placed:
                 latent = self._pending.of(place)
                 if latent is None:
-                    draw = draw or self._prepared(group, plans, len(places))
+                    draw = draw or self._prepared(group, plan, len(places))
                     latent = draw(request)
                     self._pending.keep(place, latent)
                 pixels = self._pixels(self._decode(latent))
                 yield Picture(msgspec.structs.replace(request, vae_tile=self._vae.tile), pixels)
 
     def _prepared(
-        self, group: Sequence[ResolvedRequest], plans: Plans, pictures: int
+        self, group: Sequence[ResolvedRequest], plan: TextPlan, pictures: int
     ) -> Callable[[ResolvedRequest], Latent]:
         """How each of these pictures is drawn, once what they are drawn from is encoded."""
         if self._encoded_canvas is None:
-            self.stages.announce(self._runs(plans, group[0]), pictures)
+            self.stages.announce(self._runs(plan, group[0]), pictures)
             self._encoded_canvas = self._encoding.encode()
         # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
-        self.stages.prepare(self._denoiser.network(plans[texts_of(group[0])]))
-        return self._taken(plans, self._prompts.encode(plans), group, self._encoded_canvas)
+        self.stages.prepare(self._denoiser.network(plan, texts_of(group[0])))
+        return self._taken(plan, plan.encode(self.stages), group, self._encoded_canvas)
 
     def _taken(
         self,
-        plans: Plans,
-        prompts: dict[Texts, JointConditioning],
+        plan: TextPlan,
+        prompts: Mapping[Texts, Conditioning],
         group: Sequence[ResolvedRequest],
         canvas: EncodedCanvas,
     ) -> Callable[[ResolvedRequest], Latent]:
@@ -175,12 +172,12 @@ class Generation:
 
         def base(request: ResolvedRequest) -> BaseRun:
             texts = texts_of(request)
-            return BaseRun(self._denoiser, self._denoiser.network(plans[texts]), prompts[texts])
+            return BaseRun(self._denoiser, self._denoiser.network(plan, texts), prompts[texts])
 
         refinement = self._refinement
         if refinement is None:
             return lambda request: base(request).all_of(request, canvas)
-        planned = refinement.plan(group)
+        planned = refinement.read(group)
         encoded = refinement.encode(planned)
         return lambda request: refinement.run(base(request), request, planned, encoded, canvas)
 
@@ -199,9 +196,15 @@ class Generation:
     def first_runs(self) -> tuple[Run, ...]:
         """What the first picture will go through, before anything is loaded."""
         _, request = next(self.job.requests(range(1)))
-        return self._runs(self._prompts.plan((request,)), request)
+        return self._runs(self._read((request,)), request)
 
-    def _runs(self, plans: Plans, request: ResolvedRequest) -> tuple[Run, ...]:
+    def _read(self, requests: Sequence[ResolvedRequest]) -> TextPlan:
+        """The prompts of these pictures. Raises EngineError(REQUEST_INVALID)."""
+        plan = self.checkpoint.architecture.text.read(requests)
+        self._asked_for |= dict.fromkeys((tag.kind, tag.name) for tag in plan.tags)
+        return plan
+
+    def _runs(self, plan: TextPlan, request: ResolvedRequest) -> tuple[Run, ...]:
         """What the job will do, for estimates: where its pictures differ, as the first one."""
         form = self.checkpoint.latent
         cells = (request.height // form.downscale) * (request.width // form.downscale)
@@ -209,11 +212,11 @@ class Generation:
         refined: tuple[Run, ...] = ()
         if refinement is not None and request.refiner is not None:
             share = request.refiner.switch_at
-            refined = refinement.runs(refinement.plan((request,)), request, cells)
+            refined = refinement.runs(refinement.read((request,)), request, cells)
         return (
             *self._encoding.runs(),
-            *self._prompts.runs(plans),
-            self._denoiser.forecast(plans[texts_of(request)], cells, share),
+            *(Run(Phase.ENCODE, network) for network in plan.networks),
+            self._denoiser.forecast(plan, texts_of(request), cells, share),
             *refined,
             *self._vae.decoding(),
             Run(Phase.SAVE, each=True, size=cells),

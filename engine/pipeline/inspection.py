@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, ComponentInfo, Gap
-from engine.api.values import Beside
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.sidecars import Card
-from engine.pipeline.networks import seen_beside
 from engine.pipeline.resolve import suggested_settings
 
 
@@ -35,7 +33,7 @@ def inspect(
         card=_card(checkpoint.parts.cards),
         override=checkpoint.override,
         prediction_is_stated=checkpoint.parts.unstated is None,
-        sees=seen_beside(checkpoint) if Component.DENOISER in parts else Beside.NOTHING,
+        features=checkpoint.architecture.features,
     )
 
 

@@ -18,7 +18,6 @@ from engine.api.record import ResolvedRequest
 from engine.api.request import GenerateRequest, RefinerChoice, SeedOptions
 from engine.api.values import SamplerName
 from engine.families.base import IdentifiedCheckpoint
-from engine.pipeline.networks import text_layers
 from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
 from engine.sampling.samplers import SAMPLERS, SamplerDefaults
@@ -48,7 +47,9 @@ def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
         sampler=sampler,
         schedule=request.schedule or defaults.schedule,
         seed=secrets.randbelow(_RANDOM_SEEDS) if request.seed is None else request.seed,
-        clip_skip=checkpoint.text.clip_skip if request.clip_skip is None else request.clip_skip,
+        clip_skip=checkpoint.architecture.features.clip_skip
+        if request.clip_skip is None
+        else request.clip_skip,
         inputs=request.inputs,
         strength=filled.strength,
         convention=convention_of(request.convention),
@@ -126,10 +127,11 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
             raise invalid(f"The {name} has {len(text):,} characters; {most}.")
     for number in bounded(request):
         check_range(*number)
-    _check_multiples(request, checkpoint)
+    features = checkpoint.architecture.features
+    _check_multiples(request, features.size_multiple)
     check_range("count", count, 1, _most_pictures(request))
     check_range("seed", request.seed, 0, MAX_SEED - count + 1)
-    check_range("clip skip", request.clip_skip, 1, text_layers(checkpoint))
+    check_range("clip skip", request.clip_skip, 1, max(features.deepest_clip_skip, 1))
     variation = request.seed_options.variation_seed
     if variation is not None:
         check_range("variation seed", variation, 0, MAX_SEED - count + 1)
@@ -152,8 +154,7 @@ def _seed_options(options: SeedOptions) -> SeedOptions:
     return msgspec.structs.replace(options, variation_seed=seed)
 
 
-def _check_multiples(request: ResolvedRequest, checkpoint: IdentifiedCheckpoint) -> None:
-    multiple = checkpoint.latent.downscale
+def _check_multiples(request: ResolvedRequest, multiple: int) -> None:
     for name, value in (("width", request.width), ("height", request.height)):
         if value % multiple:
             below = value - value % multiple

@@ -15,13 +15,12 @@ from engine.api.request import (
     GuidanceOptions,
     InputImage,
 )
-from engine.api.values import Beside, ConventionName, ErrorCode, InputRole
+from engine.api.values import ConventionName, ErrorCode, InputRole
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.file_paths import why_no_file
 from engine.pipeline.canvas.canvas import grown
 from engine.pipeline.canvas.pictures import picture_size
-from engine.pipeline.networks import seen_beside
 from engine.pipeline.ranges import check_range, invalid
 
 _A1111_BLUR = 4
@@ -46,23 +45,24 @@ def fill_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> F
     Raises EngineError: REQUEST_INVALID, or INPUT_IMAGE_UNREADABLE.
     """
     _check_inputs(request, checkpoint)
-    edits = seen_beside(checkpoint) is Beside.PICTURE
+    features = checkpoint.architecture.features
+    edits = features.edits
     options = _mask_options(request)
     width, height = request.width, request.height
     if options.expands and width is None and height is None:
         # The margins are what the record needs to make it again.
         size = picture_size(_path(request, InputRole.INIT))
-        left, top, right, bottom = grown(size, options.expand, checkpoint.latent.downscale)
+        left, top, right, bottom = grown(size, options.expand, features.size_multiple)
         options = msgspec.structs.replace(options, expand=(left, top, right, bottom))
         width, height = size[0] + left + right, size[1] + top + bottom
     elif edits or (_has(request, InputRole.MASK) and not options.only_masked):
-        own = _whole_cells(_path(request, InputRole.INIT), checkpoint.latent.downscale)
+        own = _whole_cells(_path(request, InputRole.INIT), features.size_multiple)
         width = own[0] if width is None else width
         height = own[1] if height is None else height
     strength = request.strength
     if strength is None:
         masked = _has(request, InputRole.MASK)
-        strength = default_strength(seen_beside(checkpoint), options, masked=masked)
+        strength = default_strength(features.concat_channels, options, masked=masked)
     return FilledInputs(
         width=checkpoint.default_size if width is None else width,
         height=checkpoint.default_size if height is None else height,
@@ -113,7 +113,7 @@ def _check_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) ->
         raise _without_picture("A mask says which part of a picture is painted")
     if request.mask_options.expands:
         raise _without_picture("A canvas grows around a picture")
-    if seen_beside(checkpoint) is Beside.PICTURE:
+    if checkpoint.architecture.features.edits:
         raise _without_picture(f"{checkpoint.path.name} edits a picture")
 
 

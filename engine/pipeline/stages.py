@@ -15,7 +15,7 @@ from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.compile.compiler import Compiler, Network, translated_errors
 from engine.compile.estimates import Estimates
 from engine.errors import Cancelled, EngineError, host_memory_errors
-from engine.families.base import LatentFormat
+from engine.families.latents import LatentFormat
 from engine.memory.plan import MemoryPlan, in_turns
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency, Resident

@@ -21,7 +21,7 @@ from engine.api.values import ErrorInfo, Phase
 from engine.cancel import CancelToken
 from engine.checkpoints.index import FileState
 from engine.errors import Cancelled
-from engine.families.base import LatentFormat
+from engine.families.latents import LatentFormat
 from engine.jobs.preview import PreviewPace, preview_pixels
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage

@@ -16,9 +16,10 @@ from app.generation import (
 )
 from app.paths import starter_checkpoint
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.features import ConcatChannels, Features
 from engine.api.record import GenerationRecord
 from engine.api.request import GenerateRequest, InputImage
-from engine.api.values import Beside, InputRole, PrecisionName, SamplerName, ScheduleName
+from engine.api.values import InputRole, PrecisionName, SamplerName, ScheduleName
 from engine.families.identify import identify
 from engine.metadata.readers import import_record
 from engine.pipeline.inspection import inspect
@@ -148,7 +149,9 @@ def test_strength_is_as_the_engine_takes_it() -> None:
     form = state()
     form.start_from("/pictures/one.png", 512, 512)
     assert form.effective.strength == 0.75
-    form.suggestions = msgspec.structs.replace(form.suggestions, sees=Beside.MASK)
+    form.suggestions = msgspec.structs.replace(
+        form.suggestions, features=Features(concat_channels=ConcatChannels.MASK)
+    )
     assert form.effective.strength == 0.75
     form.paint_within("/pictures/mask.png")
     assert form.effective.strength == 1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from backends.base import Array, Session
+from engine.families.shared.kl_vae.tiles import shared_norms, tiling
 from engine.graphs.vae import vae_decoder, vae_encoder
 from engine.graphs.vae_tiles import (
     decoder_core,
@@ -16,7 +17,6 @@ from engine.graphs.vae_tiles import (
     encoder_shell,
     shell_norms,
 )
-from engine.pipeline.vae.tiles import shared_norms, tiling
 from tests.graphs.networks import SMALL_VAE, Emit, random_weights, wanted
 from tests.graphs.test_networks import load, run
 

@@ -12,9 +12,9 @@ from app.paths import starter_checkpoint
 from backends.base import Array
 from engine.api.request import ComponentFiles, GenerateRequest
 from engine.cancel import CancelToken
-from engine.families.base import LatentFormat
 from engine.families.hints import FILE_NAME, PreviewFactors
 from engine.families.identify import identify, supply
+from engine.families.latents import LatentFormat
 from engine.families.shared.stable_diffusion.latent_spaces import SD
 from engine.jobs.preview import INTERVAL_S, PreviewPace, preview_pixels
 from engine.jobs.reporting import SilentReporter

@@ -14,7 +14,7 @@ from engine.api.request import ComponentFiles
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.errors import EngineError
-from engine.families.base import LatentFormat
+from engine.families.latents import LatentFormat
 from engine.families.shared.stable_diffusion.latent_spaces import SD
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner

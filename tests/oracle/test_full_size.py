@@ -29,9 +29,9 @@ from engine.api.request import ComponentFiles  # noqa: E402
 from engine.cancel import CancelToken  # noqa: E402
 from engine.compile.compiler import Compiler, Network  # noqa: E402
 from engine.families import Component, IdentifiedCheckpoint, identify, supply  # noqa: E402
+from engine.families.shared.clip.network import text_encoder  # noqa: E402
 from engine.graphs.unet import UNetConfig, size_embedding, timestep_embedding  # noqa: E402
 from engine.memory.plan import WeightPlacement  # noqa: E402
-from engine.pipeline import networks  # noqa: E402
 from engine.weights.working_copies import WorkingCopies  # noqa: E402
 from tests.backends.samples import relative_error  # noqa: E402
 from tests.checkpoints.files import header, write_sparse  # noqa: E402
@@ -145,7 +145,7 @@ def test_unet(tmp_path: Path, name: str) -> None:
     module = from_single_file(diffusers.UNet2DConditionModel, path, config, "unet")
     expected = computed(module, call).numpy()
     del module
-    network = networks.denoiser(checkpoint, SIDE, SIDE)
+    network = checkpoint.architecture.denoiser.network(SIDE, SIDE)
     check(next(iter(run_ours(tmp_path, network, feeds).values())), expected)
 
 
@@ -164,12 +164,12 @@ def test_vae(tmp_path: Path, coder: str) -> None:
     if coder == "decoder":
         latent = normal(1, 4, SIDE // 8, SIDE // 8)
         expected = computed(module, lambda m: m.decode(torch.from_numpy(latent)).sample)
-        network, feeds = networks.decoder(checkpoint, SIDE, SIDE), {"latent": latent}
+        network, feeds = checkpoint.architecture.autoencoder.decoder(SIDE, SIDE), {"latent": latent}
     else:
         image = normal(1, 3, SIDE, SIDE)
         given = torch.from_numpy(image)
         expected = computed(module, lambda m: m.encode(given).latent_dist.parameters)
-        network, feeds = networks.encoder(checkpoint, SIDE, SIDE), {"image": image}
+        network, feeds = checkpoint.architecture.autoencoder.encoder(SIDE, SIDE), {"image": image}
     check(next(iter(run_ours(tmp_path, network, feeds).values())), expected.numpy())
 
 
@@ -193,7 +193,7 @@ def our_text(
     folder: Path, checkpoint: IdentifiedCheckpoint, component: Component, skip: int
 ) -> dict[str, Array]:
     tokens, ends = _tokens()
-    network = networks.text_encoder(checkpoint, skip, component)
+    network = text_encoder(checkpoint, skip, component)
     feeds: dict[str, Array] = {"tokens": tokens}
     if component is Component.TEXT_ENCODER_2:
         feeds["end"] = ends

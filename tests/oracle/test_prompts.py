@@ -24,8 +24,8 @@ from compel.prompt_parser import (  # noqa: E402
 from engine.api.conventions import CONVENTIONS, Chunking, LengthMatching  # noqa: E402
 from engine.api.values import ConventionName  # noqa: E402
 from engine.errors import EngineError  # noqa: E402
-from engine.families.shared.clip.conditioning import EncodedTokens, encode  # noqa: E402
-from engine.families.shared.clip.token_plan import plan_prompts  # noqa: E402
+from engine.families.shared.clip.prompt_embeddings import EncoderOutput, encode  # noqa: E402
+from engine.families.shared.clip.prompt_tokens import tokenize_prompts  # noqa: E402
 from engine.graphs.clip_text import ClipTextConfig, clip_text  # noqa: E402
 from engine.text.compel import parse_compel  # noqa: E402
 from engine.text.prompt import WeightedText  # noqa: E402
@@ -179,14 +179,14 @@ def test_encoding(clip, prompt: str, mode: SplitLongTextMode) -> None:
         mask = None if seen is None else torch.from_numpy(seen.astype(np.int64))
         with torch.no_grad():
             output = module(torch.from_numpy(ids), mask).last_hidden_state.numpy()
-        return EncodedTokens(output)
+        return EncoderOutput(output)
 
     convention = msgspec.structs.replace(
         CONVENTIONS[ConventionName.INVOKE],
         chunking=Chunking.SENTENCE if mode is SplitLongTextMode.SENTENCES else Chunking.PLAIN,
         length_matching=LengthMatching.EMPTY_CHUNKS,
     )
-    plan = plan_prompts(prompt, "", load_clip_tokenizer(), convention, 20)
+    plan = tokenize_prompts(prompt, "", load_clip_tokenizer(), convention, 20)
     ours = encode(plan, encode_tokens).at(0, guided=False)
     assert ours.shape == theirs.shape
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-4 * np.abs(theirs).max())

@@ -16,7 +16,6 @@ from engine.compile.estimates import Estimates
 from engine.families import identify
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.residency import Residency
-from engine.pipeline import networks
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.forecast import Forecast, Outlook
 from engine.pipeline.generate import Generation
@@ -243,13 +242,14 @@ def test_converting_is_told_from_loading(tmp_path: Path) -> None:
     copies = WorkingCopies(tmp_path / "copies")
     compiler = Compiler(backend, backend.probe()[0], copies)
     half = write_checkpoint(tmp_path / "half", dtype=DType.F16)
-    decoder = networks.decoder(identify(half), 64, 64)
+    decoder = identify(half).architecture.autoencoder.decoder(64, 64)
     assert compiler.preparation(decoder, F32) is Preparation.CONVERT
     token = CancelToken()
     placement = WeightPlacement.WORKING_COPY
     compiler.load(decoder, F32, placement, lambda _done, _total: None, token).close()
     assert compiler.preparation(decoder, F32) is Preparation.LOAD
-    unconverted = networks.decoder(identify(write_checkpoint(tmp_path / "full")), 64, 64)
+    full = identify(write_checkpoint(tmp_path / "full"))
+    unconverted = full.architecture.autoencoder.decoder(64, 64)
     assert compiler.preparation(unconverted, F32) is Preparation.LOAD
 
 

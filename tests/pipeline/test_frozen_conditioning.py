@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from engine.api.conventions import CONVENTIONS, Emphasis, LengthMatching
 from engine.api.values import ConventionName
-from engine.families.shared.clip.conditioning import Conditioning, EncodedTokens, encode
-from engine.families.shared.clip.token_plan import plan_prompts
+from engine.families.shared.clip.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
+from engine.families.shared.clip.prompt_tokens import tokenize_prompts
 from engine.text.tokenizers import load_clip_tokenizer
 from tests.pipeline.lookup import A1111, COMFY, STEPS, look_up
 
@@ -32,10 +32,10 @@ def frozen(name: str) -> Mapping[str, NDArray[np.float32]]:
         return dict(file)
 
 
-def conditioned(case: tuple[str, str], name: ConventionName, **changes: object) -> Conditioning:
+def conditioned(case: tuple[str, str], name: ConventionName, **changes: object) -> PromptEmbeddings:
     convention = msgspec.structs.replace(CONVENTIONS[name], **changes)
-    plan = plan_prompts(*case, load_clip_tokenizer(), convention, STEPS)
-    return encode(plan, lambda ids, _: EncodedTokens(look_up(ids)))
+    plan = tokenize_prompts(*case, load_clip_tokenizer(), convention, STEPS)
+    return encode(plan, lambda ids, _: EncoderOutput(look_up(ids)))
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -8,8 +8,8 @@ from backends.base import DimensionRange, DType, OperatorSet, Precision
 from engine.compile.compiler import Network
 from engine.compile.shapes import variable_dimensions
 from engine.families import IdentifiedCheckpoint, identify
+from engine.families.shared.clip.network import text_encoder
 from engine.graphs.operators import GraphBuilder
-from engine.pipeline import networks
 from tests.tiny_checkpoint import DOWNSCALE
 
 
@@ -20,13 +20,13 @@ def checkpoint(tiny: Path) -> IdentifiedCheckpoint:
 
 def every_network(checkpoint: IdentifiedCheckpoint) -> list[Network]:
     return [
-        networks.text_encoder(checkpoint),
-        networks.text_encoder(checkpoint, masked=True),
-        networks.denoiser(checkpoint, 64, 96),
-        networks.denoiser(checkpoint, 66, 70, contexts=3, tokens=154),
-        networks.decoder(checkpoint, 64, 96),
-        networks.encoder(checkpoint, 64, 96),
-        networks.decoder(checkpoint),
+        text_encoder(checkpoint),
+        text_encoder(checkpoint, masked=True),
+        checkpoint.architecture.denoiser.network(64, 96),
+        checkpoint.architecture.denoiser.network(66, 70, contexts=3, tokens=154),
+        checkpoint.architecture.autoencoder.decoder(64, 96),
+        checkpoint.architecture.autoencoder.encoder(64, 96),
+        checkpoint.architecture.autoencoder.decoder(),
     ]
 
 
@@ -42,20 +42,22 @@ def test_every_dimension_that_varies_is_known(checkpoint: IdentifiedCheckpoint) 
 
 
 def test_the_offer_is_the_apps(checkpoint: IdentifiedCheckpoint) -> None:
-    assert networks.denoiser(checkpoint, 512, 768).dimensions == {
+    assert checkpoint.architecture.denoiser.network(512, 768).dimensions == {
         "batch": DimensionRange(1, 1, 8),
         "height": DimensionRange(64 // DOWNSCALE, 512 // DOWNSCALE, 2048 // DOWNSCALE),
         "width": DimensionRange(64 // DOWNSCALE, 768 // DOWNSCALE, 2048 // DOWNSCALE),
         "contexts": DimensionRange(1, 2, 16),
         "tokens": DimensionRange(77, 77, 308),
     }
-    pixels = networks.encoder(checkpoint, 512, 768).dimensions
+    pixels = checkpoint.architecture.autoencoder.encoder(512, 768).dimensions
     assert pixels["width"] == DimensionRange(64, 768, 2048)
-    assert networks.text_encoder(checkpoint).dimensions == {"batch": DimensionRange(1, 2, 64)}
+    assert text_encoder(checkpoint).dimensions == {"batch": DimensionRange(1, 2, 64)}
 
 
 def test_what_is_larger_than_the_offer_is_offered(checkpoint: IdentifiedCheckpoint) -> None:
-    large = networks.denoiser(checkpoint, 4096, 2560, contexts=20, tokens=77 * 5).dimensions
+    large = checkpoint.architecture.denoiser.network(
+        4096, 2560, contexts=20, tokens=77 * 5
+    ).dimensions
     assert [large[name].maximum for name in ("height", "width", "contexts", "tokens")] == [
         4096 // DOWNSCALE,
         4096 // DOWNSCALE,
@@ -65,5 +67,5 @@ def test_what_is_larger_than_the_offer_is_offered(checkpoint: IdentifiedCheckpoi
 
 
 def test_without_a_size_it_is_the_usual_one(checkpoint: IdentifiedCheckpoint) -> None:
-    usual = networks.decoder(checkpoint).dimensions["height"].optimum
+    usual = checkpoint.architecture.autoencoder.decoder().dimensions["height"].optimum
     assert usual == checkpoint.default_size // DOWNSCALE

@@ -30,7 +30,6 @@ from engine.compile.compiler import Network
 from engine.errors import Cancelled, EngineError
 from engine.families import identify
 from engine.memory.residency import Residency
-from engine.pipeline import networks
 from engine.pipeline.stages import Stages, as_pixels
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import Log, a_request, make_stages, run
@@ -45,7 +44,7 @@ NAMES = ("text_encoder", "denoiser", "vae_decoder")
 
 @pytest.fixture
 def decoder(tiny: Path) -> Network:
-    return networks.decoder(identify(tiny))
+    return identify(tiny).architecture.autoencoder.decoder()
 
 
 def decode(
@@ -416,7 +415,10 @@ def test_one_that_serves_for_another_size_is_taken(
         monkeypatch.setenv(*Compiling(shapes=shapes).as_environment().popitem())
     checkpoint, residency, backend = identify(tiny), Residency(), CountingBackend()
     narrow, wide = 64, 128
-    made = {width: networks.decoder(checkpoint, narrow, width) for width in (narrow, wide)}
+    made = {
+        width: checkpoint.architecture.autoencoder.decoder(narrow, width)
+        for width in (narrow, wide)
+    }
 
     def decode_at(stages: Stages, network: Network, width: int) -> None:
         latent = np.zeros((1, 4, narrow // DOWNSCALE, width // DOWNSCALE), np.float32)
@@ -430,7 +432,7 @@ def test_one_that_serves_for_another_size_is_taken(
         stages.leave_resident()
     assert len(backend.loads) == loads
     with closing(make_stages(backend, tmp_path, (F32,), residency=residency)) as stages:
-        decode_at(stages, networks.decoder(checkpoint, narrow, narrow), narrow)
+        decode_at(stages, checkpoint.architecture.autoencoder.decoder(narrow, narrow), narrow)
         assert len(backend.loads) == loads
         stages.leave_resident()
     residency.release()

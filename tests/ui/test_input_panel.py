@@ -11,9 +11,10 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
 from app.queue.jobs import JobState
+from engine.api.features import ConcatChannels, Features
 from engine.api.masks import MaskOptions
 from engine.api.request import InputImage, RefinerChoice
-from engine.api.values import Beside, ErrorCode, InputRole
+from engine.api.values import ErrorCode, InputRole
 from engine.metadata.readers import read_request
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
@@ -101,7 +102,9 @@ def test_a_picture_dropped_on_the_right_is_started_from(desk: Desk, photo: Path)
 
 def test_a_checkpoint_that_edits_asks_for_a_picture(desk: Desk, photo: Path) -> None:
     panel, state = desk.window.form.inputs, desk.session.generation
-    state.suggestions = msgspec.structs.replace(state.suggestions, sees=Beside.PICTURE)
+    state.suggestions = msgspec.structs.replace(
+        state.suggestions, features=Features(concat_channels=ConcatChannels.PICTURE)
+    )
     assert panel.about.isVisibleTo(panel)
     assert not panel.likeness.isVisibleTo(panel)
     start(desk, photo)

@@ -12,7 +12,7 @@ from app.paths import nearest_folder
 from app.session import Session
 from engine.api.limits import MAX_GUIDANCE
 from engine.api.request import DEFAULT_IMAGE_GUIDANCE
-from engine.api.values import Beside, ErrorCode, ErrorInfo, InputRole
+from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from ui.actions import ActionName, Actions
 from ui.dialogs.mask_dialog import MaskDialog
 from ui.labels import size_label
@@ -137,7 +137,7 @@ class InputPanel(QWidget):
     def _refresh(self) -> None:
         state = self._state
         path = state.input_path(InputRole.INIT)
-        edits = state.suggestions.sees is Beside.PICTURE
+        edits = state.suggestions.features.edits
         self.choose.setVisible(path is None)
         self.about.setText(self.tr("This model changes a picture as the prompt says: choose one."))
         self.about.setVisible(path is None and edits)

@@ -6,7 +6,9 @@ and KOALA are pruned versions of it; their sizes say which.
 
 from engine.families.base import Component
 from engine.families.shared.stable_diffusion import latent_spaces
+from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.latent_diffusion import SDXL_TEXT, LatentDiffusion
+from engine.families.shared.stable_diffusion.size_conditioning import sdxl_time_ids
 from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
@@ -43,5 +45,6 @@ FAMILY = LatentDiffusion(
     hides_prediction=True,
     text=lambda _: SDXL_TEXT,
     told_sizes=6,
+    architecture=StableDiffusion(sdxl_time_ids),
     sizes_name=pruned_name,
 ).family()

@@ -5,7 +5,9 @@ from dataclasses import replace
 from engine.api.values import ConventionName
 from engine.families.base import Component
 from engine.families.shared.stable_diffusion import latent_spaces
+from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.latent_diffusion import SDXL_TEXT, LatentDiffusion
+from engine.families.shared.stable_diffusion.size_conditioning import refiner_time_ids
 from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
@@ -27,4 +29,5 @@ FAMILY = LatentDiffusion(
     text=lambda _: _TEXT,
     # Original height and width, crop, and the aesthetic score.
     told_sizes=5,
+    architecture=StableDiffusion(refiner_time_ids),
 ).family()

@@ -3,10 +3,9 @@
 import numpy as np
 
 from backends.base import Array
+from engine.api.features import ConcatChannels
 from engine.api.record import ResolvedRequest
-from engine.api.values import Beside
 from engine.families.base import IdentifiedCheckpoint
-from engine.pipeline import networks
 from engine.pipeline.canvas.canvas import Canvas
 from engine.pipeline.denoise.denoising import Denoising, EncodedCanvas
 from engine.pipeline.forecast import Run
@@ -14,7 +13,7 @@ from engine.pipeline.vae.autoencoding import Autoencoder
 
 
 class CanvasEncoding:
-    """Encodes what the denoising wants of a canvas, and what the denoiser sees beside the latent.
+    """Encodes what the denoising wants of a canvas, and the denoiser's concatenated channels.
 
     An inpainting denoiser without a canvas sees a grey picture.
     """
@@ -31,7 +30,7 @@ class CanvasEncoding:
         self._mask = canvas.mask if canvas else None
         self._init = canvas.picture if canvas and denoising.encodes_init else None
         self._hidden: Array | None = None
-        if networks.seen_beside(checkpoint) is Beside.MASK:
+        if checkpoint.architecture.features.concat_channels is ConcatChannels.MASK:
             size = request.height, request.width
             self._hidden = canvas.hidden if canvas else np.zeros((1, 3, *size), np.float32)
 

@@ -3,18 +3,17 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 
-from backends.base import Array
 from engine.api.conventions import Masking
+from engine.api.features import ConcatChannels
 from engine.api.masks import MaskedContent
 from engine.api.record import ResolvedRequest
 from engine.api.request import SeedOptions
-from engine.api.values import Beside, ConventionName, PredictionType
-from engine.families.base import IdentifiedCheckpoint, LatentFormat
-from engine.pipeline import networks
+from engine.api.values import ConventionName, PredictionType
+from engine.families.base import IdentifiedCheckpoint
+from engine.families.latents import EncodedImage
 from engine.pipeline.canvas.masks import CellMask
 from engine.sampling.denoiser import Denoiser, Predict
 from engine.sampling.masking import Keeping, Kept, MaskedDenoise
@@ -22,28 +21,6 @@ from engine.sampling.noise import PictureNoise, picture_noise
 from engine.sampling.plan import A1111_BY_TIMESTEPS, plan_sampling
 from engine.sampling.schedules import AlignedFor, EdmSchedule
 from engine.sampling.types import GuidedDenoise, Latent, NoiseSource, Sigmas, Step
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedImage:
-    """The distribution of a picture's latent as the denoiser sees it: float32 [1, C, H, W] each."""
-
-    mean: Latent
-    deviation: Latent
-    # The mean as the VAE has it, which denoisers that edit a picture see.
-    unscaled: Latent
-
-    @classmethod
-    def from_moments(cls, moments: Array, form: LatentFormat) -> Self:
-        """From what the VAE says: means, and logarithms of variances (`AutoencoderKL`)."""
-        mean, log_variance = np.split(moments, 2, axis=1)
-        deviation = np.exp(np.clip(log_variance, -30, 20) / 2)
-        return cls(form.seen(mean), form.seen_change(deviation), mean)
-
-    @classmethod
-    def exactly(cls, latent: Latent, form: LatentFormat) -> Self:
-        """From a VAE that knows one latent (`AutoencoderTiny`)."""
-        return cls(form.seen(latent), np.zeros_like(latent), latent)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,13 +39,13 @@ class EncodedCanvas:
 class Beginning:
     """Where the run of a sampler begins: the first latents, [1, C, H, W], its noise, what stays.
 
-    `beside` are the channels that the denoiser sees after those of the latents.
+    `concatenated` are the denoiser's channels after those of the latents.
     """
 
     x: Latent
     noise: NoiseSource
     kept: Kept | None
-    beside: Latent | None
+    concatenated: Latent | None
 
 
 class Denoising:
@@ -86,7 +63,8 @@ class Denoising:
         self._request = request
         # As far as is known; where nothing states it, the denoiser may show it.
         self.prediction = checkpoint.prediction
-        self._sees = networks.seen_beside(checkpoint)
+        self._model = checkpoint.architecture.denoiser
+        self._concat = checkpoint.architecture.features.concat_channels
         aligned_for = AlignedFor.SDXL if checkpoint.told_sizes else AlignedFor.SD1
         training = _training(checkpoint, request.convention.name)
         self._plan = plan_sampling(request, aligned_for, redraws=redraws, training=training)
@@ -96,7 +74,7 @@ class Denoising:
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
         self.guidance, self.image_guidance = guidances(request)
-        if networks.is_told_guidance(checkpoint):
+        if checkpoint.architecture.features.embeds_guidance:
             # It has learnt what the negative prompt is for, and needs no second half.
             self.guidance = 1.0
 
@@ -118,8 +96,10 @@ class Denoising:
     @property
     def encodes_init(self) -> bool:
         """Whether the latent of the picture to be painted over is wanted."""
-        blends = self._masks and self._sees is not Beside.MASK
-        return self.redraws and (blends or self._sees is Beside.PICTURE or not self._from_noise)
+        blends = self._masks and self._concat is not ConcatChannels.MASK
+        return self.redraws and (
+            blends or self._concat is ConcatChannels.PICTURE or not self._from_noise
+        )
 
     def start(
         self,
@@ -133,7 +113,7 @@ class Denoising:
         samples = request.convention.samples_encoded
         if canvas.init is not None:
             latent = canvas.init.mean
-            if samples and self._sees is not Beside.PICTURE:
+            if samples and self._concat is not ConcatChannels.PICTURE:
                 latent, drawn = latent + canvas.init.deviation * self._noise(request).first, 1
         noise = self._noise(request, drawn)
         hidden = None if canvas.hidden is None else canvas.hidden.mean
@@ -150,7 +130,9 @@ class Denoising:
         kept = None
         if canvas.mask is not None and latent is not None:
             kept = Kept(latent, canvas.mask.blended, noise.first, plan.sigmas[0])
-        return Beginning(x, source, kept, self._beside(canvas, hidden))
+        mask = None if canvas.mask is None else canvas.mask.seen
+        concatenated = self._model.concatenated(canvas.init, hidden, mask)
+        return Beginning(x, source, kept, concatenated)
 
     def run(
         self, beginning: Beginning, predict: Predict, weights: tuple[float, ...]
@@ -227,7 +209,7 @@ class Denoising:
             case Masking.COMFY:
                 return Keeping.SHOWN_AND_PICTURE
             case Masking.DIFFUSERS:
-                return None if self._sees is Beside.MASK else Keeping.SHOWN_LATER
+                return None if self._concat is ConcatChannels.MASK else Keeping.SHOWN_LATER
             case Masking.A1111:
                 by_timesteps = self._request.sampler in A1111_BY_TIMESTEPS
                 a1111s = convention.name is ConventionName.A1111
@@ -239,7 +221,7 @@ class Denoising:
         if self._request.strength < 1:
             return False
         tool = self._request.convention.name
-        edits = self._sees is Beside.PICTURE and tool is not ConventionName.A1111
+        edits = self._concat is ConcatChannels.PICTURE and tool is not ConventionName.A1111
         # InvokeAI's latents have both.
         return edits or (self._masks and tool is ConventionName.DIFFUSERS)
 
@@ -258,21 +240,6 @@ class Denoising:
                 return latent * (1 - mask.blended)
             case _:
                 return latent
-
-    def _beside(self, canvas: EncodedCanvas, hidden: Latent | None) -> Latent | None:
-        """The channels that the denoiser sees after those of the latents.
-
-        Without a mask everything is to be painted: the mask is all ones and hides a grey picture
-        (A1111 `txt2img_image_conditioning`).
-        """
-        if self._sees is Beside.PICTURE and canvas.init is not None:
-            # CosXL's sees it as it sees latents (diffusers' `is_cosxl_edit`, ComfyUI).
-            is_cosxls = self.prediction is PredictionType.EDM_V
-            return canvas.init.mean if is_cosxls else canvas.init.unscaled
-        if self._sees is not Beside.MASK or hidden is None:
-            return None
-        mask = np.ones_like(hidden[:, :1]) if canvas.mask is None else canvas.mask.seen
-        return np.concatenate([mask, hidden], axis=1)
 
     def _noise(self, request: ResolvedRequest, drawn: int = 0) -> PictureNoise:
         return picture_noise(

@@ -1,224 +1,67 @@
-"""From prompts to what the denoiser attends to.
+"""The conditioning of one or more CLIP text encoders, side by side (Podell et al. 2023, 2.1)."""
 
-`plan_prompts` reads and tokenizes both prompts and finds out which chunks of tokens there are to
-encode, `encode` encodes each once, and `Conditioning.at` puts together what is in effect at an
-evaluation of the denoiser.
-"""
-
-import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
-from engine.api.conventions import Emphasis, LengthMatching
-from engine.families.shared.clip.emphasis import Vectors, emphasised, mixed
-from engine.families.shared.clip.token_plan import (
-    Ids,
-    PlannedMixture,
-    PlannedPhrase,
-    PlannedTimeline,
-    PromptPlan,
-    Seen,
-)
-from engine.text.chunks import CHUNK_LENGTH
-
-# How many chunks are encoded at once.
-_ROWS_AT_ONCE = 64
-_KEPT = 4
+from backends.base import Array
+from engine.api.record import ResolvedRequest
+from engine.families.shared.clip.emphasis import Embeddings
+from engine.families.shared.clip.prompt_embeddings import PromptEmbeddings
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EncodedTokens:
-    """What a text encoder makes of chunks: float32 [chunks, 77, width].
+class PooledInputs(Protocol):
+    """Further inputs of a denoiser that sees each text as a whole, too."""
 
-    `pooled`, of encoders that have it, stands for each chunk as a whole: float32 [chunks, width].
-    """
-
-    vectors: Vectors
-    pooled: Vectors | None = None
-
-
-# Of token ids int64 [chunks, 77]. Given also bool [chunks, 77], no token attends to those that are
-# False.
-EncodeTokens = Callable[[Ids, Seen | None], EncodedTokens]
+    def __call__(
+        self, request: ResolvedRequest, pooled: Embeddings, *, guided: bool
+    ) -> Mapping[str, Array]:
+        """By name, [contexts, ...] each, of texts [contexts, width]."""
+        ...
 
 
-def encode(plan: PromptPlan, encode_tokens: EncodeTokens) -> "Conditioning":
-    """Encode what a plan holds, each chunk once, and apply the weights of words."""
-    found = [
-        encode_tokens(plan.rows[i : i + _ROWS_AT_ONCE], _at(plan.seen, i))
-        for i in range(0, len(plan.rows), _ROWS_AT_ONCE)
-    ]
-    encoded = np.concatenate([some.vectors for some in found])
-    whole = [some.pooled for some in found if some.pooled is not None]
-    pooled = np.concatenate(whole) if whole else None
-    emphasis = plan.convention.emphasis
+@dataclass(slots=True, eq=False)
+class ClipConditioning:
+    """A `Conditioning`; the prompts have equally many tokens for each encoder."""
 
-    def track(timeline: PlannedTimeline) -> _Track:
-        texts = _vectors(timeline, encoded, emphasis)
-        return _Track(texts, timeline, _first_rows(timeline, pooled))
+    encoders: tuple[PromptEmbeddings, ...]
+    pooled_inputs: PooledInputs | None = None
+    _context: tuple[tuple[Embeddings, ...], Embeddings] | None = field(default=None, init=False)
+    _inputs: tuple[object, Mapping[str, Array]] | None = field(default=None, init=False)
 
-    return Conditioning(
-        plan.weights,
-        tuple(map(track, plan.positives)),
-        track(plan.negative),
-        plan.convention.length_matching,
-        encoded[0],
-    )
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """How much each positive prompt counts."""
+        return self.encoders[0].weights
 
+    def inputs(
+        self, evaluation: int, request: ResolvedRequest, *, guided: bool
+    ) -> Mapping[str, Array]:
+        """The `context`, float32 [contexts, tokens, sum of widths], and the `pooled_inputs`."""
+        context = self.context(evaluation, guided=guided)
+        size = request.width, request.height, request.size_options
+        known = self._inputs
+        if known is None or known[1]["context"] is not context or known[0] != size:
+            inputs = {"context": context}
+            pooled = self.pooled(evaluation, guided=guided)
+            if pooled is not None and self.pooled_inputs is not None:
+                inputs |= self.pooled_inputs(request, pooled, guided=guided)
+            known = self._inputs = (size, inputs)
+        return known[1]
 
-def _first_rows(timeline: PlannedTimeline, pooled: Vectors | None) -> tuple[Vectors, ...]:
-    """Of each text, what stands for its first chunk, as A1111 and ComfyUI have it."""
-    if pooled is None:
-        return ()
-    return tuple(pooled[text[0].phrases[0].rows[0]] for text in timeline.texts)
+    def context(self, evaluation: int, *, guided: bool) -> Embeddings:
+        """As `PromptEmbeddings.at`: float32 [contexts, tokens, sum of widths]."""
+        found = tuple(one.at(evaluation, guided=guided) for one in self.encoders)
+        if len(found) == 1:
+            return found[0]
+        known = self._context
+        if known is None or any(a is not b for a, b in zip(found, known[0], strict=True)):
+            known = self._context = (found, np.concatenate(found, axis=2))
+        return known[1]
 
-
-def _at(seen: Seen | None, start: int) -> Seen | None:
-    return None if seen is None else seen[start : start + _ROWS_AT_ONCE]
-
-
-def _vectors(
-    timeline: PlannedTimeline, encoded: Vectors, emphasis: Emphasis
-) -> tuple[Vectors, ...]:
-    """Each text of a timeline: float32 [tokens, width]."""
-    weighed: dict[int, Vectors] = {}
-    for group in zip(*map(_phrases, timeline.texts), strict=True):
-        # A1111 encodes the texts of a prompt in one batch, which shows in the means it restores.
-        together = emphasis is Emphasis.ORIGINAL
-        for some in [group] if together else [(phrase,) for phrase in group]:
-            weighed |= _weighed(some, timeline.times, encoded, emphasis)
-    return tuple(_joined(text, weighed, encoded[0]) for text in timeline.texts)
-
-
-def _weighed(
-    group: Sequence[PlannedPhrase], times: Sequence[int], encoded: Vectors, emphasis: Emphasis
-) -> dict[int, Vectors]:
-    """Phrases that are weighed together, by their identity: float32 [chunks, 77, width] each."""
-    weights = [phrase.chunks.weights for phrase in group]
-    times = times if len(group) > 1 else (1,)
-    versions = [
-        emphasised([encoded[list(r)] for r in rows], weights, times, encoded[0], emphasis)
-        for rows in zip(*((phrase.rows, *phrase.variants) for phrase in group), strict=True)
-    ]
-    return {
-        id(phrase): mixed(own, phrase.shares, normalized=True)
-        for phrase, own in zip(group, zip(*versions, strict=True), strict=True)
-    }
-
-
-def _phrases(text: tuple[PlannedMixture, ...]) -> Iterator[PlannedPhrase]:
-    return (phrase for mixture in text for phrase in mixture.phrases)
-
-
-def _joined(
-    text: tuple[PlannedMixture, ...], weighed: dict[int, Vectors], empty: Vectors
-) -> Vectors:
-    """The mixtures of a text one behind the other."""
-    found: list[Vectors] = []
-    for mixture in text:
-        outputs = [weighed[id(phrase)] for phrase in mixture.phrases]
-        whole = mixed(outputs, mixture.shares, normalized=mixture.normalized)
-        if mixture.weight != 1:
-            whole = (empty + (whole - empty) * mixture.weight).astype(np.float32, copy=False)
-        found.append(whole.reshape(-1, whole.shape[-1]))
-    return np.concatenate(found)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Track:
-    """The texts of a timeline, float32 [tokens, width] each, and as a whole, [width]."""
-
-    texts: tuple[Vectors, ...]
-    timeline: PlannedTimeline
-    pooled: tuple[Vectors, ...] = ()
-
-    def zeroed(self) -> "_Track":
-        """Nothing in place of each text."""
-        texts, pooled = (tuple(map(np.zeros_like, given)) for given in (self.texts, self.pooled))
-        return _Track(texts, self.timeline, pooled)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Conditioning:
-    """What the denoiser attends to in the course of the run; `weights` are the positives'."""
-
-    weights: tuple[float, ...]
-    positives: tuple[_Track, ...]
-    negative: _Track
-    matching: LengthMatching
-    # The empty prompt, float32 [77, width].
-    empty: Vectors
-    _kept: dict[tuple[int, ...], Vectors] = field(default_factory=dict[tuple[int, ...], Vectors])
-
-    def at(self, step: int, *, guided: bool) -> Vectors:
-        """What is in effect at evaluation `step`, counted from 0: float32 [k, tokens, width].
-
-        The positives in order, then, when guided, the negative. The array is the same object as
-        before while nothing changes.
-        """
-        tracks = (*self.positives, self.negative) if guided else self.positives
-        key = tuple(track.timeline.index_at(step) for track in tracks)
-        # A negative makes a key of another length.
-        if key not in self._kept:
-            while len(self._kept) >= _KEPT:
-                del self._kept[next(iter(self._kept))]
-            self._kept[key] = self._stacked(key, guided=guided)
-        return self._kept[key]
-
-    def pooled_at(self, step: int, *, guided: bool) -> Vectors | None:
-        """As `at`, each text as a whole: float32 [k, width]; None where the encoder has none."""
-        tracks = (*self.positives, self.negative) if guided else self.positives
-        if not self.negative.pooled:
-            return None
-        return np.stack([track.pooled[track.timeline.index_at(step)] for track in tracks])
-
-    def without_negative(self) -> "Conditioning":
-        """The same with zeros in place of the negative prompt."""
-        return replace(self, negative=self.negative.zeroed(), _kept={})
-
-    def all_vectors(self) -> Iterator[Vectors]:
-        """Every text's, to look for what is no number."""
-        for track in (*self.positives, self.negative):
-            yield from track.texts
-
-    def _stacked(self, key: Sequence[int], *, guided: bool) -> Vectors:
-        texts = [track.texts[i] for track, i in zip(self.positives, key, strict=False)]
-        # reconstruct_multicond_batch of A1111's prompt_parser.py
-        longest = max(len(text) for text in texts)
-        positives = np.stack([_last_repeated(text, longest) for text in texts])
-        if not guided:
-            return _with_length(positives, self._length(longest), self.empty, self.matching)
-        negative = self.negative.texts[key[-1]][None]
-        total = self._length(longest)
-        if self.matching is LengthMatching.REPEAT:
-            total = math.lcm(longest, negative.shape[1])
-        return np.concatenate(
-            [_with_length(z, total, self.empty, self.matching) for z in (positives, negative)]
-        )
-
-    def _length(self, positive: int) -> int:
-        """How many tokens the denoiser sees where the negative prompt is or would be run, too."""
-        if self.matching is LengthMatching.EMPTY_CHUNKS:
-            return max(positive, len(self.negative.texts[0]))
-        return positive
-
-
-def _with_length(vectors: Vectors, total: int, empty: Vectors, matching: LengthMatching) -> Vectors:
-    """Bring [k, tokens, width] to `total` tokens."""
-    tokens = vectors.shape[1]
-    match matching:
-        case LengthMatching.REPEAT:
-            # Attention to everything n times is attention to it once: so tools that run prompts of
-            # unequal length one by one, or mask what is missing, get the same.
-            return np.tile(vectors, (1, total // tokens, 1))
-        case LengthMatching.EMPTY_CHUNKS:
-            more = np.tile(empty, (len(vectors), (total - tokens) // CHUNK_LENGTH, 1))
-            return np.concatenate([vectors, more], axis=1)
-        case LengthMatching.REPEAT_LAST:
-            return np.stack([_last_repeated(text[:total], total) for text in vectors])
-
-
-def _last_repeated(text: Vectors, total: int) -> Vectors:
-    return np.concatenate([text, np.repeat(text[-1:], total - len(text), axis=0)])
+    def pooled(self, evaluation: int, *, guided: bool) -> Embeddings | None:
+        """Each text as a whole, by the first encoder that pools: float32 [contexts, width]."""
+        found = (one.pooled_at(evaluation, guided=guided) for one in self.encoders)
+        return next((pooled for pooled in found if pooled is not None), None)

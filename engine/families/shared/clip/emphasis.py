@@ -15,19 +15,19 @@ from engine.api.conventions import Emphasis
 from engine.text.chunks import CHUNK_LENGTH, TokenChunks
 from engine.text.prompt import PromptPart, WeightedText
 
-Vectors = NDArray[np.float32]
+Embeddings = NDArray[np.float32]
 
 # compel's weight of 0, where the prompt without the words would count infinitely.
 _LEAST_WEIGHT = 1e-5
 
 
 def emphasised(
-    outputs: Sequence[Vectors],
+    outputs: Sequence[Embeddings],
     weights: Sequence[NDArray[np.float32]],
     times: Sequence[int],
-    empty: Vectors,
+    empty: Embeddings,
     emphasis: Emphasis,
-) -> list[Vectors]:
+) -> list[Embeddings]:
     """Apply token weights, float32 [chunks, 77], to outputs, float32 [chunks, 77, width].
 
     The outputs are those of prompts that A1111 encodes in one batch, equally many chunks each,
@@ -48,12 +48,12 @@ def emphasised(
 
 
 def _multiplied(
-    outputs: Sequence[Vectors],
+    outputs: Sequence[Embeddings],
     weights: Sequence[NDArray[np.float32]],
     times: Sequence[int],
     *,
     restores_mean: bool,
-) -> list[Vectors]:
+) -> list[Embeddings]:
     scaled = [z * w[..., None] for z, w in zip(outputs, weights, strict=True)]
     if not restores_mean:
         return scaled
@@ -62,7 +62,7 @@ def _multiplied(
     return [z * factors[:, None, None] for z in scaled]
 
 
-def _means(outputs: Sequence[Vectors], times: Sequence[int]) -> NDArray[np.float64]:
+def _means(outputs: Sequence[Embeddings], times: Sequence[int]) -> NDArray[np.float64]:
     """The mean of each chunk over all outputs: float64 [chunks]."""
     means = np.stack([z.mean(axis=(1, 2), dtype=np.float64) for z in outputs])
     return np.average(means, axis=0, weights=times)
@@ -96,7 +96,9 @@ def without_words(
     return seen, counts
 
 
-def mixed(outputs: Sequence[Vectors], shares: Sequence[float], *, normalized: bool) -> Vectors:
+def mixed(
+    outputs: Sequence[Embeddings], shares: Sequence[float], *, normalized: bool
+) -> Embeddings:
     """The sum of equally large outputs, each times its share or, normalized, times its part."""
     factors = np.asarray(shares, np.float32)
     if normalized:

@@ -5,7 +5,7 @@ file, so pruned, distilled, inpainting and small variants need no case of their 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -20,11 +20,12 @@ from engine.families.base import (
     ComponentSource,
     Family,
     IdentifiedCheckpoint,
-    LatentFormat,
     Parts,
     TextUse,
 )
+from engine.families.latents import LatentFormat
 from engine.families.shared.keys.layout import CanonicalWeights
+from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.edm import statistics_of_file, usual_levels
 from engine.families.shared.stable_diffusion.fitting import DOWNSCALE, misfit, require_fitting_text
 from engine.families.shared.stable_diffusion.folder_parts import (
@@ -106,6 +107,8 @@ class LatentDiffusion:
     hides_prediction: bool = False
     # How many sizes the UNet is told beside the pooled text, 0 for one that is told neither.
     told_sizes: int = 0
+    # How its checkpoints are run.
+    architecture: StableDiffusion = field(default_factory=StableDiffusion)
     # Given the layers of the first text encoder.
     text: Callable[[int], TextUse] = lambda _: TextUse()
     # What a UNet's weights tell of its training, where nothing is said about it.
@@ -239,6 +242,7 @@ class LatentDiffusion:
             tokenizer=parts.tokenizer,
             digest=parts.digest,
             parts=parts,
+            make_architecture=self.architecture,
             text=self.text(self._text_layers(parts)),
             told_sizes=self.told_sizes,
             vae_overflows_f16=self._overflows(parts, vae),

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 from engine.checkpoints.diffusers_configs import VaeFile
-from engine.families.base import LatentFormat, Parts
+from engine.families.base import Parts
+from engine.families.latents import LatentFormat
 from engine.families.shared.stable_diffusion.edm import LatentStatistics
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 

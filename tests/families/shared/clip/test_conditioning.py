@@ -17,9 +17,9 @@ from engine.api.conventions import (
 )
 from engine.api.values import ConventionName, ErrorCode
 from engine.errors import EngineError
-from engine.families.shared.clip.conditioning import Conditioning, EncodedTokens, encode
-from engine.families.shared.clip.joint_conditioning import JointConditioning
-from engine.families.shared.clip.token_plan import plan_prompts
+from engine.families.shared.clip.conditioning import ClipConditioning
+from engine.families.shared.clip.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
+from engine.families.shared.clip.prompt_tokens import tokenize_prompts
 from engine.text.tokenizers import load_clip_tokenizer
 
 TOKENIZER = load_clip_tokenizer()
@@ -35,11 +35,11 @@ A1111, COMFY, DIFFUSERS, INVOKE = (
 STEPS = 10
 
 Tokens = NDArray[np.int64]
-Seen = NDArray[np.bool_] | None
+AttentionMask = NDArray[np.bool_] | None
 Embedding = NDArray[np.float32]
 
 
-def embed(ids: Tokens, seen: Seen = None) -> Embedding:
+def embed(ids: Tokens, seen: AttentionMask = None) -> Embedding:
     """A text encoder that looks tokens up, adds what all seen ones share, and has a mean."""
     looked_up = TABLE[ids] + PLACES + 1
     mask = np.ones(ids.shape, np.float32) if seen is None else seen.astype(np.float32)
@@ -51,12 +51,12 @@ class Encoder:
     """`embed`, and the batches it was given."""
 
     def __init__(self) -> None:
-        self.batches: list[tuple[Tokens, Seen]] = []
+        self.batches: list[tuple[Tokens, AttentionMask]] = []
 
-    def __call__(self, ids: Tokens, seen: Seen) -> EncodedTokens:
+    def __call__(self, ids: Tokens, seen: AttentionMask) -> EncoderOutput:
         self.batches.append((ids, seen))
         vectors = embed(ids, seen)
-        return EncodedTokens(vectors, vectors[:, 0] + vectors[:, -1])
+        return EncoderOutput(vectors, vectors[:, 0] + vectors[:, -1])
 
     @property
     def rows(self) -> int:
@@ -73,8 +73,8 @@ def conditioned(
     convention: Convention | None = None,
     encoder: Encoder | None = None,
     steps: int = STEPS,
-) -> Conditioning:
-    plan = plan_prompts(prompt, negative, TOKENIZER, convention or a_convention(), steps)
+) -> PromptEmbeddings:
+    plan = tokenize_prompts(prompt, negative, TOKENIZER, convention or a_convention(), steps)
     return encode(plan, encoder or Encoder())
 
 
@@ -292,7 +292,7 @@ def test_the_last_vector_is_repeated_and_a_longer_negative_cut() -> None:
 def test_prompts_that_would_repeat_too_often_are_refused() -> None:
     convention = a_convention(length_matching=LengthMatching.REPEAT)
     with pytest.raises(EngineError, match="13 and of 11 times 75") as caught:
-        plan_prompts("BREAK a " * 12, "BREAK a " * 10, TOKENIZER, convention, STEPS)
+        tokenize_prompts("BREAK a " * 12, "BREAK a " * 10, TOKENIZER, convention, STEPS)
     assert caught.value.code is ErrorCode.REQUEST_INVALID
     assert caught.value.hint
 
@@ -320,7 +320,7 @@ def test_a_negative_prompt_has_no_parts_and_no_tags() -> None:
 
 
 def test_tags_and_comments_are_taken_out() -> None:
-    plan = plan_prompts("red # note\n house<lora:x:0.5>", "", TOKENIZER, a_convention(), STEPS)
+    plan = tokenize_prompts("red # note\n house<lora:x:0.5>", "", TOKENIZER, a_convention(), STEPS)
     assert [(tag.kind, tag.name, tag.weights) for tag in plan.tags] == [("lora", "x", (0.5, 0.5))]
     result = encode(plan, Encoder()).at(0, guided=False)
     np.testing.assert_array_equal(result, encoded("red house"))
@@ -376,7 +376,7 @@ def test_diffusers_drops_what_does_not_fit_one_chunk() -> None:
 @pytest.mark.parametrize("prompts", [("house " * 4801, ""), ("", "house " * 4801)])
 def test_too_long_a_prompt_is_refused(prompts: tuple[str, str]) -> None:
     with pytest.raises(EngineError) as caught:
-        plan_prompts(*prompts, TOKENIZER, CONVENTIONS[A1111], STEPS)
+        tokenize_prompts(*prompts, TOKENIZER, CONVENTIONS[A1111], STEPS)
     assert caught.value.code is ErrorCode.REQUEST_INVALID
     assert "4,801" in caught.value.message
     assert "4,800" in caught.value.message
@@ -385,14 +385,14 @@ def test_too_long_a_prompt_is_refused(prompts: tuple[str, str]) -> None:
 
 def test_the_longest_prompt_is_taken() -> None:
     convention = a_convention(length_matching=LengthMatching.EMPTY_CHUNKS)
-    plan = plan_prompts("house " * 4800, "", TOKENIZER, convention, STEPS)
+    plan = tokenize_prompts("house " * 4800, "", TOKENIZER, convention, STEPS)
     assert encode(plan, Encoder()).at(0, guided=True).shape == (2, 64 * 77, WIDTH)
 
 
 def test_too_many_pieces_are_refused() -> None:
     many = "|".join(f"red {n} BREAK {n} BREAK {n + 1000}" for n in range(400))
     with pytest.raises(EngineError, match="1,024 pieces") as caught:
-        plan_prompts(f"[{many}]", "", TOKENIZER, a_convention(), 400)
+        tokenize_prompts(f"[{many}]", "", TOKENIZER, a_convention(), 400)
     assert caught.value.code is ErrorCode.REQUEST_INVALID
 
 
@@ -458,14 +458,14 @@ def test_zeros_in_place_of_the_negative_prompt() -> None:
 
 def test_encoders_side_by_side() -> None:
     first, second = conditioned("[red:blue:0.5]", "green"), conditioned("[cat:dog:0.5]", "green")
-    joint = JointConditioning((first, second))
-    early, late = joint.at(0, guided=True), joint.at(STEPS - 1, guided=True)
+    joint = ClipConditioning((first, second))
+    early, late = joint.context(0, guided=True), joint.context(STEPS - 1, guided=True)
     assert early.shape == (2, 77, 2 * WIDTH)
     np.testing.assert_array_equal(early[..., :WIDTH], first.at(0, guided=True))
     np.testing.assert_array_equal(late[..., WIDTH:], second.at(STEPS - 1, guided=True))
-    assert joint.at(STEPS - 1, guided=True) is late
-    assert joint.at(0, guided=True) is not late
-    assert JointConditioning((first,)).at(0, guided=True) is first.at(0, guided=True)
+    assert joint.context(STEPS - 1, guided=True) is late
+    assert joint.context(0, guided=True) is not late
+    assert ClipConditioning((first,)).context(0, guided=True) is first.at(0, guided=True)
 
 
 @pytest.mark.parametrize("guided", [True, False])
@@ -486,6 +486,6 @@ def test_the_plan_knows_the_shape_before_anything_is_encoded(
 ) -> None:
     """What a device compiles for is decided by then."""
     convention = a_convention(length_matching=matching)
-    plan = plan_prompts(prompt, negative, TOKENIZER, convention, STEPS)
+    plan = tokenize_prompts(prompt, negative, TOKENIZER, convention, STEPS)
     given = encode(plan, Encoder()).at(0, guided=guided)
     assert plan.shape(guided=guided) == given.shape[:2]

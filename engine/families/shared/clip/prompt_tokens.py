@@ -1,4 +1,4 @@
-"""What there is to encode of a prompt: which chunks of tokens, and which are in effect when."""
+"""A prompt as chunks of tokens to encode, and which of them are in effect when."""
 
 import math
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ _MAX_CHUNKS_READ = 4 * _MAX_ROWS
 # Chunks of each prompt where unequal numbers meet by repeating.
 _MAX_REPEATED = 2 * MAX_CHUNKS
 
-Ids = NDArray[np.int64]
-Seen = NDArray[np.bool_]
+TokenIds = NDArray[np.int64]
+AttentionMask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlannedPhrase:
+class TokenPhrase:
     """One run of words: the rows of its chunks, and of variants without some words."""
 
     chunks: TokenChunks
@@ -46,20 +46,20 @@ class PlannedPhrase:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedMixture:
+class TokenMixture:
     """Phrases of equally many chunks that are mixed, see `engine.text.prompt.Mixture`."""
 
-    phrases: tuple[PlannedPhrase, ...]
+    phrases: tuple[TokenPhrase, ...]
     shares: tuple[float, ...]
     normalized: bool
     weight: float
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedTimeline:
+class TokenTimeline:
     """Texts, each as its mixtures, of equally many chunks; and which is in effect until when."""
 
-    texts: tuple[tuple[PlannedMixture, ...], ...]
+    texts: tuple[tuple[TokenMixture, ...], ...]
     order: tuple[tuple[int, int], ...]
     chunks: int
 
@@ -75,24 +75,24 @@ class PlannedTimeline:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PromptPlan:
-    """What is to be encoded for both prompts.
+class PromptTokens:
+    """The tokens of a prompt and its negative prompt.
 
-    `rows` int64 [n, 77] are the distinct chunks; `seen` bool [n, 77] tells the tokens that may be
-    attended to, None where that is all of them in each row. `weights` is how much each positive
-    prompt counts; `tags` are the networks that the positive prompt asks for.
+    `rows` int64 [n, 77] are the distinct chunks; `attention_mask` bool [n, 77] is True for tokens
+    that may be attended to, None where that is all of them in each row. `weights` is how much each
+    positive prompt counts; `tags` are the networks that the positive prompt asks for.
     """
 
-    rows: Ids
-    seen: Seen | None
+    rows: TokenIds
+    attention_mask: AttentionMask | None
     weights: tuple[float, ...]
     tags: tuple[NetworkTag, ...]
-    positives: tuple[PlannedTimeline, ...]
-    negative: PlannedTimeline
+    positives: tuple[TokenTimeline, ...]
+    negative: TokenTimeline
     convention: Convention
 
     def shape(self, *, guided: bool) -> tuple[int, int]:
-        """How many contexts of how many tokens `Conditioning.at` will give."""
+        """The contexts, and the tokens of each, that `PromptEmbeddings.at` will give."""
         positive = max(timeline.chunks for timeline in self.positives)
         chunks = positive
         match self.convention.length_matching:
@@ -105,9 +105,9 @@ class PromptPlan:
         return len(self.positives) + guided, chunks * CHUNK_LENGTH
 
 
-def plan_prompts(
+def tokenize_prompts(
     prompt: str, negative: str, tokenizer: ClipTokenizer, convention: Convention, steps: int
-) -> PromptPlan:
+) -> PromptTokens:
     """Read and tokenize both prompts.
 
     `steps` is how often the denoiser is expected to run, as the tool counts: for A1111 the number
@@ -122,9 +122,9 @@ def plan_prompts(
     opposite = planner.timeline(other.timelines[0])
     if convention.length_matching is LengthMatching.REPEAT:
         _check_repeats(max(t.chunks for t in positives), opposite.chunks)
-    rows, seen = planner.rows()
+    rows, mask = planner.rows()
     weights = tuple(timeline.weight for timeline in reading.timelines)
-    return PromptPlan(rows, seen, weights, reading.tags, positives, opposite, convention)
+    return PromptTokens(rows, mask, weights, reading.tags, positives, opposite, convention)
 
 
 def _check_repeats(first: int, second: int) -> None:
@@ -148,7 +148,7 @@ class _Planner:
     def __post_init__(self) -> None:
         self._row(empty_chunks(self.tokenizer).ids[0], np.ones(CHUNK_LENGTH, np.bool_))
 
-    def timeline(self, timeline: WeightedTimeline) -> PlannedTimeline:
+    def timeline(self, timeline: WeightedTimeline) -> TokenTimeline:
         """Plan what a prompt says as the run goes on."""
         order: dict[Passage, int] = {}
         for timed in timeline.passages:
@@ -159,9 +159,9 @@ class _Planner:
         total = max(sum(phrases[0].count for phrases in p) for p in laid_out.values())
         texts = tuple(self._text(p, chunks, total) for p, chunks in laid_out.items())
         indices = ((timed.until, order[timed.passage]) for timed in timeline.passages)
-        return PlannedTimeline(texts, tuple(indices), total)
+        return TokenTimeline(texts, tuple(indices), total)
 
-    def rows(self) -> tuple[Ids, Seen | None]:
+    def rows(self) -> tuple[TokenIds, AttentionMask | None]:
         """All rows, and what may be seen of each."""
         ids = b"".join(row for row, _ in self.found)
         seen = np.frombuffer(b"".join(mask for _, mask in self.found), np.bool_)
@@ -181,7 +181,7 @@ class _Planner:
 
     def _text(
         self, passage: Passage, laid_out: Sequence[Sequence[TokenChunks]], total: int
-    ) -> tuple[PlannedMixture, ...]:
+    ) -> tuple[TokenMixture, ...]:
         """A passage of `total` chunks, of which the last is extended by what is missing."""
         missing = total - sum(phrases[0].count for phrases in laid_out)
         if total > MAX_CHUNKS:
@@ -193,7 +193,7 @@ class _Planner:
             )
         last = self._extended(laid_out[-1], laid_out[-1][0].count + missing)
         return tuple(
-            PlannedMixture(
+            TokenMixture(
                 tuple(map(self._phrase, mixture.phrases, chunks)),
                 mixture.shares,
                 mixture.normalized,
@@ -202,19 +202,19 @@ class _Planner:
             for mixture, chunks in zip(passage, [*laid_out[:-1], last], strict=True)
         )
 
-    def _phrase(self, parts: tuple[PromptPart, ...], chunks: TokenChunks) -> PlannedPhrase:
+    def _phrase(self, parts: tuple[PromptPart, ...], chunks: TokenChunks) -> TokenPhrase:
         whole = np.ones(chunks.ids.shape, np.bool_)
-        masks: list[Seen] = []
+        masks: list[AttentionMask] = []
         shares: list[float] = []
         if self.convention.emphasis is Emphasis.COMPEL:
             masks, shares = without_words(chunks, parts)
         rows, *variants = (self._rows(chunks.ids, mask) for mask in (whole, *masks))
-        return PlannedPhrase(chunks, rows, tuple(variants), (1.0, *shares))
+        return TokenPhrase(chunks, rows, tuple(variants), (1.0, *shares))
 
-    def _rows(self, ids: Ids, seen: Seen) -> tuple[int, ...]:
+    def _rows(self, ids: TokenIds, seen: AttentionMask) -> tuple[int, ...]:
         return tuple(map(self._row, ids, seen))
 
-    def _row(self, ids: Ids, seen: Seen) -> int:
+    def _row(self, ids: TokenIds, seen: AttentionMask) -> int:
         index = self.found.setdefault((ids.tobytes(), seen.tobytes()), len(self.found))
         if index >= _MAX_ROWS:
             raise _too_many_rows()

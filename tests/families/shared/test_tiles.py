@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.families.shared.kl_vae.tiles import shared_norms, tiling
 from engine.graphs.vae_tiles import ShellNorm
-from engine.pipeline.vae.tiles import shared_norms, tiling
 
 
 @given(st.integers(1, 300), st.integers(1, 300), st.integers(20, 90), st.integers(0, 8))

@@ -1,0 +1,228 @@
+"""The embeddings of a prompt and its negative prompt, by one text encoder.
+
+`tokenize_prompts` reads both and finds the chunks of tokens there are to encode, `encode` encodes
+each once, and `PromptEmbeddings.at` puts together the texts that are in effect at an evaluation of
+the denoiser.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from engine.api.conventions import Emphasis, LengthMatching
+from engine.families.shared.clip.emphasis import Embeddings, emphasised, mixed
+from engine.families.shared.clip.prompt_tokens import (
+    AttentionMask,
+    PromptTokens,
+    TokenIds,
+    TokenMixture,
+    TokenPhrase,
+    TokenTimeline,
+)
+from engine.text.chunks import CHUNK_LENGTH
+
+# How many chunks are encoded at once.
+_ROWS_AT_ONCE = 64
+_KEPT = 4
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EncoderOutput:
+    """A text encoder's output for chunks: float32 [chunks, 77, width].
+
+    `pooled`, of encoders that have it, stands for each chunk as a whole: float32 [chunks, width].
+    """
+
+    vectors: Embeddings
+    pooled: Embeddings | None = None
+
+
+# Of token ids int64 [chunks, 77]. Given also bool [chunks, 77], no token attends to those that are
+# False.
+RunEncoder = Callable[[TokenIds, AttentionMask | None], EncoderOutput]
+
+
+def encode(plan: PromptTokens, encode_tokens: RunEncoder) -> "PromptEmbeddings":
+    """Encode what a plan holds, each chunk once, and apply the weights of words."""
+    found = [
+        encode_tokens(plan.rows[i : i + _ROWS_AT_ONCE], _at(plan.attention_mask, i))
+        for i in range(0, len(plan.rows), _ROWS_AT_ONCE)
+    ]
+    encoded = np.concatenate([some.vectors for some in found])
+    whole = [some.pooled for some in found if some.pooled is not None]
+    pooled = np.concatenate(whole) if whole else None
+    emphasis = plan.convention.emphasis
+
+    def embedded(timeline: TokenTimeline) -> _TimelineEmbeddings:
+        texts = _vectors(timeline, encoded, emphasis)
+        return _TimelineEmbeddings(texts, timeline, _first_rows(timeline, pooled))
+
+    return PromptEmbeddings(
+        plan.weights,
+        tuple(map(embedded, plan.positives)),
+        embedded(plan.negative),
+        plan.convention.length_matching,
+        encoded[0],
+    )
+
+
+def _first_rows(timeline: TokenTimeline, pooled: Embeddings | None) -> tuple[Embeddings, ...]:
+    """Of each text, what stands for its first chunk, as A1111 and ComfyUI have it."""
+    if pooled is None:
+        return ()
+    return tuple(pooled[text[0].phrases[0].rows[0]] for text in timeline.texts)
+
+
+def _at(seen: AttentionMask | None, start: int) -> AttentionMask | None:
+    return None if seen is None else seen[start : start + _ROWS_AT_ONCE]
+
+
+def _vectors(
+    timeline: TokenTimeline, encoded: Embeddings, emphasis: Emphasis
+) -> tuple[Embeddings, ...]:
+    """Each text of a timeline: float32 [tokens, width]."""
+    weighed: dict[int, Embeddings] = {}
+    for group in zip(*map(_phrases, timeline.texts), strict=True):
+        # A1111 encodes the texts of a prompt in one batch, which shows in the means it restores.
+        together = emphasis is Emphasis.ORIGINAL
+        for some in [group] if together else [(phrase,) for phrase in group]:
+            weighed |= _weighed(some, timeline.times, encoded, emphasis)
+    return tuple(_joined(text, weighed, encoded[0]) for text in timeline.texts)
+
+
+def _weighed(
+    group: Sequence[TokenPhrase], times: Sequence[int], encoded: Embeddings, emphasis: Emphasis
+) -> dict[int, Embeddings]:
+    """Phrases that are weighed together, by their identity: float32 [chunks, 77, width] each."""
+    weights = [phrase.chunks.weights for phrase in group]
+    times = times if len(group) > 1 else (1,)
+    versions = [
+        emphasised([encoded[list(r)] for r in rows], weights, times, encoded[0], emphasis)
+        for rows in zip(*((phrase.rows, *phrase.variants) for phrase in group), strict=True)
+    ]
+    return {
+        id(phrase): mixed(own, phrase.shares, normalized=True)
+        for phrase, own in zip(group, zip(*versions, strict=True), strict=True)
+    }
+
+
+def _phrases(text: tuple[TokenMixture, ...]) -> Iterator[TokenPhrase]:
+    return (phrase for mixture in text for phrase in mixture.phrases)
+
+
+def _joined(
+    text: tuple[TokenMixture, ...], weighed: dict[int, Embeddings], empty: Embeddings
+) -> Embeddings:
+    """The mixtures of a text one behind the other."""
+    found: list[Embeddings] = []
+    for mixture in text:
+        outputs = [weighed[id(phrase)] for phrase in mixture.phrases]
+        whole = mixed(outputs, mixture.shares, normalized=mixture.normalized)
+        if mixture.weight != 1:
+            whole = (empty + (whole - empty) * mixture.weight).astype(np.float32, copy=False)
+        found.append(whole.reshape(-1, whole.shape[-1]))
+    return np.concatenate(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _TimelineEmbeddings:
+    """The texts of a timeline, float32 [tokens, width] each, and as a whole, [width]."""
+
+    texts: tuple[Embeddings, ...]
+    timeline: TokenTimeline
+    pooled: tuple[Embeddings, ...] = ()
+
+    def zeroed(self) -> "_TimelineEmbeddings":
+        """Nothing in place of each text."""
+        texts, pooled = (tuple(map(np.zeros_like, given)) for given in (self.texts, self.pooled))
+        return _TimelineEmbeddings(texts, self.timeline, pooled)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PromptEmbeddings:
+    """Both prompts' embeddings in the course of a run; `weights` are the positives'."""
+
+    weights: tuple[float, ...]
+    positives: tuple[_TimelineEmbeddings, ...]
+    negative: _TimelineEmbeddings
+    matching: LengthMatching
+    # The empty prompt, float32 [77, width].
+    empty: Embeddings
+    _kept: dict[tuple[int, ...], Embeddings] = field(
+        default_factory=dict[tuple[int, ...], Embeddings]
+    )
+
+    def at(self, step: int, *, guided: bool) -> Embeddings:
+        """What is in effect at evaluation `step`, counted from 0: float32 [k, tokens, width].
+
+        The positives in order, then, when guided, the negative. The array is the same object as
+        before while nothing changes.
+        """
+        tracks = (*self.positives, self.negative) if guided else self.positives
+        key = tuple(track.timeline.index_at(step) for track in tracks)
+        # A negative makes a key of another length.
+        if key not in self._kept:
+            while len(self._kept) >= _KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = self._stacked(key, guided=guided)
+        return self._kept[key]
+
+    def pooled_at(self, step: int, *, guided: bool) -> Embeddings | None:
+        """As `at`, each text as a whole: float32 [k, width]; None where the encoder has none."""
+        tracks = (*self.positives, self.negative) if guided else self.positives
+        if not self.negative.pooled:
+            return None
+        return np.stack([track.pooled[track.timeline.index_at(step)] for track in tracks])
+
+    def without_negative(self) -> "PromptEmbeddings":
+        """The same with zeros in place of the negative prompt."""
+        return replace(self, negative=self.negative.zeroed(), _kept={})
+
+    def all_texts(self) -> Iterator[Embeddings]:
+        """Each text's embeddings, float32 [tokens, width], such as to look for NaN."""
+        for track in (*self.positives, self.negative):
+            yield from track.texts
+
+    def _stacked(self, key: Sequence[int], *, guided: bool) -> Embeddings:
+        texts = [track.texts[i] for track, i in zip(self.positives, key, strict=False)]
+        # reconstruct_multicond_batch of A1111's prompt_parser.py
+        longest = max(len(text) for text in texts)
+        positives = np.stack([_last_repeated(text, longest) for text in texts])
+        if not guided:
+            return _with_length(positives, self._length(longest), self.empty, self.matching)
+        negative = self.negative.texts[key[-1]][None]
+        total = self._length(longest)
+        if self.matching is LengthMatching.REPEAT:
+            total = math.lcm(longest, negative.shape[1])
+        return np.concatenate(
+            [_with_length(z, total, self.empty, self.matching) for z in (positives, negative)]
+        )
+
+    def _length(self, positive: int) -> int:
+        """How many tokens the denoiser sees where the negative prompt is or would be run, too."""
+        if self.matching is LengthMatching.EMPTY_CHUNKS:
+            return max(positive, len(self.negative.texts[0]))
+        return positive
+
+
+def _with_length(
+    vectors: Embeddings, total: int, empty: Embeddings, matching: LengthMatching
+) -> Embeddings:
+    """Bring [k, tokens, width] to `total` tokens."""
+    tokens = vectors.shape[1]
+    match matching:
+        case LengthMatching.REPEAT:
+            # Attention to everything n times is attention to it once: so tools that run prompts of
+            # unequal length one by one, or mask what is missing, get the same.
+            return np.tile(vectors, (1, total // tokens, 1))
+        case LengthMatching.EMPTY_CHUNKS:
+            more = np.tile(empty, (len(vectors), (total - tokens) // CHUNK_LENGTH, 1))
+            return np.concatenate([vectors, more], axis=1)
+        case LengthMatching.REPEAT_LAST:
+            return np.stack([_last_repeated(text[:total], total) for text in vectors])
+
+
+def _last_repeated(text: Embeddings, total: int) -> Embeddings:
+    return np.concatenate([text, np.repeat(text[-1:], total - len(text), axis=0)])

@@ -1,0 +1,207 @@
+"""Prompts through the CLIP text encoders of a checkpoint: read apart from encoded."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from backends.base import Array, Session
+from engine import result_checks
+from engine.api.conventions import Chunking
+from engine.api.record import ResolvedRequest
+from engine.api.values import Phase
+from engine.compile.compiler import Network
+from engine.families.architecture import Conditioning, Texts, texts_of
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.running import NetworkRunner
+from engine.families.shared.clip.conditioning import ClipConditioning, PooledInputs
+from engine.families.shared.clip.network import text_encoder, text_encoders
+from engine.families.shared.clip.prompt_embeddings import EncoderOutput, PromptEmbeddings, encode
+from engine.families.shared.clip.prompt_tokens import (
+    AttentionMask,
+    PromptTokens,
+    TokenIds,
+    tokenize_prompts,
+)
+from engine.sampling.samplers import SAMPLERS
+from engine.text.chunks import first_end, zero_filled
+from engine.text.cleaning import cleaner
+from engine.text.tags import NetworkTag
+from engine.text.tokenizers import ClipTokenizer, tokenizer_of
+
+# Of a pair of prompts, by text encoder.
+Tokens = Mapping[Component, PromptTokens]
+# Clip skip, whether the final norm follows, whether some tokens are hidden from the others.
+_Variant = tuple[int, bool, bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClipText:
+    """A `TextEncoding` of one or two CLIP text encoders side by side.
+
+    `pooled_inputs` are for a denoiser that sees each text as a whole, too.
+    """
+
+    checkpoint: IdentifiedCheckpoint
+    pooled_inputs: PooledInputs | None = None
+    # The same network for the same question: what is loaded is known again.
+    _networks: dict[tuple[Component, _Variant], Network] = field(
+        default_factory=dict[tuple[Component, _Variant], Network], init=False
+    )
+    _tokenizer: list[ClipTokenizer] = field(default_factory=list[ClipTokenizer], init=False)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The text encoders that the checkpoint has."""
+        return text_encoders(self.checkpoint)
+
+    def read(self, requests: Sequence[ResolvedRequest]) -> "ClipTextPlan":
+        """Tokenize the prompts. Raises EngineError(REQUEST_INVALID)."""
+        tokenizers = self._tokenizers(requests[0])
+        prompts = {texts: self._read(texts, requests[0], tokenizers) for texts in _texts(requests)}
+        return ClipTextPlan(self, requests[0], tokenizers, prompts)
+
+    def network(self, component: Component, variant: _Variant) -> Network:
+        """A text encoder, the same object each time."""
+        key = component, variant
+        if key not in self._networks:
+            clip_skip, final_norm, masked = variant
+            self._networks[key] = text_encoder(
+                self.checkpoint, clip_skip, component, final_norm=final_norm, masked=masked
+            )
+        return self._networks[key]
+
+    def _tokenizers(self, request: ResolvedRequest) -> dict[Component, ClipTokenizer]:
+        if not self._tokenizer:
+            self._tokenizer.append(tokenizer_of(self.checkpoint.tokenizer))
+        return {
+            one: _tokenizer_for(one, self._tokenizer[0], self.checkpoint, request)
+            for one in self.components
+        }
+
+    def _read(
+        self, texts: Texts, request: ResolvedRequest, tokenizers: Mapping[Component, ClipTokenizer]
+    ) -> dict[Component, PromptTokens]:
+        # Prompts that change do so by evaluations of the denoiser.
+        evaluations = request.steps * SAMPLERS[request.sampler].evaluations
+        # Those that read alike share what was read.
+        read: dict[int, PromptTokens] = {}
+        for tokenizer in tokenizers.values():
+            if id(tokenizer) not in read:
+                tokens = tokenize_prompts(*texts, tokenizer, request.convention, evaluations)
+                read[id(tokenizer)] = tokens
+        return {one: read[id(tokenizer)] for one, tokenizer in tokenizers.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClipTextPlan:
+    """A `TextPlan` of CLIP text encoders; `prompts` are the tokens of each pair of prompts."""
+
+    encoding: ClipText
+    request: ResolvedRequest
+    tokenizers: Mapping[Component, ClipTokenizer]
+    prompts: Mapping[Texts, Tokens]
+
+    @property
+    def tags(self) -> tuple[NetworkTag, ...]:
+        """The networks that the prompts ask for."""
+        tags = (tag for texts in self.prompts for tag in self._first(texts).tags)
+        return tuple(dict.fromkeys(tags))
+
+    @property
+    def networks(self) -> tuple[Network, ...]:
+        """The text encoders that `encode` runs."""
+        return tuple(map(self._network, self.tokenizers))
+
+    def shape(self, texts: Texts, *, guided: bool) -> tuple[int, int]:
+        """The contexts of a pair of prompts, and the tokens of each."""
+        return self._first(texts).shape(guided=guided)
+
+    def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
+        """Each pair of prompts through each text encoder."""
+        found = [self._encode_with(component, runner) for component in self.tokenizers]
+        return {
+            texts: ClipConditioning(
+                tuple(self._without_empty(texts, one[texts]) for one in found),
+                self.encoding.pooled_inputs,
+            )
+            for texts in self.prompts
+        }
+
+    def _first(self, texts: Texts) -> PromptTokens:
+        """As the first text encoder reads them."""
+        return next(iter(self.prompts[texts].values()))
+
+    def _network(self, component: Component) -> Network:
+        request = self.request
+        variant = request.clip_skip, request.convention.final_norm, self._masked
+        return self.encoding.network(component, variant)
+
+    @property
+    def _masked(self) -> bool:
+        """Whether some tokens are hidden from the others."""
+        return any(self._first(texts).attention_mask is not None for texts in self.prompts)
+
+    def _encode_with(
+        self, component: Component, runner: NetworkRunner
+    ) -> dict[Texts, PromptEmbeddings]:
+        masked, end_id = self._masked, self.tokenizers[component].end_id
+        zero_padded = component in self.encoding.checkpoint.text.zero_padded
+
+        def work(session: Session) -> dict[Texts, PromptEmbeddings]:
+            inputs = {spec.name for spec in session.inputs}
+
+            def run_encoder(ids: TokenIds, mask: AttentionMask | None) -> EncoderOutput:
+                feeds: dict[str, Array] = {
+                    "tokens": zero_filled(ids, end_id) if zero_padded else ids
+                }
+                if masked:
+                    shown = np.ones(ids.shape, np.bool_) if mask is None else mask
+                    feeds["attention_mask"] = shown.astype(np.float32)
+                if "end" in inputs:
+                    feeds["end"] = first_end(ids, end_id)
+                outputs = runner.call(session, feeds)
+                return EncoderOutput(outputs["last_hidden_state"], outputs.get("pooled"))
+
+            return {
+                texts: encode(tokens[component], run_encoder)
+                for texts, tokens in self.prompts.items()
+            }
+
+        return runner.run(Phase.ENCODE, self._network(component), work, _problem)
+
+    def _without_empty(self, texts: Texts, embeddings: PromptEmbeddings) -> PromptEmbeddings:
+        family, convention = self.encoding.checkpoint.text, self.request.convention
+        knows = convention.name in family.zeroes_empty
+        zeroes = knows and convention.zeroes_empty_negative and not texts[1]
+        return embeddings.without_negative() if zeroes else embeddings
+
+
+def _texts(requests: Sequence[ResolvedRequest]) -> tuple[Texts, ...]:
+    return tuple(dict.fromkeys(map(texts_of, requests)))
+
+
+def _tokenizer_for(
+    component: Component,
+    tokenizer: ClipTokenizer,
+    checkpoint: IdentifiedCheckpoint,
+    request: ResolvedRequest,
+) -> ClipTokenizer:
+    """The tokenizer of an encoder: it cleans texts as the convention's tool does, and pads them.
+
+    Of encoders that are padded with token 0, CLIP's "!", diffusers asks the encoder's own
+    tokenizer, for which that word pads wherever it stands; in A1111 and ComfyUI, which pad by
+    themselves, it is text.
+    """
+    # These are OpenCLIP's.
+    zero_padded = component in checkpoint.text.zero_padded
+    if zero_padded:
+        is_asked = request.convention.chunking is Chunking.CUT
+        tokenizer = tokenizer.filling_with_zero() if is_asked else tokenizer.filling_with_end()
+    return tokenizer.cleaning(cleaner(request.convention.text_cleaning, open_clip=zero_padded))
+
+
+def _problem(prompts: dict[Texts, PromptEmbeddings]) -> str | None:
+    """The reason some embeddings cannot be used, or None."""
+    texts = (text for prompt in prompts.values() for text in prompt.all_texts())
+    return next(filter(None, map(result_checks.numbers, texts)), None)

@@ -1,0 +1,109 @@
+"""The autoencoders of latent diffusion: with a distribution (KL), and tiny (TAESD)."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from backends.base import Array
+from engine.api.values import ErrorCode
+from engine.compile.compiler import Network
+from engine.errors import EngineError
+from engine.families.architecture import AutoencoderModel
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.latents import EncodedImage
+from engine.families.shared.component_network import (
+    component_network,
+    config_of,
+    picture_dimensions,
+)
+from engine.families.shared.kl_vae.tiled import TiledVae
+from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
+from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
+
+
+def has_tiny_vae(checkpoint: IdentifiedCheckpoint) -> bool:
+    """Whether the checkpoint's VAE is a tiny one."""
+    vae = checkpoint.components.get(Component.VAE)
+    return vae is not None and isinstance(vae.config, TinyVaeConfig)
+
+
+def autoencoder_of(checkpoint: IdentifiedCheckpoint) -> AutoencoderModel:
+    """The autoencoder of a checkpoint."""
+    return TinyAutoencoder(checkpoint) if has_tiny_vae(checkpoint) else KlAutoencoder(checkpoint)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KlAutoencoder:
+    """An `AutoencoderModel` whose encoder gives means and logarithms of variances."""
+
+    checkpoint: IdentifiedCheckpoint
+
+    def encoder(self, height: int | None = None, width: int | None = None) -> Network:
+        """Pixels to moments."""
+        size = picture_dimensions(self.checkpoint, height, width, 1)
+        emit = partial(vae_encoder, config=self._config)
+        return self._network("vae_encoder", emit, size)
+
+    def decoder(self, height: int | None = None, width: int | None = None) -> Network:
+        """Latents to pixels."""
+        size = picture_dimensions(self.checkpoint, height, width, self.checkpoint.latent.downscale)
+        emit = partial(vae_decoder, config=self._config)
+        return self._network("vae_decoder", emit, size)
+
+    def tiled(self, cells: tuple[int, int], longest: int) -> TiledVae:
+        """The VAE in tiles of at most `longest` cells along a side."""
+        return TiledVae(self._config, self._network, cells, longest)
+
+    def require_encoder(self) -> None:
+        """Nothing is raised: there is one."""
+
+    def encoded(self, output: Array) -> EncodedImage:
+        """A picture's latent, of what the encoder gave."""
+        return EncodedImage.from_moments(output, self.checkpoint.latent)
+
+    @property
+    def _config(self) -> VaeConfig:
+        return config_of(self.checkpoint, Component.VAE, VaeConfig)
+
+    @property
+    def _network(self) -> partial[Network]:
+        overflows = self.checkpoint.vae_overflows_f16
+        return partial(component_network, self.checkpoint, Component.VAE, overflows_f16=overflows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TinyAutoencoder:
+    """An `AutoencoderModel` whose encoder gives the latent itself."""
+
+    checkpoint: IdentifiedCheckpoint
+
+    def encoder(self, height: int | None = None, width: int | None = None) -> Network:
+        """Pixels to latents."""
+        size = picture_dimensions(self.checkpoint, height, width, 1)
+        emit = partial(tiny_encoder, config=self._config)
+        return component_network(self.checkpoint, Component.VAE, "vae_encoder", emit, size)
+
+    def decoder(self, height: int | None = None, width: int | None = None) -> Network:
+        """Latents to pixels."""
+        size = picture_dimensions(self.checkpoint, height, width, self.checkpoint.latent.downscale)
+        emit = partial(tiny_decoder, config=self._config)
+        return component_network(self.checkpoint, Component.VAE, "vae_decoder", emit, size)
+
+    def tiled(self, cells: tuple[int, int], longest: int) -> None:
+        """It is small enough to need no tiles."""
+
+    def require_encoder(self) -> None:
+        """Raise EngineError(CHECKPOINT_INCOMPLETE) where the file is a decoder alone."""
+        if self._config.encoder_blocks is None:
+            raise EngineError(
+                ErrorCode.CHECKPOINT_INCOMPLETE,
+                "The tiny VAE has a decoder only, and a picture is to be encoded.",
+                "Put its encoder beside it, as taesd_encoder beside taesd_decoder.",
+            )
+
+    def encoded(self, output: Array) -> EncodedImage:
+        """A picture's latent, of what the encoder gave."""
+        return EncodedImage.exactly(output, self.checkpoint.latent)
+
+    @property
+    def _config(self) -> TinyVaeConfig:
+        return config_of(self.checkpoint, Component.VAE, TinyVaeConfig)

@@ -1,0 +1,210 @@
+"""A VAE in tiles: its core whole, its shell twice over the tiles, to measure and to compute.
+
+See `engine.graphs.vae_tiles`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from backends.base import Array, Session, TensorSpec
+from engine import result_checks
+from engine.api.values import Phase
+from engine.compile.compiler import Network
+from engine.compile.shapes import offered
+from engine.families.running import NetworkRunner, Problem, Progress
+from engine.families.shared.component_network import Dimensions
+from engine.families.shared.kl_vae.tiles import Tile, Tiling, shared_norms, tiling
+from engine.graphs import vae_tiles
+from engine.graphs.operators import GraphBuilder
+from engine.graphs.vae import VaeConfig
+
+Cells = tuple[int, int]
+
+
+class MakeNetwork(Protocol):
+    """Makes a network of the VAE's weights."""
+
+    def __call__(
+        self, name: str, emit: Callable[[GraphBuilder], None], dimensions: Dimensions, /
+    ) -> Network:
+        """Of this name and these dimensions."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Shell:
+    """One side's shell: its two networks, its tiles, and its inputs' and outputs' sizes.
+
+    `scale` and `out_scale` are numbers along a cell of the input and of the output.
+    """
+
+    phase: Phase
+    side: str
+    measuring: Network
+    computing: Network
+    tiling: Tiling
+    scale: int
+    out_scale: int
+    out_channels: int
+
+
+class TiledVae:
+    """The core whole; the shell twice over the tiles, to measure and to compute."""
+
+    def __init__(
+        self, config: VaeConfig, make_network: MakeNetwork, cells: Cells, longest: int
+    ) -> None:
+        self._config, self._make_network, self._cells = config, make_network, cells
+        # Tiles that are only measured need not see what is around them, and take two to three
+        # times as much memory for each cell: smaller ones serve as well.
+        self._measured = tiling(cells, longest // 2, 0)
+        self._decoder_core = self._part("vae_decoder_core", vae_tiles.decoder_core, cells, 1)
+        self._encoder_core = self._part("vae_encoder_core", vae_tiles.encoder_core, cells, 1)
+        self._decoder_shell = self._decoders(longest)
+        self._encoder_shell = self._encoders(longest)
+
+    def _decoders(self, longest: int) -> _Shell:
+        shell, config = vae_tiles.decoder_shell, self._config
+        tiles = tiling(self._cells, longest, vae_tiles.decoder_halo(config))
+        measuring = partial(shell, measures=True)
+        return _Shell(
+            phase=Phase.DECODE,
+            side="decoder",
+            measuring=self._part("vae_decoder_norms", measuring, self._measured.size, 1),
+            computing=self._part("vae_decoder_shell", shell, tiles.size, 1),
+            tiling=tiles,
+            scale=1,
+            out_scale=config.downscale,
+            out_channels=config.image_channels,
+        )
+
+    def _encoders(self, longest: int) -> _Shell:
+        shell, config = vae_tiles.encoder_shell, self._config
+        tiles, pixels = (
+            tiling(self._cells, longest, vae_tiles.encoder_halo(config)),
+            config.downscale,
+        )
+        measuring = partial(shell, measures=True)
+        return _Shell(
+            phase=Phase.ENCODE,
+            side="encoder",
+            measuring=self._part("vae_encoder_norms", measuring, self._measured.size, pixels),
+            computing=self._part("vae_encoder_shell", shell, tiles.size, pixels),
+            tiling=tiles,
+            scale=pixels,
+            out_scale=1,
+            out_channels=config.widths[-2],
+        )
+
+    def _part(
+        self,
+        name: str,
+        emit: Callable[[GraphBuilder, VaeConfig], None],
+        size: Cells,
+        pixels: int,
+    ) -> Network:
+        """A part of the VAE for so many cells; its input has `pixels` along each axis of one."""
+        config, (height, width) = self._config, (side * pixels for side in size)
+        dimensions = {
+            "batch": offered(1, 1, 1),
+            "height": offered(1, height, height),
+            "width": offered(1, width, width),
+        }
+        return self._make_network(name, lambda g: emit(g, config), dimensions)
+
+    @property
+    def decoding(self) -> tuple[Network, ...]:
+        """The networks that decoding runs, in order."""
+        return self._decoder_core, self._decoder_shell.measuring, self._decoder_shell.computing
+
+    @property
+    def encoding(self) -> tuple[Network, ...]:
+        """The networks that encoding runs, in order."""
+        return self._encoder_shell.measuring, self._encoder_shell.computing, self._encoder_core
+
+    def decode(
+        self, latent: Array, runner: NetworkRunner, progress: Progress, problem: Problem
+    ) -> Array:
+        """An unscaled latent as pixels."""
+        run = _TiledRun(self._config, self._cells, self._measured, runner, progress)
+        features = run.whole(Phase.DECODE, self._decoder_core, {"latent": latent})
+        return run.through(self._decoder_shell, features, problem)
+
+    def encode(self, image: Array, runner: NetworkRunner, progress: Progress) -> Array:
+        """Pixels as an unscaled latent's moments."""
+        run = _TiledRun(self._config, self._cells, self._measured, runner, progress)
+        features = run.through(self._encoder_shell, image, result_checks.numbers)
+        return run.whole(Phase.ENCODE, self._encoder_core, {"features": features})
+
+
+@dataclass(frozen=True, slots=True)
+class _TiledRun:
+    """One picture's way through core and shell."""
+
+    config: VaeConfig
+    cells: Cells
+    measured: Tiling
+    runner: NetworkRunner
+    progress: Progress
+
+    def whole(self, phase: Phase, network: Network, feeds: dict[str, Array]) -> Array:
+        """A core's output."""
+
+        def work(session: Session) -> Array:
+            return self._result(session, feeds)
+
+        return self.runner.run(phase, network, work, result_checks.numbers)
+
+    def through(self, shell: _Shell, whole: Array, problem: Problem) -> Array:
+        """A shell's output for `whole`, [1, channels, height, width]."""
+        norms = self._norms(shell, whole)
+        size = tuple(side * shell.out_scale for side in self.cells)
+
+        def work(session: Session) -> Array:
+            first, *others = session.inputs
+            for name, values in norms.items():
+                session.pin(name, values.reshape(_shape(others, name)))
+            out = np.empty((1, shell.out_channels, *size), np.float32)
+            for tile in self._each(shell.tiling):
+                feeds = {first.name: tile.seen(whole, shell.scale)}
+                tile.keep(self._result(session, feeds), out, shell.out_scale)
+            return out
+
+        return self.runner.run(shell.phase, shell.computing, work, problem)
+
+    def _norms(self, shell: _Shell, whole: Array) -> dict[str, Array]:
+        """The inputs of the shell's normalisations, by name: the whole's statistics."""
+
+        def work(session: Session) -> Array:
+            name = session.inputs[0].name
+            return np.concatenate(
+                [
+                    self._result(session, {name: tile.seen(whole, shell.scale)})
+                    for tile in self._each(self.measured)
+                ]
+            )
+
+        measured = self.runner.run(shell.phase, shell.measuring, work, result_checks.numbers)
+        norms = vae_tiles.shell_norms(self.config, shell.side)
+        return dict(shared_norms(norms, self.config.norm_groups, measured))
+
+    def _each(self, tiles: Tiling) -> Iterator[Tile]:
+        """Each tile, with progress."""
+        total = len(tiles.tiles)
+        for done, tile in enumerate(tiles.tiles):
+            self.progress(done, total)
+            yield tile
+        self.progress(total, total)
+
+    def _result(self, session: Session, feeds: dict[str, Array]) -> Array:
+        return next(iter(self.runner.call(session, feeds).values()))
+
+
+def _shape(inputs: Sequence[TensorSpec], name: str) -> tuple[int, ...]:
+    """The shape of an input whose dimensions are all known."""
+    spec = next(spec for spec in inputs if spec.name == name)
+    return tuple(side for side in spec.shape if isinstance(side, int))

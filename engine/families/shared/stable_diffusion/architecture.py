@@ -1,0 +1,76 @@
+"""How Stable Diffusion's checkpoints are run, with what tells one family's from another's."""
+
+from dataclasses import dataclass
+
+from engine.api.features import (
+    ConcatChannels,
+    Features,
+    GuidanceKind,
+    OptionalSetting,
+    TextLength,
+)
+from engine.families.architecture import Architecture
+from engine.families.base import IdentifiedCheckpoint
+from engine.families.shared.clip.network import text_encoders, text_layers
+from engine.families.shared.clip.text_encoding import ClipText
+from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
+from engine.families.shared.stable_diffusion.size_conditioning import SizeConditioning, TimeIds
+from engine.families.shared.unet.denoiser import UNetDenoiser, concat_channels, embeds_guidance
+from engine.text.chunks import CHUNK_LENGTH
+
+# Without the tokens that begin and end a chunk.
+_TOKENS = CHUNK_LENGTH - 2
+
+
+@dataclass(frozen=True, slots=True)
+class StableDiffusion:
+    """Makes the architectures of a family: CLIP beside a UNet.
+
+    `time_ids`: the sizes that the UNet sees beside time and text, None where it sees none.
+    """
+
+    time_ids: TimeIds | None = None
+
+    def __call__(self, checkpoint: IdentifiedCheckpoint) -> Architecture:
+        """The architecture of one checkpoint."""
+        pooled = SizeConditioning(checkpoint, self.time_ids) if self.time_ids else None
+        return Architecture(
+            features=self._features(checkpoint),
+            text=ClipText(checkpoint, pooled),
+            denoiser=UNetDenoiser(checkpoint),
+            autoencoder=autoencoder_of(checkpoint),
+        )
+
+    def _features(self, checkpoint: IdentifiedCheckpoint) -> Features:
+        guidance = _guidance(checkpoint)
+        return Features(
+            negative_prompt=GuidanceKind.CFG in guidance,
+            clip_skip=checkpoint.text.clip_skip,
+            deepest_clip_skip=text_layers(checkpoint),
+            guidance=guidance,
+            concat_channels=concat_channels(checkpoint),
+            refiner=True,
+            size_multiple=checkpoint.latent.downscale,
+            texts=tuple(
+                TextLength(label=one.label, tokens=_TOKENS, chunked=True)
+                for one in text_encoders(checkpoint)
+            ),
+            options=self._options(checkpoint),
+        )
+
+    def _options(self, checkpoint: IdentifiedCheckpoint) -> tuple[OptionalSetting, ...]:
+        """Those that act on this checkpoint."""
+        wanted = {
+            OptionalSetting.SIZES: self.time_ids is not None,
+            OptionalSetting.AESTHETIC_SCORE: self.time_ids is not None,
+            OptionalSetting.ZERO_TERMINAL_SNR: checkpoint.levels is None,
+            OptionalSetting.VAE_TILE: not has_tiny_vae(checkpoint),
+        }
+        return tuple(option for option, acts in wanted.items() if acts)
+
+
+def _guidance(checkpoint: IdentifiedCheckpoint) -> tuple[GuidanceKind, ...]:
+    # One that takes guidance in has learnt what the negative prompt is for.
+    first = GuidanceKind.EMBEDDED if embeds_guidance(checkpoint) else GuidanceKind.CFG
+    edits = concat_channels(checkpoint) is ConcatChannels.PICTURE
+    return (first, GuidanceKind.IMAGE) if edits else (first,)

@@ -1,0 +1,71 @@
+"""Sizes that SDXL's denoisers see beside time and text: time ids (Podell et al. 2023).
+
+They are the picture's size before it was scaled for training, where it was cropped, and the size
+asked for; the refiner sees an aesthetic score instead of the last. Their order is that of diffusers
+`StableDiffusionXLPipeline._get_add_time_ids`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from backends.base import Array
+from engine.api.record import ResolvedRequest
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.shared.clip.emphasis import Embeddings
+from engine.families.shared.component_network import config_of
+from engine.graphs.unet import UNetConfig, size_embedding
+
+
+class TimeIds(Protocol):
+    """Chooses the time ids of a request."""
+
+    def __call__(self, request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
+        """Those of the positive prompt, or of the negative one."""
+        ...
+
+
+def sdxl_time_ids(request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
+    """Original size, crop and target size; heights before widths, tops before lefts."""
+    options = request.size_options
+    own = options.negative_target if negative else None
+    target = own or options.target or (request.width, request.height)
+    return (*_original_and_crop(request, negative=negative), *target[::-1])
+
+
+def refiner_time_ids(request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
+    """Original size, crop and aesthetic score."""
+    options = request.size_options
+    score = options.negative_aesthetic_score if negative else options.aesthetic_score
+    return (*_original_and_crop(request, negative=negative), score)
+
+
+def _original_and_crop(request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
+    options = request.size_options
+    original = options.negative_original if negative else None
+    original = original or options.original or (request.width, request.height)
+    crop = (options.negative_crop if negative else None) or options.crop or (0, 0)
+    return (*original[::-1], *crop[::-1])
+
+
+@dataclass(frozen=True, slots=True)
+class SizeConditioning:
+    """The denoiser's input `added`, float32 [contexts, added_width]: pooled text, then time ids."""
+
+    checkpoint: IdentifiedCheckpoint
+    time_ids: TimeIds
+
+    def __call__(
+        self, request: ResolvedRequest, pooled: Embeddings, *, guided: bool
+    ) -> Mapping[str, Array]:
+        """Of texts [contexts, width]; when guided, the last is the negative one."""
+        config = config_of(self.checkpoint, Component.DENOISER, UNetConfig)
+        positive = self.time_ids(request, negative=False)
+        width = (config.added_width - pooled.shape[1]) // len(positive)
+        rows = [size_embedding(positive, width)] * (len(pooled) - guided)
+        if guided:
+            rows.append(size_embedding(self.time_ids(request, negative=True), width))
+        joined = np.concatenate([pooled, np.stack(rows)], axis=1)
+        return {"added": joined.astype(np.float32, copy=False)}

@@ -1,0 +1,117 @@
+"""A UNet as a denoiser: its network, its inputs of each step, its concatenated channels."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from backends.base import Array
+from engine.api.features import ConcatChannels
+from engine.api.values import PredictionType
+from engine.compile.compiler import Network
+from engine.compile.shapes import offered
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.latents import EncodedImage
+from engine.families.shared.component_network import (
+    component_network,
+    config_of,
+    picture_dimensions,
+)
+from engine.graphs.unet import UNetConfig, guidance_embedding, timestep_embedding, unet
+from engine.sampling.types import Latent
+from engine.text.chunks import CHUNK_LENGTH
+
+_MAX_CONTEXTS = 16
+_MAX_CHUNKS = 4
+# A prompt and its negative.
+_GUIDED = 2
+
+_Shape = tuple[int, int, int, int, int]
+
+
+def concat_channels(checkpoint: IdentifiedCheckpoint) -> ConcatChannels:
+    """Known by the number of the UNet's channels; none where there is no UNet."""
+    if Component.DENOISER not in checkpoint.components:
+        return ConcatChannels.NONE
+    config, latent = config_of(checkpoint, Component.DENOISER, UNetConfig), checkpoint.latent
+    known = {
+        2 * latent.channels: ConcatChannels.PICTURE,
+        2 * latent.channels + 1: ConcatChannels.MASK,
+    }
+    return known.get(config.in_channels, ConcatChannels.NONE)
+
+
+def embeds_guidance(checkpoint: IdentifiedCheckpoint) -> bool:
+    """Whether the UNet was distilled to take guidance as an input (Luo et al. 2023)."""
+    if Component.DENOISER not in checkpoint.components:
+        return False
+    return config_of(checkpoint, Component.DENOISER, UNetConfig).guidance_width > 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UNetDenoiser:
+    """A `DenoiserModel` of a UNet whose context comes in chunks of CLIP's."""
+
+    checkpoint: IdentifiedCheckpoint
+    # The same network for the same shape: what is loaded is known again.
+    _networks: dict[_Shape, Network] = field(default_factory=dict[_Shape, Network], init=False)
+
+    def network(
+        self,
+        height: int,
+        width: int,
+        *,
+        contexts: int = _GUIDED,
+        tokens: int = CHUNK_LENGTH,
+        rows: int = 1,
+    ) -> Network:
+        """One evaluation for pictures of this size in pixels, of `rows` latents, under contexts."""
+        shape = height, width, contexts, tokens, rows
+        if shape not in self._networks:
+            self._networks[shape] = self._network(*shape)
+        return self._networks[shape]
+
+    def _network(self, height: int, width: int, contexts: int, tokens: int, rows: int) -> Network:
+        config, downscale = self._config, self.checkpoint.latent.downscale
+        coarsest = downscale << (len(config.down) - 1)
+        halves_evenly = height % coarsest == 0 and width % coarsest == 0
+        return component_network(
+            self.checkpoint,
+            Component.DENOISER,
+            "denoiser",
+            lambda g: unet(g, config, halves_evenly=halves_evenly),
+            picture_dimensions(self.checkpoint, height, width, downscale, rows)
+            | {
+                "contexts": offered(1, contexts, _MAX_CONTEXTS),
+                "tokens": offered(CHUNK_LENGTH, tokens, _MAX_CHUNKS * CHUNK_LENGTH),
+            },
+        )
+
+    def timestep_inputs(self, timestep: float, guidance: float = 1.0) -> dict[str, Array]:
+        """Sinusoids of a timestep, and of guidance where the UNet takes it as an input."""
+        config = self._config
+        inputs = {"timestep_embedding": timestep_embedding(config, timestep)}
+        if config.guidance_width:
+            inputs["guidance_embedding"] = guidance_embedding(config, guidance)
+        return inputs
+
+    def concatenated(
+        self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None
+    ) -> Latent | None:
+        """The channels after those of the latent, [1, D, H, W]; None where there are none.
+
+        Without a mask everything is to be painted: the mask is all ones and hides a grey picture
+        (A1111 `txt2img_image_conditioning`).
+        """
+        kind = concat_channels(self.checkpoint)
+        if kind is ConcatChannels.PICTURE and picture is not None:
+            # CosXL's sees it as it sees latents (diffusers' `is_cosxl_edit`, ComfyUI).
+            is_cosxls = self.checkpoint.prediction is PredictionType.EDM_V
+            return picture.mean if is_cosxls else picture.unscaled
+        if kind is not ConcatChannels.MASK or hidden is None:
+            return None
+        shown = np.ones_like(hidden[:, :1]) if mask is None else mask
+        return np.concatenate([shown, hidden], axis=1)
+
+    @property
+    def _config(self) -> UNetConfig:
+        return config_of(self.checkpoint, Component.DENOISER, UNetConfig)

@@ -1,1 +1,0 @@
-"""Prompts to what the denoiser attends to."""
