@@ -18,6 +18,7 @@ from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation
 from engine.pipeline.place import place, precisions
+from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stages, Stopwatch
 from engine.weights.working_copies import WorkingCopies
@@ -53,8 +54,11 @@ def safelight_renderer(
             sampler=SamplerName.DPMPP_2M,
             schedule=ScheduleName.SGM_UNIFORM,
         )
-        job = ResolvedJob(place(resolve(request, checkpoint), device), checkpoint)
-        picture = next(Generation(job, stages, SilentReporter()).pictures())
+        resolved = resolve(request, checkpoint)
+        read = read_job(ResolvedJob(resolved, checkpoint))
+        picture = next(
+            Generation(read, place(resolved, device), stages, SilentReporter()).pictures()
+        )
         return Image.fromarray(picture.pixels)
 
     with ExitStack() as stack:

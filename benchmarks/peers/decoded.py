@@ -20,7 +20,6 @@ from engine.families import identify
 from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.pipeline.canvas.pictures import read_image
-from engine.pipeline.place import place
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stages, Stopwatch
 from engine.pipeline.vae.autoencoding import Autoencoder
@@ -69,7 +68,7 @@ class Decoded:
         request = GenerateRequest(
             prompt="", checkpoint=path, width=size, height=size, vae_tile=tile
         )
-        resolved = place(resolve(request, self._checkpoint), self._device)
+        resolved = resolve(request, self._checkpoint)
         return Autoencoder(resolved, self._checkpoint, stages, SilentReporter())
 
     def _stages(self) -> Stages:

@@ -35,12 +35,12 @@ class DeviceRun:
         if self._services.residency is not None and not plan.memory.resident:
             self._services.residency.release()
         with closing(stages):
-            generation = Generation(plan.job, stages, reporter, progress.pending)
-            for picture in generation.pictures(range(len(progress.images), plan.job.count)):
+            generation = Generation(plan.read, plan.placement, stages, reporter, progress.pending)
+            for picture in generation.pictures(range(len(progress.images), plan.read.job.count)):
                 # Before anything is kept that was made with them.
                 plan.compiler.require_sound(cancel)
                 self._keep(generation.found_prediction)
-                progress.add_warnings(generation.warnings)
+                progress.add_warnings(picture.warnings)
                 with stages.timed(Phase.SAVE):
                     found = generation.found_prediction
                     record = self._record(picture.request, stages.retries, progress.warnings, found)
@@ -51,13 +51,15 @@ class DeviceRun:
     def prospect(self, reporter: Reporter, cancel: Cancellation) -> Prospect:
         """What the job will load and take. Raises EngineError as its beginning would."""
         plan = self.plan
-        runs = Generation(plan.job, self._stages(reporter, cancel), reporter).first_runs()
+        runs = Generation(
+            plan.read, plan.placement, self._stages(reporter, cancel), reporter
+        ).first_runs()
         return prospect(
             plan.compiler,
             plan.precisions,
             plan.memory,
             runs,
-            plan.job.count,
+            plan.read.job.count,
             self._services.estimates,
         )
 
@@ -77,7 +79,7 @@ class DeviceRun:
 
     def _keep(self, found: PredictionType | None) -> None:
         """Remember what the denoiser showed that it predicts: it need not be asked again."""
-        file, known = self.plan.job.checkpoint.parts.unstated, self._services.known_files
+        file, known = self.plan.read.job.checkpoint.parts.unstated, self._services.known_files
         if found is not None and file is not None and known.is_settled(file):
             known.note_prediction(file, found)
 
@@ -88,7 +90,7 @@ class DeviceRun:
         warnings: Sequence[ErrorInfo],
         found: PredictionType | None,
     ) -> GenerationRecord:
-        checkpoint, candidate = self.plan.job.checkpoint, self.plan.candidate
+        checkpoint, candidate = self.plan.read.job.checkpoint, self.plan.candidate
         refiner = checkpoint.refiner
         return GenerationRecord(
             safelight=version("safelight"),

@@ -1,6 +1,6 @@
 """What is decided of a job on one device before anything is loaded."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from backends.base import Precision
 from engine.api.record import ResolvedRequest
@@ -12,9 +12,9 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.services import JobServices
 from engine.memory.plan import ComponentBytes, MemoryNeeds, MemoryPlan, plan_memory
-from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.denoise.denoising import guidances
-from engine.pipeline.place import place, precisions, with_tiles
+from engine.pipeline.place import Placement, place, planned_tile, precisions
+from engine.pipeline.read_job import ReadJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,11 @@ class MemoryAllowance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JobPlan:
-    """A job on a device: its request with backend, precision and tiles, and its memory."""
+    """A job on a device: where and how it is computed, and its memory."""
 
-    job: ResolvedJob
+    read: ReadJob
     candidate: Candidate
+    placement: Placement
     compiler: Compiler
     # To try, each safer than the one before.
     precisions: tuple[Precision, ...]
@@ -39,26 +40,26 @@ class JobPlan:
 
 
 def plan_job(
-    job: ResolvedJob, candidate: Candidate, services: JobServices, allowance: MemoryAllowance
+    read: ReadJob, candidate: Candidate, services: JobServices, allowance: MemoryAllowance
 ) -> JobPlan:
     """Place the job on the device, and plan its memory by what is free now.
 
     Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY where it cannot fit.
     """
-    compiler = services.compiler(candidate)
-    request = place(job.request, candidate.device)
+    compiler, request = services.compiler(candidate), read.job.request
+    placement = place(request, candidate.device)
     offered = precisions(request.precision, candidate.device)
-    needs = _needs(request, job.checkpoint, compiler, offered, allowance)
+    needs = _needs(request, read.job.checkpoint, compiler, offered, allowance)
     memory = plan_memory(
         needs,
-        pictures=job.count,
+        pictures=read.job.count,
         more_jobs=services.residency is not None,
         free_bytes=compiler.memory().free + services.freeable_bytes,
         limit_bytes=allowance.limit_bytes,
     )
     _require_room(memory, request, compiler.memory().total, allowance.limit_bytes)
-    request = with_tiles(request, memory, job.checkpoint.latent.downscale)
-    return JobPlan(replace(job, request=request), candidate, compiler, offered, needs, memory)
+    tile = planned_tile(request, memory, read.job.checkpoint.latent.downscale)
+    return JobPlan(read, candidate, placement.with_tile(tile), compiler, offered, needs, memory)
 
 
 def _needs(

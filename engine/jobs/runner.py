@@ -40,6 +40,7 @@ from engine.jobs.tiny_preview import (
 )
 from engine.memory.plan import MemoryPlan
 from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.read_job import ReadJob, read_job
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stopwatch
 from engine.text import expand_wildcards
@@ -64,9 +65,9 @@ class JobResult:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """A job without gaps, what it may use, who is told of it, and how far it is."""
+    """A job that was read, what it may use, who is told of it, and how far it is."""
 
-    job: ResolvedJob
+    read: ReadJob
     allowance: MemoryAllowance
     saver: PictureSaver
     reporter: JobReporter
@@ -89,11 +90,11 @@ class JobRunner:
     def plan(self, request: GenerateRequest) -> JobPlan:
         """The plan of a request on the device it would run on first. Raises EngineError."""
         checkpoint = self._checkpoint(request)
-        job = self._resolved(request, checkpoint)
+        read = read_job(self._resolved(request, checkpoint))
         first = self._candidates(request.backend, request.precision, CancelToken())[0]
         preview_bytes = PREVIEW_BYTES if self._tiny_decoder(checkpoint) else 0
         allowance = MemoryAllowance(request.memory_limit_bytes, preview_bytes)
-        return plan_job(job, first, self.services, allowance)
+        return plan_job(read, first, self.services, allowance)
 
     def close(self) -> None:
         """Stop what goes on beside jobs."""
@@ -141,12 +142,13 @@ class JobRunner:
             candidates = self._candidates(request.backend, request.precision, cancel)
         if cancel.is_set():
             raise Cancelled
-        job = self._resolved(request, checkpoint)
+        with host_memory_errors():
+            read = read_job(self._resolved(request, checkpoint))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)
         with self._previewing(reporter, checkpoint, candidates[0], tiny) as previewing:
             progress = JobProgress()
-            work = _Work(job, allowance, saver, previewing, cancel, stopwatch, progress)
+            work = _Work(read, allowance, saver, previewing, cancel, stopwatch, progress)
             return self._on_first_that_can(work, self._ordered(work, candidates))
 
     def _resolved(self, request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedJob:
@@ -243,11 +245,11 @@ class JobRunner:
                 self.services.cache.working_copies.require_sound(work.cancel)
             if error.code is not ErrorCode.OUT_OF_MEMORY:
                 raise
-            size, phase = plan.job.request, work.stopwatch.latest
+            size, phase = plan.read.job.request, work.stopwatch.latest
             raise with_size_and_phase(error, size, phase, candidate.device.name) from error
         return JobResult(
             images=tuple(progress.images),
-            family=plan.job.checkpoint.family,
+            family=plan.read.job.checkpoint.family,
             device=candidate.device,
             timings=work.stopwatch.timings(),
             warnings=tuple(progress.warnings),
@@ -291,7 +293,7 @@ class JobRunner:
             return load()
 
     def _work_on(self, candidate: Candidate, work: _Work) -> DeviceRun:
-        plan = plan_job(work.job, candidate, self.services, work.allowance)
+        plan = plan_job(work.read, candidate, self.services, work.allowance)
         return DeviceRun(plan, self.services, work.stopwatch)
 
 

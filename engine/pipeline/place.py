@@ -1,5 +1,7 @@
 """A resolved request on a device: its backend, its precision, the tiles of its VAE."""
 
+from dataclasses import dataclass, replace
+
 import msgspec
 
 from backends.base import Device, Precision
@@ -9,27 +11,45 @@ from engine.errors import EngineError
 from engine.memory.plan import TILE_CELLS, MemoryPlan
 
 
-def place(request: ResolvedRequest, device: Device) -> ResolvedRequest:
-    """The request with the device's backend and the precision that it is computed in first.
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where and how a request is computed.
+
+    `precision` is the one that is tried first, `vae_tile` the side of the VAE's tiles in pixels.
+    """
+
+    backend: str
+    precision: PrecisionName
+    vae_tile: int | None
+
+    def placed(self, request: ResolvedRequest) -> ResolvedRequest:
+        """The request as it is computed here."""
+        return msgspec.structs.replace(
+            request, backend=self.backend, precision=self.precision, vae_tile=self.vae_tile
+        )
+
+    def with_tile(self, vae_tile: int | None) -> "Placement":
+        """The same with other tiles."""
+        return replace(self, vae_tile=vae_tile)
+
+
+def place(request: ResolvedRequest, device: Device) -> Placement:
+    """Place a request on a device.
 
     Raises EngineError(REQUEST_INVALID) where the device does not offer the precision asked for.
     """
     first = precisions(request.precision, device)[0]
-    return msgspec.structs.replace(
-        request, backend=device.backend, precision=PrecisionName(first.value)
-    )
+    return Placement(device.backend, PrecisionName(first.value), request.vae_tile)
 
 
-def with_tiles(request: ResolvedRequest, plan: MemoryPlan, downscale: int) -> ResolvedRequest:
-    """The request with tiles for the VAE where the plan has them and none were asked for.
+def planned_tile(request: ResolvedRequest, plan: MemoryPlan, downscale: int) -> int | None:
+    """The side of the VAE's tiles in pixels: as asked for, else where the plan has tiles.
 
     `downscale` is the number of pixels along a latent cell.
     """
     tile = TILE_CELLS * downscale
     larger = max(request.width, request.height) > tile
-    if not plan.tiles or not larger or request.vae_tile is not None:
-        return request
-    return msgspec.structs.replace(request, vae_tile=tile)
+    return tile if plan.tiles and larger and request.vae_tile is None else request.vae_tile
 
 
 def precisions(wanted: PrecisionName, device: Device) -> tuple[Precision, ...]:

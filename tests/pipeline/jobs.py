@@ -22,6 +22,7 @@ from engine.memory.residency import Residency
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation, Picture
 from engine.pipeline.place import place, precisions
+from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stages, Stopwatch
 from engine.weights.working_copies import WorkingCopies
@@ -104,16 +105,17 @@ def run(
     """Make the pictures of a request; `tried` replaces the precisions it asks for."""
     device, log = backend.probe()[0], log or Log()
     checkpoint = load_checkpoint(request)
-    resolved = place(resolve(request, checkpoint), device)
+    resolved = resolve(request, checkpoint)
     tried = tried or precisions(request.precision, device)
     folder = checkpoint.path.parent / "cache"
     stages = make_stages(backend, folder, tried, together=together, log=log, cancel=cancel)
-    job = ResolvedJob(resolved, checkpoint, request.count)
+    read = read_job(ResolvedJob(resolved, checkpoint, request.count))
     with closing(stages):
-        generation = Generation(job, stages, log)
+        generation = Generation(read, place(resolved, device), stages, log)
         pictures = list(generation.pictures())
     assert len(pictures) == request.count
-    return Result(pictures, generation.warnings, tuple(stages.retries), log)
+    warnings = list(pictures[-1].warnings)
+    return Result(pictures, warnings, tuple(stages.retries), log)
 
 
 def psnr(first: NDArray[np.uint8], second: NDArray[np.uint8]) -> float:

@@ -137,7 +137,8 @@ def _ends(request: GenerateRequest) -> tuple[float, ...]:
 def _comes_back(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:
     """Whether the request is accepted; then its record is read back equal from text and wire."""
     try:
-        resolved = place(resolve(request, checkpoint), _DEVICE)
+        resolved = resolve(request, checkpoint)
+        resolved = place(resolved, _DEVICE).placed(resolved)
     except EngineError as error:
         if error.code not in (ErrorCode.REQUEST_INVALID, ErrorCode.INPUT_IMAGE_UNREADABLE):
             raise

@@ -20,6 +20,7 @@ from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.forecast import Forecast, Outlook
 from engine.pipeline.generate import Generation
 from engine.pipeline.place import place, precisions
+from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stages, Stopwatch
 from engine.weights.working_copies import WorkingCopies
@@ -113,10 +114,11 @@ def make(
         residency,
         Forecast(estimates, compiler, clock),
     )
-    resolved = place(resolve(request, checkpoint), device)
-    job = ResolvedJob(resolved, checkpoint, request.count)
+    resolved = resolve(request, checkpoint)
+    read = read_job(ResolvedJob(resolved, checkpoint, request.count))
+    generation = Generation(read, place(resolved, device), stages, log)
     with closing(stages):
-        for _ in Generation(job, stages, log).pictures():
+        for _ in generation.pictures():
             with stages.timed(Phase.SAVE):
                 pass
         stages.leave_resident()

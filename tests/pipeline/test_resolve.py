@@ -44,7 +44,11 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> IdentifiedCheckpoint
 
 def filled(checkpoint: IdentifiedCheckpoint, **fields: object) -> ResolvedRequest:
     request = msgspec.structs.replace(GenerateRequest(prompt="a house"), **fields)
-    return place(resolve(request, checkpoint), DEVICE)
+    return _placed(resolve(request, checkpoint), DEVICE)
+
+
+def _placed(resolved: ResolvedRequest, device: Device) -> ResolvedRequest:
+    return place(resolved, device).placed(resolved)
 
 
 def refused(checkpoint: IdentifiedCheckpoint, **fields: object) -> EngineError:
@@ -194,11 +198,11 @@ def test_a_request_is_resolved_without_a_device(checkpoint: IdentifiedCheckpoint
     request = GenerateRequest(prompt="", backend="cpu", precision=PrecisionName.AUTO)
     resolved = resolve(request, checkpoint)
     assert (resolved.backend, resolved.precision) == ("cpu", PrecisionName.AUTO)
-    placed = place(resolved, DEVICE)
+    placed = _placed(resolved, DEVICE)
     assert (placed.backend, placed.precision) == (DEVICE.backend, PrecisionName.BF16)
     # On the device that takes over, the same seeds and the precision asked for.
     other = Device("cpu", "cpu", "a processor", (Precision.F32,))
-    assert place(resolved, other) == msgspec.structs.replace(
+    assert _placed(resolved, other) == msgspec.structs.replace(
         resolved, backend="cpu", precision=PrecisionName.F32
     )
 

@@ -1,4 +1,4 @@
-"""The denoiser at work: a picture's run through the steps that one checkpoint takes."""
+"""The denoiser at work: pictures through the steps of one pass."""
 
 import logging
 from collections.abc import Mapping
@@ -13,9 +13,9 @@ from engine.api.record import ResolvedRequest
 from engine.api.values import Phase, PredictionType
 from engine.compile.compiler import Network
 from engine.families.architecture import Conditioning, TextPlan, Texts
-from engine.families.base import IdentifiedCheckpoint
-from engine.pipeline.denoise.denoising import Denoising, EncodedCanvas
-from engine.pipeline.denoise.handover import Leg
+from engine.pipeline.denoise.denoising import ConditionedNetwork, EncodedCanvas
+from engine.pipeline.denoise.passes import DenoisingPass
+from engine.pipeline.denoise.segments import Handover, SegmentResult
 from engine.pipeline.forecast import Run
 from engine.pipeline.stages import Reporter, Stages
 from engine.sampling.denoiser import Predict
@@ -27,45 +27,15 @@ _log = logging.getLogger(__name__)
 
 
 class DenoiserRun:
-    """Takes the pictures of a job through the denoiser of a checkpoint."""
+    """Takes the pictures of a job through one pass, with the pass's denoiser."""
 
-    def __init__(
-        self,
-        request: ResolvedRequest,
-        checkpoint: IdentifiedCheckpoint,
-        denoising: Denoising,
-        stages: Stages,
-        reporter: Reporter,
-    ) -> None:
-        self._request, self._checkpoint = request, checkpoint
-        self._model = checkpoint.architecture.denoiser
-        self._denoising, self._stages, self._reporter = denoising, stages, reporter
-        # What the denoiser showed that it predicts, where nothing states it.
+    def __init__(self, one: DenoisingPass, stages: Stages, reporter: Reporter) -> None:
+        self._pass, self._checkpoint, self._denoising = one, one.checkpoint, one.denoising
+        self._model = one.checkpoint.architecture.denoiser
+        self._stages, self._reporter = stages, reporter
+        # What the denoiser was found to predict, where nothing states it and it has run.
         self.found: PredictionType | None = None
-        self._asked = False
-
-    def network(self, plan: TextPlan, texts: Texts) -> Network:
-        """The denoiser for these prompts and the job's size; the same one for the same shape."""
-        contexts, tokens = self._shape(plan, texts)
-        # Image guidance takes a latent for each context, with its picture or without.
-        rows = contexts if self._denoising.asks_without_picture else 1
-        size = self._request.height, self._request.width
-        return self._model.network(*size, contexts=contexts, tokens=tokens, rows=rows)
-
-    @property
-    def _is_guided(self) -> bool:
-        return self._denoising.is_guided
-
-    def _shape(self, plan: TextPlan, texts: Texts) -> tuple[int, int]:
-        """The predictions that an evaluation makes, and the tokens of each one's context."""
-        contexts, tokens = plan.shape(texts, guided=self._is_guided)
-        return contexts + self._denoising.asks_without_picture, tokens
-
-    def forecast(self, plan: TextPlan, texts: Texts, cells: int, share: float = 1.0) -> Run:
-        """A picture's steps, or a share of them, for estimates."""
-        evaluations = self._denoising.steps * SAMPLERS[self._request.sampler].evaluations
-        times = max(round(share * evaluations), 1) * self._shape(plan, texts)[0]
-        return Run(Phase.DENOISE, self.network(plan, texts), times=times, each=True, size=cells)
+        self._probed = False
 
     def run(
         self,
@@ -73,46 +43,46 @@ class DenoiserRun:
         request: ResolvedRequest,
         prompt: Conditioning,
         canvas: EncodedCanvas,
-        part: Leg | None = None,
-    ) -> Latent:
-        """From seeded noise, over what the canvas holds if anything, to a clean latent.
+        handover: Handover | None = None,
+    ) -> SegmentResult:
+        """Denoise one picture: from what the pass begins with to latents.
 
-        Of the run it takes a `part`, or all of it.
+        `request` is the picture's, `handover` what the pass before leaves to this one.
         """
-        reporter, leg = self._reporter, part or self._denoising
+        reporter, segment = self._reporter, self._pass.segment(handover)
 
-        def work(session: Session) -> Latent:
-            if self._is_to_be_asked:
-                self._ask(session, request, prompt)
-            beginning = leg.start(request, canvas)
-            predict = self._predict(session, request, prompt, beginning.concatenated, leg.evaluated)
-            x = beginning.x
-            reporter.progress(leg.begun, self._denoising.steps)
-            for step in leg.run(beginning, predict, prompt.weights):
+        def work(session: Session) -> SegmentResult:
+            if self._is_to_be_probed:
+                self._probe(session, request, prompt)
+            attempt = segment.begin(request, canvas)
+            x, concatenated = attempt.beginning.x, attempt.beginning.concatenated
+            first = segment.first_evaluation
+            predict = self._predict(session, request, prompt, concatenated, first)
+            reporter.progress(segment.first_step, self._denoising.steps)
+            prediction = self.found or self._checkpoint.prediction
+            for step in attempt.steps(ConditionedNetwork(predict, prediction, prompt.weights)):
                 x = step.x
-                reporter.progress(*leg.progress(step))
+                reporter.progress(*segment.progress(step))
                 reporter.preview(step.index + 1, step.denoised, self._checkpoint.latent)
                 if result_checks.numbers(x):
                     break  # further steps would only cost time
-            return leg.finish(x, beginning.kept)
+            return attempt.finish(x)
 
-        return self._stages.run(Phase.DENOISE, network, work, result_checks.numbers, keep=True)
+        return self._stages.run(Phase.DENOISE, network, work, _broken_numbers, keep=True)
 
     @property
-    def _is_to_be_asked(self) -> bool:
+    def _is_to_be_probed(self) -> bool:
         checkpoint = self._checkpoint
         takes_more = checkpoint.architecture.features.concat_channels is not ConcatChannels.NONE
-        return checkpoint.parts.unstated is not None and not self._asked and not takes_more
+        return checkpoint.parts.unstated is not None and not self._probed and not takes_more
 
-    def _ask(self, session: Session, request: ResolvedRequest, prompt: Conditioning) -> None:
+    def _probe(self, session: Session, request: ResolvedRequest, prompt: Conditioning) -> None:
         """Find out what the denoiser predicts; whatever the text, it shows in noise alone."""
         form = self._checkpoint.latent
         shape = form.channels, request.height // form.downscale, request.width // form.downscale
         predict = self._predict(session, request, prompt, None)
         result = probe_prediction(lambda x, timestep: predict(x, timestep, False)[:1], shape)
-        self.found, self._asked = result.prediction, True
-        if self.found is not None:
-            self._denoising.prediction = self.found
+        self.found, self._probed = result.prediction, True
         _log.info("the denoiser was asked what it predicts: %s", result)
 
     def _predict(
@@ -145,6 +115,10 @@ class DenoiserRun:
             return self._stages.call(session, feeds)["prediction"]
 
         return predict
+
+
+def _broken_numbers(result: SegmentResult) -> str | None:
+    return result_checks.numbers(result.latent)
 
 
 def _last_again(rows: Array) -> Array:

@@ -48,6 +48,15 @@ class Beginning:
     concatenated: Latent | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionedNetwork:
+    """A denoiser with its prompts bound; `weights` are those of the positive prompts."""
+
+    predict: Predict
+    prediction: PredictionType
+    weights: tuple[float, ...]
+
+
 class Denoising:
     """What the pictures of a job have in common: the sampler, its levels, how guidance acts."""
 
@@ -61,8 +70,6 @@ class Denoising:
     ) -> None:
         """`redraws`: over another picture, `masks` a part of it. Raises REQUEST_INVALID."""
         self._request = request
-        # As far as is known; where nothing states it, the denoiser may show it.
-        self.prediction = checkpoint.prediction
         self._model = checkpoint.architecture.denoiser
         self._concat = checkpoint.architecture.features.concat_channels
         aligned_for = AlignedFor.SDXL if checkpoint.told_sizes else AlignedFor.SD1
@@ -134,12 +141,6 @@ class Denoising:
         concatenated = self._model.concatenated(canvas.init, hidden, mask)
         return Beginning(x, source, kept, concatenated)
 
-    def run(
-        self, beginning: Beginning, predict: Predict, weights: tuple[float, ...]
-    ) -> Iterator[Step]:
-        """The sampler's steps; `weights` are those of the positive prompts."""
-        return self.sample(self.denoise(beginning, predict, weights), beginning)
-
     def sample(
         self, denoise: GuidedDenoise, beginning: Beginning, first: int = 0, end: int | None = None
     ) -> Iterator[Step]:
@@ -149,10 +150,6 @@ class Denoising:
 
     def _levels(self, first: int, end: int | None) -> Sigmas:
         return self._plan.sigmas[first : None if end is None else end + 1]
-
-    # Of a run before it: neither steps nor evaluations.
-    begun = 0
-    evaluated = 0
 
     def progress(self, step: Step) -> tuple[int, int]:
         """How many steps lie behind after this one, and of how many."""
@@ -171,17 +168,15 @@ class Denoising:
         """That of the training level nearest to a level."""
         return int(np.abs(self._plan.training.sigmas - sigma).argmin())
 
-    def denoise(
-        self, beginning: Beginning, predict: Predict, weights: tuple[float, ...]
-    ) -> GuidedDenoise:
-        """What the sampler asks for the picture in its latents."""
+    def denoise(self, beginning: Beginning, network: ConditionedNetwork) -> GuidedDenoise:
+        """Make the function that the sampler asks for the picture in its latents."""
         guidance = self._request.guidance_options
         denoise: GuidedDenoise = Denoiser(
-            predict,
+            network.predict,
             self._plan.training,
-            self.prediction,
+            network.prediction,
             self.guidance,
-            weights,
+            network.weights,
             guidance.rescale,
             # ComfyUI's RescaleCFG measures velocities, whatever the network predicts.
             PredictionType.V if self._is_comfys else None,

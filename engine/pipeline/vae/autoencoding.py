@@ -43,6 +43,8 @@ class Autoencoder:
         self._decoder = self._model.decoder(*size)
         # A side of the tiles in pixels, asked for or not.
         self.tile = request.vae_tile
+        # True once a picture was done in tiles because the whole did not fit.
+        self.ran_out_of_memory = False
         self._tiled = self._in_tiles((request.vae_tile or 0) // form.downscale)
 
     def encode(self, pictures: Sequence[Array]) -> list[EncodedImage]:
@@ -98,6 +100,7 @@ class Autoencoder:
             if self._tiled is None:
                 raise
         self.tile = TILE_CELLS * self._latent.downscale
+        self.ran_out_of_memory = True
         return in_tiles(self._tiled)
 
     def _decode_whole(self, unscaled: Latent, problem: Problem) -> Array:

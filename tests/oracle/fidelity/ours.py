@@ -36,6 +36,7 @@ from engine.memory.residency import Residency
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation
 from engine.pipeline.place import place
+from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
 from tests.oracle.fidelity.picture import Picture
 from tests.pipeline.jobs import make_stages
@@ -126,7 +127,7 @@ class Safelight:
         """The picture, uint8 [H, W, 3]."""
         request = request_of(asked, picture, checkpoint, self._init)
         known = identify(checkpoint)
-        resolved = place(resolve(request, known), self._backend.probe()[0])
+        resolved = resolve(request, known)
         stages = make_stages(
             self._backend,
             self._folder,
@@ -135,9 +136,10 @@ class Safelight:
             residency=self._residency,
         )
         index = picture.batch_index
-        job = ResolvedJob(resolved, known, count=index + 1)
+        read = read_job(ResolvedJob(resolved, known, count=index + 1))
+        placement = place(resolved, self._backend.probe()[0])
         with closing(stages):
-            generation = Generation(job, stages, SilentReporter())
+            generation = Generation(read, placement, stages, SilentReporter())
             (made,) = generation.pictures(range(index, index + 1))
             stages.leave_resident()
         return made.pixels

@@ -1,0 +1,126 @@
+"""The passes of a job: each is one denoising of its pictures by one checkpoint."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import msgspec
+
+from engine.api.record import ResolvedRequest
+from engine.api.values import Phase
+from engine.compile.compiler import Network
+from engine.families.architecture import TextPlan, Texts
+from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.denoise.denoising import Denoising
+from engine.pipeline.denoise.segments import (
+    BaseSegment,
+    Handover,
+    RefinerSegment,
+    RefinerSplit,
+    RunSegment,
+    WholeRun,
+    split_run,
+)
+from engine.pipeline.forecast import Run
+from engine.sampling.samplers import SAMPLERS
+
+
+class PassStart(Enum):
+    """What a pass begins with."""
+
+    # Seeded noise, over the job's canvas if it has one.
+    NOISE = auto()
+    # What the pass before it hands over in the middle of its steps.
+    HANDOVER = auto()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenoisingPass:
+    """One denoising of a picture: its checkpoint, its size and strength, and what it begins with.
+
+    `request` has the size, strength and CLIP skip of this pass. `share` is its part of the steps,
+    for estimates. Where it shares a sampler's run with another pass, `split` says who does what.
+    """
+
+    checkpoint: IdentifiedCheckpoint
+    request: ResolvedRequest
+    denoising: Denoising
+    begins_with: PassStart = PassStart.NOISE
+    share: float = 1.0
+    split: RefinerSplit | None = None
+
+    @property
+    def takes_no_step(self) -> bool:
+        """True if the pass after it takes all steps."""
+        skips = self.split is not None and self.split.skips_base
+        return skips and self.begins_with is PassStart.NOISE
+
+    def request_of(self, picture: ResolvedRequest) -> ResolvedRequest:
+        """The request of one of the job's pictures with the settings of this pass."""
+        own = self.request
+        return msgspec.structs.replace(
+            picture,
+            width=own.width,
+            height=own.height,
+            strength=own.strength,
+            clip_skip=own.clip_skip,
+        )
+
+    def segment(self, handover: Handover | None) -> RunSegment:
+        """The part of a picture's run that this pass takes, after what was handed over."""
+        if self.split is None:
+            return WholeRun(self.denoising)
+        if self.begins_with is PassStart.HANDOVER:
+            return RefinerSegment(self.split, handover or Handover())
+        return BaseSegment(self.split)
+
+    def network(self, text: TextPlan, texts: Texts) -> Network:
+        """The denoiser for these prompts and the pass's size; the same one for the same shape."""
+        contexts, tokens = self._shape(text, texts)
+        # Image guidance takes a latent for each context, with its picture or without.
+        rows = contexts if self.denoising.asks_without_picture else 1
+        model, own = self.checkpoint.architecture.denoiser, self.request
+        return model.network(own.height, own.width, contexts=contexts, tokens=tokens, rows=rows)
+
+    def steps(self, text: TextPlan, texts: Texts, cells: int) -> Run:
+        """A picture's steps in this pass, for estimates."""
+        evaluations = self.denoising.steps * SAMPLERS[self.request.sampler].evaluations
+        times = max(round(self.share * evaluations), 1) * self._shape(text, texts)[0]
+        network = self.network(text, texts)
+        return Run(Phase.DENOISE, network, times=times, each=True, size=cells)
+
+    def _shape(self, text: TextPlan, texts: Texts) -> tuple[int, int]:
+        """The predictions that an evaluation makes, and the tokens of each one's context."""
+        contexts, tokens = text.shape(texts, guided=self.denoising.is_guided)
+        return contexts + self.denoising.asks_without_picture, tokens
+
+
+def passes_of(
+    request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, *, redraws: bool, masks: bool
+) -> tuple[DenoisingPass, ...]:
+    """The passes of a request, in order: one, or two where there is a refiner.
+
+    `redraws`: over a picture, `masks` a part of it. Raises EngineError(REQUEST_INVALID).
+    """
+    denoising = Denoising(request, checkpoint, redraws=redraws, masks=masks)
+    refiner = checkpoint.refiner
+    if refiner is None or request.refiner is None:
+        return (DenoisingPass(checkpoint, request, denoising),)
+    refining = Denoising(request, refiner, redraws=redraws, masks=masks)
+    split, share = split_run(request, denoising, refining), request.refiner.switch_at
+    skip = _refiner_clip_skip(request, checkpoint, refiner)
+    own = msgspec.structs.replace(request, clip_skip=skip)
+    base = DenoisingPass(checkpoint, request, denoising, share=share, split=split)
+    return (
+        base,
+        DenoisingPass(refiner, own, refining, PassStart.HANDOVER, share=1 - share, split=split),
+    )
+
+
+def _refiner_clip_skip(
+    request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint
+) -> int:
+    """The CLIP skip that was chosen; where that is the checkpoint's own, the refiner's own."""
+    features = refiner.architecture.features
+    own = request.clip_skip == checkpoint.architecture.features.clip_skip
+    skip = features.clip_skip if own else request.clip_skip
+    return min(skip, max(features.deepest_clip_skip, 1))

@@ -1,0 +1,375 @@
+"""The segments of a picture's run: all of it, or the base's steps and then the refiner's.
+
+A1111 changes the denoiser under a running sampler (`sd_samplers_common.apply_refiner`). Two
+denoisers need not be in memory for that: the refiner's segment runs the sampler once more from its
+beginning and replays the base's answers to it; they are small, and the sampler's own work is, too.
+ComfyUI (`KSamplerAdvanced`, start_at_step and end_at_step) and diffusers (`denoising_end` and
+`denoising_start`) start another run of the sampler where the first one ended.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Protocol
+
+import numpy as np
+
+from engine.api.conventions import RefinerHandover, StepSeed
+from engine.api.record import ResolvedRequest
+from engine.api.values import ConventionName
+from engine.pipeline.denoise.denoising import (
+    Beginning,
+    ConditionedNetwork,
+    Denoising,
+    EncodedCanvas,
+)
+from engine.sampling.samplers import SAMPLERS
+from engine.sampling.schedules.redraw import a1111_redrawn
+from engine.sampling.types import GuidedDenoise, Latent, NoiseSource, Step
+
+_TIMESTEPS = 1000
+
+Answer = Latent | tuple[Latent, Latent]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Handover:
+    """What the base's segment leaves to the refiner's.
+
+    `x` are the latents after its last whole step, None before the first. `answers` are the base's,
+    where the sampler is to be run again; `noise_draws` is how often its steps drew noise.
+    """
+
+    x: Latent | None = None
+    steps: int = 0
+    evaluations: int = 0
+    noise_draws: int = 0
+    answers: tuple[Answer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentResult:
+    """The latents at the end of a segment: to be decoded unless there is a handover."""
+
+    latent: Latent
+    handover: Handover | None = None
+
+
+class SegmentRun(Protocol):
+    """One attempt at a segment; a broken result is tried again by another one."""
+
+    @property
+    def beginning(self) -> Beginning:
+        """The first latents and what stays beside them."""
+        ...
+
+    def steps(self, network: ConditionedNetwork) -> Iterator[Step]:
+        """Yield the sampler's steps."""
+        ...
+
+    def finish(self, x: Latent) -> SegmentResult:
+        """Make the result, from the latents of the last step."""
+        ...
+
+
+class RunSegment(Protocol):
+    """A part of a picture's run that one checkpoint takes, or all of it."""
+
+    @property
+    def first_step(self) -> int:
+        """The number of steps that were taken before."""
+        ...
+
+    @property
+    def first_evaluation(self) -> int:
+        """The number of evaluations of a denoiser before."""
+        ...
+
+    def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
+        """Begin the picture of this request."""
+        ...
+
+    def progress(self, step: Step) -> tuple[int, int]:
+        """The steps of the whole run that lie behind after this one, and their number."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeRun:
+    """All of a picture's run."""
+
+    denoising: Denoising
+    first_step: int = 0
+    first_evaluation: int = 0
+
+    def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
+        """Begin with noise, over what the canvas holds."""
+        return _WholeAttempt(self.denoising, self.denoising.start(request, canvas))
+
+    def progress(self, step: Step) -> tuple[int, int]:
+        """As the sampler counts."""
+        return self.denoising.progress(step)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WholeAttempt:
+    denoising: Denoising
+    beginning: Beginning
+
+    def steps(self, network: ConditionedNetwork) -> Iterator[Step]:
+        return self.denoising.sample(
+            self.denoising.denoise(self.beginning, network), self.beginning
+        )
+
+    def finish(self, x: Latent) -> SegmentResult:
+        return SegmentResult(self.denoising.finish(x, self.beginning.kept))
+
+
+@dataclass(frozen=True, slots=True)
+class _Switch:
+    """When A1111 changes the denoiser; `share` of the run is the base's."""
+
+    denoising: Denoising
+    share: float
+    # None where levels decide.
+    evaluations: int | None
+
+    def is_due(self, sigma: np.float32, evaluated: int) -> bool:
+        """True if the refiner answers at this level, after so many answers."""
+        if self.evaluations is not None:
+            return evaluated / self.evaluations >= self.share
+        timestep = self.denoising.nearest_timestep(sigma)
+        return (_TIMESTEPS - 1 - timestep) / _TIMESTEPS >= self.share
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RefinerSplit:
+    """Where a run changes from the base to the refiner, as the request's convention has it.
+
+    `end` is the step that the refiner begins with; None where `switch` decides as the run goes on.
+    `known_end` is the end that the base's sampler is told, if any.
+    """
+
+    base: Denoising
+    refiner: Denoising
+    end: int | None
+    switch: _Switch | None
+    known_end: int | None
+    # Of a denoiser in each step.
+    evaluations: int
+
+    @property
+    def skips_base(self) -> bool:
+        """True if the refiner takes all steps."""
+        return self.end == 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaseSegment:
+    """The base's part of a run."""
+
+    split: RefinerSplit
+    first_step: int = 0
+    first_evaluation: int = 0
+
+    def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
+        """Begin with noise, over what the canvas holds."""
+        beginning = self.split.base.start(request, canvas, 0, self.split.known_end)
+        noise = _CountedNoise(beginning.noise)
+        return _BaseAttempt(self.split, replace(beginning, noise=noise), noise)
+
+    def progress(self, step: Step) -> tuple[int, int]:
+        """As of the whole run."""
+        return self.split.base.progress(step)
+
+
+@dataclass(slots=True, eq=False)
+class _BaseAttempt:
+    split: RefinerSplit
+    beginning: Beginning
+    noise: "_CountedNoise"
+    taken: int = 0
+    x: Latent | None = None
+    hands_over: bool = False
+    answers: list[Answer] = field(default_factory=list[Answer])
+
+    def steps(self, network: ConditionedNetwork) -> Iterator[Step]:
+        """As far as they are whole."""
+        split, denoising = self.split, self.split.base
+        self.hands_over = split.end is not None and split.end < denoising.steps
+        denoise = denoising.denoise(self.beginning, network)
+        if split.switch is not None:
+            denoise = ReplayDenoiser(denoise, self.answers, split.switch)
+        steps = denoising.sample(denoise, self.beginning, 0, split.known_end)
+        try:
+            for step in islice(steps, split.end):
+                self.x, self.taken = step.x, self.taken + 1
+                yield step
+        except _HandedOver:
+            self.hands_over = True
+
+    def finish(self, x: Latent) -> SegmentResult:
+        """The latents as they are, or those to decode where nothing is left to the refiner."""
+        if not self.hands_over:
+            return SegmentResult(self.split.base.finish(x, self.beginning.kept))
+        evaluations = len(self.answers) or self.taken * self.split.evaluations
+        return SegmentResult(
+            x, Handover(self.x, self.taken, evaluations, self.noise.draws, tuple(self.answers))
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RefinerSegment:
+    """The refiner's part of a run, after what was handed over."""
+
+    split: RefinerSplit
+    handover: Handover
+
+    @property
+    def first_step(self) -> int:
+        """The number of steps that the base took."""
+        return self.handover.steps
+
+    @property
+    def first_evaluation(self) -> int:
+        """The number of the base's evaluations."""
+        return self.handover.evaluations
+
+    def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
+        """Begin where the base began, if its answers are replayed, else where it ended."""
+        split, handover = self.split, self.handover
+        if split.end is None:
+            return _ReplayAttempt(split, handover, split.base.start(request, canvas))
+        beginning = split.refiner.start(request, canvas, split.end)
+        if request.convention.step_seed is StepSeed.CONTINUED:
+            for _ in range(handover.noise_draws):
+                beginning.noise(np.float32(0), np.float32(0))
+        if handover.x is not None:
+            beginning = replace(beginning, x=handover.x)
+        return _ContinuedAttempt(split, split.end, beginning)
+
+    def progress(self, step: Step) -> tuple[int, int]:
+        """As of the whole run."""
+        begun, total = self.split.end or 0, self.split.base.steps
+        return begun + step.progress(total - begun), total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ReplayAttempt:
+    """The sampler's whole run with the base's answers first, and the refiner's steps of it."""
+
+    split: RefinerSplit
+    handover: Handover
+    beginning: Beginning
+
+    def steps(self, network: ConditionedNetwork) -> Iterator[Step]:
+        """From the first that the refiner has a part in."""
+        denoise = self.split.refiner.denoise(self.beginning, network)
+        replayed = ReplayDenoiser(denoise, list(self.handover.answers))
+        steps = self.split.base.sample(replayed, self.beginning)
+        return islice(steps, self.handover.steps, None)
+
+    def finish(self, x: Latent) -> SegmentResult:
+        return SegmentResult(self.split.base.finish(x, self.beginning.kept))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ContinuedAttempt:
+    """Another run of the sampler, from the step where the base's ended."""
+
+    split: RefinerSplit
+    first: int
+    beginning: Beginning
+
+    def steps(self, network: ConditionedNetwork) -> Iterator[Step]:
+        denoise = self.split.refiner.denoise(self.beginning, network)
+        return self.split.refiner.sample(denoise, self.beginning, self.first)
+
+    def finish(self, x: Latent) -> SegmentResult:
+        return SegmentResult(self.split.refiner.finish(x, self.beginning.kept))
+
+
+@dataclass(slots=True, eq=False)
+class _CountedNoise:
+    """Noise that counts how often it was drawn."""
+
+    inner: NoiseSource
+    draws: int = 0
+
+    def __call__(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
+        self.draws += 1
+        return self.inner(sigma, sigma_next)
+
+
+class _HandedOver(Exception):  # noqa: N818
+    """The sampler asked for what the refiner is to answer."""
+
+
+@dataclass(slots=True, eq=False)
+class ReplayDenoiser:
+    """A `GuidedDenoise` that replays known answers first, and then asks the `inner` one.
+
+    With a `switch` it adds each new answer to the list, and raises `_HandedOver` once the refiner
+    is to answer.
+    """
+
+    inner: GuidedDenoise
+    answers: list[Answer]
+    switch: _Switch | None = None
+    replayed: int = 0
+
+    def __call__(self, x: Latent, sigma: np.float32) -> Latent:
+        known = self._known(sigma)
+        if known is None:
+            known = self.inner(x, sigma)
+            self._note(known)
+        assert isinstance(known, np.ndarray), "a sampler asks the same each time"
+        return known
+
+    def pair(self, x: Latent, sigma: np.float32) -> tuple[Latent, Latent]:
+        known = self._known(sigma)
+        if known is None:
+            known = self.inner.pair(x, sigma)
+            self._note(known)
+        assert isinstance(known, tuple), "a sampler asks the same each time"
+        return known
+
+    def _known(self, sigma: np.float32) -> Answer | None:
+        if self.replayed < len(self.answers):
+            self.replayed += 1
+            return self.answers[self.replayed - 1]
+        if self.switch is not None and self.switch.is_due(sigma, len(self.answers)):
+            raise _HandedOver
+        return None
+
+    def _note(self, answer: Answer) -> None:
+        if self.switch is not None:
+            self.answers.append(answer)
+            self.replayed += 1
+
+
+def split_run(request: ResolvedRequest, base: Denoising, refiner: Denoising) -> RefinerSplit:
+    """Find where the refiner takes over, as the request's convention has it."""
+    assert request.refiner is not None, "there is a refiner"
+    share, rule = request.refiner.switch_at, request.convention.refiner_handover
+    evaluations = SAMPLERS[request.sampler].evaluations
+    switch, end = None, None
+    match rule:
+        case RefinerHandover.LEVEL:
+            switch = _Switch(base, share, None)
+        case RefinerHandover.EVALUATION:
+            switch = _Switch(base, share, _a1111_steps(request, base) * evaluations)
+        case RefinerHandover.TIMESTEP:
+            lowest = round(_TIMESTEPS * (1 - share))
+            end = sum(timestep >= lowest for timestep in base.timesteps())
+        case RefinerHandover.STEP:
+            end = round(share * base.steps)
+    known_end = end if request.convention.name is ConventionName.COMFY else None
+    return RefinerSplit(base, refiner, end, switch, known_end, evaluations)
+
+
+def _a1111_steps(request: ResolvedRequest, base: Denoising) -> int:
+    """The steps that A1111 counts by (`launch_sampling`); samplers by timesteps take fewer."""
+    if not base.redraws:
+        return request.steps
+    return a1111_redrawn(request.steps, request.strength) + 1

@@ -1,0 +1,101 @@
+"""A job with its picture to paint over and its prompts read: all that needs no device."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from engine.api.record import ResolvedRequest
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.families.architecture import TextPlan
+from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.canvas.canvas import Canvas, read_canvas
+from engine.pipeline.denoise.passes import DenoisingPass, passes_of
+from engine.text.foreign_syntax import foreign_marks
+
+# Pictures whose prompts are read and encoded at once, where wildcards make them differ.
+_PICTURES_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PictureGroup:
+    """Some pictures of a job and their prompts, as the text encoders of each pass read them.
+
+    `pictures` are their places in the batch, each with the request that makes that picture alone.
+    """
+
+    pictures: tuple[tuple[int, ResolvedRequest], ...]
+    texts: tuple[TextPlan, ...]
+
+    @property
+    def first(self) -> ResolvedRequest:
+        """The request of the first of them."""
+        return self.pictures[0][1]
+
+    @property
+    def warnings(self) -> tuple[ErrorInfo, ...]:
+        """What the prompts ask for and this version cannot do."""
+        tags = dict.fromkeys((tag.kind, tag.name) for tag in self.texts[0].tags)
+        return tuple(
+            ErrorInfo(
+                ErrorCode.NOT_AVAILABLE,
+                f"<{kind}:{name}> in the prompt had no effect.",
+                "This version cannot apply such networks yet; the picture was made without.",
+            )
+            for kind, name in tags
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadJob:
+    """A job whose pictures and prompts are read: its canvas, its passes, its first pictures."""
+
+    job: ResolvedJob
+    canvas: Canvas | None
+    passes: tuple[DenoisingPass, ...]
+    first: PictureGroup
+
+    @property
+    def foreign_syntax(self) -> tuple[ErrorInfo, ...]:
+        """Warnings of signs that another tool would take for wildcards."""
+        if self.job.replace_wildcards is None:
+            return ()
+        texts = self.job.request.prompt, self.job.request.negative_prompt
+        signs = dict.fromkeys(sign for text in texts for _, sign in foreign_marks(text))
+        return tuple(
+            ErrorInfo(
+                ErrorCode.NOT_AVAILABLE,
+                f"{sign} in the prompt is no wildcard here; it was drawn as words.",
+                "Write {a|b} for one of several words, and __name__ for a line of a list.",
+            )
+            for sign in signs
+        )
+
+    def groups(self, places: range) -> Iterator[PictureGroup]:
+        """Yield the pictures at these places of the batch in groups, with their prompts read."""
+        requests = self.job.requests(places)
+        while pictures := tuple(islice(requests, _PICTURES_AT_ONCE)):
+            is_first = pictures[0][0] == self.first.pictures[0][0]
+            yield self.first if is_first else _read(pictures, self.passes)
+
+
+def read_job(job: ResolvedJob) -> ReadJob:
+    """Read a job's pictures and the prompts of its first pictures.
+
+    Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE.
+    """
+    request, checkpoint = job.request, job.checkpoint
+    canvas = read_canvas(request, checkpoint.latent.downscale)
+    masks = canvas is not None and canvas.mask is not None
+    passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
+    first = tuple(job.requests(range(min(job.count, _PICTURES_AT_ONCE))))
+    return ReadJob(job, canvas, passes, _read(first, passes))
+
+
+def _read(
+    pictures: tuple[tuple[int, ResolvedRequest], ...], passes: tuple[DenoisingPass, ...]
+) -> PictureGroup:
+    texts = (
+        one.checkpoint.architecture.text.read([one.request_of(picture) for _, picture in pictures])
+        for one in passes
+    )
+    return PictureGroup(pictures, tuple(texts))
