@@ -220,7 +220,7 @@ class GoneAfter(CountingBackend):
 def test_a_device_that_vanishes_loses_no_picture(
     hardware: Hardware, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.pipeline.generate._PICTURES_AT_ONCE", 1)
+    monkeypatch.setattr("engine.pipeline.read_job._PICTURES_AT_ONCE", 1)
     # The steps of the first picture, and one of the second.
     hardware.add("one", GoneAfter(runs=4))
     hardware.add("two")

@@ -117,7 +117,7 @@ def test_within_a_job_a_text_encoder_that_hides_tokens_is_another(
     bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second group of pictures has a word weighed down, which the first has not."""
-    monkeypatch.setattr("engine.pipeline.generate._PICTURES_AT_ONCE", 1)
+    monkeypatch.setattr("engine.pipeline.read_job._PICTURES_AT_ONCE", 1)
     (tmp_path / "words").mkdir()
     (tmp_path / "words" / "thing.txt").write_text("horse\n(horse)0.5\n")
     bench.runner = JobRunner(
