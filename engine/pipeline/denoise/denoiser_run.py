@@ -12,15 +12,13 @@ from engine.api.features import ConcatChannels
 from engine.api.record import ResolvedRequest
 from engine.api.values import Phase, PredictionType
 from engine.compile.compiler import Network
-from engine.families.architecture import Conditioning, TextPlan, Texts
+from engine.families.architecture import Conditioning
 from engine.pipeline.denoise.denoising import ConditionedNetwork, EncodedCanvas
 from engine.pipeline.denoise.passes import DenoisingPass
 from engine.pipeline.denoise.segments import Handover, SegmentResult
-from engine.pipeline.forecast import Run
 from engine.pipeline.stages import Reporter, Stages
 from engine.sampling.denoiser import Predict
 from engine.sampling.prediction_probe import probe_prediction
-from engine.sampling.samplers import SAMPLERS
 from engine.sampling.types import Latent
 
 _log = logging.getLogger(__name__)
