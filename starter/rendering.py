@@ -17,6 +17,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation
+from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
@@ -57,7 +58,9 @@ def safelight_renderer(
         resolved = resolve(request, checkpoint)
         read = read_job(ResolvedJob(resolved, checkpoint))
         picture = next(
-            Generation(read, place(resolved, device), stages, SilentReporter()).pictures()
+            Generation(
+                plan_pictures(read, place(resolved, device)), stages, SilentReporter()
+            ).pictures()
         )
         return Image.fromarray(picture.pixels)
 

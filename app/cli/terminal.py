@@ -24,7 +24,7 @@ from engine.families.latents import LatentFormat
 from engine.jobs.preview import PreviewPace, preview_pixels
 from engine.jobs.reporting import SilentReporter
 from engine.jobs.saving import SavedImage
-from engine.pipeline.forecast import Outlook
+from engine.pipeline.forecast import PhaseEstimate
 from engine.sampling.types import Latent
 
 _PHASE_LABELS = {
@@ -157,7 +157,7 @@ class TerminalReporter(SilentReporter):
         self.lost: OutputLost | None = None
         self._line = StatusLine()
         self._time = TimeLeft(clock)
-        self._outlook = Outlook(None, None)
+        self._estimate = PhaseEstimate(None, None)
         self._label, self._steps = "", ""
         self._stopping = False
         self._warned: list[ErrorInfo] = []
@@ -168,17 +168,17 @@ class TerminalReporter(SilentReporter):
         if self._line.is_shown:
             Thread(target=self._tick, name="progress", daemon=True).start()
 
-    def expect(self, outlook: Outlook) -> None:
+    def expect(self, estimate: PhaseEstimate) -> None:
         """Keep what the phase promises."""
-        self._outlook = outlook
+        self._estimate = estimate
 
     def phase(self, phase: Phase) -> None:
         """Name the phase that begins."""
-        outlook, self._outlook = self._outlook, Outlook(None, None)
+        estimate, self._estimate = self._estimate, PhaseEstimate(None, None)
         with self._lock:
-            self._label = _PHASE_LABELS[phase] + (", once" if outlook.once else "")
+            self._label = _PHASE_LABELS[phase] + (", once" if estimate.once else "")
             self._steps = ""
-            self._time.on_phase(phase, outlook.phase_s, outlook.after_s)
+            self._time.on_phase(phase, estimate.phase_s, estimate.after_s)
         self.draw()
 
     def progress(self, done: int, total: int) -> None:

@@ -13,16 +13,15 @@ from backends import registry
 from backends.base import Precision
 from benchmarks.child import Answer
 from engine import result_checks
-from engine.api.request import GenerateRequest
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.families import identify
 from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.pipeline.canvas.pictures import read_image
-from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import Stages, Stopwatch
 from engine.pipeline.vae.autoencoding import Autoencoder
+from engine.pipeline.vae.networks import vae_networks
 from engine.weights.working_copies import WorkingCopies
 
 
@@ -64,12 +63,9 @@ class Decoded:
             return self._vae(stages, size, None).encode([given])[0].mean
 
     def _vae(self, stages: Stages, size: int, tile: int | None) -> Autoencoder:
-        path = str(self._checkpoint.path)
-        request = GenerateRequest(
-            prompt="", checkpoint=path, width=size, height=size, vae_tile=tile
-        )
-        resolved = resolve(request, self._checkpoint)
-        return Autoencoder(resolved, self._checkpoint, stages, SilentReporter())
+        form, model = self._checkpoint.latent, self._checkpoint.architecture.autoencoder
+        networks = vae_networks(model, (size, size), form.downscale, tile)
+        return Autoencoder(networks, form, stages, SilentReporter())
 
     def _stages(self) -> Stages:
         compiler = Compiler(self._backend, self._device, WorkingCopies(Path(self._folder.name)))

@@ -7,7 +7,6 @@ from importlib.metadata import version
 from backends.base import Cancellation
 from engine.api.record import GenerationRecord, ResolvedRequest, Retry
 from engine.api.values import ErrorInfo, Phase, PredictionType
-from engine.jobs.job_estimate import Prospect, prospect
 from engine.jobs.job_plan import JobPlan
 from engine.jobs.progress import JobProgress
 from engine.jobs.saving import PictureSaver, SavedImage
@@ -35,8 +34,8 @@ class DeviceRun:
         if self._services.residency is not None and not plan.memory.resident:
             self._services.residency.release()
         with closing(stages):
-            generation = Generation(plan.read, plan.placement, stages, reporter, progress.pending)
-            for picture in generation.pictures(range(len(progress.images), plan.read.job.count)):
+            generation = Generation(plan.pictures, stages, reporter, progress.pending)
+            for picture in generation.pictures(range(len(progress.images), plan.job.count)):
                 # Before anything is kept that was made with them.
                 plan.compiler.require_sound(cancel)
                 self._keep(generation.found_prediction)
@@ -47,21 +46,6 @@ class DeviceRun:
                     saved = saver.save(picture, record)
                 yield saved
             stages.leave_resident()
-
-    def prospect(self, reporter: Reporter, cancel: Cancellation) -> Prospect:
-        """What the job will load and take. Raises EngineError as its beginning would."""
-        plan = self.plan
-        runs = Generation(
-            plan.read, plan.placement, self._stages(reporter, cancel), reporter
-        ).first_runs()
-        return prospect(
-            plan.compiler,
-            plan.precisions,
-            plan.memory,
-            runs,
-            plan.read.job.count,
-            self._services.estimates,
-        )
 
     def _stages(self, reporter: Reporter, cancel: Cancellation) -> Stages:
         compiler = self.plan.compiler
@@ -79,7 +63,7 @@ class DeviceRun:
 
     def _keep(self, found: PredictionType | None) -> None:
         """Remember what the denoiser showed that it predicts: it need not be asked again."""
-        file, known = self.plan.read.job.checkpoint.parts.unstated, self._services.known_files
+        file, known = self.plan.job.checkpoint.parts.unstated, self._services.known_files
         if found is not None and file is not None and known.is_settled(file):
             known.note_prediction(file, found)
 
@@ -90,7 +74,7 @@ class DeviceRun:
         warnings: Sequence[ErrorInfo],
         found: PredictionType | None,
     ) -> GenerationRecord:
-        checkpoint, candidate = self.plan.read.job.checkpoint, self.plan.candidate
+        checkpoint, candidate = self.plan.job.checkpoint, self.plan.candidate
         refiner = checkpoint.refiner
         return GenerationRecord(
             safelight=version("safelight"),

@@ -1,4 +1,4 @@
-"""What a job would be on a device, before it is begun there."""
+"""How long a job should take on a device, and the networks it needs there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,23 +18,23 @@ _WEIGHTS, _CELLS, _CONTEXTS = 860e6, 64 * 64, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Prospect:
-    """The networks a job will load on a device, and how long its pictures should take.
+class JobEstimate:
+    """The networks that a job loads on a device, and how long its pictures should take.
 
-    `seconds` is that where such were made before, else None; `trials` is how many trials it is
-    about worth.
+    `seconds` is None where no such pictures were made before; `trials` is the time of how many
+    trials of the device they are about worth.
     """
 
     compiler: Compiler
     precisions: tuple[Precision, ...]
-    plan: MemoryPlan
+    memory: MemoryPlan
     networks: tuple[Network, ...]
     checkpoint: str
     seconds: float | None
     trials: float
 
     def missing(self) -> tuple[Network, ...]:
-        """Those that would have to be compiled."""
+        """The networks that would have to be compiled."""
         return tuple(
             network
             for network in self.networks
@@ -42,19 +42,19 @@ class Prospect:
         )
 
     def precision(self, network: Network) -> Precision:
-        """The one that a network is computed in first."""
+        """The precision that a network is computed in first."""
         return network.precisions(self.precisions)[0]
 
 
-def prospect(
+def estimate_job(
     compiler: Compiler,
     precisions: tuple[Precision, ...],
-    plan: MemoryPlan,
+    memory: MemoryPlan,
     runs: Sequence[Run],
     pictures: int,
     estimates: Estimates,
-) -> Prospect:
-    """The prospect of `pictures` that each go through `runs`, which name a network each."""
+) -> JobEstimate:
+    """Estimate so many `pictures`; `runs` is what the first of them goes through."""
     networks = {run.network.name: run.network for run in runs if run.network is not None}
     forecast = Forecast(estimates, compiler)
     each = [run for run in runs if run.each and run.network is not None]
@@ -64,10 +64,10 @@ def prospect(
         if run.network is not None
     ]
     known = [seconds for seconds in expected if seconds is not None]
-    return Prospect(
+    return JobEstimate(
         compiler=compiler,
         precisions=precisions,
-        plan=plan,
+        memory=memory,
         networks=tuple(networks.values()),
         checkpoint=next((network.checkpoint for network in networks.values()), ""),
         seconds=pictures * sum(known) if len(known) == len(expected) else None,

@@ -10,10 +10,13 @@ from engine.compile.compiler import Compiler
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
+from engine.jobs.job_estimate import JobEstimate, estimate_job
 from engine.jobs.services import JobServices
 from engine.memory.plan import ComponentBytes, MemoryNeeds, MemoryPlan, plan_memory
+from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.denoise.denoising import guidances
-from engine.pipeline.place import Placement, place, planned_tile, precisions
+from engine.pipeline.picture_plan import PicturePlan, plan_pictures
+from engine.pipeline.place import place, planned_tile, precisions
 from engine.pipeline.read_job import ReadJob
 
 
@@ -27,16 +30,21 @@ class MemoryAllowance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JobPlan:
-    """A job on a device: where and how it is computed, and its memory."""
+    """A job on a device: its pictures, passes and networks, its memory, and how long it takes."""
 
-    read: ReadJob
+    pictures: PicturePlan
     candidate: Candidate
-    placement: Placement
     compiler: Compiler
     # To try, each safer than the one before.
     precisions: tuple[Precision, ...]
     needs: MemoryNeeds
     memory: MemoryPlan
+    estimate: JobEstimate
+
+    @property
+    def job(self) -> ResolvedJob:
+        """The job without gaps, as it was before it was placed."""
+        return self.pictures.read.job
 
 
 def plan_job(
@@ -59,7 +67,11 @@ def plan_job(
     )
     _require_room(memory, request, compiler.memory().total, allowance.limit_bytes)
     tile = planned_tile(request, memory, read.job.checkpoint.latent.downscale)
-    return JobPlan(read, candidate, placement.with_tile(tile), compiler, offered, needs, memory)
+    pictures = plan_pictures(read, placement.with_tile(tile))
+    estimate = estimate_job(
+        compiler, offered, memory, pictures.runs, read.job.count, services.estimates
+    )
+    return JobPlan(pictures, candidate, compiler, offered, needs, memory, estimate)
 
 
 def _needs(

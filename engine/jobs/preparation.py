@@ -21,7 +21,7 @@ from engine.compile.compiler import Network
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError
-from engine.jobs.job_estimate import Prospect
+from engine.jobs.job_estimate import JobEstimate
 from engine.memory.plan import MemoryPlan
 
 # Compiles that are quicker than this are waited for.
@@ -38,7 +38,7 @@ class _Task:
     """One network to compile; `name` is its artifact's, `beside` what the job of now may take."""
 
     name: str
-    prospect: Prospect
+    estimate: JobEstimate
     network: Network
     beside: int
 
@@ -69,7 +69,7 @@ class Preparations:
     def order(
         self,
         candidates: Sequence[Candidate],
-        prospect_of: Callable[[Candidate], Prospect],
+        estimate_of: Callable[[Candidate], JobEstimate],
         tell: Callable[[ErrorInfo], None],
     ) -> list[Candidate]:
         """The devices to try for a job, in this order.
@@ -81,18 +81,18 @@ class Preparations:
         if not others or first.backend.compilation(first.device) is None:
             return list(candidates)
         try:
-            wanted = prospect_of(first)
+            wanted = estimate_of(first)
             missing = wanted.missing()
         except (EngineError, OSError):  # the job will meet it
             return list(candidates)
         wait = self._seconds(wanted, missing)
         if not missing or (wait is not None and wait < WAIT_S):
             return list(candidates)
-        other = self._quicker(first, others, wait, wanted, prospect_of)
+        other = self._quicker(first, others, wait, wanted, estimate_of)
         if other is None:
             return list(candidates)
         meanwhile, its = other
-        failure = self._begin(wanted, missing, its.plan)
+        failure = self._begin(wanted, missing, its.memory)
         tell(failure or _notice(wanted, first, meanwhile, wait))
         state = "could not be prepared" if failure else "is being prepared"
         choice = f"{title(first.device.backend)} {state}"
@@ -116,13 +116,13 @@ class Preparations:
         first: Candidate,
         others: Sequence[Candidate],
         wait: float | None,
-        wanted: Prospect,
-        prospect_of: Callable[[Candidate], Prospect],
-    ) -> tuple[Candidate, Prospect] | None:
+        wanted: JobEstimate,
+        estimate_of: Callable[[Candidate], JobEstimate],
+    ) -> tuple[Candidate, JobEstimate] | None:
         """The next device that needs no compiler, if its pictures do not take longer."""
         for other in others:
             try:
-                its = prospect_of(other)
+                its = estimate_of(other)
                 if its.missing():
                     continue
             except (EngineError, OSError):
@@ -133,14 +133,14 @@ class Preparations:
             return None
         return None
 
-    def _seconds(self, prospect: Prospect, networks: Sequence[Network]) -> float | None:
+    def _seconds(self, estimate: JobEstimate, networks: Sequence[Network]) -> float | None:
         """What compiling these should take."""
-        expected = [self._estimates.expect(_work(prospect, network)) for network in networks]
+        expected = [self._estimates.expect(_work(estimate, network)) for network in networks]
         known = [seconds for seconds in expected if seconds is not None]
         return sum(known) if len(known) == len(expected) else None
 
     def _begin(
-        self, wanted: Prospect, missing: Sequence[Network], plan: MemoryPlan
+        self, wanted: JobEstimate, missing: Sequence[Network], plan: MemoryPlan
     ) -> ErrorInfo | None:
         """See to it that these are compiled; why not, where one of them failed before."""
         names = [wanted.compiler.artifact_name(one, wanted.precision(one)) for one in missing]
@@ -174,22 +174,22 @@ class Preparations:
 
     def _has_room(self, task: _Task) -> bool:
         """Whether a compiler fits beside the job that runs, or, where none does, alone."""
-        compiler = task.prospect.compiler
-        needed = 2 * compiler.weight_bytes(task.network, task.prospect.precision(task.network))
+        compiler = task.estimate.compiler
+        needed = 2 * compiler.weight_bytes(task.network, task.estimate.precision(task.network))
         own = compiler.memory()
         beside = task.beside if self._is_busy() else 0
         fits = hardware.host_memory().free >= needed + _COMPILER_BYTES + beside
         return fits and (own.integrated or own.free >= needed)
 
     def _compile(self, task: _Task) -> None:
-        prospect, network = task.prospect, task.network
+        estimate, network = task.estimate, task.network
         started = perf_counter()
         try:
             with self._holding():
-                prospect.compiler.prepare(
+                estimate.compiler.prepare(
                     network,
-                    prospect.precision(network),
-                    prospect.plan.placement,
+                    estimate.precision(network),
+                    estimate.memory.placement,
                     _ignore,
                     self._token,
                 )
@@ -200,11 +200,11 @@ class Preparations:
             return
         except OSError as error:  # the checkpoint is gone
             detail = f"{error.strerror}: {error.filename}"
-            message = f"Preparing {prospect.checkpoint} failed."
+            message = f"Preparing {estimate.checkpoint} failed."
             self._fail(task, EngineError(ErrorCode.CHECKPOINT_UNREADABLE, message, detail=detail))
             return
         took = perf_counter() - started
-        self._estimates.note(_work(prospect, network), took)
+        self._estimates.note(_work(estimate, network), took)
         self._estimates.save()
         _log.info("%s is prepared, in %.1f s", network.name, took)
 
@@ -213,27 +213,27 @@ class Preparations:
         detail = error.detail or error.message
         _log.warning("preparing %s failed: %s", task.network.name, detail)
         if error.code is ErrorCode.BACKEND_FAILED:
-            self._note_failure(task.prospect.compiler.device, detail)
+            self._note_failure(task.estimate.compiler.device, detail)
 
 
-def _work(prospect: Prospect, network: Network) -> Work:
+def _work(estimate: JobEstimate, network: Network) -> Work:
     """Compiling a network, as estimates know it."""
-    device, precision = prospect.compiler.device, prospect.precision(network)
+    device, precision = estimate.compiler.device, estimate.precision(network)
     kind = Kind(COMPILE, network.name, device.backend, device.name, precision.value)
     elements = sum(ref.elements for ref in network.weights.values())
     return Work(kind, max(1, elements * precision.dtype.itemsize))
 
 
-def _seconds(prospect: Prospect, candidate: Candidate) -> float | None:
+def _seconds(estimate: JobEstimate, candidate: Candidate) -> float | None:
     """What the pictures should take, by other jobs or by the trial; None where neither tells."""
-    if prospect.seconds is not None:
-        return prospect.seconds
-    guess = prospect.trials * candidate.milliseconds / 1000
+    if estimate.seconds is not None:
+        return estimate.seconds
+    guess = estimate.trials * candidate.milliseconds / 1000
     return guess if math.isfinite(guess) else None
 
 
 def _notice(
-    wanted: Prospect, first: Candidate, meanwhile: Candidate, wait: float | None
+    wanted: JobEstimate, first: Candidate, meanwhile: Candidate, wait: float | None
 ) -> ErrorInfo:
     about = f", about {_duration(wait)}" if wait is not None else ""
     return ErrorInfo(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from engine.api.values import ErrorInfo, Phase
 from engine.families.latents import LatentFormat
 from engine.jobs.saving import SavedImage
-from engine.pipeline.forecast import Outlook
+from engine.pipeline.forecast import PhaseEstimate
 from engine.pipeline.stages import Reporter
 from engine.sampling.types import Latent
 
@@ -39,7 +39,7 @@ class SilentReporter:
 
     shows_previews: bool = False
 
-    def expect(self, outlook: Outlook) -> None:
+    def expect(self, estimate: PhaseEstimate) -> None:
         """Say nothing."""
 
     def phase(self, phase: Phase) -> None:

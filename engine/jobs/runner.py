@@ -24,7 +24,7 @@ from engine.jobs.fallback import (
     taken_over,
     with_size_and_phase,
 )
-from engine.jobs.job_estimate import Prospect
+from engine.jobs.job_estimate import JobEstimate
 from engine.jobs.job_plan import JobPlan, MemoryAllowance, plan_job
 from engine.jobs.preparation import Preparations
 from engine.jobs.progress import JobProgress
@@ -185,11 +185,10 @@ class JobRunner:
         if self.preparations is None:
             return candidates
 
-        def prospect(candidate: Candidate) -> Prospect:
-            run = self._work_on(candidate, work)
-            return run.prospect(work.reporter, work.cancel)
+        def estimate_on(candidate: Candidate) -> JobEstimate:
+            return self._plan_on(candidate, work).estimate
 
-        return self.preparations.order(candidates, prospect, partial(_tell, work))
+        return self.preparations.order(candidates, estimate_on, partial(_tell, work))
 
     def _on_first_that_can(self, work: _Work, candidates: list[Candidate]) -> JobResult:
         """Where one device fails the next goes on: same seeds, remaining pictures.
@@ -232,8 +231,8 @@ class JobRunner:
         )
 
     def _made_on(self, candidate: Candidate, work: _Work) -> JobResult:
-        run, progress = self._work_on(candidate, work), work.progress
-        plan = run.plan
+        plan, progress = self._plan_on(candidate, work), work.progress
+        run = DeviceRun(plan, self.services, work.stopwatch)
         try:
             with host_memory_errors(), self._watched(plan, work.cancel):
                 for image in run.saved_pictures(progress, work.saver, work.reporter, work.cancel):
@@ -245,11 +244,11 @@ class JobRunner:
                 self.services.cache.working_copies.require_sound(work.cancel)
             if error.code is not ErrorCode.OUT_OF_MEMORY:
                 raise
-            size, phase = plan.read.job.request, work.stopwatch.latest
+            size, phase = plan.job.request, work.stopwatch.latest
             raise with_size_and_phase(error, size, phase, candidate.device.name) from error
         return JobResult(
             images=tuple(progress.images),
-            family=plan.read.job.checkpoint.family,
+            family=plan.job.checkpoint.family,
             device=candidate.device,
             timings=work.stopwatch.timings(),
             warnings=tuple(progress.warnings),
@@ -292,9 +291,8 @@ class JobRunner:
         with host_memory_errors():
             return load()
 
-    def _work_on(self, candidate: Candidate, work: _Work) -> DeviceRun:
-        plan = plan_job(work.read, candidate, self.services, work.allowance)
-        return DeviceRun(plan, self.services, work.stopwatch)
+    def _plan_on(self, candidate: Candidate, work: _Work) -> JobPlan:
+        return plan_job(work.read, candidate, self.services, work.allowance)
 
 
 def _tell(work: _Work, warning: ErrorInfo) -> None:

@@ -1,4 +1,4 @@
-"""What is to come in a job, phase by phase, and how long it should take."""
+"""The phases that are to come in a job, and how long each should take."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
-    """What the beginning of a phase promises; seconds, None where nothing like it was ever done.
+class PhaseEstimate:
+    """How long a phase should take, in seconds; None where nothing like it was ever done.
 
-    `after_s` is for what comes after it to the job's end. `once`: it will be quicker next time.
+    `after_s` is for all that comes after it to the job's end. `once`: it is quicker next time.
     """
 
     phase_s: float | None
@@ -37,7 +37,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class PlannedPhase:
     """A phase of the job, with what is done in it."""
 
     phase: Phase
@@ -55,20 +55,22 @@ class Forecast:
         self._compiler = compiler
         self._clock = clock
         # Of the picture that is being made, of each that follows, and how many these are.
-        self._present: tuple[Stretch, ...] = ()
-        self._following: tuple[Stretch, ...] = ()
+        self._present: tuple[PlannedPhase, ...] = ()
+        self._following: tuple[PlannedPhase, ...] = ()
         self._pictures_left = 0
         self._place = -1
         self._begun: tuple[Work, float] | None = None
 
     def announce(
-        self, first: Sequence[Stretch], following: Sequence[Stretch], pictures: int
+        self, first: Sequence[PlannedPhase], following: Sequence[PlannedPhase], pictures: int
     ) -> None:
         """What the first picture will go through, and each of the others."""
         self._present, self._following = tuple(first), tuple(following)
         self._pictures_left, self._place = pictures - 1, -1
 
-    def preparing(self, network: Network, precision: Precision, *, again: bool = False) -> Stretch:
+    def preparing(
+        self, network: Network, precision: Precision, *, again: bool = False
+    ) -> PlannedPhase:
         """Preparing a network to run; `again`: what is kept when that was done once is there."""
         preparation = self._compiler.preparation(network, precision)
         if again and preparation is Preparation.COMPILE:
@@ -76,30 +78,30 @@ class Forecast:
         elements = sum(ref.elements for ref in network.weights.values())
         kind = self._kind(preparation.value, network.name, precision)
         work = Work(kind, max(1, elements * precision.dtype.itemsize))
-        return Stretch(Phase.COMPILE, network.name, work)
+        return PlannedPhase(Phase.COMPILE, network.name, work)
 
-    def running(self, run: Run, precision: Precision) -> Stretch:
+    def running(self, run: Run, precision: Precision) -> PlannedPhase:
         """A network at work, or what needs none."""
         if run.network is None:
-            return Stretch(run.phase, "", Work(Kind(run.phase.value), run.size, run.times))
+            return PlannedPhase(run.phase, "", Work(Kind(run.phase.value), run.size, run.times))
         kind = self._kind(run.phase.value, run.network.name, precision)
-        return Stretch(run.phase, run.network.name, Work(kind, run.size, run.times))
+        return PlannedPhase(run.phase, run.network.name, Work(kind, run.size, run.times))
 
-    def begin(self, phase: Phase, network: Network | None, precision: Precision) -> Outlook:
+    def begin(self, phase: Phase, network: Network | None, precision: Precision) -> PhaseEstimate:
         """A phase begins."""
         name = network.name if network else ""
-        stretch = self._find(phase, name)
-        if stretch is None and network is not None and phase is Phase.COMPILE:
-            stretch = self.preparing(network, precision)
-        if stretch is None:
+        planned = self._find(phase, name)
+        if planned is None and network is not None and phase is Phase.COMPILE:
+            planned = self.preparing(network, precision)
+        if planned is None:
             self._begun = None
-            return Outlook(None, None)
-        kind = stretch.work.kind
+            return PhaseEstimate(None, None)
+        kind = planned.work.kind
         if network is not None and kind.precision != precision.value:  # done again more safely
             kind = msgspec.structs.replace(kind, precision=precision.value)
-        work = msgspec.structs.replace(stretch.work, kind=kind)
+        work = msgspec.structs.replace(planned.work, kind=kind)
         self._begun = (work, self._clock())
-        return Outlook(self._estimates.expect(work), self._after(), kind.activity == COMPILE)
+        return PhaseEstimate(self._estimates.expect(work), self._after(), kind.activity == COMPILE)
 
     def end(self) -> None:
         """The phase that was begun last was done to its end."""
@@ -115,7 +117,7 @@ class Forecast:
         device = self._compiler.device
         return Kind(activity, network, device.backend, device.name, precision.value)
 
-    def _find(self, phase: Phase, name: str) -> Stretch | None:
+    def _find(self, phase: Phase, name: str) -> PlannedPhase | None:
         """The announced phase, which becomes the place where the job is.
 
         It is ahead, or in the next picture, or behind where something is done again.
@@ -125,10 +127,10 @@ class Forecast:
             self._pictures_left -= 1
         places = (*range(self._place + 1, len(self._present)), *range(self._place, -1, -1))
         for place in places:
-            stretch = self._present[place]
-            if (stretch.phase, stretch.network) == (phase, name):
+            planned = self._present[place]
+            if (planned.phase, planned.network) == (phase, name):
                 self._place = place
-                return stretch
+                return planned
         return None
 
     def _after(self) -> float | None:
@@ -139,10 +141,10 @@ class Forecast:
         each = self._seconds(self._following) if self._pictures_left else 0.0
         return None if rest is None or each is None else rest + self._pictures_left * each
 
-    def _seconds(self, stretches: Sequence[Stretch]) -> float | None:
+    def _seconds(self, phases: Sequence[PlannedPhase]) -> float | None:
         total = 0.0
-        for stretch in stretches:
-            expected = self._estimates.expect(stretch.work)
+        for planned in phases:
+            expected = self._estimates.expect(planned.work)
             if expected is None:
                 return None
             total += expected

@@ -9,15 +9,14 @@ from numpy.typing import NDArray
 from backends.base import Array
 from engine import result_checks
 from engine.api.record import ResolvedRequest
-from engine.api.values import ErrorCode, ErrorInfo, Phase, PredictionType
+from engine.api.values import ErrorCode, ErrorInfo, PredictionType
 from engine.families.architecture import Conditioning, Texts, texts_of
-from engine.pipeline.canvas.encoding import CanvasEncoding
+from engine.memory.plan import TILE_CELLS
 from engine.pipeline.denoise.denoiser_run import DenoiserRun
 from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.denoise.segments import Handover
-from engine.pipeline.forecast import Run
-from engine.pipeline.place import Placement
-from engine.pipeline.read_job import PictureGroup, ReadJob
+from engine.pipeline.picture_plan import PicturePlan
+from engine.pipeline.read_job import PictureGroup
 from engine.pipeline.stages import Reporter, Stages, as_pixels
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.sampling.types import Latent
@@ -66,21 +65,16 @@ class Generation:
 
     def __init__(
         self,
-        read: ReadJob,
-        placement: Placement,
+        plan: PicturePlan,
         stages: Stages,
         reporter: Reporter,
         pending: PendingLatent | None = None,
     ) -> None:
-        self._read, self._placement, self._stages = read, placement, stages
+        self._plan, self._read, self._stages = plan, plan.read, stages
         self._pending = pending or PendingLatent()
-        self._denoisers = [DenoiserRun(one, stages, reporter) for one in read.passes]
-        request = placement.placed(read.job.request)
-        self._vae = Autoencoder(request, read.job.checkpoint, stages, reporter)
-        self._encoding = CanvasEncoding(
-            request, read.job.checkpoint, read.canvas, read.passes[0].denoising, self._vae
-        )
-        self._encoded_canvas: EncodedCanvas | None = None
+        self._denoisers = [DenoiserRun(one, stages, reporter) for one in plan.read.passes]
+        self._vae = Autoencoder(plan.vae, plan.read.job.checkpoint.latent, stages, reporter)
+        self._canvas: EncodedCanvas | None = None
 
     @property
     def found_prediction(self) -> PredictionType | None:
@@ -106,9 +100,9 @@ class Generation:
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
         """The group's prompts through the text encoders of each pass, and first the canvas."""
-        if self._encoded_canvas is None:
-            self._stages.announce(self._runs(group), pictures)
-            self._encoded_canvas = self._encoding.encode()
+        if self._canvas is None:
+            self._stages.announce(self._plan.runs, pictures)
+            self._canvas = self._read.to_encode.encode(self._vae)
         # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
         first = self._read.passes[0].network(group.texts[0], texts_of(group.first))
         self._stages.prepare(first)
@@ -116,14 +110,14 @@ class Generation:
 
     def _denoise(self, request: ResolvedRequest, group: PictureGroup, prompts: Prompts) -> Latent:
         """One picture through the passes, from noise to the latent to decode."""
-        assert self._encoded_canvas is not None, "the canvas is encoded before the first prompts"
+        assert self._canvas is not None, "the canvas is encoded before the first prompts"
         texts, handover = texts_of(request), Handover()
         passes = zip(self._read.passes, self._denoisers, group.texts, prompts, strict=True)
         for one, denoiser, text, conditioning in passes:
             if one.takes_no_step:
                 continue
             network = one.network(text, texts)
-            own, canvas = one.request_of(request), self._encoded_canvas
+            own, canvas = one.request_of(request), self._canvas
             result = denoiser.run(network, own, conditioning[texts], canvas, handover)
             if result.handover is None:
                 return result.latent
@@ -143,7 +137,11 @@ class Generation:
 
     def _placed(self, request: ResolvedRequest) -> ResolvedRequest:
         """The request that makes the picture as it was made, with the tiles it was decoded in."""
-        return self._placement.with_tile(self._vae.tile).placed(request)
+        placement = self._plan.placement
+        if self._vae.ran_out_of_memory:
+            cell = self._read.job.checkpoint.latent.downscale
+            placement = placement.with_tile(TILE_CELLS * cell)
+        return placement.placed(request)
 
     @property
     def _shortages(self) -> tuple[ErrorInfo, ...]:
@@ -156,17 +154,3 @@ class Generation:
                 "Tones may differ a little from the whole picture's. A smaller one needs none.",
             ),
         )
-
-    def first_runs(self) -> tuple[Run, ...]:
-        """What the first picture will go through, before anything is loaded."""
-        return self._runs(self._read.first)
-
-    def _runs(self, group: PictureGroup) -> tuple[Run, ...]:
-        """What the job will do, for estimates: where its pictures differ, as the first one."""
-        form, request = self._read.job.checkpoint.latent, group.first
-        cells = (request.height // form.downscale) * (request.width // form.downscale)
-        runs = list(self._encoding.runs())
-        for one, text in zip(self._read.passes, group.texts, strict=True):
-            runs += [Run(Phase.ENCODE, network) for network in text.networks]
-            runs.append(one.steps(text, texts_of(request), cells))
-        return (*runs, *self._vae.decoding(), Run(Phase.SAVE, each=True, size=cells))

@@ -9,6 +9,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 from engine.families.architecture import TextPlan
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
+from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
 from engine.text.foreign_syntax import foreign_marks
 
@@ -47,10 +48,15 @@ class PictureGroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadJob:
-    """A job whose pictures and prompts are read: its canvas, its passes, its first pictures."""
+    """A job whose pictures and prompts are read.
+
+    `canvas` is what it paints over, `to_encode` what of that goes through the VAE; `first` are its
+    first pictures.
+    """
 
     job: ResolvedJob
     canvas: Canvas | None
+    to_encode: CanvasPictures
     passes: tuple[DenoisingPass, ...]
     first: PictureGroup
 
@@ -88,7 +94,13 @@ def read_job(job: ResolvedJob) -> ReadJob:
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
     first = tuple(job.requests(range(min(job.count, _PICTURES_AT_ONCE))))
-    return ReadJob(job, canvas, passes, _read(first, passes))
+    to_encode = canvas_pictures(
+        canvas,
+        checkpoint.architecture.features.concat_channels,
+        (request.height, request.width),
+        encodes_init=passes[0].denoising.encodes_init,
+    )
+    return ReadJob(job, canvas, to_encode, passes, _read(first, passes))
 
 
 def _read(

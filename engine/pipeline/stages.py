@@ -19,7 +19,7 @@ from engine.families.latents import LatentFormat
 from engine.memory.plan import MemoryPlan, in_turns
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency, Resident
-from engine.pipeline.forecast import Forecast, Outlook, Run, Stretch
+from engine.pipeline.forecast import Forecast, PhaseEstimate, PlannedPhase, Run
 from engine.pipeline.load_ahead import LoadAhead
 from engine.sampling.types import Latent
 from engine.weights.binding import Report
@@ -30,7 +30,7 @@ T = TypeVar("T")
 class Reporter(Protocol):
     """Told how a job goes, on the thread that runs it."""
 
-    def expect(self, outlook: Outlook) -> None:
+    def expect(self, estimate: PhaseEstimate) -> None:
         """What the phase that begins now promises; `phase` follows at once."""
         ...
 
@@ -118,10 +118,10 @@ class Stages:
 
     def announce(self, runs: Sequence[Run], pictures: int) -> None:
         """Say what is to come, so that each phase can tell how long all of it should take."""
-        following: list[Stretch] = []
-        first: list[Stretch] = []
+        following: list[PlannedPhase] = []
+        first: list[PlannedPhase] = []
         for run in runs:
-            stretch = self._forecast.running(run, self._precision(run.network))
+            planned = self._forecast.running(run, self._precision(run.network))
             if run.network is not None:
                 precision = self._precision(run.network)
                 if self._find(run.network, precision) is None:
@@ -129,9 +129,9 @@ class Stages:
                     if run.each and not (self.plan.together or self.plan.resident):
                         again = self._forecast.preparing(run.network, precision, again=True)
                         following.append(again)
-            first.append(stretch)
+            first.append(planned)
             if run.each:
-                following.append(stretch)
+                following.append(planned)
         self._forecast.announce(first, following, pictures)
 
     @contextmanager

@@ -25,7 +25,7 @@ from engine.families.latents import LatentFormat
 from engine.jobs.preview import PreviewPace, preview_pixels
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
-from engine.pipeline.forecast import Outlook
+from engine.pipeline.forecast import PhaseEstimate
 from engine.sampling.types import Latent
 from engine.server.failures import error_info
 from engine.server.job_line import Ending
@@ -44,23 +44,23 @@ class EventReporter:
         self._pace = PreviewPace()
         self._phase = Phase.LOAD
         self._percent = -1
-        self._outlook = Outlook(None, None)
+        self._estimate = PhaseEstimate(None, None)
 
-    def expect(self, outlook: Outlook) -> None:
+    def expect(self, estimate: PhaseEstimate) -> None:
         """Keep it for the phase."""
-        self._outlook = outlook
+        self._estimate = estimate
 
     def phase(self, phase: Phase) -> None:
         """Tell that a phase begins, and what it promises."""
         self._phase, self._percent = phase, -1
-        outlook, self._outlook = self._outlook, Outlook(None, None)
+        estimate, self._estimate = self._estimate, PhaseEstimate(None, None)
         self._put(
             JobPhase(
                 job=self._job,
                 phase=phase,
-                expected_s=outlook.phase_s,
-                after_s=outlook.after_s,
-                once=outlook.once,
+                expected_s=estimate.phase_s,
+                after_s=estimate.after_s,
+                once=estimate.once,
             )
         )
 

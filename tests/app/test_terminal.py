@@ -7,7 +7,7 @@ import pytest
 
 from app.cli.terminal import ByteBar, TerminalReporter, rounded
 from engine.api.values import Phase
-from engine.pipeline.forecast import Outlook
+from engine.pipeline.forecast import PhaseEstimate
 
 
 class Screen:
@@ -37,9 +37,9 @@ def screen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     one.reporter.close()
 
 
-def begin(screen: Screen, phase: Phase, outlook: Outlook | None = None) -> None:
-    if outlook is not None:
-        screen.reporter.expect(outlook)
+def begin(screen: Screen, phase: Phase, estimate: PhaseEstimate | None = None) -> None:
+    if estimate is not None:
+        screen.reporter.expect(estimate)
     screen.reporter.phase(phase)
 
 
@@ -49,14 +49,14 @@ def test_before_anything_is_known_the_phase_is_named(screen: Screen) -> None:
 
 
 def test_the_time_of_the_whole_job_is_told_from_its_first_phase_on(screen: Screen) -> None:
-    begin(screen, Phase.COMPILE, Outlook(10.0, 90.0, once=True))
+    begin(screen, Phase.COMPILE, PhaseEstimate(10.0, 90.0, once=True))
     assert screen.line == f"Preparing, once {'░' * 24}  about 2 min left"
     screen.now += 5
     assert screen.line == f"Preparing, once █{'░' * 23}  about 2 min left"
     screen.now += 4
-    begin(screen, Phase.ENCODE, Outlook(1.0, 80.0))
+    begin(screen, Phase.ENCODE, PhaseEstimate(1.0, 80.0))
     screen.now += 1
-    begin(screen, Phase.DENOISE, Outlook(70.0, 10.0))
+    begin(screen, Phase.DENOISE, PhaseEstimate(70.0, 10.0))
     for done in range(11):
         screen.reporter.progress(done, 20)
         screen.now += 3.5
@@ -65,26 +65,26 @@ def test_the_time_of_the_whole_job_is_told_from_its_first_phase_on(screen: Scree
 
 def test_where_only_the_phase_is_known_its_own_time_is_told(screen: Screen) -> None:
     """A first compile, before any job was made here."""
-    begin(screen, Phase.COMPILE, Outlook(360.0, None, once=True))
+    begin(screen, Phase.COMPILE, PhaseEstimate(360.0, None, once=True))
     screen.now += 180
     assert screen.line == f"Preparing, once {'█' * 12}{'░' * 12}  about 3 min for this"
 
 
 def test_a_phase_that_takes_too_long_is_said_to(screen: Screen) -> None:
-    begin(screen, Phase.DECODE, Outlook(4.0, 0.0))
+    begin(screen, Phase.DECODE, PhaseEstimate(4.0, 0.0))
     screen.now += 9
     assert "longer than usual" in screen.line
     assert "left" not in screen.line.replace("longer", "")
 
 
 def test_what_is_promised_counts_for_one_phase(screen: Screen) -> None:
-    begin(screen, Phase.COMPILE, Outlook(10.0, 90.0))
+    begin(screen, Phase.COMPILE, PhaseEstimate(10.0, 90.0))
     begin(screen, Phase.ENCODE)
     assert "left" not in screen.line
 
 
 def test_that_ctrl_c_was_heard_is_said_at_once(screen: Screen) -> None:
-    begin(screen, Phase.COMPILE, Outlook(10.0, 90.0))
+    begin(screen, Phase.COMPILE, PhaseEstimate(10.0, 90.0))
     screen.reporter.stop()
     assert screen.line == "Stopping"
 
@@ -92,7 +92,7 @@ def test_that_ctrl_c_was_heard_is_said_at_once(screen: Screen) -> None:
 def test_nothing_is_drawn_after_the_end_or_without_a_terminal(
     screen: Screen, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    begin(screen, Phase.COMPILE, Outlook(10.0, 90.0))
+    begin(screen, Phase.COMPILE, PhaseEstimate(10.0, 90.0))
     screen.reporter.close()
     assert screen.line == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
@@ -111,7 +111,7 @@ def test_time_goes_on_where_nobody_tells(
     monkeypatch.setattr("app.cli.terminal._TICK_S", 0.01)
     seconds = iter(range(10_000))
     reporter = TerminalReporter(announce=True, clock=lambda: float(next(seconds)))
-    reporter.expect(Outlook(100.0, 900.0))
+    reporter.expect(PhaseEstimate(100.0, 900.0))
     reporter.phase(Phase.COMPILE)
     drawn = ""
     while drawn.count("left") < 5:

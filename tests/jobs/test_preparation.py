@@ -16,7 +16,7 @@ from engine.compile.compiler import Compiler, Preparation
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
-from engine.jobs.job_estimate import Prospect
+from engine.jobs.job_estimate import JobEstimate
 from engine.jobs.preparation import Preparations
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.weights.working_copies import WorkingCopies
@@ -63,11 +63,11 @@ class Office:
         copies = WorkingCopies(self.bench.cache / "weights")
         return Compiler(candidate.backend, candidate.device, copies, self.bench.store)
 
-    def prospect(self, candidate: Candidate) -> Prospect:
-        return Prospect(
+    def estimate(self, candidate: Candidate) -> JobEstimate:
+        return JobEstimate(
             compiler=self.compiler(candidate),
             precisions=(Precision.F32,),
-            plan=PLAN,
+            memory=PLAN,
             networks=(network(self.bench.weights),),
             checkpoint="dreams",
             seconds=self.seconds.get(candidate.device.name),
@@ -77,7 +77,7 @@ class Office:
     def order(self, *candidates: Candidate) -> list[str]:
         """The names of the devices, as a job would try them."""
         given = candidates or (self.fast, self.slow)
-        ordered = self.preparations.order(given, self.prospect, self.told.append)
+        ordered = self.preparations.order(given, self.estimate, self.told.append)
         return [candidate.device.name for candidate in ordered]
 
     def expect(self, seconds: float) -> None:
@@ -129,7 +129,7 @@ def test_the_job_begins_elsewhere_and_the_next_one_uses_what_was_compiled(office
 
 def test_why_another_device_is_used_is_its_reason(office: Office) -> None:
     ordered = office.preparations.order(
-        (office.fast, office.slow), office.prospect, office.told.append
+        (office.fast, office.slow), office.estimate, office.told.append
     )
     assert ordered[0].choice == "null is being prepared"
     assert ordered[1] == office.fast
@@ -191,7 +191,7 @@ def test_a_device_that_compiles_nothing_is_first(office: Office) -> None:
 
 
 def test_what_the_job_would_fail_at_is_left_to_the_job(office: Office) -> None:
-    def failing(_candidate: Candidate) -> Prospect:
+    def failing(_candidate: Candidate) -> JobEstimate:
         raise EngineError(ErrorCode.OUT_OF_MEMORY, "no")
 
     given = (office.fast, office.slow)

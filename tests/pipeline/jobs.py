@@ -21,6 +21,7 @@ from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation, Picture
+from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
@@ -111,7 +112,7 @@ def run(
     stages = make_stages(backend, folder, tried, together=together, log=log, cancel=cancel)
     read = read_job(ResolvedJob(resolved, checkpoint, request.count))
     with closing(stages):
-        generation = Generation(read, place(resolved, device), stages, log)
+        generation = Generation(plan_pictures(read, place(resolved, device)), stages, log)
         pictures = list(generation.pictures())
     assert len(pictures) == request.count
     warnings = list(pictures[-1].warnings)

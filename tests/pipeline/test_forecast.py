@@ -17,8 +17,9 @@ from engine.families import identify
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.residency import Residency
 from engine.pipeline.batch import ResolvedJob
-from engine.pipeline.forecast import Forecast, Outlook
+from engine.pipeline.forecast import Forecast, PhaseEstimate
 from engine.pipeline.generate import Generation
+from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
@@ -52,21 +53,21 @@ class Watching(Log):
 
     def __init__(self, clock: Ticking) -> None:
         super().__init__()
-        self.told: list[tuple[Phase, Outlook]] = []
+        self.told: list[tuple[Phase, PhaseEstimate]] = []
         self._clock = clock
-        self._outlook: Outlook | None = None
+        self._estimate: PhaseEstimate | None = None
 
-    def expect(self, outlook: Outlook) -> None:
-        self._outlook = outlook
+    def expect(self, estimate: PhaseEstimate) -> None:
+        self._estimate = estimate
 
     def phase(self, phase: Phase) -> None:
         super().phase(phase)
-        assert self._outlook is not None
-        self.told.append((phase, self._outlook))
-        self._clock.phase, self._outlook = phase, None
+        assert self._estimate is not None
+        self.told.append((phase, self._estimate))
+        self._clock.phase, self._estimate = phase, None
 
-    def of(self, phase: Phase) -> list[Outlook]:
-        return [outlook for told, outlook in self.told if told is phase]
+    def of(self, phase: Phase) -> list[PhaseEstimate]:
+        return [estimate for told, estimate in self.told if told is phase]
 
 
 TAKES = {
@@ -116,7 +117,7 @@ def make(
     )
     resolved = resolve(request, checkpoint)
     read = read_job(ResolvedJob(resolved, checkpoint, request.count))
-    generation = Generation(read, place(resolved, device), stages, log)
+    generation = Generation(plan_pictures(read, place(resolved, device)), stages, log)
     with closing(stages):
         for _ in generation.pictures():
             with stages.timed(Phase.SAVE):
@@ -128,9 +129,9 @@ def make(
 def test_the_first_job_promises_nothing_and_the_second_what_the_first_took(tiny: Path) -> None:
     estimates = Estimates(None)
     first = make(a_request(tiny), estimates)
-    promised = {(outlook.phase_s, outlook.after_s) for _, outlook in first.told[:-1]}
+    promised = {(estimate.phase_s, estimate.after_s) for _, estimate in first.told[:-1]}
     assert promised == {(None, None)}
-    assert first.told[-1] == (Phase.SAVE, Outlook(None, 0))
+    assert first.told[-1] == (Phase.SAVE, PhaseEstimate(None, 0))
     second = make(a_request(tiny), estimates)
     expected = [
         (Phase.COMPILE, 2, 1 + 2 + 30 + 2 + 5 + 0.5),
@@ -175,11 +176,11 @@ def test_every_picture_of_a_job_counts(tiny: Path, *, together: bool) -> None:
     each = 30 + 5 + 0.5 + (0 if together else 2 + 2)
     first_after = 1 + 2 + 30 + 2 + 5 + 0.5 + 2 * each
     assert log.told[0][1].after_s == pytest.approx(first_after)
-    rest = [outlook.after_s for outlook in log.of(Phase.SAVE)]
+    rest = [estimate.after_s for estimate in log.of(Phase.SAVE)]
     assert rest == [pytest.approx(2 * each), pytest.approx(each), pytest.approx(0)]
     # Within a job, too: nothing was known of the first picture's phases, all of the second's.
     log = make(a_request(tiny, count=2), Estimates(None), together=together)
-    assert [outlook.phase_s for outlook in log.of(Phase.DENOISE)] == [None, pytest.approx(30)]
+    assert [estimate.phase_s for estimate in log.of(Phase.DENOISE)] == [None, pytest.approx(30)]
 
 
 def test_what_stays_loaded_is_not_prepared_again(tiny: Path) -> None:
@@ -197,7 +198,7 @@ def test_a_phase_that_is_done_again_more_safely_promises_again(tiny: Path) -> No
     broken = NullBackend({"vae_decoder": Script(offset=NAN, precisions=frozenset({BF16}))})
     log = make(a_request(tiny), estimates, backend=broken, tried=(BF16, F32))
     decodes = log.of(Phase.DECODE)
-    assert [outlook.after_s for outlook in decodes] == [pytest.approx(0.5)] * 2
+    assert [estimate.after_s for estimate in decodes] == [pytest.approx(0.5)] * 2
     assert log.of(Phase.SAVE)[0].after_s == pytest.approx(0)
 
 
@@ -261,7 +262,7 @@ def test_compiling_is_said_to_happen_once_and_is_learnt_apart(tiny: Path, tmp_pa
     minutes = TAKES | {Phase.COMPILE: 90.0}
     kept = ArtifactStore(tmp_path / "artifacts")
     first = make(a_request(tiny), estimates, backend=backend, takes=minutes, artifacts=kept)
-    assert [outlook.once for outlook in first.of(Phase.COMPILE)] == [True] * 3
+    assert [estimate.once for estimate in first.of(Phase.COMPILE)] == [True] * 3
     assert not any(o.once for phase, o in first.told if phase is not Phase.COMPILE)
     second = make(a_request(tiny), estimates, backend=backend, artifacts=kept)
     assert [(o.phase_s, o.once) for o in second.of(Phase.COMPILE)] == [(None, False)] * 3

@@ -64,7 +64,7 @@ def test_what_the_encoder_does_is_promised(folder: Path, inputs: tuple[InputImag
         estimates = Estimates(None)
         make(a_request(folder / "9", inputs=inputs, strength=0.5), estimates)
         told = make(asked, estimates).told
-        return next(outlook.phase_s for phase, outlook in told if phase is Phase.ENCODE)
+        return next(estimate.phase_s for phase, estimate in told if phase is Phase.ENCODE)
 
     twice, once = promised(0.5), promised(1.0)
     assert twice is not None
@@ -83,7 +83,7 @@ def test_an_edit_has_a_third_prediction(folder: Path, inputs: tuple[InputImage, 
         estimates = Estimates(None)
         make(a_request(checkpoint, inputs=inputs[:1]), estimates)
         told = make(asked, estimates).told
-        return next(outlook.phase_s for phase, outlook in told if phase is Phase.DENOISE)
+        return next(estimate.phase_s for phase, estimate in told if phase is Phase.DENOISE)
 
     three, two = steps_s(1.5), steps_s(1.0)
     assert three is not None

@@ -1,54 +1,58 @@
 """What a job paints over through the VAE's encoder, once for all its pictures."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from backends.base import Array
 from engine.api.features import ConcatChannels
-from engine.api.record import ResolvedRequest
-from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.canvas.canvas import Canvas
-from engine.pipeline.denoise.denoising import Denoising, EncodedCanvas
-from engine.pipeline.forecast import Run
+from engine.pipeline.canvas.masks import CellMask
+from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.vae.autoencoding import Autoencoder
 
 
-class CanvasEncoding:
-    """Encodes what the denoising wants of a canvas, and the denoiser's concatenated channels.
+@dataclass(frozen=True, slots=True, eq=False)
+class CanvasPictures:
+    """The pictures that are encoded for a canvas, float32 [1, 3, height, width] in [-1, 1].
 
-    An inpainting denoiser without a canvas sees a grey picture.
+    `init` is the one that is painted over, `hidden` the same with grey where it is painted, for a
+    denoiser that has channels for it. None for those that are not wanted.
     """
 
-    def __init__(
-        self,
-        request: ResolvedRequest,
-        checkpoint: IdentifiedCheckpoint,
-        canvas: Canvas | None,
-        denoising: Denoising,
-        vae: Autoencoder,
-    ) -> None:
-        self._vae = vae
-        self._mask = canvas.mask if canvas else None
-        self._init = canvas.picture if canvas and denoising.encodes_init else None
-        self._hidden: Array | None = None
-        if checkpoint.architecture.features.concat_channels is ConcatChannels.MASK:
-            size = request.height, request.width
-            self._hidden = canvas.hidden if canvas else np.zeros((1, 3, *size), np.float32)
+    init: Array | None = None
+    hidden: Array | None = None
+    mask: CellMask | None = None
 
-    def runs(self) -> tuple[Run, ...]:
-        """What `encode` will do, for estimates."""
-        count = len(self._pictures)
-        return self._vae.encoding(count) if count else ()
+    @property
+    def count(self) -> int:
+        """How many pictures are encoded."""
+        return len(self._pictures)
 
-    def encode(self) -> EncodedCanvas:
-        """All of it, with the encoder loaded once."""
-        pictures = self._pictures
-        if not pictures:
-            return EncodedCanvas(mask=self._mask)
-        encoded = iter(self._vae.encode(pictures))
-        init = None if self._init is None else next(encoded)
-        hidden = None if self._hidden is None else next(encoded)
-        return EncodedCanvas(init, self._mask, hidden)
+    def encode(self, vae: Autoencoder) -> EncodedCanvas:
+        """Encode all of them, with the encoder loaded once."""
+        if not self.count:
+            return EncodedCanvas(mask=self.mask)
+        encoded = iter(vae.encode(self._pictures))
+        init = None if self.init is None else next(encoded)
+        hidden = None if self.hidden is None else next(encoded)
+        return EncodedCanvas(init, self.mask, hidden)
 
     @property
     def _pictures(self) -> list[Array]:
-        return [picture for picture in (self._init, self._hidden) if picture is not None]
+        return [picture for picture in (self.init, self.hidden) if picture is not None]
+
+
+def canvas_pictures(
+    canvas: Canvas | None, channels: ConcatChannels, size: tuple[int, int], *, encodes_init: bool
+) -> CanvasPictures:
+    """Choose what is encoded for a denoiser with these channels, at this height and width.
+
+    An inpainting denoiser without a canvas sees a grey picture.
+    """
+    hidden = None
+    if channels is ConcatChannels.MASK:
+        hidden = canvas.hidden if canvas else np.zeros((1, 3, *size), np.float32)
+    if canvas is None:
+        return CanvasPictures(hidden=hidden)
+    return CanvasPictures(canvas.picture if encodes_init else None, hidden, canvas.mask)

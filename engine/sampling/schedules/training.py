@@ -61,7 +61,7 @@ class NoiseSchedule:
         return cls(products if comfy else products.astype(np.float32), convention)
 
     def with_zero_terminal_snr(self) -> Self:
-        """Stretch the levels so that the last is all noise, and keep the first.
+        """PlannedPhase the levels so that the last is all noise, and keep the first.
 
         Lin et al. (2023), algorithm 1: the roots of the products are shifted so that the last is 0,
         and scaled. That last one is then set a little above 0 (A1111 `rescale_zero_terminal_snr_

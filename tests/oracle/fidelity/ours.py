@@ -35,6 +35,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.memory.residency import Residency
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation
+from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
@@ -139,7 +140,7 @@ class Safelight:
         read = read_job(ResolvedJob(resolved, known, count=index + 1))
         placement = place(resolved, self._backend.probe()[0])
         with closing(stages):
-            generation = Generation(read, placement, stages, SilentReporter())
+            generation = Generation(plan_pictures(read, placement), stages, SilentReporter())
             (made,) = generation.pictures(range(index, index + 1))
             stages.leave_resident()
         return made.pixels
