@@ -117,19 +117,23 @@ def test_any_text_is_read_and_its_pairs_survive(text: str) -> None:
     assert len(info.prompt) + len(info.negative_prompt) <= len(text)
 
 
+# Of a number of pieces.
+LONG_TEXTS: list[Callable[[int], str]] = [
+    lambda n: "a" * 2 * n,
+    lambda n: "a," * n,
+    lambda n: "aa: b, " * n,
+    lambda n: 'aa: "' * n,
+    lambda n: 'aa: "' + '\\"' * n,
+    lambda n: ":" * 2 * n,
+    lambda n: " " * n + "x" + " " * n,
+    lambda n: "x\n" * n,
+    lambda n: "aa:" + " " * 2 * n,
+]
+
+
 @pytest.mark.parametrize(
     "text",
-    [
-        lambda n: "a" * 2 * n,
-        lambda n: "a," * n,
-        lambda n: "aa: b, " * n,
-        lambda n: 'aa: "' * n,
-        lambda n: 'aa: "' + '\\"' * n,
-        lambda n: ":" * 2 * n,
-        lambda n: " " * n + "x" + " " * n,
-        lambda n: "x\n" * n,
-        lambda n: "aa:" + " " * 2 * n,
-    ],
+    LONG_TEXTS,
     ids=["word", "words", "pairs", "quotes", "escapes", "colons", "spaces", "lines", "blank"],
 )
 def test_the_work_grows_with_the_length_of_a_text(text: Callable[[int], str]) -> None:

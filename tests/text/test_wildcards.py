@@ -137,14 +137,18 @@ def test_any_text_is_written_out_or_refused(folder: Path, text: str, seed: int) 
     assert written() == written()
 
 
+# Of a number of pieces.
+LONG_TEXTS: list[Callable[[int], str]] = [
+    lambda n: "{" * n + "a|b" + "}" * n,
+    lambda n: "{a|b" * n,
+    lambda n: "__" * n,
+    lambda n: "\\" * n,
+]
+
+
 @pytest.mark.parametrize(
     "text",
-    [
-        lambda n: "{" * n + "a|b" + "}" * n,
-        lambda n: "{a|b" * n,
-        lambda n: "__" * n,
-        lambda n: "\\" * n,
-    ],
+    LONG_TEXTS,
     ids=["deep", "open", "underscores", "slashes"],
 )
 def test_the_work_grows_with_the_length_of_a_text(text: Callable[[int], str]) -> None:
