@@ -11,7 +11,9 @@ one import package. The last one installed lies over the others; pip does not mi
 import ctypes
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec
@@ -36,9 +38,21 @@ class Build:
 
 
 def builds(path: list[str] | None = None) -> tuple[Build, ...]:
-    """The distributions of ONNX Runtime in the folders of `path`, by default of `sys.path`."""
+    """The distributions of ONNX Runtime in the folders of `path`, by default of `sys.path`.
+
+    Those of `sys.path` are looked for once: what is imported by then changes no more.
+    """
+    return _builds_of_a_search(tuple(sys.path)) if path is None else _builds_in(path)
+
+
+@cache
+def _builds_of_a_search(path: tuple[str, ...]) -> tuple[Build, ...]:
+    return _builds_in(path)
+
+
+def _builds_in(path: Iterable[str]) -> tuple[Build, ...]:
     found: dict[str, metadata.Distribution] = {}
-    for distribution in metadata.distributions(path=sys.path if path is None else path):
+    for distribution in metadata.distributions(path=list(path)):
         name = (distribution.name or "").lower().replace("_", "-")
         if _NAMES.fullmatch(name):
             found.setdefault(name, distribution)

@@ -35,6 +35,10 @@ class Moment(StrEnum):
     ANY = "any"
 
 
+# In how many places of a job it can die at such a moment.
+POINTS: Mapping[Moment, int] = {Moment.STEP: _RUNS, Moment.FRAME: _FRAMES, Moment.WRITE: 4}
+
+
 class Deaths:
     """Counts down to the point of death."""
 
@@ -51,9 +55,8 @@ class Deaths:
         if self._moment is Moment.ANY or mark.exists():
             return
         mark.touch()
-        points = {Moment.STEP: _RUNS, Moment.FRAME: _FRAMES, Moment.WRITE: 4}[self._moment]
         # The seeds of a batch follow one another, so a batch dies at each point.
-        self._left = seed % points + 1
+        self._left = seed % POINTS[self._moment] + 1
 
     def is_due(self, moment: Moment) -> bool:
         """Whether this is the point."""

@@ -23,7 +23,7 @@ from app.queue.job_queue import JobQueue, JobState
 from engine.api.messages import Event, JobPhase, JobPreview, JobProgress
 from engine.api.request import GenerateRequest
 from tests.app.conftest import Supervise
-from tests.app.dying_engine import Moment
+from tests.app.dying_engine import POINTS, Moment
 from tests.app.supervised import QUICK, Supervised, is_alive
 from tests.app.test_environment import HOSTILE
 from tests.server.scripted_engine import Misdeed, Plan
@@ -31,8 +31,14 @@ from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
 HERE = Path(__file__).parent
-# Of each kind: every point of a job at least once; `make thorough` makes it two hundred in all.
-KILLS = pytest.mark.parametrize("kills", [11, pytest.param(50, marks=pytest.mark.slow)])
+# Of each kind: every point of a job once; `make thorough` makes it two hundred in all.
+KILLS = pytest.mark.parametrize(
+    ("moment", "kills"),
+    [
+        *((moment, POINTS.get(moment, 6)) for moment in Moment),
+        *(pytest.param(moment, 50, marks=pytest.mark.slow) for moment in Moment),
+    ],
+)
 LONG_MS = 250_000
 
 
@@ -107,7 +113,6 @@ def _kill(pid: int) -> None:
 
 
 @KILLS
-@pytest.mark.parametrize("moment", list(Moment))
 def test_an_engine_killed_anywhere_costs_no_picture(
     supervise: Supervise, tmp_path: Path, tiny: Path, moment: Moment, kills: int
 ) -> None:

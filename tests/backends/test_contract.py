@@ -18,8 +18,10 @@ from backends.base import (
     Device,
     DimensionRange,
     DType,
+    Graph,
     Precision,
     RunCancelled,
+    Session,
     ShapeProfile,
 )
 from backends.null import NullBackend, Script
@@ -191,17 +193,44 @@ def test_memory_is_within_reason(target: Target) -> None:
 # --- what a session computes ---
 
 
+class SampleSessions:
+    """The sample network on each target, loaded once for the tests that do nothing but run it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._loaded: dict[str, tuple[Graph, Session]] = {}
+
+    def of(self, target: Target) -> Session:
+        """An open session, whose inputs and outputs are its graph's."""
+        name = label(target)
+        if name not in self._loaded:
+            folder = self._folder / name
+            folder.mkdir()
+            graph = sample_graph(target, folder)
+            self._loaded[name] = graph, target.load(graph)
+        graph, session = self._loaded[name]
+        assert (session.inputs, session.outputs) == (graph.inputs, graph.outputs)
+        return session
+
+    def close(self) -> None:
+        for _, session in self._loaded.values():
+            session.close()
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleSessions]:
+    made = SampleSessions(tmp_path_factory.mktemp("samples"))
+    yield made
+    made.close()
+
+
 @every_target
 @pytest.mark.parametrize("size", [(1, 1, 1), (2, 7, 5), (4, 16, 9)], ids=str)
 def test_numbers_are_those_of_numpy_at_any_size(
-    target: Target, tmp_path: Path, size: tuple[int, int, int]
+    target: Target, samples: SampleSessions, size: tuple[int, int, int]
 ) -> None:
-    graph = sample_graph(target, tmp_path)
-    session = target.load(graph)
-    assert (session.inputs, session.outputs) == (graph.inputs, graph.outputs)
     feeds = sample_feeds(*size)
-    result = session.run(feeds)
-    session.close()
+    result = samples.of(target).run(feeds)
     assert result.keys() == {"doubled"}
     assert result["doubled"].dtype == np.float32
     expected = sample_result(feeds, target.element)
@@ -211,8 +240,8 @@ def test_numbers_are_those_of_numpy_at_any_size(
 
 
 @every_target
-def test_one_session_takes_every_size_in_turn(target: Target, tmp_path: Path) -> None:
-    session = target.load(sample_graph(target, tmp_path))
+def test_one_session_takes_every_size_in_turn(target: Target, samples: SampleSessions) -> None:
+    session = samples.of(target)
     for size in ((1, 3, 4), (4, 9, 2), (1, 3, 4)):
         feeds = sample_feeds(*size)
         result = session.run(feeds)["doubled"]
@@ -223,8 +252,8 @@ def test_one_session_takes_every_size_in_turn(target: Target, tmp_path: Path) ->
 
 
 @every_target
-def test_the_same_feeds_give_the_same_numbers(target: Target, tmp_path: Path) -> None:
-    session, feeds = target.load(sample_graph(target, tmp_path)), sample_feeds()
+def test_the_same_feeds_give_the_same_numbers(target: Target, samples: SampleSessions) -> None:
+    session, feeds = samples.of(target), sample_feeds()
     first = session.run(feeds)["doubled"]
     kept = first.copy()
     session.run(sample_feeds(seed=9))
@@ -249,8 +278,8 @@ def test_a_pinned_input_may_be_omitted(target: Target, tmp_path: Path) -> None:
 
 
 @every_backend
-def test_views_are_as_good_as_arrays_of_their_own(target: Target, tmp_path: Path) -> None:
-    session, feeds = target.load(sample_graph(target, tmp_path)), sample_feeds()
+def test_views_are_as_good_as_arrays_of_their_own(target: Target, samples: SampleSessions) -> None:
+    session, feeds = samples.of(target), sample_feeds()
     expected = session.run(feeds)["doubled"]
     turned = np.ascontiguousarray(feeds["image"].transpose(0, 1, 3, 2)).transpose(0, 1, 3, 2)
     assert not turned.flags.c_contiguous
@@ -259,9 +288,9 @@ def test_views_are_as_good_as_arrays_of_their_own(target: Target, tmp_path: Path
 
 @every_backend
 def test_a_missing_feed_is_an_error_even_after_a_run_that_had_it(
-    target: Target, tmp_path: Path
+    target: Target, samples: SampleSessions
 ) -> None:
-    session, feeds = target.load(sample_graph(target, tmp_path)), sample_feeds()
+    session, feeds = samples.of(target), sample_feeds()
     session.run(feeds)
     with pytest.raises(BackendError, match="shift"):
         session.run({"image": feeds["image"]})
@@ -270,9 +299,9 @@ def test_a_missing_feed_is_an_error_even_after_a_run_that_had_it(
 @every_backend
 @pytest.mark.parametrize("shape", [(2, 5, 7, 5), (2, 4, 7), (2, 4, 7, 5, 1)], ids=str)
 def test_a_feed_of_the_wrong_shape_is_an_error(
-    target: Target, tmp_path: Path, shape: tuple[int, ...]
+    target: Target, samples: SampleSessions, shape: tuple[int, ...]
 ) -> None:
-    session, feeds = target.load(sample_graph(target, tmp_path)), sample_feeds()
+    session, feeds = samples.of(target), sample_feeds()
     with pytest.raises(BackendError) as caught:
         session.run(feeds | {"image": np.zeros(shape, np.float32)})
     assert not caught.value.out_of_memory

@@ -246,6 +246,8 @@ def refusal(model: ModelProto, graph: Graph) -> str:
     buffers = WeightBuffers(replace(graph, model=model.SerializeToString()))
     options = ort.SessionOptions()
     options.log_severity_level = 4
+    # Schemas are checked before anything is optimized.
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     add_weights(options, buffers)
     try:
         ort.InferenceSession(buffers.model, options, providers=["CPUExecutionProvider"])

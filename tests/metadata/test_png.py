@@ -3,7 +3,6 @@
 import io
 import os
 import struct
-import time
 import tracemalloc
 import zlib
 from pathlib import Path
@@ -116,11 +115,9 @@ def test_lengths_beyond_the_file_end_it(tmp_path: Path, length: int) -> None:
 
 
 def test_a_hundred_thousand_chunks_are_bounded(tmp_path: Path) -> None:
-    began = time.process_time()
     found = read(tmp_path, png_with(*[text("k", "v")] * 100_000))
     assert len(found) == MAX_TEXTS
     assert read(tmp_path, png_with(*[chunk(b"juNk", b"")] * 300_000, GOOD)) == ()
-    assert time.process_time() - began < 10.0
 
 
 def test_decompression_bombs_are_bounded(tmp_path: Path) -> None:

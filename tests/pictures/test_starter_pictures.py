@@ -9,7 +9,7 @@ from starter.judge import judge
 from starter.rendering import safelight_renderer
 
 BACKENDS = ("cpu", "intel_openvino")
-STEPS, GUIDANCE = 20, 4.0
+STEPS, GUIDANCE = 10, 4.0
 # Prompt, and what the judge must see in it: colour, time, land, place.
 ASKED = {
     "a red house on the left by the sea at night": ("red", "night", "sea", "left"),

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image
 
 from backends.base import Precision
@@ -28,8 +29,14 @@ def init(tmp_path_factory: pytest.TempPathFactory) -> InputImage:
     return InputImage(role=InputRole.INIT, path=str(path))
 
 
-def test_the_same_request_gives_the_same_pixels(tiny: Path) -> None:
-    first, second = (run(a_request(tiny), CPU).pixels[0] for _ in range(2))
+@pytest.fixture(scope="module")
+def usual(tiny: Path) -> NDArray[np.uint8]:
+    """The picture of a request without changes."""
+    return run(a_request(tiny), CPU).pixels[0]
+
+
+def test_the_same_request_gives_the_same_pixels(tiny: Path, usual: NDArray[np.uint8]) -> None:
+    first, second = usual, run(a_request(tiny), CPU).pixels[0]
     assert first.shape == (SIDE, SIDE, 3)
     assert first.std() > 20
     np.testing.assert_array_equal(first, second)
@@ -66,8 +73,9 @@ def test_a_picture_of_a_batch_is_that_of_its_seed(tiny: Path) -> None:
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_every_setting_has_a_say(tiny: Path, change: dict[str, object]) -> None:
-    usual = run(a_request(tiny), CPU).pixels[0]
+def test_every_setting_has_a_say(
+    tiny: Path, usual: NDArray[np.uint8], change: dict[str, object]
+) -> None:
     assert psnr(usual, run(a_request(tiny, **change), CPU).pixels[0]) < 60
 
 
@@ -109,11 +117,11 @@ def test_a_picture_is_redrawn_by_its_strength(tiny: Path, init: InputImage) -> N
 
 @pytest.mark.parametrize("prediction", ["epsilon", "v_prediction"])
 def test_what_the_denoiser_predicts_is_read_off_the_folder(
-    tmp_path: Path, tiny: Path, prediction: str
+    tmp_path: Path, usual: NDArray[np.uint8], prediction: str
 ) -> None:
     path = write_checkpoint(tmp_path / prediction, prediction=prediction)
     assert identify(path).prediction.value == prediction
-    same = psnr(run(a_request(path), CPU).pixels[0], run(a_request(tiny), CPU).pixels[0]) == 99
+    same = psnr(run(a_request(path), CPU).pixels[0], usual) == 99
     assert same == (prediction == "epsilon")
 
 

@@ -43,8 +43,32 @@ def picture(folders: tuple[Path, Path], at: float | None, **changes: object) -> 
 BY_EVALUATION = msgspec.structs.replace(
     CONVENTIONS[ConventionName.A1111], refiner_handover=RefinerHandover.EVALUATION
 )
+CONVENTION_IDS = [*ConventionName, "by evaluation"]
+# Each way of handing over once; InvokeAI's is diffusers'.
 conventions = pytest.mark.parametrize(
-    "convention", [*ConventionName, BY_EVALUATION], ids=[*ConventionName, "by evaluation"]
+    "convention",
+    [
+        pytest.param(convention, marks=[pytest.mark.oracle] * (convention is ConventionName.INVOKE))
+        for convention in (*ConventionName, BY_EVALUATION)
+    ],
+    ids=CONVENTION_IDS,
+)
+WITHOUT_MEMORY = (SamplerName.HEUN, SamplerName.DPMPP_SDE, SamplerName.EULER_ANCESTRAL)
+# Each convention and each of those samplers at least once; `make oracle` has every pair.
+pairs = pytest.mark.parametrize(
+    ("convention", "sampler"),
+    [
+        pytest.param(
+            convention,
+            sampler,
+            marks=[pytest.mark.oracle] * (sampler is not WITHOUT_MEMORY[number % 3]),
+            id=f"{sampler}-{name}",
+        )
+        for number, (convention, name) in enumerate(
+            zip((*ConventionName, BY_EVALUATION), CONVENTION_IDS, strict=True)
+        )
+        for sampler in WITHOUT_MEMORY
+    ],
 )
 
 
@@ -64,10 +88,7 @@ def test_both_ends(folders: tuple[Path, Path], convention: object) -> None:
     assert not np.array_equal(between, other)
 
 
-@conventions
-@pytest.mark.parametrize(
-    "sampler", [SamplerName.HEUN, SamplerName.DPMPP_SDE, SamplerName.EULER_ANCESTRAL]
-)
+@pairs
 def test_to_itself_is_nothing(
     folders: tuple[Path, Path], convention: object, sampler: SamplerName
 ) -> None:

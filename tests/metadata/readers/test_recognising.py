@@ -45,7 +45,6 @@ HOSTILE = (
 
 
 # Quadratic work would take hours.
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(("keyword", "text"), HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_take_linear_time_and_memory(keyword: str, text: str) -> None:
     keywords = (keyword, "Guidance Scale", "Steps")
@@ -56,7 +55,6 @@ def test_hostile_texts_take_linear_time_and_memory(keyword: str, text: str) -> N
     assert peak < 400 << 20
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("words", ["{" * 1_000_000, "{a}[" * 250_000])
 def test_hostile_brackets_of_novelai(words: str) -> None:
     texts = dict(novelai("")) | {"Comment": json.dumps(NOVELAI | {"prompt": words})}
