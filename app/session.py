@@ -10,22 +10,22 @@ from app.engine.client import EngineClient
 from app.engine.device_state import DeviceState
 from app.engine.process import EngineProcess, EngineState
 from app.field import Field
-from app.form_changes import FormChanges
-from app.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS, GenerationState
+from app.form.changes import FormChanges
+from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS, GenerationState
+from app.form.obstacle import ObstacleState
+from app.form.prompt_state import PromptStates
+from app.form.session_memory import SessionMemory
 from app.library.checkpoint_store import CheckpointStore
 from app.library.checkpoint_words import CheckpointMemory, CheckpointWords
 from app.library.gallery import GalleryStore, is_picture
 from app.library.picture_trash import PictureTrash
-from app.notices import Notice, NoticeState
-from app.obstacle import ObstacleState
+from app.notices.notices import Notice, NoticeState
+from app.notices.remedies import OF_A_JOB, NoticeAction
 from app.paths import Paths
-from app.prompt_state import PromptStates
 from app.queue.job_queue import Job, JobQueue, JobState
 from app.queue.making import Making
 from app.queue.progress import ProgressState
 from app.queue.retries import Retries
-from app.remedies import OF_A_JOB, NoticeAction
-from app.session_memory import SessionMemory
 from app.view import ViewState
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.messages import ImageSaved, JobWarned

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
-from app.form_changes import Reuse
+from app.form.changes import Reuse
 from app.library.gallery import is_picture
 from app.paths import nearest_folder
 from app.session import Session

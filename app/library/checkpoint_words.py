@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.aside import put_aside
+from app.storage.aside import put_aside
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
 from engine.api.texts import encode_json
 from engine.api.values import ErrorCode, ErrorInfo

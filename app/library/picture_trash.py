@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject
 from app.background import Background
 from app.library.gallery import GalleryStore
 from app.library.trash import Trashed, move_to_trash, restore
-from app.notices import NoticeState
-from app.remedies import NoticeAction
+from app.notices.notices import NoticeState
+from app.notices.remedies import NoticeAction
 from app.view import ViewState
 from engine.api.values import ErrorCode, ErrorInfo
 

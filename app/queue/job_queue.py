@@ -32,7 +32,7 @@ from app.queue.jobs import (
     Saved,
     Started,
 )
-from app.queue.journal import JournalWriter, encode_entry, read_journal, rewrite_journal
+from app.storage.journal import JournalWriter, encode_entry, read_journal, rewrite_journal
 from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import ImageSaved, JobCancelled, JobFailed, JobFinished
 from engine.api.request import GenerateRequest

@@ -8,14 +8,14 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
-from app.generation import GenerationState
+from app.form.generation import GenerationState
 from app.library.checkpoint_store import CheckpointStore
 from app.library.gallery import GalleryStore
-from app.notices import NoticeState
+from app.notices.notices import NoticeState
+from app.notices.remedies import NoticeAction
 from app.queue.job_queue import JobQueue
 from app.queue.jobs import Job, JobState
 from app.queue.repeats import Repeats, filled, find_repeats
-from app.remedies import NoticeAction
 from app.view import ViewState
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import GenerateRequest

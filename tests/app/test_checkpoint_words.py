@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.generation import GenerationState
+from app.form.generation import GenerationState
 from app.library.checkpoint_words import NO_WORDS, CheckpointMemory, CheckpointWords
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.form.masks import keep_mask
 from app.library.checkpoint_words import CheckpointWords
-from app.library.masks import keep_mask
 from app.single_instance import SingleInstance, Start
 from engine.api.request import CheckpointOverride, GenerateRequest
 from engine.api.values import ErrorCode, PredictionType

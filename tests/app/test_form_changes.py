@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.form import Extras
-from app.form_changes import FormChanges, MaskEnd, Reuse
-from app.remedies import NoticeAction
+from app.form.changes import FormChanges, MaskEnd, Reuse
+from app.form.fields import Extras
+from app.notices.remedies import NoticeAction
 from engine.api.request import SeedOptions
 from engine.api.values import InputRole
 from engine.metadata.png import insert_text_chunks

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.queue.job_list import AllCancelAsked, Entry, Submitted
 from app.queue.jobs import CancelAsked, Started
-from app.queue.journal import (
+from app.storage.journal import (
     VERSION,
     JournalWriter,
     encode_entry,

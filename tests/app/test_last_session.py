@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from pytestqt.qtbot import QtBot
 
-from app.form import Form
-from app.generation import GenerationState
-from app.last_session import FILE, LastSession, WindowPlace, encode, read_last_session
+from app.form.fields import Form
+from app.form.generation import GenerationState
+from app.form.last_session import FILE, LastSession, WindowPlace, encode, read_last_session
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode
 from tests.app.fake_engine import Plan

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.notices import Notice
+from app.notices.notices import Notice
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
-from app.remedies import NoticeAction
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command

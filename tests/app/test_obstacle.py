@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from pytestqt.qtbot import QtBot
 
-from app.remedies import NoticeAction
+from app.notices.remedies import NoticeAction
 from engine.api.values import ErrorCode
 from tests.app.sessions import Staged
 

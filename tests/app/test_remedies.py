@@ -7,12 +7,12 @@ from typing import get_args
 import msgspec
 import pytest
 
-from app import remedies as window
 from app.cli import remedies as command_line
+from app.notices import remedies as window
+from app.notices.remedies import NoticeAction
 from app.queue.job_list import Entry
 from app.queue.jobs import Failed
-from app.queue.journal import VERSION, encode_entry, read_journal
-from app.remedies import NoticeAction
+from app.storage.journal import VERSION, encode_entry, read_journal
 from engine.api.messages import JobFailed
 from engine.api.remedies import (
     CheckDevices,

@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine.process import EngineState
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
-from app.remedies import NoticeAction
 from engine.api.limits import MAX_SEED
 from engine.api.messages import JobWarned
 from engine.api.values import ErrorCode, ErrorInfo

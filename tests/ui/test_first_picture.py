@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.display import prepare_display
 from app.engine.process import EngineState
-from app.form import STARTER_PROMPT
+from app.form.fields import STARTER_PROMPT
 from app.queue.jobs import JobState
 from engine.metadata.readers import read_request
 from tests.ui.conftest import Desk, MakeDesk

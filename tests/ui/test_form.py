@@ -10,8 +10,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QWidget
 
-from app.form import NO_EXTRAS, Extras
-from app.generation import COMMON_SUGGESTIONS
+from app.form.fields import NO_EXTRAS, Extras
+from app.form.generation import COMMON_SUGGESTIONS
 from engine.api.limits import MAX_SEED
 from engine.api.request import (
     ComponentFiles,

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.generation import COMMON_SUGGESTIONS, size_fit
+from app.form.generation import COMMON_SUGGESTIONS, size_fit
 from tests.ui.conftest import Desk, MakeDesk
 from ui.labels import size_remark
 

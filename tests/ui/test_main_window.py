@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.engine.process import EngineState
-from app.generation import MOST_CHARACTERS
+from app.form.generation import MOST_CHARACTERS
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
-from app.remedies import NoticeAction
 from engine.api.messages import JobPhase
 from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.metadata.png import insert_text_chunks

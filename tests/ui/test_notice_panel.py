@@ -6,8 +6,8 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QPushButton
 
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job, JobState
-from app.remedies import NoticeAction
 from engine.api.remedies import ChooseStartPicture, MakeSmaller, UseAnyDevice
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from tests.app.fake_engine import Plan

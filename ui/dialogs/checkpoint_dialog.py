@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.library.checkpoint_words import NO_WORDS
-from app.remedies import advice
+from app.notices.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import CheckpointOverride

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.form_changes import MaskEnd
+from app.form.changes import MaskEnd
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.values import InputRole

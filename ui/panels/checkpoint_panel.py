@@ -4,8 +4,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
+from app.notices.remedies import advice
 from app.paths import nearest_folder
-from app.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorCode, ErrorInfo

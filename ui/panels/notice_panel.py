@@ -6,10 +6,10 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QVBoxLayout, QWidget
 
 from app.engine.process import EngineState
-from app.notices import Notice
+from app.notices.notices import Notice
+from app.notices.remedies import NoticeAction, advice
+from app.notices.report import error_report
 from app.paths import nearest_folder
-from app.remedies import NoticeAction, advice
-from app.report import error_report
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.labels import size_label

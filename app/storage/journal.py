@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 import msgspec
 
-from app.aside import copy_aside, put_aside
 from app.queue.job_list import Entry
+from app.storage.aside import copy_aside, put_aside
 from engine.api.texts import encode_json
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, put_in_place, sync_file, sync_folder

@@ -3,8 +3,8 @@
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.form import Form
-from app.remedies import NoticeAction, actions, advice
+from app.form.fields import Form
+from app.notices.remedies import NoticeAction, actions, advice
 from engine.api.values import ErrorInfo
 
 # Older ones are dropped: nobody reads a hundred, and the log has them.

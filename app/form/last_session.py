@@ -5,8 +5,8 @@ from typing import Any
 
 import msgspec
 
-from app.aside import put_aside
-from app.form import Form
+from app.form.fields import Form
+from app.storage.aside import put_aside
 from engine.api.limits import MAX_SEED
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.regular_file import read_bounded
