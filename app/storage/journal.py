@@ -1,7 +1,8 @@
-"""An append-only file of what happened, one JSON object a line, that survives whatever ends us.
+"""An append-only file of entries, one JSON object a line, that survives a crash or a power cut.
 
-The first line names the version. Lines are written and synced to the disk by a thread, so that no
-one waits for the disk; what comes while it syncs goes with the next sync.
+Its first line is a header with the version and the kind of the journal. A thread writes the lines
+and syncs them to the disk, so nobody waits for the disk; lines that come during a sync are written
+and synced together after it.
 """
 
 import os
@@ -11,11 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import BinaryIO
+from typing import BinaryIO, Generic, TypeVar
 
 import msgspec
 
-from app.queue.job_list import Entry
 from app.storage.aside import copy_aside, put_aside
 from engine.api.texts import encode_json
 from engine.api.values import ErrorCode, ErrorInfo
@@ -24,94 +24,163 @@ from engine.regular_file import NONBLOCKING, open_regular
 from engine.untrusted_json import JsonError, decode_json
 
 VERSION = 1
-# A line with two prompts of the longest kind, as JSON.
+# A line with two prompts of the greatest length, as JSON.
 _MAX_LINE_BYTES = 32 << 20
-_decoder = msgspec.json.Decoder[Entry](Entry)  # pyright: ignore[reportArgumentType]
+_HEADER_BEGINS = b'{"journal"'
+
+Entry = TypeVar("Entry")
 
 
-class Header(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line."""
+class _Header(msgspec.Struct, frozen=True, kw_only=True):
+    """The first line. The first journals, which were all of the queue, name no kind."""
 
     journal: int
+    kind: str = ""
 
 
-_header_decoder = msgspec.json.Decoder(Header)
-_HEADER = encode_json(Header(journal=VERSION)) + b"\n"
-_HEADER_BEGINS = b'{"journal"'
+_header_decoder = msgspec.json.Decoder(_Header)
 
 
 @dataclass(frozen=True, slots=True)
-class JournalContent:
-    """What a journal held, and what was wrong with it."""
+class JournalWords:
+    """Sentences for a person about one kind of journal.
+
+    `unreadable` has the fields {path} and {reason}, `unwritable` {folder} and {reason}.
+    """
+
+    newer: str
+    damaged: str
+    unreadable: str
+    unwritable: str
+
+
+@dataclass(frozen=True, slots=True)
+class JournalKind(Generic[Entry]):
+    """A kind of journal: its name in the header, its entries, and how its problems are told.
+
+    `decoder` reads an entry from a line; `code` is that of a journal that cannot be read.
+    """
+
+    name: str
+    decoder: msgspec.json.Decoder[Entry]
+    code: ErrorCode
+    words: JournalWords
+
+    @property
+    def header(self) -> bytes:
+        """The first line of such a journal."""
+        return encode_json(_Header(journal=VERSION, kind=self.name)) + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class JournalContent(Generic[Entry]):
+    """The entries of a journal, and what was wrong with its file."""
 
     entries: tuple[Entry, ...]
     problem: ErrorInfo | None = None
 
 
-def encode_entry(entry: Entry) -> bytes:
-    """An entry as a line."""
-    return encode_json(entry) + b"\n"
+@dataclass(frozen=True, slots=True)
+class Journal(Generic[Entry]):
+    """A journal in one file."""
+
+    path: Path
+    kind: JournalKind[Entry]
+
+    def read(self) -> JournalContent[Entry]:
+        """Return the entries; none where there is no file.
+
+        A last line that was cut off is what a power cut leaves, and no problem. Where other lines
+        are damaged a copy of the file is kept beside it; a journal of another kind, or of a newer
+        Safelight, is put aside. The problem names the file that was kept.
+        """
+        try:
+            with open_regular(self.path) as file:
+                header = _header(file.readline(_MAX_LINE_BYTES))
+                if header is not None and header.journal > VERSION:
+                    return JournalContent((), self._newer(put_aside(self.path, "newer")))
+                if header is not None and header.kind not in ("", self.kind.name):
+                    return JournalContent((), self._foreign(put_aside(self.path, "foreign")))
+                file.seek(0)
+                entries, damaged = _read_lines(file, self.kind.decoder)
+        except (FileNotFoundError, NotADirectoryError):
+            return JournalContent(())
+        except OSError as error:
+            aside = put_aside(self.path, "unreadable")
+            return JournalContent((), self._unreadable(aside, error))
+        problem = self._damaged(damaged, copy_aside(self.path, "damaged")) if damaged else None
+        return JournalContent(tuple(entries), problem)
+
+    def rewrite(self, entries: Iterable[Entry]) -> ErrorInfo | None:
+        """Replace the journal by one with these entries; return why that failed."""
+        fresh = self.path.with_name(f"{self.path.name}.new")
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Prompts are private.
+            with open(fresh, "wb", opener=_open_private) as file:
+                file.write(self.kind.header)
+                file.writelines(map(_line, entries))
+                file.flush()
+                sync_file(file.fileno())
+            put_in_place(fresh, self.path)
+            with suppress(OSError):  # the old journal, if it comes back, is as good
+                sync_folder(self.path.parent)
+        except OSError as error:
+            return self.unwritable(error)
+        return None
+
+    def unwritable(self, error: OSError) -> ErrorInfo:
+        """The problem of a journal that the disk does not take."""
+        full = error.errno in FULL
+        words = self.kind.words.unwritable
+        return ErrorInfo(
+            ErrorCode.DISK_FULL if full else ErrorCode.OUTPUT_NOT_WRITABLE,
+            words.format(folder=self.path.parent, reason=error.strerror),
+            "Free some space." if full else "Choose another folder with SAFELIGHT_STATE.",
+            str(error),
+        )
+
+    def _newer(self, aside: Path | None) -> ErrorInfo:
+        hint = f"It was kept as {aside}." if aside else ""
+        return ErrorInfo(self.kind.code, self.kind.words.newer, hint)
+
+    def _foreign(self, aside: Path | None) -> ErrorInfo:
+        hint = f"The file was kept as {aside}." if aside else ""
+        return ErrorInfo(self.kind.code, self.kind.words.damaged, hint, "a journal of another kind")
+
+    def _damaged(self, lines: int, aside: Path | None) -> ErrorInfo:
+        hint = f"The file was kept as {aside}." if aside else ""
+        detail = f"{lines} lines could not be read"
+        return ErrorInfo(self.kind.code, self.kind.words.damaged, hint, detail)
+
+    def _unreadable(self, aside: Path | None, error: OSError) -> ErrorInfo:
+        kept = f"It was kept as {aside}. " if aside else ""
+        return ErrorInfo(
+            self.kind.code,
+            self.kind.words.unreadable.format(path=self.path, reason=error.strerror),
+            f"{kept}See that the folder can be read, or choose another with SAFELIGHT_STATE.",
+            str(error),
+        )
 
 
-def read_journal(path: Path) -> JournalContent:
-    """The entries of a journal; none where there is no file.
-
-    A last line that was cut off is what a power cut leaves, and no problem. Other damage, or a
-    journal of a newer Safelight, is put aside beside the file, and the problem says so.
-    """
-    try:
-        with open_regular(path) as file:
-            first = file.readline(_MAX_LINE_BYTES)
-            if first and _is_newer(first):
-                return JournalContent((), _newer_problem(put_aside(path, "newer")))
-            file.seek(0)
-            entries, damaged = _read_lines(file)
-    except (FileNotFoundError, NotADirectoryError):
-        return JournalContent(())
-    except OSError as error:
-        aside = put_aside(path, "unreadable")
-        return JournalContent((), _unreadable_problem(path, aside, error))
-    problem = _damage_problem(damaged, copy_aside(path, "damaged")) if damaged else None
-    return JournalContent(tuple(entries), problem)
-
-
-def rewrite_journal(path: Path, entries: Iterable[Entry]) -> ErrorInfo | None:
-    """Put a journal with just these entries in the place of the old one; why that cannot be."""
-    fresh = path.with_name(f"{path.name}.new")
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Prompts are nobody else's business.
-        with open(fresh, "wb", opener=_open_private) as file:
-            file.write(_HEADER)
-            file.writelines(map(encode_entry, entries))
-            file.flush()
-            sync_file(file.fileno())
-        put_in_place(fresh, path)
-        with suppress(OSError):  # the old journal, if it comes back, is as good
-            sync_folder(path.parent)
-    except OSError as error:
-        return _unwritable_problem(path, error)
-    return None
-
-
-class JournalWriter:
+class JournalWriter(Generic[Entry]):
     """Appends to a journal on a thread of its own.
 
-    `synced(n)` says that everything up to number `n` is on the disk, and `failed` that the disk
-    does not take it; both are called on that thread. After a failure numbers are reported all the
-    same: work goes on, and what could not be written is tried again with what comes next.
-    `failed` is called once until it succeeds; `failing`: that was told already.
+    `synced(n)` reports that all entries up to number `n` are on the disk, `failed` that the disk
+    does not take them; both are called on that thread. After a failure numbers are reported all the
+    same: work goes on, and the entries that could not be written are written with the next ones.
+    `failed` is called once for failures in a row; `failing`: it was called for the last one.
     """
 
     def __init__(
         self,
-        path: Path,
+        journal: Journal[Entry],
         synced: Callable[[int], None],
         failed: Callable[[ErrorInfo], None],
         *,
         failing: bool = False,
     ) -> None:
-        self._path = path
+        self._journal = journal
         self._synced = synced
         self._failed = failed
         self._last = 0
@@ -121,10 +190,10 @@ class JournalWriter:
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
-    def append(self, line: bytes) -> int:
-        """Have a line written; its number."""
+    def append(self, entry: Entry) -> int:
+        """Queue an entry to be written; return its number, from 1 on."""
         self._last += 1
-        self._lines.put(line)
+        self._lines.put(_line(entry))
         return self._last
 
     def close(self) -> None:
@@ -152,7 +221,7 @@ class JournalWriter:
             self._append_and_sync()
         except OSError as error:
             if not self._failing:
-                self._failed(_unwritable_problem(self._path, error))
+                self._failed(self._journal.unwritable(error))
             self._failing = True
         else:
             self._unwritten = b""
@@ -160,11 +229,13 @@ class JournalWriter:
 
     def _append_and_sync(self) -> None:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | NONBLOCKING | getattr(os, "O_BINARY", 0)
-        descriptor = _open_private(self._path, flags)
+        descriptor = _open_private(self._journal.path, flags)
         try:
             before = os.fstat(descriptor).st_size
             try:
-                rest = memoryview(self._unwritten if before else _HEADER + self._unwritten)
+                rest = memoryview(
+                    self._unwritten if before else self._journal.kind.header + self._unwritten
+                )
                 while rest:
                     rest = rest[os.write(descriptor, rest) :]
                 sync_file(descriptor)
@@ -177,8 +248,12 @@ class JournalWriter:
             os.close(descriptor)
 
 
-def _read_lines(file: BinaryIO) -> tuple[list[Entry], int]:
-    """The entries, and how many lines are not."""
+def _line(entry: object) -> bytes:
+    return encode_json(entry) + b"\n"
+
+
+def _read_lines(file: BinaryIO, decoder: msgspec.json.Decoder[Entry]) -> tuple[list[Entry], int]:
+    """Return the entries, and the number of lines that are none."""
     entries: list[Entry] = []
     damaged = 0
     with_header = False
@@ -190,60 +265,18 @@ def _read_lines(file: BinaryIO) -> tuple[list[Entry], int]:
             with_header = True
         else:
             try:
-                entries.append(decode_json(line, _decoder))
+                entries.append(decode_json(line, decoder))
             except JsonError:
                 damaged += 1
     return entries, damaged + (not with_header and bool(entries))
 
 
-def _header(line: bytes) -> Header | None:
+def _header(line: bytes) -> _Header | None:
     try:
         return decode_json(line, _header_decoder)
     except JsonError:
         return None
 
 
-def _is_newer(line: bytes) -> bool:
-    header = _header(line)
-    return header is not None and header.journal > VERSION
-
-
 def _open_private(path: str | Path, flags: int) -> int:
     return os.open(path, flags, 0o600)
-
-
-def _newer_problem(aside: Path | None) -> ErrorInfo:
-    return ErrorInfo(
-        ErrorCode.QUEUE_UNREADABLE,
-        "The queue was left by a newer version of Safelight, and this one starts without it.",
-        f"It was kept as {aside}." if aside else "",
-    )
-
-
-def _damage_problem(damaged: int, aside: Path | None) -> ErrorInfo:
-    return ErrorInfo(
-        ErrorCode.QUEUE_UNREADABLE,
-        "A part of the queue's file is damaged; jobs may be missing.",
-        f"The file was kept as {aside}." if aside else "",
-        f"{damaged} lines could not be read",
-    )
-
-
-def _unreadable_problem(path: Path, aside: Path | None, error: OSError) -> ErrorInfo:
-    kept = f"It was kept as {aside}. " if aside else ""
-    return ErrorInfo(
-        ErrorCode.QUEUE_UNREADABLE,
-        f"The queue in {path} cannot be read: {error.strerror}.",
-        f"{kept}See that the folder can be read, or choose another with SAFELIGHT_STATE.",
-        str(error),
-    )
-
-
-def _unwritable_problem(path: Path, error: OSError) -> ErrorInfo:
-    full = error.errno in FULL
-    return ErrorInfo(
-        ErrorCode.DISK_FULL if full else ErrorCode.OUTPUT_NOT_WRITABLE,
-        f"The queue cannot be saved in {path.parent}: {error.strerror}. It goes on without.",
-        "Free some space." if full else "Choose another folder with SAFELIGHT_STATE.",
-        str(error),
-    )
