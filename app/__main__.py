@@ -83,7 +83,7 @@ def _run(application: "Application", files: Sequence[str]) -> int:
     def open_files(files: Sequence[str]) -> None:
         window.come_forward()
         for file in files:
-            session.open_path(Path(file))
+            session.open_file(Path(file))
 
     instance.opened.connect(open_files)
     window.show()

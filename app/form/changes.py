@@ -196,5 +196,8 @@ class FormChanges(QObject):
 
     def _tell(self, message: str, before: Form, remarks: tuple[str, ...] = ()) -> None:
         self._notices.tell(
-            message, details=remarks, actions=(NoticeAction.UNDO_CHANGE,), before=before
+            message,
+            details=remarks,
+            actions=(NoticeAction.UNDO_CHANGE,),
+            undo=lambda: self.undo(before),
         )

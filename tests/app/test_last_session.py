@@ -109,7 +109,7 @@ def test_a_session_begins_as_the_one_before_ended(stage: Callable[[], Staged]) -
     state = first.session.generation
     opened = first.paths.state.parent / "mix.safetensors"
     opened.touch()
-    first.session.open_checkpoint(opened)
+    first.session.checkpoint.open(opened)
     state.prompt, state.steps, state.seed, state.seed_locked = "a mill", 7, 2**64 - 1, True
     left = state.form
     first.end()

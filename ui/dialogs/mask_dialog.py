@@ -127,7 +127,7 @@ class MaskDialog(QDialog):
         name, _ = QFileDialog.getOpenFileName(
             self,
             self.tr("Open a mask"),
-            nearest_folder(self._session.output),
+            nearest_folder(self._session.gallery.folder),
             self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
         )
         if name:

@@ -86,7 +86,7 @@ class CheckpointPanel(QWidget):
             self.tr("Models (*.safetensors *.sft *.ckpt);;All files (*)"),
         )
         if found:
-            self._session.open_checkpoint(Path(found))
+            self._session.checkpoint.open(Path(found))
 
     def _use_starter(self) -> None:
         self._session.generation.checkpoint = self._session.checkpoints.starter
