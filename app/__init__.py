@@ -1,1 +1,1 @@
-"""The application without pixels: the command line, folders and, later, observable state."""
+"""The application without widgets: state, commands, the engine's supervisor, the command line."""

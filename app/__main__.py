@@ -83,7 +83,7 @@ def _run(application: "Application", files: Sequence[str]) -> int:
     def open_files(files: Sequence[str]) -> None:
         window.come_forward()
         for file in files:
-            session.open_path(Path(file))
+            session.open_file(Path(file))
 
     instance.opened.connect(open_files)
     window.show()
@@ -107,7 +107,7 @@ def make_session(paths: "Paths") -> "Session":
     """Everything the window draws, wired together; nothing is started."""
     from app.engine.client import EngineClient
     from app.engine.process import EngineProcess
-    from app.faults import report_faults
+    from app.notices.faults import report_faults
     from app.paths import starter_checkpoint
     from app.queue.job_queue import JobQueue
     from app.session import Session

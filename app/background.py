@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, QThreadPool, Signal
 
-from app.faults import fault
+from app.notices.faults import fault
 
 Result = TypeVar("Result")
 _log = logging.getLogger(__name__)

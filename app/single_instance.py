@@ -18,7 +18,7 @@ import msgspec
 from PySide6.QtCore import QLockFile, QObject, QTimer, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
-from app.aside import put_aside
+from app.storage.aside import put_aside
 from engine.file_lock import FileLock
 from engine.regular_file import read_bounded
 from engine.untrusted_json import JsonError, decode_json

@@ -146,7 +146,7 @@ class Script:
         # Keys go to the active window only.
         self.window.activateWindow()
         self.wait_for("focus", self.window.isActiveWindow)
-        self.wait_for("engine", lambda: self.session.engine_state is EngineState.READY)
+        self.wait_for("engine", lambda: self.session.engine.state is EngineState.READY)
         self.wait_for("pictures", lambda: len(self.session.gallery) > 0)
         self.pause(0.5)
 
@@ -185,7 +185,7 @@ class Script:
         for row in range(0, len(gallery), 30):
             strip.setCurrentIndex(strip.pictures.index(row))
             self.pause(0.1)
-        self.session.changes.use_settings(Path(gallery[0].path))
+        self.session.pictures.use_settings(Path(gallery[0].path))
         for width in range(960, 1440, 40):
             self.window.resize(width, 640 + (width - 960) // 2)
             self.pause(0.02)
@@ -198,7 +198,7 @@ class Script:
 
         generation, progress = self.session.generation, self.session.progress
         generation.steps = 1000
-        self.session.generate()
+        self.session.jobs.generate()
         self.wait_for("steps", lambda: progress.total == 1000 and progress.done > 20)
         step = (progress.seconds_per_step or 0.0) * 1e3
         begun = time.monotonic()

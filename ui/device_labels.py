@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.remedies import remedy_words
+from app.notices.remedies import remedy_words
 from engine.api.machine import DeviceInfo
 from engine.api.remedies import InstallPackages
 from engine.api.values import PrecisionName

@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
-from app.form import Extras
-from app.generation import CELL, SizeFit, size_fit
+from app.form.fields import Extras
+from app.form.generation import CELL, SizeFit, size_fit
 from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.limits import MIN_SIDE

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMainWindow, QVBoxLayout, QWidget
 
-from app.form_changes import Reuse
+from app.form.changes import Reuse
 from app.library.gallery import is_picture
 from app.paths import nearest_folder
 from app.session import Session
@@ -125,10 +125,10 @@ class MainWindow(QMainWindow):
         def on(name: ActionName, slot: object) -> None:
             actions[name].triggered.connect(slot)
 
-        on(ActionName.GENERATE, lambda: session.generate())
-        on(ActionName.GENERATE_FIRST, lambda: session.generate(front=True))
-        on(ActionName.CANCEL, session.cancel)
-        on(ActionName.CANCEL_ALL, session.cancel_all)
+        on(ActionName.GENERATE, lambda: session.jobs.generate())
+        on(ActionName.GENERATE_FIRST, lambda: session.jobs.generate(front=True))
+        on(ActionName.CANCEL, session.jobs.cancel)
+        on(ActionName.CANCEL_ALL, session.jobs.cancel_all)
         on(ActionName.OPEN, self._open)
         on(ActionName.EDIT_PROMPT, self.form.prompt.setFocus)
         for name, what in _REUSES.items():
@@ -141,7 +141,7 @@ class MainWindow(QMainWindow):
             ActionName.COPY_PICTURE,
             self._with_picture(lambda path: copy_picture(path, session.background)),
         )
-        on(ActionName.TRASH, self._with_picture(session.trash.move))
+        on(ActionName.TRASH, self._with_picture(session.pictures.trash))
         on(ActionName.QUIT, self.close)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)
@@ -251,11 +251,11 @@ class MainWindow(QMainWindow):
             return [start]
         if not is_picture(file):
             title, sentence = self.tr("Use this model"), self.tr("It is used where it lies.")
-            return [DropOffer(title, sentence, lambda: self.session.open_path(file))]
+            return [DropOffer(title, sentence, lambda: self.session.open_file(file))]
         use = DropOffer(
             self.tr("Use its settings"),
             self.tr("How it was made, whichever program made it."),
-            lambda: self.session.open_path(file),
+            lambda: self.session.open_file(file),
         )
         return [use, start]
 
@@ -270,10 +270,10 @@ class MainWindow(QMainWindow):
             ),
         )
         if name:
-            self.session.open_path(Path(name))
+            self.session.open_file(Path(name))
 
     def _reuse(self, what: Reuse) -> Callable[[str], None]:
-        return lambda path: self.session.changes.use_settings(Path(path), what)
+        return lambda path: self.session.pictures.use_settings(Path(path), what)
 
     def _with_picture(self, act: Callable[[str], object]) -> Callable[[], None]:
         def triggered() -> None:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QMargins, QRect, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QStyle, QWidget
 
-from app.last_session import WindowPlace
+from app.form.last_session import WindowPlace
 
 _SIZE = QSize(1280, 832)
 # What a frame takes at its sides, where nobody knows yet; its title is asked of the style.

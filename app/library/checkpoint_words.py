@@ -5,12 +5,10 @@ from pathlib import Path
 
 import msgspec
 
-from app.aside import put_aside
+from app.storage.document import DocumentKind
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
 from engine.api.texts import encode_json
-from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import replace_file
-from engine.untrusted_json import JsonError, read_json
 
 _FILE = "checkpoints.json"
 # The oldest are forgotten; a file of more was not written by us.
@@ -31,7 +29,11 @@ class CheckpointWords(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
 
 
 NO_WORDS = CheckpointWords()
-_DECODER = msgspec.json.Decoder(dict[str, CheckpointWords])
+_KIND = DocumentKind(
+    msgspec.json.Decoder(dict[str, CheckpointWords]),
+    _MOST_BYTES,
+    damaged="What you said of models cannot be read; they are taken for what their files say.",
+)
 
 
 class CheckpointMemory:
@@ -40,14 +42,8 @@ class CheckpointMemory:
     def __init__(self, folder: Path) -> None:
         """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
         self._path = folder / _FILE
-        self._said: dict[str, CheckpointWords] = {}
-        self.problem: ErrorInfo | None = None
-        try:
-            self._said = read_json(self._path, _DECODER, _MOST_BYTES)
-        except (FileNotFoundError, NotADirectoryError):
-            return
-        except (OSError, JsonError) as error:
-            self.problem = _unreadable(put_aside(self._path, "damaged"), error)
+        said, self.problem = _KIND.read(self._path)
+        self._said: dict[str, CheckpointWords] = said or {}
 
     def of(self, checkpoint: Path) -> CheckpointWords:
         """What was said of a checkpoint."""
@@ -64,12 +60,3 @@ class CheckpointMemory:
             replace_file(self._path, encode_json(self._said))
         except OSError as error:
             _log.warning("what was said of checkpoints cannot be kept: %s", error)
-
-
-def _unreadable(aside: Path | None, error: Exception) -> ErrorInfo:
-    return ErrorInfo(
-        ErrorCode.SESSION_UNREADABLE,
-        "What you said of models cannot be read; they are taken for what their files say.",
-        f"The file was kept as {aside}." if aside else "",
-        str(error),
-    )

@@ -32,7 +32,8 @@ from app.queue.jobs import (
     Saved,
     Started,
 )
-from app.queue.journal import JournalWriter, encode_entry, read_journal, rewrite_journal
+from app.queue.queue_journal import queue_journal
+from app.storage.journal import Journal, JournalWriter
 from engine.api.limits import MAX_COUNT, MAX_SEED
 from engine.api.messages import ImageSaved, JobCancelled, JobFailed, JobFinished
 from engine.api.request import GenerateRequest
@@ -41,7 +42,6 @@ from engine.errors import EngineError
 
 __all__ = ["Job", "JobQueue", "JobState"]
 
-_JOURNAL = "queue.jsonl"
 # The range people know from other tools; any seed up to MAX_SEED may be given.
 _RANDOM_SEEDS = 2**32
 _TURN_S = 0.004
@@ -87,10 +87,10 @@ class JobQueue(QObject):
         self._continue.timeout.connect(self._take_turn)
         self._synced.connect(self._on_synced, Qt.ConnectionType.QueuedConnection)
         self._failed.connect(self.journal_failed, Qt.ConnectionType.QueuedConnection)
-        path = state / _JOURNAL
-        self._restore(path)
-        failing = self._rewrite(path)
-        self._writer = JournalWriter(path, self._synced.emit, self._failed.emit, failing=failing)
+        journal = queue_journal(state)
+        self._restore(journal)
+        failing = self._rewrite(journal)
+        self._writer = JournalWriter(journal, self._synced.emit, self._failed.emit, failing=failing)
         self._listen()
 
     @property
@@ -171,9 +171,9 @@ class JobQueue(QObject):
             self._finish_steps()
         self._writer.close()
 
-    def _restore(self, path: Path) -> None:
+    def _restore(self, journal: Journal[Entry]) -> None:
         """The list as the journal tells it, without what is over and wanted by nobody."""
-        content = read_journal(path)
+        content = journal.read()
         for entry in content.entries:
             self._list.apply(entry)
         self._list.drop((JobState.DONE, JobState.CANCELLED))
@@ -183,9 +183,9 @@ class JobQueue(QObject):
             # Queued: nobody listens yet.
             self._failed.emit(content.problem)
 
-    def _rewrite(self, path: Path) -> bool:
+    def _rewrite(self, journal: Journal[Entry]) -> bool:
         """Put the list as it is now in the place of its history; whether that failed."""
-        problem = rewrite_journal(path, self._list.entries())
+        problem = journal.rewrite(self._list.entries())
         if problem is not None:
             self._failed.emit(problem)
         return problem is not None
@@ -202,7 +202,7 @@ class JobQueue(QObject):
 
     def _record(self, entry: Entry) -> None:
         """Have it written; it happens when it is."""
-        self._pending.append((self._writer.append(encode_entry(entry)), entry))
+        self._pending.append((self._writer.append(entry), entry))
 
     def _on_synced(self, number: int) -> None:
         self._durable = number

@@ -1,11 +1,12 @@
 """The engine process: commands come in on a pipe, events go out on another, jobs run one by one.
 
-Three threads serve it. The main thread runs jobs, because native libraries like it best. The reader
-takes commands, answers `Ping` and cancels, whatever the others do. The third answers queries. A
-fourth writes events, so that a slow reader holds nobody up.
+It has four threads. The main thread runs jobs, because native libraries work best there. The reader
+takes commands, answers `Ping` and cancels jobs, and never waits. The answerer answers queries. The
+writer writes events, so that an app that reads slowly holds up none of the others. Trials of
+devices and cancellations have short threads of their own.
 
-Until the app has heard `Hello` nothing heavy is imported: of the modules here only `answers` and
-`job_run` know the rest of the engine, and `process` imports them after that.
+Nothing heavy is imported before `Hello` is sent: of the modules here only `answers`, `job_run` and
+`device_checks` import the rest of the engine, and `process` imports those after `Hello`.
 """
 
 from engine.server.process import main

@@ -42,7 +42,7 @@ def test_a_file_that_is_no_checkpoint_is_an_error_that_says_why(
     page = tmp_path / "page.safetensors"
     page.write_bytes(b"<!DOCTYPE html>")
     staged.start()
-    staged.session.open_path(page)
+    staged.session.open_file(page)
     store = staged.session.checkpoints
     staged.wait(lambda: store.answer(page) is not None)
     answer = store.answer(page)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.generation import GenerationState
+from app.form.generation import GenerationState
 from app.library.checkpoint_words import NO_WORDS, CheckpointMemory, CheckpointWords
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
@@ -78,9 +78,9 @@ def test_each_checkpoint_has_its_own_words(staged: Staged, tmp_path: Path) -> No
         answer = session.checkpoints.answer(path)
         return answer.prediction if isinstance(answer, CheckpointInfo) else ""
 
-    session.open_path(path)
+    session.open_file(path)
     staged.wait(lambda: prediction() == "epsilon")
-    session.say(PREDICTS_V)
+    session.checkpoint.declare(PREDICTS_V)
     staged.wait(lambda: prediction() == "v_prediction")
     assert session.generation.suggestions.side == 768
     session.generation.checkpoint = session.checkpoints.starter
@@ -95,13 +95,13 @@ def test_words_that_the_shapes_rule_out_are_an_error_and_can_be_taken_back(
 ) -> None:
     session = staged.start().session
     path = write_unstated(tmp_path / "found.safetensors", PREDICTS_NOISE)
-    session.open_path(path)
-    session.say(CheckpointWords(override=CheckpointOverride(family="sd1")))
+    session.open_file(path)
+    session.checkpoint.declare(CheckpointWords(override=CheckpointOverride(family="sd1")))
     staged.wait(lambda: isinstance(session.checkpoints.answer(path), ErrorInfo))
     answer = session.checkpoints.answer(path)
     assert isinstance(answer, ErrorInfo)
     assert answer.code is ErrorCode.CHECKPOINT_MISMATCH
-    session.say(NO_WORDS)
+    session.checkpoint.declare(NO_WORDS)
     staged.wait(lambda: isinstance(session.checkpoints.answer(path), CheckpointInfo))
 
 
@@ -115,12 +115,12 @@ def test_what_a_job_found_out_is_told(staged: Staged, tmp_path: Path, qtbot: QtB
             return None
         return answer.prediction, answer.prediction_is_stated
 
-    session.open_path(path)
+    session.open_file(path)
     staged.wait(lambda: known() == ("epsilon", False))
     # Until then the file's times would not tell of changes.
     qtbot.wait(SETTLED_NS // 1_000_000 + 200)
     session.generation.width = session.generation.height = 64
     session.generation.steps = 1
-    session.generate()
+    session.jobs.generate()
     staged.wait_for_jobs(1)
     staged.wait(lambda: known() == ("v_prediction", True))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.form.masks import keep_mask
 from app.library.checkpoint_words import CheckpointWords
-from app.library.masks import keep_mask
 from app.single_instance import SingleInstance, Start
 from engine.api.request import CheckpointOverride, GenerateRequest
 from engine.api.values import ErrorCode, PredictionType
@@ -68,7 +68,7 @@ def files(tmp_path: Path, qtbot: QtBot) -> dict[Path, bytes]:
     state = tmp_path / "state"
     staged = _session(tmp_path, qtbot)
     staged.queue.submit(GenerateRequest(prompt="a house"), f"{tmp_path / 'out'}/")
-    staged.session.say(_WORDS)
+    staged.session.checkpoint.declare(_WORDS)
     assert keep_mask(state / "masks", _MASK)
     staged.end()
     _leave_lock(state)

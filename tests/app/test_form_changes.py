@@ -7,9 +7,9 @@ import msgspec
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.form import Extras
-from app.form_changes import FormChanges, MaskEnd, Reuse
-from app.remedies import NoticeAction
+from app.form.changes import FormChanges, MaskEnd, Reuse
+from app.form.fields import Extras
+from app.notices.remedies import NoticeAction
 from engine.api.request import SeedOptions
 from engine.api.values import InputRole
 from engine.metadata.png import insert_text_chunks
@@ -64,7 +64,7 @@ def test_every_replacement_can_be_undone_and_done_again(
     for wanted in (before, after, before):
         (notice,) = session.notices.notices
         assert notice.actions == (NoticeAction.UNDO_CHANGE,)
-        session.act(notice, NoticeAction.UNDO_CHANGE)
+        session.remedies.act(notice, NoticeAction.UNDO_CHANGE)
         assert session.generation.form == wanted
 
 
@@ -77,7 +77,7 @@ def test_every_way_to_change_the_form_is_among_these() -> None:
 def test_a_replacement_that_changes_nothing_says_nothing(staged: Staged) -> None:
     staged.session.changes.drop_extras()
     (notice,) = staged.session.notices.notices
-    staged.session.dismiss(notice)
+    staged.session.remedies.dismiss(notice)
     staged.session.changes.drop_extras()
     assert staged.session.notices.notices == ()
 
@@ -88,7 +88,7 @@ def test_settings_are_all_but_the_seed_and_how_many(
 ) -> None:
     form = staged.session.generation
     form.seed_locked = locked
-    staged.session.changes.use_settings(picture)
+    staged.session.pictures.use_settings(picture)
     staged.wait(lambda: form.prompt == PLAIN.request.prompt)
     assert form.steps == PLAIN.request.steps
     assert (form.seed, form.seed_locked, form.count) == (99, locked, 4)
@@ -99,7 +99,7 @@ def test_settings_are_all_but_the_seed_and_how_many(
 def test_a_prompt_is_the_prompt_alone(staged: Staged, picture: Path) -> None:
     form = staged.session.generation
     before = form.form
-    staged.session.changes.use_settings(picture, Reuse.PROMPT)
+    staged.session.pictures.use_settings(picture, Reuse.PROMPT)
     staged.wait(lambda: form.prompt == PLAIN.request.prompt)
     negative = PLAIN.request.negative_prompt
     wanted = msgspec.structs.replace(before, prompt=form.prompt, negative_prompt=negative)
@@ -109,7 +109,7 @@ def test_a_prompt_is_the_prompt_alone(staged: Staged, picture: Path) -> None:
 def test_a_seed_is_the_seed_alone_and_is_kept(staged: Staged, picture: Path) -> None:
     form = staged.session.generation
     form.seed_locked = False
-    staged.session.changes.use_settings(picture, Reuse.SEED)
+    staged.session.pictures.use_settings(picture, Reuse.SEED)
     staged.wait(lambda: form.seed == PLAIN.request.seed)
     assert form.seed_locked
     assert (form.prompt, form.steps) == ("mine", 11)
@@ -123,14 +123,14 @@ def test_a_painting_that_is_dropped_can_be_had_back(staged: Staged) -> None:
     session.changes.paint_within(lambda: b"png", MaskEnd.DROPPED)
     staged.wait(lambda: bool(session.notices.notices))
     assert form.form == before
-    session.act(session.notices.notices[0], NoticeAction.UNDO_CHANGE)
+    session.remedies.act(session.notices.notices[0], NoticeAction.UNDO_CHANGE)
     mask = form.input_path(InputRole.MASK)
     assert mask is not None
     assert Path(mask).read_bytes() == b"png"
 
 
 def test_a_size_that_a_start_picture_sets_is_said(staged: Staged, picture: Path) -> None:
-    staged.session.changes.start_from(str(picture), 256, 384)
+    staged.session.pictures.start_from(str(picture), 256, 384)
     form = staged.session.generation
     (notice,) = staged.session.notices.notices
     assert f"{form.width} × {form.height}" in notice.message  # noqa: RUF001

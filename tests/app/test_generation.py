@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from app.form import NO_EXTRAS, STARTER_PROMPT
-from app.generation import (
+from app.form.fields import NO_EXTRAS, STARTER_PROMPT
+from app.form.generation import (
     COMMON_SUGGESTIONS,
     STARTER_SUGGESTIONS,
     GenerationState,

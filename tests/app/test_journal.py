@@ -12,13 +12,8 @@ from hypothesis import strategies as st
 
 from app.queue.job_list import AllCancelAsked, Entry, Submitted
 from app.queue.jobs import CancelAsked, Started
-from app.queue.journal import (
-    VERSION,
-    JournalWriter,
-    encode_entry,
-    read_journal,
-    rewrite_journal,
-)
+from app.queue.queue_journal import queue_journal
+from app.storage.journal import VERSION, Journal, JournalKind, JournalWords, JournalWriter
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo
 
@@ -38,10 +33,10 @@ class Writing:
         self.numbers: list[int] = []
         self.problems: list[ErrorInfo] = []
         self._changed = threading.Condition()
-        self.writer = JournalWriter(path, self._synced, self.problems.append)
+        self.writer = JournalWriter(journal(path), self._synced, self.problems.append)
 
     def append(self, entry: Entry) -> int:
-        return self.writer.append(encode_entry(entry))
+        return self.writer.append(entry)
 
     def wait_for(self, number: int) -> None:
         with self._changed:
@@ -53,13 +48,18 @@ class Writing:
             self._changed.notify_all()
 
 
+def journal(path: Path) -> Journal[Entry]:
+    """A queue's journal at this path."""
+    return Journal(path, queue_journal(path.parent).kind)
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "state" / "queue.jsonl"
 
 
 def written(path: Path) -> bytes:
-    assert rewrite_journal(path, ENTRIES) is None
+    assert journal(path).rewrite(ENTRIES) is None
     return path.read_bytes()
 
 
@@ -68,33 +68,33 @@ def beside(path: Path) -> list[str]:
 
 
 def test_no_file_is_an_empty_journal(path: Path) -> None:
-    assert read_journal(path).entries == ()
-    assert read_journal(path).problem is None
+    assert journal(path).read().entries == ()
+    assert journal(path).read().problem is None
 
 
 def test_what_is_appended_is_read_back(path: Path) -> None:
-    assert rewrite_journal(path, ENTRIES[:1]) is None
+    assert journal(path).rewrite(ENTRIES[:1]) is None
     writing = Writing(path)
     for entry in ENTRIES[1:]:
         writing.append(entry)
     writing.writer.close()
-    content = read_journal(path)
+    content = journal(path).read()
     assert content.entries == ENTRIES
     assert content.problem is None
     assert max(writing.numbers) == 3
 
 
 def test_what_is_reported_is_in_the_file(path: Path) -> None:
-    rewrite_journal(path, ())
+    journal(path).rewrite(())
     writing = Writing(path)
     for entry in ENTRIES:
         writing.wait_for(writing.append(entry))
-        assert read_journal(path).entries[-1] == entry
+        assert journal(path).read().entries[-1] == entry
     writing.writer.close()
 
 
 def test_what_is_reported_was_synced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rewrite_journal(path, ())
+    journal(path).rewrite(())
     sizes: list[int] = []
     fsync = os.fsync
 
@@ -122,7 +122,7 @@ def test_every_cut_leaves_the_whole_lines_before_it(path: Path) -> None:
     cuts = {*range(0, len(content), 17), *ends, *(end + 1 for end in ends[:-1])}
     for length in sorted(cuts):
         path.write_bytes(content[:length])
-        read = read_journal(path)
+        read = journal(path).read()
         whole = max(0, content[:length].count(b"\n") - 1)
         assert read.entries == ENTRIES[:whole]
         assert read.problem is None
@@ -134,7 +134,7 @@ def test_damaged_lines_are_left_out_and_the_file_is_kept(path: Path) -> None:
     garbage = [b"\xff\xfe\n", b"{}\n", b"[" * 10_000 + b"\n", b'{"type":"Started"}\n']
     damaged = header + b"".join(part for pair in zip(lines, garbage, strict=True) for part in pair)
     path.write_bytes(damaged)
-    content = read_journal(path)
+    content = journal(path).read()
     assert content.entries == ENTRIES
     assert content.problem is not None
     assert content.problem.code is ErrorCode.QUEUE_UNREADABLE
@@ -147,15 +147,15 @@ def test_a_journal_of_a_newer_version_is_put_aside(path: Path) -> None:
     newer = msgspec.json.encode({"journal": VERSION + 1, "more": [1]}) + b'\n{"type":"New"}\n'
     path.parent.mkdir()
     path.write_bytes(newer)
-    content = read_journal(path)
+    content = journal(path).read()
     assert content.entries == ()
     assert content.problem is not None
     assert "newer version" in content.problem.message
     (kept,) = beside(path)
     assert kept in content.problem.hint
     assert (path.parent / kept).read_bytes() == newer
-    assert rewrite_journal(path, ENTRIES) is None
-    assert read_journal(path).entries == ENTRIES
+    assert journal(path).rewrite(ENTRIES) is None
+    assert journal(path).read().entries == ENTRIES
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -165,24 +165,24 @@ def test_no_damage_stops_the_reader(tmp_path: Path, garbage: bytes, at: int) -> 
     content = written(path)
     at %= len(content) + 1
     path.write_bytes(content[:at] + garbage + content[at + len(garbage) :])
-    entries = read_journal(path).entries
+    entries = journal(path).read().entries
     assert len(entries) <= len(ENTRIES) + garbage.count(b"\n")
 
 
 def test_a_folder_in_its_place_is_told_and_put_aside(path: Path) -> None:
     path.mkdir(parents=True)
-    content = read_journal(path)
+    content = journal(path).read()
     assert content.entries == ()
     assert content.problem is not None
     assert content.problem.code is ErrorCode.QUEUE_UNREADABLE
-    assert rewrite_journal(path, ENTRIES) is None
-    assert read_journal(path).entries == ENTRIES
+    assert journal(path).rewrite(ENTRIES) is None
+    assert journal(path).read().entries == ENTRIES
 
 
 def test_a_state_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     path = tmp_path / "file" / "queue.jsonl"
-    problem = rewrite_journal(path, ENTRIES)
+    problem = journal(path).rewrite(ENTRIES)
     assert problem is not None
     assert problem.code is ErrorCode.OUTPUT_NOT_WRITABLE
     assert str(path.parent) in problem.message
@@ -197,7 +197,7 @@ def test_a_disk_that_refuses_is_told_once_and_forgiven(
     path: Path, monkeypatch: pytest.MonkeyPatch, function: str, number: int, code: ErrorCode
 ) -> None:
     """Work goes on; what was not written comes with what is written next, and in order."""
-    rewrite_journal(path, ENTRIES[:1])
+    journal(path).rewrite(ENTRIES[:1])
     writing = Writing(path)
     write = os.write
 
@@ -215,20 +215,20 @@ def test_a_disk_that_refuses_is_told_once_and_forgiven(
         for entry in ENTRIES[1:3]:
             writing.wait_for(writing.append(entry))
     assert [problem.code for problem in writing.problems] == [code]
-    assert read_journal(path).entries == ENTRIES[:1]
+    assert journal(path).read().entries == ENTRIES[:1]
     writing.wait_for(writing.append(ENTRIES[3]))
     writing.writer.close()
-    assert read_journal(path).entries == ENTRIES
+    assert journal(path).read().entries == ENTRIES
     assert beside(path) == []
 
 
 def test_a_journal_that_vanishes_is_begun_anew(path: Path) -> None:
-    rewrite_journal(path, ENTRIES[:1])
+    journal(path).rewrite(ENTRIES[:1])
     writing = Writing(path)
     path.unlink()
     writing.wait_for(writing.append(ENTRIES[1]))
     writing.writer.close()
-    content = read_journal(path)
+    content = journal(path).read()
     assert content.entries == ENTRIES[1:2]
     assert content.problem is None
     assert writing.problems == []
@@ -241,14 +241,63 @@ def test_rewriting_is_all_or_nothing(path: Path, monkeypatch: pytest.MonkeyPatch
         raise OSError(errno.ENOSPC, "full")
 
     monkeypatch.setattr(os, "fsync", fail)
-    problem = rewrite_journal(path, ())
+    problem = journal(path).rewrite(())
     assert problem is not None
     assert problem.code is ErrorCode.DISK_FULL
-    assert read_journal(path).entries == ENTRIES
+    assert journal(path).read().entries == ENTRIES
 
 
 def test_a_name_that_is_not_utf_8_is_kept(path: Path) -> None:
     entry = CancelAsked(job="caf\udce9")
     path.parent.mkdir(parents=True)
-    path.write_bytes(encode_entry(entry))
-    assert read_journal(path).entries == (entry,)
+    path.write_bytes(b'{"type":"CancelAsked","job":"caf\\udce9"}\n')
+    assert journal(path).read().entries == (entry,)
+
+
+class Rating(msgspec.Struct, frozen=True):
+    """An entry of another journal."""
+
+    picture: str
+    stars: int
+
+
+RATINGS = JournalKind(
+    "ratings",
+    msgspec.json.Decoder(Rating),
+    ErrorCode.SESSION_UNREADABLE,
+    JournalWords(
+        newer="newer",
+        damaged="damaged",
+        unreadable="{path}: {reason}",
+        unwritable="no ratings in {folder}: {reason}",
+    ),
+)
+
+
+def test_a_journal_holds_the_entries_of_its_kind(path: Path) -> None:
+    ratings = Journal(path, RATINGS)
+    written = (Rating("a.png", 5), Rating("b.png", 1))
+    assert ratings.rewrite(written) is None
+    assert ratings.read().entries == written
+
+
+def test_a_journal_of_another_kind_is_put_aside_in_the_words_of_the_one_that_reads(
+    path: Path,
+) -> None:
+    assert journal(path).rewrite(ENTRIES) is None
+    content = Journal(path, RATINGS).read()
+    assert content.entries == ()
+    assert content.problem is not None
+    assert (content.problem.code, content.problem.message) == (
+        ErrorCode.SESSION_UNREADABLE,
+        "damaged",
+    )
+    (kept,) = beside(path)
+    assert journal(path.with_name(kept)).read().entries == ENTRIES
+
+
+def test_a_queue_of_the_first_safelight_which_names_no_kind_is_read(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(b'{"journal":1}\n{"type":"Started","job":"a"}\n')
+    content = journal(path).read()
+    assert (content.entries, content.problem) == ((Started(job="a"),), None)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from pytestqt.qtbot import QtBot
 
-from app.form import Form
-from app.generation import GenerationState
-from app.last_session import FILE, LastSession, WindowPlace, encode, read_last_session
+from app.form.fields import Form
+from app.form.generation import GenerationState
+from app.form.last_session import FILE, LastSession, WindowPlace, encode, read_last_session
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode
 from tests.app.fake_engine import Plan
@@ -109,7 +109,7 @@ def test_a_session_begins_as_the_one_before_ended(stage: Callable[[], Staged]) -
     state = first.session.generation
     opened = first.paths.state.parent / "mix.safetensors"
     opened.touch()
-    first.session.open_checkpoint(opened)
+    first.session.checkpoint.open(opened)
     state.prompt, state.steps, state.seed, state.seed_locked = "a mill", 7, 2**64 - 1, True
     left = state.form
     first.end()

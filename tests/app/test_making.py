@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.notices import Notice
+from app.notices.notices import Notice
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
-from app.remedies import NoticeAction
 from tests.app.fake_engine import Plan
 from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
@@ -43,34 +43,34 @@ def lock(staged: Staged, seed: int = 5) -> None:
 def test_pressing_twice_with_a_kept_seed_makes_one_picture(stage: Stage) -> None:
     staged = stage(Plan(steps=10_000, step_seconds=0.01)).start()
     lock(staged)
-    staged.session.generate()
-    staged.session.generate()
+    staged.session.jobs.generate()
+    staged.session.jobs.generate()
     # The queue tells of what it takes a moment later.
     staged.wait(lambda: bool(repeats_told(staged) and staged.queue.jobs))
     assert len(staged.queue.jobs) == 1
-    staged.session.cancel()
+    staged.session.jobs.cancel()
     staged.wait_for_jobs(1)
 
 
 def test_who_insists_has_it_made_again(stage: Stage) -> None:
     staged = stage().start()
     lock(staged)
-    staged.session.generate()
+    staged.session.jobs.generate()
     staged.wait_for_jobs(1)
-    staged.session.generate()
+    staged.session.jobs.generate()
     staged.wait(lambda: bool(repeats_told(staged)))
     assert len(staged.queue.jobs) == 1
-    staged.session.act(repeats_told(staged)[0], NoticeAction.MAKE_AGAIN)
+    staged.session.remedies.act(repeats_told(staged)[0], NoticeAction.MAKE_AGAIN)
     assert [job.state for job in staged.wait_for_jobs(2)] == [JobState.DONE] * 2
 
 
 def test_other_settings_with_the_same_seed_are_made(stage: Stage) -> None:
     staged = stage().start()
     lock(staged)
-    staged.session.generate()
+    staged.session.jobs.generate()
     staged.wait_for_jobs(1)
     staged.session.generation.prompt = "another"
-    staged.session.generate()
+    staged.session.jobs.generate()
     staged.wait_for_jobs(2)
     assert repeats_told(staged) == []
 
@@ -78,11 +78,11 @@ def test_other_settings_with_the_same_seed_are_made(stage: Stage) -> None:
 def test_of_a_batch_only_what_is_not_there_is_made(stage: Stage) -> None:
     staged = stage().start()
     lock(staged, 6)
-    staged.session.generate()
+    staged.session.jobs.generate()
     staged.wait_for_jobs(1)
     lock(staged, 5)
     staged.session.generation.count = 3
-    staged.session.generate()
+    staged.session.jobs.generate()
     jobs = staged.wait_for_jobs(3)
     assert [job.request.seed for job in jobs] == [6, 5, 7]
     assert len(repeats_told(staged)) == 1
@@ -92,9 +92,9 @@ def test_a_failed_picture_may_be_asked_for_again(stage: Stage) -> None:
     staged = stage(Plan(dies_in_jobs=True, status=3))
     staged.session.start()
     lock(staged)
-    staged.session.generate()
+    staged.session.jobs.generate()
     assert staged.wait_for_jobs(1)[0].state is JobState.FAILED
-    staged.session.generate()
+    staged.session.jobs.generate()
     staged.wait(lambda: len(staged.queue.jobs) == 2)
     assert repeats_told(staged) == []
 
@@ -102,20 +102,20 @@ def test_a_failed_picture_may_be_asked_for_again(stage: Stage) -> None:
 def test_a_picture_in_the_trash_may_be_made_again(stage: Stage) -> None:
     staged = stage().start()
     lock(staged)
-    staged.session.generate()
+    staged.session.jobs.generate()
     (job,) = staged.wait_for_jobs(1)
     Path(job.images[0]).unlink()
-    staged.session.generate()
+    staged.session.jobs.generate()
     staged.wait_for_jobs(2)
 
 
 def test_what_is_cancelled_while_it_is_looked_for_is_not_made(stage: Stage) -> None:
     staged = stage().start()
     lock(staged)
-    staged.session.generate()
-    staged.session.cancel()
+    staged.session.jobs.generate()
+    staged.session.jobs.cancel()
     lock(staged, 8)
-    staged.session.generate()
+    staged.session.jobs.generate()
     (job,) = staged.wait_for_jobs(1)
     assert job.request.seed == 8
 
@@ -126,7 +126,7 @@ def test_a_picture_of_an_earlier_session_is_known_by_its_record(stage: Stage) ->
     form.steps = 1
     first.wait(lambda: first.session.checkpoints.answer(form.checkpoint) is not None)
     lock(first, 7)
-    first.session.generate()
+    first.session.jobs.generate()
     (job,) = first.wait_for_jobs(1)
     assert job.state is JobState.DONE
     first.end()
@@ -135,11 +135,11 @@ def test_a_picture_of_an_earlier_session_is_known_by_its_record(stage: Stage) ->
     store = again.session.checkpoints
     again.wait(lambda: store.answer(again.session.generation.checkpoint) is not None)
     assert again.session.generation.seed_locked
-    again.session.generate()
+    again.session.jobs.generate()
     again.wait(lambda: bool(repeats_told(again)))
     assert Path(job.images[0]).name in repeats_told(again)[0].message
     assert again.queue.jobs == ()
     # Whichever value is another one, it is another picture.
     again.session.generation.steps = 2
-    again.session.generate()
+    again.session.jobs.generate()
     assert again.wait_for_jobs(1)[0].state is JobState.DONE

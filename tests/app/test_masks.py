@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.library.masks import keep_mask
+from app.form.masks import keep_mask
 from engine.api.values import ErrorCode, ErrorInfo
 
 

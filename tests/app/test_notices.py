@@ -1,7 +1,7 @@
 """What there is to tell: newest last, nothing twice, nothing without end."""
 
-from app.notices import NoticeState
-from app.remedies import NoticeAction
+from app.notices.notices import NoticeState
+from app.notices.remedies import NoticeAction
 from engine.api.values import ErrorCode, ErrorInfo
 
 ERROR = ErrorInfo(ErrorCode.DISK_FULL, "The disk is full.", "Make room.")

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from pytestqt.qtbot import QtBot
 
-from app.remedies import NoticeAction
+from app.notices.remedies import NoticeAction
 from engine.api.values import ErrorCode
 from tests.app.sessions import Staged
 
@@ -26,9 +26,9 @@ def test_a_broken_checkpoint_makes_no_job_until_it_is_mended(
     session = staged.session
     page = tmp_path / "mix.safetensors"
     page.write_bytes(b"<!DOCTYPE html><html>Please log in</html>")
-    session.open_checkpoint(page)
+    session.checkpoint.open(page)
     staged.wait(lambda: session.obstacle.found is not None)
-    session.generate()
+    session.jobs.generate()
     assert session.queue.jobs == ()
     assert session.notices.notices[-1].error == session.obstacle.found
     session.generation.checkpoint = session.checkpoints.starter
@@ -62,14 +62,14 @@ def test_a_start_picture_that_goes_is_said_before_the_press(staged: Staged, tmp_
     session = staged.session
     photo = tmp_path / "photo.png"
     Image.new("RGB", (64, 64)).save(photo)
-    session.changes.start_from(str(photo), 64, 64)
+    session.pictures.start_from(str(photo), 64, 64)
     photo.unlink()
     session.look_again()
     staged.wait(lambda: session.obstacle.found is not None)
     assert session.obstacle.found is not None
     assert "photo.png" in session.obstacle.found.message
     notice = session.notices.notices[-1]
-    session.act(notice, NoticeAction.UNDO_CHANGE)
+    session.remedies.act(notice, NoticeAction.UNDO_CHANGE)
     staged.wait(lambda: session.obstacle.found is None)
 
 
@@ -81,7 +81,7 @@ def test_a_checkpoint_that_a_picture_missed_is_gone_where_it_is_chosen(staged: S
     store.refresh()
     staged.wait(lambda: store.answer(mine) is not None)
     shutil.rmtree(mine)
-    session.generate()
+    session.jobs.generate()
     # Nobody left the window and came back.
     staged.wait(lambda: session.obstacle.found is not None)
     assert store.is_gone(mine)

@@ -6,8 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from app.generation import MOST_CHARACTERS
-from app.library.picture_settings import PictureSettings, read_settings
+from app.form.generation import MOST_CHARACTERS
+from app.form.picture_settings import PictureSettings, read_settings
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.metadata.record import record_chunks

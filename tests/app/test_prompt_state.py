@@ -9,9 +9,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine.process import EngineState
-from app.form import Extras
-from app.generation import MOST_CHARACTERS
-from app.prompt_state import NO_CHECK, PromptState
+from app.form.fields import Extras
+from app.form.generation import MOST_CHARACTERS
+from app.form.prompt_state import NO_CHECK, PromptState
 from engine.api.messages import PromptChecked
 from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.values import ConventionName

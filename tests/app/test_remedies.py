@@ -7,12 +7,13 @@ from typing import get_args
 import msgspec
 import pytest
 
-from app import remedies as window
 from app.cli import remedies as command_line
+from app.notices import remedies as window
+from app.notices.remedies import NoticeAction
 from app.queue.job_list import Entry
 from app.queue.jobs import Failed
-from app.queue.journal import VERSION, encode_entry, read_journal
-from app.remedies import NoticeAction
+from app.queue.queue_journal import queue_journal
+from app.storage.journal import VERSION
 from engine.api.messages import JobFailed
 from engine.api.remedies import (
     CheckDevices,
@@ -31,6 +32,7 @@ from engine.api.remedies import (
     UseAnyDevice,
     UseAsPart,
 )
+from engine.api.texts import encode_json
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.api.wire import FrameParser, decode_event, encode
 
@@ -108,13 +110,13 @@ def test_they_cross_the_wire() -> None:
 
 def journal_of(path: Path, *lines: bytes) -> tuple[Entry, ...]:
     path.write_bytes(b"".join(lines))
-    return read_journal(path).entries
+    return queue_journal(path.parent).read().entries
 
 
 def test_they_are_kept_in_the_journal(tmp_path: Path) -> None:
     entry = Failed(job="a-0", error=WHOLE)
     path = tmp_path / "queue.jsonl"
-    assert journal_of(path, _HEADER, encode_entry(entry)) == (entry,)
+    assert journal_of(path, _HEADER, encode_json(entry) + b"\n") == (entry,)
 
 
 def test_a_journal_from_before_there_were_any_is_read(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from app.report import error_report
+from app.notices.report import error_report
 from engine.api.values import ErrorCode, ErrorInfo
 
 

@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.engine.process import EngineState
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
-from app.remedies import NoticeAction
 from engine.api.limits import MAX_SEED
 from engine.api.messages import JobWarned
 from engine.api.values import ErrorCode, ErrorInfo
@@ -41,7 +41,7 @@ def test_a_picture_is_made_shown_and_listed(stage: Stage) -> None:
     staged = stage().start()
     session = staged.session
     session.generation.count = 2
-    session.generate()
+    session.jobs.generate()
     assert session.view.live
     jobs = staged.wait_for_jobs(2)
     assert [job.state for job in jobs] == [JobState.DONE, JobState.DONE]
@@ -67,7 +67,7 @@ def test_a_seed_that_cannot_be_is_told_and_nothing_queued(stage: Stage) -> None:
     session = staged.session
     session.generation.seed, session.generation.seed_locked = MAX_SEED, True
     session.generation.count = 2
-    session.generate()
+    session.jobs.generate()
     staged.wait(lambda: bool(session.notices.notices))
     assert session.notices.notices[-1].error is not None
     assert session.notices.notices[-1].error.code is ErrorCode.REQUEST_INVALID
@@ -78,30 +78,30 @@ def test_cancel_stops_what_runs_then_what_waits(stage: Stage) -> None:
     staged = stage(Plan(steps=10_000, step_seconds=0.01)).start()
     session = staged.session
     session.generation.count = 3
-    session.generate()
+    session.jobs.generate()
     staged.wait(lambda: session.queue.running is not None and len(session.queue.jobs) == 3)
-    session.cancel()
+    session.jobs.cancel()
     assert session.progress.stopping
     staged.wait(lambda: session.queue.jobs[0].state is JobState.CANCELLED)
-    session.cancel_all()
+    session.jobs.cancel_all()
     jobs = staged.wait_for_jobs(3)
     assert {job.state for job in jobs} == {JobState.CANCELLED}
-    session.cancel()
+    session.jobs.cancel()
     assert session.notices.notices == ()
 
 
 def test_what_waits_without_an_engine_can_be_cancelled(stage: Stage) -> None:
     staged = stage()
-    staged.session.generate()
-    staged.wait(lambda: staged.session.waiting == 1)
-    staged.session.cancel()
-    staged.wait(lambda: staged.session.waiting == 0)
+    staged.session.jobs.generate()
+    staged.wait(lambda: staged.session.jobs.waiting == 1)
+    staged.session.jobs.cancel()
+    staged.wait(lambda: staged.session.jobs.waiting == 0)
 
 
 def test_what_was_just_submitted_can_be_cancelled(stage: Stage) -> None:
     staged = stage()
-    staged.session.generate()
-    staged.session.cancel()
+    staged.session.jobs.generate()
+    staged.session.jobs.cancel()
     assert staged.wait_for_jobs(1)[0].state is JobState.CANCELLED
 
 
@@ -109,7 +109,7 @@ def test_a_crash_is_told_and_the_job_made_again(stage: Stage, tmp_path: Path) ->
     plan = Plan(ends_after=4, by_signal=signal.SIGKILL, once=str(tmp_path / "once"))
     staged = stage(plan)
     staged.session.start()
-    staged.session.generate()
+    staged.session.jobs.generate()
     jobs = staged.wait_for_jobs(1)
     assert jobs[0].state is JobState.DONE
     told = staged.session.notices.notices
@@ -122,14 +122,14 @@ def test_an_engine_that_cannot_be_kept_is_told_once_and_can_be_started_again(
     staged = stage(Plan(ends_after=2, status=3))
     session = staged.session
     session.start()
-    staged.wait(lambda: session.engine_problem is not None)
-    assert session.engine_state is EngineState.STOPPED
-    assert session.engine_problem is not None
-    last = session.engine_problem.message
+    staged.wait(lambda: session.engine.problem is not None)
+    assert session.engine.state is EngineState.STOPPED
+    assert session.engine.problem is not None
+    last = session.engine.problem.message
     assert all(notice.message != last for notice in session.notices.notices)
-    session.start_again()
-    assert session.engine_problem is None
-    staged.wait(lambda: session.engine_problem is not None)
+    session.engine.start_again()
+    assert session.engine.problem is None
+    staged.wait(lambda: session.engine.problem is not None)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
@@ -138,30 +138,30 @@ def test_an_engine_that_hangs_can_be_stopped_by_force(stage: Stage) -> None:
     session = staged.session
     assert staged.process.hello is not None
     os.kill(staged.process.hello.pid, signal.SIGSTOP)
-    staged.wait(lambda: session.engine_state is EngineState.NOT_ANSWERING)
-    session.force_stop()
-    staged.wait(lambda: session.engine_state is EngineState.READY)
+    staged.wait(lambda: session.engine.state is EngineState.NOT_ANSWERING)
+    session.engine.force_stop()
+    staged.wait(lambda: session.engine.state is EngineState.READY)
     assert session.notices.notices == ()
 
 
 def test_the_queue_of_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -> None:
     earlier = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
     earlier.session.generation.count = 2
-    earlier.session.generate()
-    earlier.wait(lambda: earlier.session.waiting == 2)
+    earlier.session.jobs.generate()
+    earlier.wait(lambda: earlier.session.jobs.waiting == 2)
     earlier.end()
     later = Staged(tmp_path, qtbot, fake_command(Plan()), QUICK)
     later.session.start()
     notice = later.session.notices.notices[-1]
     assert notice.actions == (NoticeAction.CANCEL_ALL,)
-    later.session.act(notice, NoticeAction.CANCEL_ALL)
+    later.session.remedies.act(notice, NoticeAction.CANCEL_ALL)
     later.wait_for_jobs(2)
     later.end()
 
 
 def test_what_failed_in_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -> None:
     earlier = Staged(tmp_path, qtbot, fake_command(Plan(dies_in_jobs=True)), QUICK)
-    earlier.session.generate()
+    earlier.session.jobs.generate()
     earlier.session.start()
     assert earlier.wait_for_jobs(1)[0].state is JobState.FAILED
     earlier.wait(lambda: earlier.process.state is EngineState.READY)
@@ -170,7 +170,7 @@ def test_what_failed_in_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot)
     later.session.start()
     notice = later.session.notices.notices[-1]
     assert notice.actions == (NoticeAction.RETRY,)
-    later.session.act(notice, NoticeAction.RETRY)
+    later.session.remedies.act(notice, NoticeAction.RETRY)
     later.wait(lambda: later.queue.jobs[0].state is JobState.DONE)
     later.end()
 
@@ -182,10 +182,10 @@ def test_a_picture_fills_the_form_and_other_files_are_checkpoints(
     session = staged.session
     picture = tmp_path / "Picture.PNG"
     picture.write_bytes(insert_text_chunks(PNG, record_chunks(PLAIN)))
-    session.open_path(picture)
+    session.open_file(picture)
     staged.wait(lambda: session.generation.prompt == PLAIN.request.prompt)
     other = tmp_path / "folder"
-    session.open_path(other)
+    session.open_file(other)
     assert session.generation.checkpoint == other
 
 
@@ -194,7 +194,7 @@ def test_a_picture_without_settings_leaves_the_form_alone(stage: Stage, tmp_path
     before = staged.session.generation.build_request()
     picture = tmp_path / "plain.png"
     picture.write_bytes(PNG)
-    staged.session.open_path(picture)
+    staged.session.open_file(picture)
     staged.wait(lambda: bool(staged.session.notices.notices))
     assert staged.session.generation.build_request() == before
 
@@ -206,25 +206,25 @@ def test_a_picture_goes_to_the_trash_and_comes_back(
     staged = stage().start()
     session = staged.session
     session.generation.count = 2
-    session.generate()
+    session.jobs.generate()
     staged.wait_for_jobs(2)
     staged.wait(lambda: len(session.gallery) == 2)
     shown, other = session.gallery[0].path, session.gallery[1].path
     session.view.choose(shown)
-    session.trash.move(shown)
+    session.pictures.trash(shown)
     assert session.view.path == other
     staged.wait(lambda: bool(session.notices.notices))
     notice = session.notices.notices[-1]
     if not notice.actions:
         pytest.skip("this system does not say where its trash is")
     assert not Path(shown).exists()
-    session.act(notice, NoticeAction.UNDO_TRASH)
+    session.remedies.act(notice, NoticeAction.UNDO_TRASH)
     staged.wait(lambda: Path(shown).exists() and len(session.gallery) == 2)
 
 
 def test_a_picture_that_is_gone_cannot_go_to_the_trash(stage: Stage, tmp_path: Path) -> None:
     staged = stage()
-    staged.session.trash.move(str(tmp_path / "gone.png"))
+    staged.session.pictures.trash(str(tmp_path / "gone.png"))
     staged.wait(lambda: bool(staged.session.notices.notices))
     error = staged.session.notices.notices[-1].error
     assert error is not None
@@ -236,12 +236,12 @@ def test_a_failure_that_was_dismissed_does_not_come_back(tmp_path: Path, qtbot: 
     earlier = Staged(tmp_path, qtbot, fake_command(plan), QUICK)
     earlier.session.generation.count = 2
     earlier.session.start()
-    earlier.session.generate()
+    earlier.session.jobs.generate()
     # The engine is given up after three ends: the second job has failed by one of them or waits.
     earlier.wait(lambda: any(job.state is JobState.FAILED for job in earlier.queue.jobs))
     failed = [job.id for job in earlier.queue.jobs if job.state is JobState.FAILED]
     for notice in earlier.session.notices.notices:
-        earlier.session.dismiss(notice)
+        earlier.session.remedies.dismiss(notice)
     earlier.wait(lambda: all(earlier.queue.job(job) is None for job in failed))
     earlier.end()
     later = Staged(tmp_path, qtbot, fake_command(Plan(never_ready=True)), QUICK)

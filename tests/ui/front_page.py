@@ -32,7 +32,7 @@ def main(path: Path) -> None:
             photographer.wait_for("engine", photographer.is_ready)
             for prompt in reversed(PROMPTS):
                 session.generation.prompt = prompt
-                session.generate()
+                session.jobs.generate()
             photographer.wait_for_jobs(len(PROMPTS))
             # Only now: at the start the window takes no more than the screen has.
             photographer.window.resize(*SIZE)

@@ -96,7 +96,7 @@ class Photographer:
 
     def is_ready(self) -> bool:
         """Whether the engine is ready."""
-        return self.session.engine_state is EngineState.READY
+        return self.session.engine.state is EngineState.READY
 
     def wait_for_jobs(self, count: int) -> None:
         """Until so many jobs were submitted in all, and every one is over."""
@@ -122,19 +122,19 @@ def generating(photographer: Photographer) -> None:
     session = photographer.session
     for prompt in PROMPTS[1:]:
         session.generation.prompt = prompt
-        session.generate()
+        session.jobs.generate()
     photographer.wait_for_jobs(4)
     session.generation.prompt = PROMPTS[0]
     session.generation.steps = 1000
     session.generation.count = 3
-    session.generate()
+    session.jobs.generate()
     photographer.wait_for("preview", lambda: is_developing(session, 300))
     photographer.save("3-generating")
-    session.cancel_all()
+    session.jobs.cancel_all()
     photographer.wait_for_jobs(7)
     session.generation.clear_choices()
     session.generation.count = 1
-    session.generate()
+    session.jobs.generate()
     photographer.wait_for_jobs(8)
     photographer.settle()
     photographer.save("4-result")
@@ -150,7 +150,7 @@ def settings_of_a_picture(photographer: Photographer) -> None:
     session = photographer.session
     path = session.gallery[3].path
     session.view.choose(path)
-    session.changes.use_settings(Path(path))
+    session.pictures.use_settings(Path(path))
     photographer.settle(1)
     photographer.save("5-use-settings")
 
@@ -209,7 +209,7 @@ def picture_of_another_tool(photographer: Photographer) -> None:
     text = TextChunk("parameters", ELSEWHERE)
     photographer.window.grab().save(str(path))
     path.write_bytes(insert_text_chunks(path.read_bytes(), [text]))
-    session.open_path(path)
+    session.open_file(path)
     photographer.wait_for("remarks", lambda: bool(session.notices.notices))
     photographer.settle(1)
     photographer.save("11-another-tool")
@@ -225,9 +225,9 @@ def failures(photographer: Photographer) -> None:
     session = photographer.session
     broken = photographer.private / "portrait-mix-v4.safetensors"
     broken.write_bytes(b"<!DOCTYPE html><html>Please log in</html>")
-    session.open_path(broken)
+    session.open_file(broken)
     session.generation.clear_choices()
-    session.generate()
+    session.jobs.generate()
     photographer.wait_for("failure", lambda: bool(session.notices.notices))
     photographer.settle()
     photographer.save("6-failure")
@@ -248,7 +248,7 @@ def gaps_of_a_checkpoint(photographer: Photographer) -> None:
     write_sparse(models / "ponyDiffusionV6XL.safetensors", whole)
     path.with_suffix(".civitai.info").write_text(CARD)
     write_sparse(models / "sd_xl_refiner_1.0.safetensors", whole)
-    session.open_checkpoint(path)
+    session.checkpoint.open(path)
     photographer.wait_for("gaps", lambda: bool(photographer.window.form.checkpoint.gaps.rows))
     photographer.save("15-gaps")
     dialog = photographer.window.form.checkpoint.show_details()
@@ -270,7 +270,7 @@ def troubled_engine(photographer: Photographer) -> None:
     assert hello is not None
     os.kill(hello.pid, signal.SIGSTOP)
     hangs = EngineState.NOT_ANSWERING
-    photographer.wait_for("not answering", lambda: session.engine_state is hangs)
+    photographer.wait_for("not answering", lambda: session.engine.state is hangs)
     photographer.save("7-not-answering")
     os.kill(hello.pid, signal.SIGCONT)
     photographer.wait_for("engine", photographer.is_ready)

@@ -50,10 +50,10 @@ def test_so_it_is_with_pictures_notices_and_a_running_job(make_desk: MakeDesk) -
     (desk.paths.output / "a picture.png").touch()
     desk.start()
     desk.session.generation.count = 3
-    desk.session.generate()
+    desk.session.jobs.generate()
     desk.session.notices.tell("Something.", "To know.")
     desk.session.generation.steps = 3
-    desk.wait(lambda: desk.queue.running is not None and desk.session.waiting == 2)
+    desk.wait(lambda: desk.queue.running is not None and desk.session.jobs.waiting == 2)
     desk.wait(lambda: len(desk.session.gallery) == 1)
     desk.session.view.choose(desk.session.gallery[0].path)
     desk.wait(desk.window.generate.cancel_all.isVisible)

@@ -46,7 +46,7 @@ def test_one_press_gives_a_checkpoint_what_it_lacks(desk: Desk, tmp_path: Path) 
         listings.SMALL_UNET, listings.EIGHTFOLD_VAE, listings.SMALL_CLIP
     )
     whole = write_sparse(models / "whole.safetensors", whole_names)
-    desk.session.open_path(lacking_a_vae(tmp_path))
+    desk.session.open_file(lacking_a_vae(tmp_path))
     desk.wait(lambda: len(panel.rows) == 1)
     row = panel.rows[0]
     assert row.words.text().startswith("VAE is missing")
@@ -71,7 +71,7 @@ def test_where_nothing_fits_a_file_can_be_chosen(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     panel = desk.window.form.checkpoint.gaps
-    desk.session.open_path(lacking_a_vae(tmp_path))
+    desk.session.open_file(lacking_a_vae(tmp_path))
     desk.wait(lambda: len(panel.rows) == 1)
     assert "none of your files" in panel.rows[0].words.text()
     assert not panel.rows[0].use.isVisible()
@@ -90,7 +90,7 @@ def test_where_nothing_fits_a_file_can_be_chosen(
 
 def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) -> None:
     path = write_unstated(tmp_path / "found.safetensors", PREDICTS_NOISE)
-    desk.session.open_path(path)
+    desk.session.open_file(path)
     dialog = desk.window.form.checkpoint.show_details()
     desk.wait(lambda: "Why" in texts(dialog))
     assert "SD 2.x, noise prediction because nothing says otherwise" in texts(dialog)
@@ -118,7 +118,7 @@ def test_what_strangers_wrote_is_plain_text(desk: Desk, tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "x.safetensors", SMALL)
     card = '{"baseModel": "<b>SDXL</b>", "model": {"name": "<img src=x>"}}'
     (tmp_path / "x.civitai.info").write_text(card)
-    desk.session.open_path(path)
+    desk.session.open_file(path)
     dialog = desk.window.form.checkpoint.show_details()
     desk.wait(lambda: "<img src=x>" in texts(dialog))
     content = dialog.facts.widget()

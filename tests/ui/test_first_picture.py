@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.display import prepare_display
 from app.engine.process import EngineState
-from app.form import STARTER_PROMPT
+from app.form.fields import STARTER_PROMPT
 from app.queue.jobs import JobState
 from engine.metadata.readers import read_request
 from tests.ui.conftest import Desk, MakeDesk
@@ -47,7 +47,7 @@ def test_two_clicks(make_desk: MakeDesk, qtbot: QtBot, qapp: QApplication) -> No
     window = desk.window
     qapp.installEventFilter(clicks)
     # The window is there, with a prompt, before there is an engine.
-    assert desk.session.engine_state is not EngineState.READY
+    assert desk.session.engine.state is not EngineState.READY
     assert window.form.prompt.toPlainText() == STARTER_PROMPT
     desk.session.start()
     QTest.mouseClick(window.generate.generate, Qt.MouseButton.LeftButton)

@@ -10,8 +10,8 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QWidget
 
-from app.form import NO_EXTRAS, Extras
-from app.generation import COMMON_SUGGESTIONS
+from app.form.fields import NO_EXTRAS, Extras
+from app.form.generation import COMMON_SUGGESTIONS
 from engine.api.limits import MAX_SEED
 from engine.api.request import (
     ComponentFiles,
@@ -210,7 +210,7 @@ def test_samplers_can_be_chosen_and_left_to_the_checkpoint(desk: Desk) -> None:
 def test_another_checkpoint_shows_its_own_defaults(desk: Desk, tmp_path: Path) -> None:
     form, session = desk.window.form, desk.session
     session.generation.steps = 9
-    session.open_path(tmp_path / "other.safetensors")
+    session.open_file(tmp_path / "other.safetensors")
     assert form.checkpoint.box.currentText() == "other"
     assert form.picture_size.width_field.value() == COMMON_SUGGESTIONS.side
     assert form.steps.field.value() == 9

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from app.generation import COMMON_SUGGESTIONS, size_fit
+from app.form.generation import COMMON_SUGGESTIONS, size_fit
 from tests.ui.conftest import Desk, MakeDesk
 from ui.labels import size_remark
 
@@ -29,7 +29,7 @@ def test_generate_cannot_be_pressed_for_a_broken_file_and_says_why(
     panel = desk.window.generate
     page = tmp_path / "mix.safetensors"
     page.write_bytes(b"<!DOCTYPE html><html>Please log in</html>")
-    desk.session.open_checkpoint(page)
+    desk.session.checkpoint.open(page)
     desk.wait(lambda: not panel.generate.isEnabled())
     assert "mix.safetensors" in panel.status.text().replace("\u200b", "")
     desk.session.generation.checkpoint = desk.session.checkpoints.starter
@@ -42,7 +42,7 @@ def test_a_checkpoint_that_is_gone_is_named_with_ways_out(
     desk = make_desk(real=True).start()
     panel = desk.window.form.checkpoint
     assert not panel.use_starter.isVisible()
-    desk.session.open_checkpoint(tmp_path / "mine.safetensors")
+    desk.session.checkpoint.open(tmp_path / "mine.safetensors")
     desk.session.look_again()
     desk.wait(panel.use_starter.isVisible)
     desk.wait(lambda: panel.box.currentText() == "mine (missing)")

@@ -46,7 +46,7 @@ def test_the_title_goes_from_one_prompt_to_the_next(desk: Desk, tmp_path: Path) 
 
 
 def begin(desk: Desk) -> str:
-    desk.session.generate()
+    desk.session.jobs.generate()
     desk.wait(lambda: len(desk.queue.jobs) == 1)
     job = desk.queue.jobs[0].id
     desk.session.view.follow()

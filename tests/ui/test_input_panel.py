@@ -179,7 +179,7 @@ def test_only_what_was_painted_is_drawn_anew(make_desk: MakeDesk, photo: Path) -
     dialog.use.click()
     desk.wait(lambda: desk.session.generation.input_path(InputRole.MASK) is not None)
     desk.session.generation.steps = 3
-    desk.session.generate()
+    desk.session.jobs.generate()
     (job,) = desk.wait_for_jobs(1)
     assert job.state is JobState.DONE, job.error
     made = Path(job.images[0])
@@ -207,7 +207,7 @@ def test_a_refiner_is_offered_for_sdxl_alone(make_desk: MakeDesk, tmp_path: Path
     write_sparse(models / "another.safetensors", listings.sdxl())
     desk.session.checkpoints.refresh()
     assert not panel.isVisibleTo(desk.window)
-    desk.session.open_path(write_sparse(tmp_path / "mine.safetensors", listings.sdxl()))
+    desk.session.open_file(write_sparse(tmp_path / "mine.safetensors", listings.sdxl()))
     desk.wait(lambda: panel.isVisibleTo(desk.window) and panel.box.count() == 3)
     shown = [panel.box.itemText(row) for row in range(panel.box.count())]
     assert shown[:2] == ["None", "sd_xl_refiner_1.0"]

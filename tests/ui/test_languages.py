@@ -67,7 +67,7 @@ def test_every_word_is_translated(make_desk: MakeDesk) -> None:
     desk.session.notices.tell_error(ErrorInfo(ErrorCode.INTERNAL, "message", "hint"), job="a-0")
     desk.start()
     desk.session.generation.count = 3
-    desk.session.generate()
+    desk.session.jobs.generate()
     desk.wait(lambda: "100000" in desk.window.info.title.text())
     desk.wait(desk.window.generate.cancel_all.isVisible)
     assert "⟦" in desk.window.info.title.text()

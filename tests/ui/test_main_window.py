@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.engine.process import EngineState
-from app.generation import MOST_CHARACTERS
+from app.form.generation import MOST_CHARACTERS
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import JobState
-from app.remedies import NoticeAction
 from engine.api.messages import JobPhase
 from engine.api.values import ErrorCode, ErrorInfo, Phase
 from engine.metadata.png import insert_text_chunks
@@ -53,7 +53,7 @@ def test_the_window_is_there_before_the_engine(desk: Desk) -> None:
 
 def test_a_picture_asked_for_early_is_made_when_the_engine_is_ready(desk: Desk) -> None:
     QTest.mouseClick(desk.window.generate.generate, LEFT)
-    desk.wait(lambda: desk.session.waiting == 1)
+    desk.wait(lambda: desk.session.jobs.waiting == 1)
     desk.wait(lambda: "1 in queue" in desk.window.generate.status.text())
     desk.session.start()
     assert desk.wait_for_jobs(1)[0].state is JobState.DONE
@@ -117,8 +117,8 @@ def test_an_earlier_picture_can_be_seen_while_one_is_made(make_desk: MakeDesk) -
     desk.start()
     window, view = desk.window, desk.session.view
     desk.wait(lambda: window.strip.pictures.rowCount() == 1)
-    desk.session.generate()
-    desk.wait(lambda: desk.session.is_live)
+    desk.session.jobs.generate()
+    desk.wait(lambda: desk.session.pictures.is_live)
     assert not window.strip.selectionModel().hasSelection()
     window.strip.setCurrentIndex(window.strip.pictures.index(0))
     assert (view.path, view.live) == (earlier, False)
@@ -195,7 +195,7 @@ def test_an_engine_that_hangs_can_be_stopped_from_the_window(desk: Desk) -> None
     assert "Force stop" in visible_buttons(window)
     button = next(b for b in window.findChildren(QPushButton) if b.text() == "Force stop")
     QTest.mouseClick(button, LEFT)
-    desk.wait(lambda: desk.session.engine_state is EngineState.READY)
+    desk.wait(lambda: desk.session.engine.state is EngineState.READY)
     assert not window.notices.engine_bar.isVisible()
 
 
@@ -208,7 +208,7 @@ def test_an_engine_that_was_given_up_can_be_started_from_the_window(make_desk: M
     desk.wait(lambda: window.generate.status.text() == "The engine is stopped")
     button = next(b for b in window.findChildren(QPushButton) if b.text() == "Start again")
     QTest.mouseClick(button, LEFT)
-    assert desk.session.engine_state is not EngineState.STOPPED
+    assert desk.session.engine.state is not EngineState.STOPPED
 
 
 def drag(window: MainWindow, *files: Path) -> QMimeData:
@@ -343,7 +343,7 @@ def test_a_dialog_begins_in_a_folder_that_is_there(
         return "", ""
 
     monkeypatch.setattr("ui.main_window.QFileDialog.getOpenFileName", opened)
-    models, output = desk.session.checkpoints.models, desk.session.output
+    models, output = desk.session.checkpoints.models, desk.session.gallery.folder
     assert not models.exists()
     assert not output.exists()
     open_, start = (

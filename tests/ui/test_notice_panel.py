@@ -6,8 +6,8 @@ import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QPushButton
 
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job, JobState
-from app.remedies import NoticeAction
 from engine.api.remedies import ChooseStartPicture, MakeSmaller, UseAnyDevice
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from tests.app.fake_engine import Plan
@@ -36,13 +36,13 @@ def test_where_nothing_can_be_saved_another_folder_is_chosen_and_all_are_made_th
 ) -> None:
     desk = make_desk(real=True)
     # Nothing can be put below a file, whoever one is.
-    desk.session.output.parent.mkdir(parents=True, exist_ok=True)
-    desk.session.output.write_bytes(b"")
+    desk.session.gallery.folder.parent.mkdir(parents=True, exist_ok=True)
+    desk.session.gallery.folder.write_bytes(b"")
     desk.start()
     desk.session.generation.steps = 1
     desk.session.generation.width = desk.session.generation.height = 64
     desk.session.generation.count = 2
-    desk.session.generate()
+    desk.session.jobs.generate()
     desk.wait_for_jobs(2)
     panel, elsewhere = desk.window.notices, tmp_path / "elsewhere"
     desk.wait(lambda: panel.notice_bar.isVisible())
@@ -53,7 +53,7 @@ def test_where_nothing_can_be_saved_another_folder_is_chosen_and_all_are_made_th
     desk.wait(lambda: all(job.state is JobState.DONE for job in desk.queue.jobs))
     assert [path.suffix for path in elsewhere.iterdir()] == [".png", ".png"]
     desk.wait(lambda: len(desk.session.gallery) == 2)
-    assert desk.session.output == elsewhere
+    assert desk.session.gallery.folder == elsewhere
     assert not panel.notice_bar.isVisible()
 
 
@@ -61,7 +61,7 @@ def test_what_ran_out_of_memory_is_made_again_smaller(make_desk: MakeDesk) -> No
     desk = make_desk(Plan(no_room_above=600)).start()
     form = desk.session.generation
     form.width, form.height = 512, 768
-    desk.session.generate()
+    desk.session.jobs.generate()
     panel = desk.window.notices
     desk.wait(lambda: panel.notice_bar.isVisible())
     assert offered(desk) == [f"Try {size_label(384, 576)}", "Try again"]
@@ -78,7 +78,7 @@ def test_pictures_of_several_sizes_without_room_are_each_made_smaller(
     form = desk.session.generation
     sizes = [(512, 768), (768, 512), (1024, 1024)]
     for form.width, form.height in sizes:
-        desk.session.generate()
+        desk.session.jobs.generate()
     desk.wait_for_jobs(3)
     assert offered(desk) == ["Try smaller sizes", "Try again"]
     desk.window.notices.remedies[NoticeAction.RETRY_SMALLER].click()
@@ -95,7 +95,7 @@ def test_all_that_failed_for_one_reason_is_made_again(make_desk: MakeDesk) -> No
     desk = make_desk(Plan(no_room_above=600)).start()
     desk.session.generation.width = desk.session.generation.height = 768
     desk.session.generation.count = 3
-    desk.session.generate()
+    desk.session.jobs.generate()
     jobs = {job.id for job in desk.wait_for_jobs(3)}
     begun: set[str] = set()
 

@@ -81,7 +81,7 @@ def test_nothing_can_show_rich_text(desk: Desk) -> None:
 
 def test_a_hostile_checkpoint_name_is_only_a_name(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "<b>mix<&img src=x>.safetensors"
-    desk.session.open_path(path)
+    desk.session.open_file(path)
     assert desk.window.form.checkpoint.box.currentText() == "<b>mix<&img src=x>"
     # Tooltips guess; this one would be read as HTML.
     assert desk.window.form.checkpoint.box.toolTip() == ""
@@ -108,6 +108,6 @@ def test_a_hostile_prompt_in_a_picture_is_only_a_prompt(desk: Desk) -> None:
 def test_settings_of_a_hostile_picture_reach_the_form_unchanged(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(insert_text_chunks(PNG, [TextChunk("parameters", HOSTILE[0])]))
-    desk.session.open_path(path)
+    desk.session.open_file(path)
     desk.wait(lambda: desk.session.generation.prompt == HOSTILE[0])
     assert desk.window.form.prompt.toPlainText() == HOSTILE[0]

@@ -6,8 +6,8 @@ import pytest
 from PySide6.QtGui import QGuiApplication, QTextCharFormat, QTextCursor
 from PySide6.QtTest import QTest
 
-from app.generation import MOST_CHARACTERS
-from app.prompt_state import NO_CHECK
+from app.form.generation import MOST_CHARACTERS
+from app.form.prompt_state import NO_CHECK
 from engine.api.prompts import Hint, HintKind, PromptCheck
 from engine.api.values import ConventionName
 from tests.app.fake_engine import Plan

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.library.checkpoint_words import NO_WORDS
-from app.remedies import advice
+from app.notices.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import CheckpointOverride
@@ -118,11 +118,12 @@ class CheckpointDialog(QDialog):
             prediction=None if prediction is None else PredictionType(prediction),
         )
         zero = self.levels.currentData()
-        self._session.say(msgspec.structs.replace(words, override=override, zero_terminal_snr=zero))
+        declared = msgspec.structs.replace(words, override=override, zero_terminal_snr=zero)
+        self._session.checkpoint.declare(declared)
 
     def _take_back(self) -> None:
         parts = self._session.generation.words.components
-        self._session.say(msgspec.structs.replace(NO_WORDS, components=parts))
+        self._session.checkpoint.declare(msgspec.structs.replace(NO_WORDS, components=parts))
 
     def _refresh(self) -> None:
         words = self._session.generation.words

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.form_changes import MaskEnd
+from app.form.changes import MaskEnd
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.values import InputRole
@@ -127,7 +127,7 @@ class MaskDialog(QDialog):
         name, _ = QFileDialog.getOpenFileName(
             self,
             self.tr("Open a mask"),
-            nearest_folder(self._session.output),
+            nearest_folder(self._session.gallery.folder),
             self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
         )
         if name:

@@ -68,12 +68,12 @@ class CanvasPanel(QWidget):
     def refresh(self) -> None:
         """Draw what the state says is to be seen."""
         preview = self._session.progress.preview
-        if self._session.is_live and preview is not None:
+        if self._session.pictures.is_live and preview is not None:
             self._enlarge_preview(preview)
         elif self._session.view.path is not None:
             # Also while a job has no preview yet: better the picture before than none.
             self._read(self._session.view.path)
-        elif self._session.is_live:
+        elif self._session.pictures.is_live:
             self._show_sheet()
         else:
             self._wanted += 1
@@ -86,12 +86,12 @@ class CanvasPanel(QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 (Qt's name)
         """What can be done with the picture."""
-        if self._session.view.path is not None and not self._session.is_live:
+        if self._session.view.path is not None and not self._session.pictures.is_live:
             menu: QMenu = picture_menu(self._actions, self)
             menu.popup(event.globalPos())
 
     def _on_preview(self, preview: Preview | None) -> None:
-        if preview is not None and self._session.is_live:
+        if preview is not None and self._session.pictures.is_live:
             self._enlarge_preview(preview)
 
     def _show_sheet(self) -> None:
@@ -110,7 +110,7 @@ class CanvasPanel(QWidget):
             return preview_image(preview.pixels, preview.width, preview.height, room)
 
         def show(image: QImage) -> None:
-            if number == self._wanted and self._session.is_live:
+            if number == self._wanted and self._session.pictures.is_live:
                 self.view.show_image(image, QSize(preview.width, preview.height))
                 self._stack.setCurrentWidget(self.view)
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QGridLayout, QHBoxLayout, QPushButton, QWidget
 
+from app.notices.remedies import advice
 from app.paths import nearest_folder
-from app.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorCode, ErrorInfo
@@ -86,7 +86,7 @@ class CheckpointPanel(QWidget):
             self.tr("Models (*.safetensors *.sft *.ckpt);;All files (*)"),
         )
         if found:
-            self._session.open_checkpoint(Path(found))
+            self._session.checkpoint.open(Path(found))
 
     def _use_starter(self) -> None:
         self._session.generation.checkpoint = self._session.checkpoints.starter

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.generation import MOST_CHARACTERS
+from app.form.generation import MOST_CHARACTERS
 from app.session import Session
 from engine.api.limits import MAX_COUNT, MAX_GUIDANCE, MAX_STEPS
 from ui.actions import ActionName, Actions

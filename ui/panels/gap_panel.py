@@ -53,7 +53,7 @@ class GapPanel(QWidget):
         """Take a part from a file, now and whenever this checkpoint is chosen."""
         words = self._session.generation.words
         parts = msgspec.structs.replace(words.components, **{component: file})
-        self._session.say(msgspec.structs.replace(words, components=parts))
+        self._session.checkpoint.declare(msgspec.structs.replace(words, components=parts))
 
     def _use(self, row: "GapRow") -> None:
         self.give(row.component, row.chosen)
@@ -67,7 +67,8 @@ class GapPanel(QWidget):
 
     def _drop(self) -> None:
         words = self._session.generation.words
-        self._session.say(msgspec.structs.replace(words, components=ComponentFiles()))
+        declared = msgspec.structs.replace(words, components=ComponentFiles())
+        self._session.checkpoint.declare(declared)
 
     def _show_given(self) -> None:
         self.given.tell(given_parts(self._session.generation.words.components))

@@ -85,7 +85,7 @@ class GeneratePanel(QWidget):
             session.queue.job_added,
             session.queue.job_changed,
             session.queue.job_removed,
-            session.engine_state_changed,
+            session.engine.state_changed,
         ):
             signal.connect(self._on_change)
         for signal in (
@@ -106,7 +106,7 @@ class GeneratePanel(QWidget):
             self._refresh()
 
     def _refresh(self) -> None:
-        running, waiting = self._session.queue.running, self._session.waiting
+        running, waiting = self._session.queue.running, self._session.jobs.waiting
         obstacle = self._session.obstacle.found
         words = self._words(running is not None, waiting)
         self.status.setText(words if obstacle is None else breakable(obstacle.message))
@@ -126,7 +126,7 @@ class GeneratePanel(QWidget):
     def _words(self, running: bool, waiting: int) -> str:
         if running and self._session.progress.stopping:
             return self.tr("Stopping…")
-        match self._session.engine_state:
+        match self._session.engine.state:
             case EngineState.STARTING:
                 text = self.tr("Starting the engine…")
             case EngineState.RESTARTING:
@@ -134,7 +134,7 @@ class GeneratePanel(QWidget):
             case EngineState.NOT_ANSWERING:
                 text = self.tr("The engine is not answering")
             case EngineState.STOPPED:
-                stopped = self._session.engine_problem is not None
+                stopped = self._session.engine.problem is not None
                 text = self.tr("The engine is stopped") if stopped else self.tr("Starting…")
             case EngineState.READY:
                 text = self._making() if running else "" if waiting else self.tr("Ready")

@@ -104,7 +104,7 @@ class InfoPanel(QWidget):
     def _refresh(self) -> None:
         progress, view = self._session.progress, self._session.view
         running = progress.job is not None
-        live = self._session.is_live
+        live = self._session.pictures.is_live
         if running and not self._tick.isActive():
             self._tick.start()
         elif not running:
@@ -115,7 +115,7 @@ class InfoPanel(QWidget):
         elif view.path is not None:
             self._tell_picture(view.path)
         else:
-            folder = self._session.output
+            folder = self._session.gallery.folder
             self._tell(
                 self.tr("No picture yet"),
                 self.tr("Pictures are saved in {folder}").format(folder=folder),

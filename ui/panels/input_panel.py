@@ -72,7 +72,7 @@ class InputPanel(QWidget):
         name, _ = QFileDialog.getOpenFileName(
             self,
             self.tr("Start from a picture"),
-            nearest_folder(self._session.output),
+            nearest_folder(self._session.gallery.folder),
             self.tr("Pictures (*.png *.jpg *.jpeg *.webp)"),
         )
         if name:
@@ -192,7 +192,7 @@ class InputPanel(QWidget):
         if picture.image.isNull():
             self._tell_unreadable(picture.path)
         else:
-            self._session.changes.start_from(picture.path, picture.width, picture.height)
+            self._session.pictures.start_from(picture.path, picture.width, picture.height)
 
     def _on_opened(self, picture: ReadPicture) -> None:
         self.paint.setEnabled(True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
-from app.generation import GenerationState
+from app.form.generation import GenerationState
 from engine.api.conventions import Convention, choice_of
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 from ui.method_labels import (

@@ -6,10 +6,10 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton, QVBoxLayout, QWidget
 
 from app.engine.process import EngineState
-from app.notices import Notice
+from app.notices.notices import Notice
+from app.notices.remedies import NoticeAction, advice
+from app.notices.report import error_report
 from app.paths import nearest_folder
-from app.remedies import NoticeAction, advice
-from app.report import error_report
 from app.session import Session
 from ui.actions import ActionName, Actions
 from ui.labels import size_label
@@ -51,13 +51,13 @@ class NoticePanel(QWidget):
 
     def _connect(self) -> None:
         session = self._session
-        session.engine_state_changed.connect(self._refresh_engine)
-        session.engine_problem_changed.connect(self._refresh_engine)
+        session.engine.state_changed.connect(self._refresh_engine)
+        session.engine.problem_changed.connect(self._refresh_engine)
         session.notices.changed.connect(self._refresh_notice)
         session.generation.checkpoint_changed.connect(self._on_chosen)
         session.generation.inputs_changed.connect(self._on_chosen)
-        self._force_stop.clicked.connect(session.force_stop)
-        self._start_again.clicked.connect(session.start_again)
+        self._force_stop.clicked.connect(session.engine.force_stop)
+        self._start_again.clicked.connect(session.engine.start_again)
         self._copy_problem.clicked.connect(self._on_copy_problem)
         self.notice_bar.dismiss.clicked.connect(self._on_dismiss)
         self.copy_report.clicked.connect(self._on_copy_report)
@@ -69,8 +69,8 @@ class NoticePanel(QWidget):
         return button
 
     def _refresh_engine(self) -> None:
-        problem = self._session.engine_problem
-        hangs = self._session.engine_state is EngineState.NOT_ANSWERING
+        problem = self._session.engine.problem
+        hangs = self._session.engine.state is EngineState.NOT_ANSWERING
         if hangs:
             self.engine_bar.tell(
                 self.tr("The engine is not answering."),
@@ -111,7 +111,7 @@ class NoticePanel(QWidget):
     def _label(self, action: NoticeAction, notice: Notice) -> str:
         """Empty where it cannot be done."""
         if action is NoticeAction.RETRY_SMALLER:
-            sizes = self._session.retries.smaller_sizes(notice)
+            sizes = self._session.remedies.smaller_sizes(notice)
             if len(sizes) > 1:
                 return self.tr("Try smaller sizes")
             return "".join(self.tr("Try {size}").format(size=size_label(*one)) for one in sizes)
@@ -130,7 +130,7 @@ class NoticePanel(QWidget):
     def _on_dismiss(self) -> None:
         notice = self._notice()
         if notice is not None:
-            self._session.dismiss(notice)
+            self._session.remedies.dismiss(notice)
 
     def _on_remedy(self, action: NoticeAction) -> None:
         notice = self._notice()
@@ -143,19 +143,19 @@ class NoticePanel(QWidget):
             self._asking = notice
             self._actions[_CHOSEN_BY[action]].trigger()
         else:
-            self._session.act(notice, action)
+            self._session.remedies.act(notice, action)
 
     def _choose_folder(self, notice: Notice) -> None:
-        before = nearest_folder(self._session.output.parent)
+        before = nearest_folder(self._session.gallery.folder.parent)
         title = self.tr("A folder for pictures")
         folder = QFileDialog.getExistingDirectory(self, title, before)
         if folder:
-            self._session.save_elsewhere(notice, Path(folder))
+            self._session.remedies.save_elsewhere(notice, Path(folder))
 
     def _on_chosen(self, *_: object) -> None:
         """What a notice asked for was chosen, perhaps a moment later: a file had to be read."""
         if self._asking is not None:
-            self._session.dismiss(self._asking)
+            self._session.remedies.dismiss(self._asking)
             self._asking = None
 
     def _on_copy_report(self) -> None:
@@ -170,5 +170,5 @@ class NoticePanel(QWidget):
             QApplication.clipboard().setText("\n".join(line for line in lines if line))
 
     def _on_copy_problem(self) -> None:
-        if self._session.engine_problem is not None:
-            QApplication.clipboard().setText(error_report(self._session.engine_problem))
+        if self._session.engine.problem is not None:
+            QApplication.clipboard().setText(error_report(self._session.engine.problem))

@@ -2,7 +2,7 @@
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.prompt_state import PromptState
+from app.form.prompt_state import PromptState
 from engine.api.prompts import HintKind
 from ui.labels import cut_text, hint_text, token_count
 from ui.theme.metrics import XS, S

@@ -76,13 +76,13 @@ class StripPanel(QListView):
     def _on_current(self, current: QModelIndex) -> None:
         path = current.data(PATH_ROLE)
         session = self._session
-        if isinstance(path, str) and (path != session.view.path or session.is_live):
+        if isinstance(path, str) and (path != session.view.path or session.pictures.is_live):
             self.chosen.emit(path)
 
     def _show_current(self) -> None:
         """Put the ring around what is shown, without asking to see it."""
         path = self._session.view.path
-        if path is None or self._session.is_live:
+        if path is None or self._session.pictures.is_live:
             self.selectionModel().clear()
             return
         index = self.pictures.index_of(path)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.generation import CELL
+from app.form.generation import CELL
 from engine.api.limits import MAX_SIDE, MIN_SIDE
 from ui.labels import size_label
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS, S

@@ -139,7 +139,7 @@ class RealWindow:
     def put_back(self) -> None:
         """As after the first start, for the next test."""
         self.ask("[dialog.reject() for dialog in window.findChildren(QtWidgets.QDialog)]")
-        self.ask("session.cancel_all()")
+        self.ask("session.jobs.cancel_all()")
         self.ask("state.load_request(type(state.build_request())(prompt=''))")
         self.ask("setattr(state, 'checkpoint', session.checkpoints.starter)")
         self.ask("setattr(state, 'seed', None)")

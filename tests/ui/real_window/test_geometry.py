@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from app.form import Form
-from app.last_session import LastSession, WindowPlace, encode
+from app.form.fields import Form
+from app.form.last_session import LastSession, WindowPlace, encode
 from tests.ui.real_window.conftest import SCREEN, StartRealWindow
 from tests.ui.real_window.person import RealWindow
 

@@ -18,7 +18,7 @@ def test_a_painting_outlives_the_key_that_closes_its_window(
     real_window: RealWindow, tmp_path: Path, key: str
 ) -> None:
     Image.new("RGB", (256, 256), "teal").save(tmp_path / "photo.png")
-    real_window.ask(f"session.changes.start_from({str(tmp_path / 'photo.png')!r}, 256, 256)")
+    real_window.ask(f"session.pictures.start_from({str(tmp_path / 'photo.png')!r}, 256, 256)")
     real_window.ask("form.inputs.edit_mask()")
     real_window.wait_for("bool(window.findChildren(QtWidgets.QDialog))")
     real_window.wait_for(f"{DIALOG}.isActiveWindow()")

@@ -26,7 +26,7 @@ def fill(window: RealWindow, folder: Path) -> None:
     window.click("form.prompt")
     window.key("ctrl+a")
     window.write("a boat in the fog")
-    window.ask(f"session.open_path(__import__('pathlib').Path({str(mix)!r}))")
+    window.ask(f"session.open_file(__import__('pathlib').Path({str(mix)!r}))")
     window.ask(f"form.inputs.start_from({str(photo)!r})")
     window.wait_for("len(state.inputs) == 1")
     window.ask("setattr(state, 'strength', 0.4)")

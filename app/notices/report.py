@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import qVersion
 
-from app.remedies import advice
+from app.notices.remedies import advice
 from engine.api.values import ErrorInfo
 
 _LONGEST = 20_000

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine.client import EngineClient
 from app.field import Field
-from app.generation import MOST_CHARACTERS, GenerationState
+from app.form.generation import MOST_CHARACTERS, GenerationState
 from app.library.checkpoint_store import ENGINE_FAILURES, CheckpointStore
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.conventions import convention_of

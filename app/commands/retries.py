@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from app.generation import smaller_size
-from app.notices import Notice
+from app.form.generation import smaller_size
+from app.notices.notices import Notice
 from app.queue.job_queue import Job, JobQueue
 from app.view import ViewState
 from engine.api.remedies import MakeSmaller

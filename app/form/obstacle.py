@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.background import Background
 from app.field import Field
-from app.generation import GenerationState
+from app.form.generation import GenerationState
 from app.library.checkpoint_store import CheckpointStore
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.file_paths import is_file

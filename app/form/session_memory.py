@@ -7,8 +7,8 @@ import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.background import Background
-from app.generation import GenerationState
-from app.last_session import FILE, LastSession, WindowPlace, encode, read_last_session
+from app.form.generation import GenerationState
+from app.form.last_session import FILE, LastSession, WindowPlace, encode, read_last_session
 from app.library.checkpoint_store import CheckpointStore
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, replace_file

@@ -1,22 +1,16 @@
 """From the form to the queue. A picture that exists already is said, and not made twice."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.background import Background
-from app.generation import GenerationState
-from app.library.checkpoint_store import CheckpointStore
-from app.library.gallery import GalleryStore
-from app.notices import NoticeState
-from app.queue.job_queue import JobQueue
+from app.commands.repeats import Repeats, filled, find_repeats
+from app.commands.state import AppState
+from app.notices.remedies import NoticeAction
 from app.queue.jobs import Job, JobState
-from app.queue.repeats import Repeats, filled, find_repeats
-from app.remedies import NoticeAction
-from app.view import ViewState
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import GenerateRequest
 from engine.errors import EngineError
@@ -31,24 +25,11 @@ class Making(QObject):
     # Jobs were put into the queue.
     submitted = Signal()
 
-    def __init__(
-        self,
-        form: GenerationState,
-        checkpoints: CheckpointStore,
-        queue: JobQueue,
-        gallery: GalleryStore,
-        view: ViewState,
-        notices: NoticeState,
-        background: Background,
-        output: Callable[[], Path],
-        parent: QObject | None = None,
-    ) -> None:
-        """`output` tells the folder for pictures."""
+    def __init__(self, state: AppState, parent: QObject) -> None:
         super().__init__(parent)
-        self._form, self._checkpoints, self._queue = form, checkpoints, queue
-        self._gallery, self._view, self._notices = gallery, view, notices
-        self._background = background
-        self._output = output
+        self._form, self._checkpoints, self._queue = state.form, state.checkpoints, state.queue
+        self._gallery, self._view, self._notices = state.gallery, state.view, state.notices
+        self._background = state.background
         # The first job of what was submitted last.
         self.newest = ""
         # Jobs that the queue has not told of yet.
@@ -56,7 +37,7 @@ class Making(QObject):
         # Requests whose pictures are being looked for, by number.
         self._looking: set[int] = set()
         self._next = 0
-        queue.job_added.connect(self._on_job_added)
+        self._queue.job_added.connect(self._on_job_added)
 
     def generate(self, *, front: bool = False, again: bool = False) -> None:
         """Queue what the form says; with `again` also what exists."""
@@ -123,7 +104,7 @@ class Making(QObject):
 
     def _submit(self, request: GenerateRequest, *, front: bool) -> None:
         try:
-            jobs = self._queue.submit(request, f"{self._output()}{os.sep}", front=front)
+            jobs = self._queue.submit(request, f"{self._gallery.folder}{os.sep}", front=front)
         except EngineError as error:
             self._notices.tell_error(error.info)
             return

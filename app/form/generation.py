@@ -7,7 +7,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.field import Field
-from app.form import Extras, FormFields
+from app.form.fields import Extras, FormFields
 from app.library.checkpoint_words import CheckpointWords
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features

@@ -6,7 +6,7 @@ from types import TracebackType
 
 from PySide6.QtCore import QCoreApplication
 
-from app.notices import NoticeState
+from app.notices.notices import NoticeState
 from engine.api.values import ErrorCode, ErrorInfo
 
 translate = QCoreApplication.translate

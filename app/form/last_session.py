@@ -5,12 +5,10 @@ from typing import Any
 
 import msgspec
 
-from app.aside import put_aside
-from app.form import Form
+from app.form.fields import Form
+from app.storage.document import DocumentKind
 from engine.api.limits import MAX_SEED
-from engine.api.values import ErrorCode, ErrorInfo
-from engine.regular_file import read_bounded
-from engine.untrusted_json import decode_json
+from engine.api.values import ErrorInfo
 
 VERSION = 1
 FILE = "session.json"
@@ -37,10 +35,6 @@ class LastSession(msgspec.Struct, frozen=True, kw_only=True):
     version: int = VERSION
 
 
-class _Version(msgspec.Struct, frozen=True):
-    version: int
-
-
 def _convert(kind: type, value: Any) -> Any:
     """The paths, which JSON has as texts."""
     if kind is Path and isinstance(value, str):
@@ -48,8 +42,13 @@ def _convert(kind: type, value: Any) -> Any:
     raise NotImplementedError
 
 
-_DECODER = msgspec.json.Decoder(LastSession, dec_hook=_convert)
-_VERSION_DECODER = msgspec.json.Decoder(_Version)
+_KIND = DocumentKind(
+    msgspec.json.Decoder(LastSession, dec_hook=_convert),
+    _MOST_BYTES,
+    damaged="What was in the window the last time cannot be read; it begins anew.",
+    newer="What was in the window was left by a newer version of Safelight; this one begins anew.",
+    version=VERSION,
+)
 
 
 def encode(last: LastSession) -> bytes:
@@ -63,20 +62,10 @@ def read_last_session(folder: Path) -> tuple[LastSession | None, ErrorInfo | Non
     One that is damaged, or of a newer Safelight, is put aside. Never raises.
     """
     path = folder / FILE
-    try:
-        content = read_bounded(path, _MOST_BYTES)
-        if decode_json(content, _VERSION_DECODER).version > VERSION:
-            return None, _newer(put_aside(path, "newer"))
-        last = decode_json(content, _DECODER)
-    except (FileNotFoundError, NotADirectoryError):
-        return None, None
-    except OSError as error:
-        return None, _damaged(put_aside(path, "unreadable"), str(error))
-    except ValueError as error:
-        return None, _damaged(put_aside(path, "damaged"), str(error))
-    if _is_beyond(msgspec.to_builtins(last, enc_hook=str)):
-        return None, _damaged(put_aside(path, "damaged"), "a number without sense")
-    return last, None
+    last, problem = _KIND.read(path)
+    if last is not None and _is_beyond(msgspec.to_builtins(last, enc_hook=str)):
+        return None, _KIND.reject(path, "a number without sense")
+    return last, problem
 
 
 def _is_beyond(value: Any) -> bool:
@@ -89,20 +78,3 @@ def _is_beyond(value: Any) -> bool:
     elif isinstance(value, list | tuple):
         parts = list(value)  # pyright: ignore[reportUnknownArgumentType]
     return any(map(_is_beyond, parts))
-
-
-def _damaged(aside: Path | None, detail: str) -> ErrorInfo:
-    return ErrorInfo(
-        ErrorCode.SESSION_UNREADABLE,
-        "What was in the window the last time cannot be read; it begins anew.",
-        f"The file was kept as {aside}." if aside else "",
-        detail,
-    )
-
-
-def _newer(aside: Path | None) -> ErrorInfo:
-    return ErrorInfo(
-        ErrorCode.SESSION_UNREADABLE,
-        "What was in the window was left by a newer version of Safelight; this one begins anew.",
-        f"It was kept as {aside}." if aside else "",
-    )

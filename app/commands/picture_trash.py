@@ -4,29 +4,19 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from app.background import Background
-from app.library.gallery import GalleryStore
+from app.commands.state import AppState
 from app.library.trash import Trashed, move_to_trash, restore
-from app.notices import NoticeState
-from app.remedies import NoticeAction
-from app.view import ViewState
+from app.notices.remedies import NoticeAction
 from engine.api.values import ErrorCode, ErrorInfo
 
 
 class PictureTrash(QObject):
     """Moves pictures there off this thread, and tells what came of it."""
 
-    def __init__(
-        self,
-        gallery: GalleryStore,
-        view: ViewState,
-        notices: NoticeState,
-        background: Background,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, state: AppState, parent: QObject) -> None:
         super().__init__(parent)
-        self._gallery, self._view = gallery, view
-        self._notices, self._background = notices, background
+        self._gallery, self._view = state.gallery, state.view
+        self._notices, self._background = state.notices, state.background
 
     def move(self, path: str) -> None:
         """Move a picture to the system's trash."""
@@ -36,8 +26,7 @@ class PictureTrash(QObject):
 
         self._background.run(lambda: move_to_trash(path), self._on_trashed)
 
-    def undo(self, trash_path: str, path: str) -> None:
-        """Put a picture back where it was."""
+    def _restore(self, trash_path: str, path: str) -> None:
         self._background.run(
             lambda: restore(trash_path, path),
             lambda restored: self._on_restored(path, restored=restored),
@@ -58,7 +47,7 @@ class PictureTrash(QObject):
             self._notices.tell(
                 self.tr("{name} is in the trash.").format(name=name),
                 actions=undo,
-                subjects=(trashed.trash_path, trashed.path),
+                undo=lambda: self._restore(trashed.trash_path, trashed.path),
             )
         else:
             self._notices.tell_error(

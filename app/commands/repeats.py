@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from app.generation import EffectiveSettings, settings_of
+from app.form.generation import EffectiveSettings, settings_of
 from app.library.gallery import Picture
 from engine.api.conventions import choice_of, convention_of
 from engine.api.request import GenerateRequest

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 from PySide6.QtCore import QCoreApplication
 
-from app.generation import MOST_CHARACTERS
+from app.form.generation import MOST_CHARACTERS
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorInfo
 from engine.errors import EngineError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication
 
-from app.aside import put_aside
+from app.storage.aside import put_aside
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import replace_file
 from engine.regular_file import read_bounded

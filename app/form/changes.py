@@ -8,13 +8,13 @@ import msgspec
 from PySide6.QtCore import QObject
 
 from app.background import Background
-from app.form import NO_EXTRAS, Form
-from app.generation import GenerationState, settings_of
+from app.form.fields import NO_EXTRAS, Form
+from app.form.generation import GenerationState, settings_of
+from app.form.masks import keep_mask
+from app.form.picture_settings import PictureSettings, read_settings
 from app.library.checkpoint_store import CheckpointStore
-from app.library.masks import keep_mask
-from app.library.picture_settings import PictureSettings, read_settings
-from app.notices import NoticeState
-from app.remedies import NoticeAction
+from app.notices.notices import NoticeState
+from app.notices.remedies import NoticeAction
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import GenerateRequest
 from engine.api.values import ErrorInfo, InputRole
@@ -196,5 +196,8 @@ class FormChanges(QObject):
 
     def _tell(self, message: str, before: Form, remarks: tuple[str, ...] = ()) -> None:
         self._notices.tell(
-            message, details=remarks, actions=(NoticeAction.UNDO_CHANGE,), before=before
+            message,
+            details=remarks,
+            actions=(NoticeAction.UNDO_CHANGE,),
+            undo=lambda: self.undo(before),
         )

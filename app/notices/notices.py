@@ -1,10 +1,11 @@
 """What the user is told: failures with what to do about them, and notes."""
 
+from collections.abc import Callable
+
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from app.form import Form
-from app.remedies import NoticeAction, actions, advice
+from app.notices.remedies import NoticeAction, actions, advice
 from engine.api.values import ErrorInfo
 
 # Older ones are dropped: nobody reads a hundred, and the log has them.
@@ -15,9 +16,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     """One thing to tell. `error` is None for a note, which the others say in full.
 
     `details` are sentences that belong to it, each by itself.
-    `actions` are what can be done about it with one press, the best first; `subjects` are what
-    they are for: jobs that failed, or a picture's path in the trash and before; `before` is what
-    the form held.
+    `actions` are what can be done about it with one press, the best first; `subjects` are the jobs
+    that failed; `undo` takes back what it tells of.
     """
 
     number: int
@@ -27,7 +27,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
     error: ErrorInfo | None = None
     actions: tuple[NoticeAction, ...] = ()
     subjects: tuple[str, ...] = ()
-    before: Form | None = None
+    undo: Callable[[], None] | None = None
 
 
 class NoticeState(QObject):
@@ -64,7 +64,7 @@ class NoticeState(QObject):
         details: tuple[str, ...] = (),
         actions: tuple[NoticeAction, ...] = (),
         subjects: tuple[str, ...] = (),
-        before: Form | None = None,
+        undo: Callable[[], None] | None = None,
     ) -> None:
         """Tell something that is no failure."""
         self._add(
@@ -75,7 +75,7 @@ class NoticeState(QObject):
                 details=details,
                 actions=actions,
                 subjects=subjects,
-                before=before,
+                undo=undo,
             )
         )
 

@@ -1,0 +1,1 @@
+"""The commands of the window, each with what it needs of the application's state."""

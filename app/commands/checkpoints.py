@@ -1,0 +1,92 @@
+"""Commands for the chosen checkpoint, and the questions to the engine that follow from them."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from app.commands.state import AppState
+from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS
+from app.library.checkpoint_words import CheckpointMemory, CheckpointWords
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.values import ErrorInfo
+
+
+class CheckpointCommands(QObject):
+    """Chooses checkpoints, and keeps the engine's answers on the chosen one up to date.
+
+    The engine inspects it again whenever it, its parts or a person's word on it change.
+    """
+
+    def __init__(self, state: AppState, memory: CheckpointMemory, parent: QObject) -> None:
+        super().__init__(parent)
+        self._form, self._checkpoints, self._memory = state.form, state.checkpoints, memory
+        self._suggest(self._form.checkpoint)
+        self._inspected_parts = self._form.components
+        self._form.checkpoint_changed.connect(self._on_checkpoint_changed)
+        self._form.words_changed.connect(self.inspect)
+        self._form.extras_changed.connect(self._on_extras_changed)
+        self._checkpoints.looked.connect(self._on_looked)
+        self._checkpoints.changed.connect(self._on_checkpoints)
+
+    def open(self, path: Path) -> None:
+        """Use a checkpoint where it lies; nothing is copied."""
+        self._checkpoints.add(path)
+        self._form.checkpoint = path
+
+    def declare(self, words: CheckpointWords) -> None:
+        """Take a person's word for what the chosen checkpoint is, now and whenever it is chosen."""
+        self._memory.keep(self._form.checkpoint, words)
+        self._form.words = words
+
+    def inspect(self) -> None:
+        """Have the engine inspect the chosen checkpoint with its parts, as was declared."""
+        form = self._form
+        self._inspected_parts = form.components
+        self._checkpoints.look(form.checkpoint, form.components, form.words.override)
+
+    def look_again(self) -> None:
+        """Read the models folder again; inspect a checkpoint that could not be read."""
+        self._checkpoints.refresh()
+        if isinstance(self._checkpoints.answer(self._form.checkpoint), ErrorInfo):
+            # It may have been mended.
+            self.inspect()
+
+    def inspect_prediction(self) -> None:
+        """Inspect the chosen checkpoint after a job, unless its file states what it predicts.
+
+        The job's denoiser may have shown it.
+        """
+        answer = self._checkpoints.answer(self._form.checkpoint)
+        if isinstance(answer, CheckpointInfo) and not answer.prediction_is_stated:
+            self.inspect()
+
+    def _on_checkpoint_changed(self, path: Path) -> None:
+        self._checkpoints.chosen = path
+        self._suggest(path)
+        before, self._form.words = self._form.words, self._memory.of(path)
+        if before == self._form.words:
+            # Otherwise `words_changed` has asked. A known file may have changed.
+            self.inspect()
+
+    def _suggest(self, path: Path) -> None:
+        answer = self._checkpoints.answer(path)
+        if isinstance(answer, CheckpointInfo):
+            self._form.suggest(answer)
+        else:
+            is_starter = path == self._checkpoints.starter
+            self._form.suggestions = STARTER_SUGGESTIONS if is_starter else COMMON_SUGGESTIONS
+
+    def _on_checkpoints(self) -> None:
+        """Inspect the chosen checkpoint where its file has gone, or has come back."""
+        path = self._form.checkpoint
+        answer = self._checkpoints.answer(path)
+        if self._checkpoints.is_gone(path) != isinstance(answer, ErrorInfo) and answer is not None:
+            self.inspect()
+
+    def _on_extras_changed(self) -> None:
+        if self._form.components != self._inspected_parts:
+            self.inspect()
+
+    def _on_looked(self, path: Path, answer: CheckpointInfo | ErrorInfo) -> None:
+        if path == self._form.checkpoint and isinstance(answer, CheckpointInfo):
+            self._form.suggest(answer)

@@ -1,0 +1,64 @@
+"""Commands for the queue: make pictures, and stop making them."""
+
+from PySide6.QtCore import QObject, Signal
+
+from app.commands.making import Making
+from app.commands.state import AppState
+from app.form.obstacle import ObstacleState
+from app.queue.jobs import Job, JobState
+
+
+class JobCommands(QObject):
+    """Queues what the form asks for, and cancels it."""
+
+    # A picture was asked for that cannot be made; perhaps its obstacle is gone by now.
+    refused = Signal()
+
+    def __init__(self, state: AppState, obstacle: ObstacleState, parent: QObject) -> None:
+        super().__init__(parent)
+        self._state, self._obstacle = state, obstacle
+        self._making = Making(state, self)
+        self._making.submitted.connect(self._on_submitted)
+        state.queue.job_added.connect(self._on_job_added)
+
+    @property
+    def waiting(self) -> int:
+        """The number of jobs that have not begun."""
+        return sum(job.state is JobState.WAITING for job in self._state.queue.jobs)
+
+    def generate(self, *, front: bool = False, again: bool = False) -> None:
+        """Queue what the form asks for; with `again` also pictures that exist already."""
+        obstacle = self._obstacle.found
+        if obstacle is not None:
+            self._state.notices.tell_error(obstacle)
+            self.refused.emit()
+            return
+        self._making.generate(front=front, again=again)
+
+    def cancel(self) -> None:
+        """Stop the running job; without one, take the next one off the queue."""
+        if self._making.withdraw():
+            return
+        queue = self._state.queue
+        job = queue.running or queue.first_waiting
+        # A job that was submitted a moment ago is not in the list yet.
+        name = job.id if job is not None else self._making.newest
+        if name:
+            self._state.progress.stop()
+            queue.cancel(name)
+
+    def cancel_all(self) -> None:
+        """Stop the running job and empty the queue."""
+        self._making.withdraw()
+        self._state.progress.stop()
+        self._state.queue.cancel_all()
+
+    def _on_submitted(self) -> None:
+        engine = self._state.engine
+        if engine.problem is not None:
+            engine.start_again()
+
+    def _on_job_added(self, job: Job) -> None:
+        if job.id == self._making.newest:
+            # The form shows its seed, so that it can be kept.
+            self._state.form.seed = job.request.seed

@@ -1,0 +1,49 @@
+"""Commands for pictures: use their settings, start from them, move them to the trash."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject
+
+from app.commands.picture_trash import PictureTrash
+from app.commands.state import AppState
+from app.form.changes import FormChanges, Reuse
+from engine.api.messages import ImageSaved
+
+
+class PictureCommands(QObject):
+    """Acts on pictures, and shows the ones that are found and made."""
+
+    def __init__(self, state: AppState, changes: FormChanges, parent: QObject) -> None:
+        super().__init__(parent)
+        self._gallery, self._view, self._progress = state.gallery, state.view, state.progress
+        self._changes = changes
+        self._trash = PictureTrash(state, self)
+        self._gallery.inserted.connect(self._on_found)
+        self._gallery.was_reset.connect(self._on_found)
+        state.client.image_saved.connect(self._on_saved)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the canvas follows a job that is running."""
+        return self._view.live and self._progress.job is not None
+
+    def use_settings(self, path: Path, reuse: Reuse = Reuse.ALL_BUT_SEED) -> None:
+        """Fill the form from a picture's metadata."""
+        self._changes.use_settings(path, reuse)
+
+    def start_from(self, path: str, width: int, height: int) -> None:
+        """Have the next picture start from this one; its size is in pixels."""
+        self._changes.start_from(path, width, height)
+
+    def trash(self, path: str) -> None:
+        """Move a picture to the system's trash; a notice offers to put it back."""
+        self._trash.move(path)
+
+    def _on_found(self) -> None:
+        """Show the newest picture where none is shown."""
+        if self._view.path is None and not self._view.live and len(self._gallery) > 0:
+            self._view.path = self._gallery[0].path
+
+    def _on_saved(self, event: ImageSaved) -> None:
+        self._gallery.refresh_soon()
+        self._view.on_saved(event.path)

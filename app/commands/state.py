@@ -1,0 +1,30 @@
+"""The long-lived objects that hold the application's state."""
+
+from dataclasses import dataclass
+
+from app.background import Background
+from app.engine.client import EngineClient
+from app.engine.status import EngineStatus
+from app.form.generation import GenerationState
+from app.library.checkpoint_store import CheckpointStore
+from app.library.gallery import GalleryStore
+from app.notices.notices import NoticeState
+from app.queue.job_queue import JobQueue
+from app.queue.progress import ProgressState
+from app.view import ViewState
+
+
+@dataclass(frozen=True, slots=True)
+class AppState:
+    """The state that commands read and change; the window draws it."""
+
+    background: Background
+    client: EngineClient
+    engine: EngineStatus
+    queue: JobQueue
+    progress: ProgressState
+    form: GenerationState
+    checkpoints: CheckpointStore
+    gallery: GalleryStore
+    view: ViewState
+    notices: NoticeState

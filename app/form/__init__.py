@@ -1,0 +1,1 @@
+"""The form: its values, what fills them, and how they outlive the window."""

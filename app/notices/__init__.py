@@ -1,0 +1,1 @@
+"""Notices: failures with what to do about them, and notes."""

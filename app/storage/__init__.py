@@ -1,0 +1,1 @@
+"""Files of the application's own that survive crashes and damage."""

@@ -1,0 +1,73 @@
+"""Small JSON files of the application's own; a damaged one is put aside and reported."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from app.storage.aside import put_aside
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.regular_file import read_bounded
+from engine.untrusted_json import decode_json
+
+Value = TypeVar("Value")
+
+
+class _Version(msgspec.Struct, frozen=True):
+    version: int
+
+
+_version_decoder = msgspec.json.Decoder(_Version)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentKind(Generic[Value]):
+    """A kind of document: its content, its largest size, and how its problems are told.
+
+    A file whose field `version` is beyond `version` is of a newer Safelight. `damaged` and `newer`
+    are sentences for a person.
+    """
+
+    decoder: msgspec.json.Decoder[Value]
+    most_bytes: int
+    damaged: str
+    newer: str = ""
+    version: int | None = None
+
+    def read(self, path: Path) -> tuple[Value | None, ErrorInfo | None]:
+        """Return the content, None where there is none; and what was wrong with the file.
+
+        A file that cannot be read is put aside, and the problem names its new place. Never raises.
+        """
+        try:
+            content = read_bounded(path, self.most_bytes)
+            if self._is_newer(content):
+                return None, self._put_aside(path, "newer", "")
+            return decode_json(content, self.decoder), None
+        except (FileNotFoundError, NotADirectoryError):
+            return None, None
+        except OSError as error:
+            return None, self._put_aside(path, "unreadable", str(error))
+        except ValueError as error:  # JsonError, and what a decoder's own hook raises
+            return None, self.reject(path, str(error))
+
+    def reject(self, path: Path, reason: str) -> ErrorInfo:
+        """Put a file aside whose content makes no sense, and return the problem."""
+        return self._put_aside(path, "damaged", reason)
+
+    def _is_newer(self, content: bytes) -> bool:
+        if self.version is None:
+            return False
+        return decode_json(content, _version_decoder).version > self.version
+
+    def _put_aside(self, path: Path, why: str, detail: str) -> ErrorInfo:
+        aside = put_aside(path, why)
+        is_newer = why == "newer"
+        kept = "It was kept as" if is_newer else "The file was kept as"
+        return ErrorInfo(
+            ErrorCode.SESSION_UNREADABLE,
+            self.newer if is_newer else self.damaged,
+            f"{kept} {aside}." if aside else "",
+            detail,
+        )
