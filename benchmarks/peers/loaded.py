@@ -44,7 +44,7 @@ class Loaded:
         ran = _held()
         cached = WorkingCopies(Path(self._folder.name)).listed()
         self._memory = {
-            "stored": sum(ref.nbytes for ref in network.weights.values()),
+            "stored": sum(one.elements * one.dtype.itemsize for one in network.weights.values()),
             "load_private": loaded[0] - before[0],
             "run_private": ran[0] - before[0],
             "mapped": ran[1] - before[1],

@@ -30,6 +30,7 @@ from engine.jobs.reporting import JobReporter
 from engine.memory.plan import WeightPlacement
 from engine.pipeline.stages import as_pixels
 from engine.sampling.types import Latent
+from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 
 _log = logging.getLogger(__name__)
@@ -149,9 +150,8 @@ def loader(parts: Parts, candidate: Candidate, copies: WorkingCopies) -> Callabl
     assert isinstance(config, TinyVaeConfig)
     sizes = {"batch": offered(1, 1, 1)}
     sizes |= {side: offered(1, MOST_CELLS, MOST_CELLS) for side in ("height", "width")}
-    network = Network(
-        "preview", lambda g: tiny_decoder(g, config), source.weights, parts.digest, sizes
-    )
+    weights = WeightSet(parts.digest, source.weights)
+    network = Network("preview", lambda g: tiny_decoder(g, config), weights, sizes)
 
     def load() -> Session:
         backend, device = candidate.backend, candidate.device

@@ -20,6 +20,7 @@ from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder, tiny_encoder
 from engine.graphs.unet import UNetConfig, guidance_embedding, timestep_embedding, unet
 from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 from engine.text.chunks import CHUNK_LENGTH
+from engine.weights.weight_set import WeightSet
 
 _MAX_SIDE = 2048
 _MAX_PICTURES = 8
@@ -210,9 +211,9 @@ def _network(
     emit: Callable[[GraphBuilder], None],
     dimensions: Dimensions,
 ) -> Network:
-    weights = checkpoint.components[component].weights
+    weights = WeightSet(checkpoint.digest, checkpoint.components[component].weights)
     # So that a refiner's is not taken for that of the checkpoint before it.
     name = f"refiner_{name}" if checkpoint.refines else name
     title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
     overflows = component is Component.VAE and checkpoint.vae_overflows_f16
-    return Network(name, emit, weights, checkpoint.digest, dimensions, title, overflows)
+    return Network(name, emit, weights, dimensions, title, overflows)

@@ -16,6 +16,7 @@ from engine.compile.artifacts import ArtifactStore
 from engine.compile.compiler import Compiler, Network
 from engine.graphs.clip_text import clip_text
 from engine.memory.plan import WeightPlacement
+from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 from tests.graphs.networks import SMALL_CLIP, random_weights
@@ -35,8 +36,7 @@ def network(path: Path, *, skip: int = 1, rows: DimensionRange = ROWS) -> Networ
     return Network(
         "text_encoder",
         lambda g: clip_text(g, SMALL_CLIP, skip),
-        index.tensors,
-        index.digest,
+        WeightSet(index.digest, index.tensors),
         {"batch": rows},
         path.stem,
     )
