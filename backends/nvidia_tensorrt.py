@@ -41,8 +41,8 @@ from backends.tensorrt import cards, forms
 from backends.tensorrt.build import BuildOptions, Timings, build_engine
 from backends.tensorrt.cards import Card
 from backends.tensorrt.driver import CudaStream
+from backends.tensorrt.ranges import NO_ARTIFACT
 from backends.tensorrt.session import TensorRtSession
-from backends.tensorrt.sized import SizedSession
 
 ENGINE = "network.engine"
 KERNELS = "kernels.cache"
@@ -116,21 +116,16 @@ class TensorRtBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """A session of the artifact's engine; without one it is built at the first run."""
+        """A session of the artifact's engine. Raises BackendError, also where there is none."""
         if cancel.is_set():
             raise RunCancelled
-        if artifact is not None:
-            try:
-                engine = np.memmap(artifact.folder / ENGINE, np.uint8, "r")
-            except (OSError, ValueError) as error:
-                raise BackendError(f"the engine cannot be read: {error}") from error
-            return self._session(graph, engine, device, artifact.folder / KERNELS)
-
-        def make(profile: ShapeProfile) -> Session:
-            engine = self._build(graph, device, profile, progress, cancel)
-            return self._session(graph, engine, device, None)
-
-        return SizedSession(graph.inputs, graph.outputs, make)
+        if artifact is None:
+            raise BackendError(NO_ARTIFACT)
+        try:
+            engine = np.memmap(artifact.folder / ENGINE, np.uint8, "r")
+        except (OSError, ValueError) as error:
+            raise BackendError(f"the engine cannot be read: {error}") from error
+        return self._session(graph, engine, device, artifact.folder / KERNELS)
 
     def _build(
         self,
@@ -161,7 +156,7 @@ class TensorRtBackend(Backend):
         finally:
             stream.close()
 
-    def _session(self, graph: Graph, engine: Any, device: Device, kernels: Path | None) -> Session:
+    def _session(self, graph: Graph, engine: Any, device: Device, kernels: Path) -> Session:
         trt = _module(_serving(_card(device)))
         stream = CudaStream(device.id)
         try:

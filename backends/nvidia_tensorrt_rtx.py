@@ -41,8 +41,7 @@ from backends.onnx_runtime.plugins import plugin_devices
 from backends.onnx_runtime.provider import Provider
 from backends.tensorrt import cards, forms
 from backends.tensorrt.cards import Card
-from backends.tensorrt.ranges import input_ranges, is_fixed, profile_text
-from backends.tensorrt.sized import SizedSession
+from backends.tensorrt.ranges import NO_ARTIFACT, input_ranges, is_fixed, profile_text
 
 if TYPE_CHECKING:
     import onnxruntime as ort
@@ -138,26 +137,19 @@ class TensorRtRtxBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """A session of the artifact; without one it is compiled at the first run, for its sizes.
+        """A session of the artifact.
 
         Kernels for the card are compiled by the first run and kept beside the engine. Raises
-        BackendError, also where the artifact is another version's or another card's.
+        BackendError, also where there is no artifact or it is another version's or another card's.
         """
         if cancel.is_set():
             raise RunCancelled
-        from backends.onnx_runtime.session import OnnxRuntimeSession
-        from backends.tensorrt.plugin import compiled_session, plain_options
+        if artifact is None:
+            raise BackendError(NO_ARTIFACT)
+        from backends.tensorrt.plugin import compiled_session
 
-        if artifact is not None:
-            kernels = artifact.folder / KERNELS
-            provider = self._provider(graph, device, artifact.profile, kernels)
-            return compiled_session(graph, provider, artifact.folder / CONTEXT, cancel)
-
-        def make(profile: ShapeProfile) -> Session:
-            provider = self._provider(graph, device, profile, None)
-            return OnnxRuntimeSession(graph, plain_options(), provider, cancel, binding=True)
-
-        return SizedSession(graph.inputs, graph.outputs, make)
+        provider = self._provider(graph, device, artifact.profile, artifact.folder / KERNELS)
+        return compiled_session(graph, provider, artifact.folder / CONTEXT, cancel)
 
     def _provider(
         self, graph: Graph, device: Device, profile: ShapeProfile, kernels: Path | None

@@ -7,11 +7,13 @@ import numpy as np
 
 from backends.base import DType, Graph, OperatorSet, Precision
 from benchmarks.workload import Array
-from engine.compile.compiler import Network, copy_key
+from engine.compile.network import Network
+from engine.compile.weight_binding import WeightBinding
 from engine.families import identify
 from engine.families.shared.clip.network import text_encoder
 from engine.graphs.operators import GraphBuilder
-from engine.weights.binding import bind, element_type
+from engine.memory.plan import WeightPlacement
+from engine.weights.binding import element_type
 from engine.weights.working_copies import WorkingCopies
 
 TEXT, UNET, DECODER = "text encoder", "UNet", "VAE decoder"
@@ -36,12 +38,8 @@ def graph(
     element = element_type(network.weights.values(), operators, precision)
     g = GraphBuilder(network.name, network.weights, operators, element, precision)
     network.emit(g)
-    bound = g.used
-    if all(ref.dtype is element for ref in network.weights.values()):
-        return g.build(bind(bound, element))
-    key = copy_key(network, element)
-    mapped = copies.find(key, bound) or copies.make(key, bound, element, lambda _done, _total: None)
-    return g.build(mapped)
+    binding = WeightBinding(network, g.used, element, copies)
+    return g.build(binding.bind(WeightPlacement.WORKING_COPY, lambda _done, _total: None))
 
 
 def random_feeds(graph: Graph, sizes: Mapping[str, int]) -> dict[str, Array]:

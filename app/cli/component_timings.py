@@ -7,7 +7,8 @@ from time import perf_counter
 import numpy as np
 
 from backends.base import Array, Cancellation, Precision
-from engine.compile.compiler import Compiler, Network, translated_errors
+from engine.compile.compiler import Compiler, translated_errors
+from engine.compile.network import Network
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.shared.clip.network import text_encoder
 from engine.graphs.clip_text import ClipTextConfig

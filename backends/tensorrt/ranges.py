@@ -1,12 +1,14 @@
 """For which sizes an engine is built: optimisation profiles."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from backends.base import BackendError, DimensionRange, ShapeProfile, TensorSpec
 
 Shape = tuple[int, ...]
+
+# An engine is built for ranges of sizes, which a graph alone does not tell.
+NO_ARTIFACT = "it runs only what was compiled for given sizes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +52,6 @@ def profile_text(
     return ",".join(f"{name}:{'x'.join(map(str, shape))}" for name, shape in shapes.items())
 
 
-def exactly(sizes: Mapping[str, int]) -> ShapeProfile:
-    """The profile of these sizes and no others."""
-    return ShapeProfile({name: DimensionRange(n, n, n) for name, n in sizes.items()})
-
-
 def is_fixed(profile: ShapeProfile) -> bool:
     """Whether the profile holds one size only."""
     return all(part.minimum == part.maximum for part in profile.dimensions.values())
-
-
-def holds(profile: ShapeProfile, sizes: Mapping[str, int]) -> bool:
-    """Whether an engine of this profile serves these sizes."""
-    return all(
-        part.minimum <= sizes[name] <= part.maximum
-        for name, part in profile.dimensions.items()
-        if name in sizes
-    )

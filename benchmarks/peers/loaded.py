@@ -12,7 +12,8 @@ from backends import registry
 from backends.base import Precision, Session
 from benchmarks.child import Answer
 from engine.cancel import CancelToken
-from engine.compile.compiler import Compiler, Network
+from engine.compile.compiler import Compiler
+from engine.compile.network import Network
 from engine.families import Component, IdentifiedCheckpoint, identify
 from engine.families.shared.clip.network import text_encoder
 from engine.memory.plan import WeightPlacement
@@ -44,7 +45,7 @@ class Loaded:
         ran = _held()
         cached = WorkingCopies(Path(self._folder.name)).listed()
         self._memory = {
-            "stored": sum(ref.nbytes for ref in network.weights.values()),
+            "stored": sum(one.elements * one.dtype.itemsize for one in network.weights.values()),
             "load_private": loaded[0] - before[0],
             "run_private": ran[0] - before[0],
             "mapped": ran[1] - before[1],

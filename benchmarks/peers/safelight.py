@@ -13,7 +13,8 @@ from backends.base import Precision, Session
 from benchmarks.child import Answer
 from benchmarks.workload import DECODER, DENOISER, SIZE, TEXT, feeds
 from engine.cancel import CancelToken
-from engine.compile.compiler import Compiler, Network
+from engine.compile.compiler import Compiler
+from engine.compile.network import Network
 from engine.families import identify
 from engine.families.shared.clip.network import text_encoder
 from engine.memory.plan import WeightPlacement

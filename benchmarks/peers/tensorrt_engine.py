@@ -25,7 +25,7 @@ from backends.tensorrt.build import BuildOptions, ParsedGraph, build_engine
 from backends.tensorrt.forms import operators
 from benchmarks.child import Answer
 from benchmarks.measure import PrivateMemoryPeak
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.families import identify
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.shared.clip.network import text_encoder

@@ -17,7 +17,7 @@ from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.setting import TIMING_COLUMNS, Setting, first_and_rest, timing_row
 from benchmarks.workload import SDXL_SIZE
 from engine.checkpoints.known_files import KnownFiles
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.families import identify
 from engine.families.base import Component
 from engine.families.shared.clip.network import text_encoder

@@ -1,7 +1,6 @@
 """What a compiled network depends on, as a digest: where one part differs it is another one."""
 
 import hashlib
-from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -10,7 +9,6 @@ import msgspec
 
 import backends
 from backends.base import Compilation, Device, Graph, ShapeProfile
-from engine.weights.sources import WeightSource, file_slices
 
 # Raised whenever what is kept, or how it is checked, changes.
 FORMAT = 1
@@ -35,24 +33,6 @@ def artifact_key(
         "shapes": compilation.shapes.value,
         "weights": weights,
     }
-    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
-
-
-def weights_digest(digest: str, weights: Mapping[str, WeightSource]) -> str:
-    """The digest of the weights a graph uses, from that of the files' content.
-
-    That one samples large files: sizes and times of change tell of a byte changed in between.
-    """
-    slices = {name: file_slices(source) for name, source in weights.items()}
-    paths = (ref.path for refs in slices.values() for ref in refs)
-    facts = {path: path.stat() for path in dict.fromkeys(paths)}
-    order = {path: number for number, path in enumerate(facts)}
-    files = [[fact.st_size, fact.st_mtime_ns] for fact in facts.values()]
-    places = {
-        name: [[order[ref.path], ref.offset, ref.dtype.value, ref.shape] for ref in refs]
-        for name, refs in slices.items()
-    }
-    parts = [digest, files, places]
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
 
 

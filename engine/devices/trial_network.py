@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from backends.base import Array, DimensionRange, DType, FileSlice
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.graphs.unet import UNetBlock, UNetConfig, timestep_embedding, unet
+from engine.weights.weight_set import WeightSet
 
 OUTPUT = "prediction"
 _BATCH, _SIDE, _TOKENS, _TEXT = 2, 64, 77, 768
@@ -49,7 +50,7 @@ def network(folder: Path) -> Network:
         slices[name] = FileSlice(path, offset, DType.F32, shape)
         offset += slices[name].nbytes
     emit = partial(unet, config=_CONFIG, halves_evenly=True)
-    return Network("trial", emit, slices, "trial", _DIMENSIONS)
+    return Network("trial", emit, WeightSet("trial", slices), _DIMENSIONS)
 
 
 def feeds() -> Mapping[str, Array]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from backends.base import Array
 from engine.api.features import Features
 from engine.api.record import ResolvedRequest
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.families.latents import EncodedImage
 from engine.families.running import NetworkRunner, Problem, Progress
 from engine.sampling.types import Latent

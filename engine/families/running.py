@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from backends.base import Array, Session
 from engine.api.values import Phase
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 
 T = TypeVar("T")
 # How many of how many tiles or steps are done.

@@ -9,6 +9,7 @@ from onnx import NodeProto, TensorProto, ValueInfoProto, helper
 from backends.base import (
     Array,
     DType,
+    FileSlice,
     Graph,
     OperatorSet,
     Precision,
@@ -17,7 +18,8 @@ from backends.base import (
 )
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
-from engine.weights.sources import Derive, DerivedWeight, StoredWeight, WeightSource
+from engine.weights.derived import Derive, DerivedWeight
+from engine.weights.sources import WeightSource, as_source
 
 # A value flowing through the graph, by its ONNX name.
 Value = str
@@ -44,7 +46,7 @@ class NodeWriter:
     def __init__(
         self,
         name: str,
-        weights: Mapping[str, StoredWeight],
+        weights: Mapping[str, FileSlice | WeightSource],
         operators: OperatorSet,
         element: DType,
         precision: Precision,
@@ -168,10 +170,10 @@ class NodeWriter:
         """
         derived = f"{names[0]}:{label}"
         sources = tuple(self.source(name, shape) for name in names)
-        self.used[derived] = DerivedWeight(sources, derived_shape, derive)
+        self.used[derived] = DerivedWeight(sources, derived_shape, derive, label)
         return derived
 
-    def source(self, name: str, shape: tuple[int, ...]) -> StoredWeight:
+    def source(self, name: str, shape: tuple[int, ...]) -> WeightSource:
         """Where a weight of the checkpoint is.
 
         Raises EngineError(CHECKPOINT_MISMATCH) where it is absent or has another shape.
@@ -185,7 +187,7 @@ class NodeWriter:
                 "The file is incomplete or of another architecture: download it again.",
             )
         self._taken.add(name)
-        return ref
+        return as_source(ref)
 
     def unused(self) -> tuple[str, ...]:
         """Weights that were offered and that no node took."""

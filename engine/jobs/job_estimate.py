@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from backends.base import Precision
 from engine.api.values import Phase
-from engine.compile.compiler import Compiler, Network, Preparation
+from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
+from engine.compile.network import Network, Preparation
 from engine.memory.plan import MemoryPlan
 from engine.pipeline.forecast import Forecast, Run
 

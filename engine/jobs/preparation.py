@@ -17,8 +17,8 @@ from backends.base import Device
 from backends.registry import title
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.cancel import CancelToken
-from engine.compile.compiler import Network
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
+from engine.compile.network import Network
 from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError
 from engine.jobs.job_estimate import JobEstimate

@@ -18,7 +18,8 @@ from backends.base import Array, BackendError, RunCancelled, Session
 from backends.cpu import CpuBackend
 from engine.cancel import CancelToken
 from engine.checkpoints.diffusers_folder import ReadIndex
-from engine.compile.compiler import Compiler, Network
+from engine.compile.compiler import Compiler
+from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError
@@ -31,6 +32,7 @@ from engine.jobs.reporting import JobReporter
 from engine.memory.plan import WeightPlacement
 from engine.pipeline.stages import as_pixels
 from engine.sampling.types import Latent
+from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 
 _log = logging.getLogger(__name__)
@@ -150,9 +152,8 @@ def loader(parts: Parts, candidate: Candidate, copies: WorkingCopies) -> Callabl
     assert isinstance(config, TinyVaeConfig)
     sizes = {"batch": offered(1, 1, 1)}
     sizes |= {side: offered(1, MOST_CELLS, MOST_CELLS) for side in ("height", "width")}
-    network = Network(
-        "preview", lambda g: tiny_decoder(g, config), source.weights, parts.digest, sizes
-    )
+    weights = WeightSet(parts.digest, source.weights)
+    network = Network("preview", lambda g: tiny_decoder(g, config), weights, sizes)
 
     def load() -> Session:
         backend, device = candidate.backend, candidate.device

@@ -8,8 +8,9 @@ import msgspec
 
 from backends.base import Precision
 from engine.api.values import Phase
-from engine.compile.compiler import Compiler, Network, Preparation
+from engine.compile.compiler import Compiler
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
+from engine.compile.network import Network, Preparation
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ import numpy as np
 from backends.base import Array, Cancellation, Precision, Session
 from engine.api.record import Retry, Timings
 from engine.api.values import ErrorCode, Phase, PrecisionName
-from engine.compile.compiler import Compiler, Network, translated_errors
+from engine.compile.compiler import Compiler, translated_errors
 from engine.compile.estimates import Estimates
+from engine.compile.network import Network
 from engine.errors import Cancelled, EngineError, host_memory_errors
 from engine.families.latents import LatentFormat
 from engine.memory.plan import MemoryPlan, in_turns

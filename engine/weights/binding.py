@@ -9,25 +9,15 @@ mapped bfloat16 working copy 2.1 GB.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
-
-import numpy as np
 
 from backends.base import Array, ComputedArray, DType, OperatorSet, Precision, WeightRef
-from engine.weights.sources import (
-    DerivedWeight,
-    StoredWeight,
-    WeightSource,
-    is_stored_as,
-    numbers,
-    numbers_as,
-)
+from engine.weights.sources import WeightSource
 
 Report = Callable[[int, int], None]
 
 
 def element_type(
-    weights: Iterable[StoredWeight], operators: OperatorSet, precision: Precision
+    weights: Iterable[WeightSource], operators: OperatorSet, precision: Precision
 ) -> DType:
     """The element type to bind `weights` in, for a network computed in `precision`.
 
@@ -38,8 +28,8 @@ def element_type(
     if operators.strongly_typed:
         return precision.dtype
     stored = Counter[DType]()
-    for ref in weights:
-        stored[ref.dtype] += ref.nbytes
+    for source in weights:
+        stored[source.dtype] += source.elements * source.dtype.itemsize
     common = stored.most_common(1)[0][0] if stored else DType.F32
     for candidate in (common, precision.dtype):
         loses = candidate.itemsize < precision.dtype.itemsize
@@ -51,20 +41,23 @@ def element_type(
 def bind(
     weights: Mapping[str, WeightSource], element: DType, report: Report | None = None
 ) -> dict[str, WeightRef]:
-    """Every weight in `element` type: by reference where it is stored so, else converted.
+    """Every weight in `element` type: by reference where a file has it so, else computed.
 
     `report(done, total)` counts converted bytes and may raise to stop.
     """
-    bound: dict[str, WeightRef] = {
-        name: source for name, source in weights.items() if is_stored_as(source, element)
-    }
+
+    def read(source: WeightSource) -> Array:
+        return source.read_as(element)
+
+    slices = {name: source.slice_as(element) for name, source in weights.items()}
+    bound: dict[str, WeightRef] = {name: ref for name, ref in slices.items() if ref is not None}
     pending = {name: source for name, source in weights.items() if name not in bound}
     total, done = sum(source.elements for source in pending.values()) * element.itemsize, 0
     # NumPy releases the interpreter lock while it converts.
     with ThreadPoolExecutor() as pool:
-        converted = pool.map(converted_weight, pending.values(), repeat(element))
+        computed = pool.map(read, pending.values())
         try:
-            for name, array in zip(pending, converted, strict=True):
+            for name, array in zip(pending, computed, strict=True):
                 bound[name] = ComputedArray(array, element)
                 done += array.nbytes
                 if report:
@@ -72,12 +65,3 @@ def bind(
         finally:
             pool.shutdown(cancel_futures=True)  # stopped midway, it would convert to the end first
     return bound
-
-
-def converted_weight(source: WeightSource, element: DType) -> Array:
-    """One weight read, derived if need be, and converted, rounding to nearest."""
-    if not isinstance(source, DerivedWeight):
-        return numbers_as(source, element)
-    derived = np.empty(source.shape, element.numpy)
-    source.derive([numbers(part) for part in source.sources], derived)
-    return derived

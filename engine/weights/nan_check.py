@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from backends.base import FileSlice
-from engine.weights.sources import WeightSource, file_slices
+from engine.weights.sources import WeightSource
 
 SAMPLE_BYTES = 4096
 
@@ -22,7 +22,7 @@ def not_a_number(weights: Mapping[str, WeightSource]) -> str | None:
 
     Raises OSError where a file cannot be read.
     """
-    parts = [(part, name) for name, weight in weights.items() for part in file_slices(weight)]
+    parts = [(part, name) for name, weight in weights.items() for part in weight.parts()]
     parts.sort(key=lambda found: (found[0].path, found[0].offset))
     files: dict[Path, BinaryIO] = {}
     with ExitStack() as stack:

@@ -1,25 +1,143 @@
-"""Weights as they are stored, and their numbers: of any type, and scaled where that is fp8.
+"""Sources of weights: one protocol, and the sources that read a file as it is or scaled.
+
+`engine.weights.derived` computes a weight from others, `engine.weights.patched` adds differences to
+one. A further kind, as blocks of 4 bits with their scales, is another class with these methods.
 
 An fp8 file may hold its weights divided by a number of their own, so that they fill fp8's range;
 what they stand for is the product, taken in float32 and rounded once, as ComfyUI's
 `comfy/quant_ops.py` has it.
 """
 
-import hashlib
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeGuard
+from typing import Protocol
 
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
 
-# Writes what is derived from stored weights of any element type to an array of another.
-Derive = Callable[[Sequence[Array], Array], None]
+# A part of what a digest is made of: lists, texts and integers, for JSON.
+Description = list[object]
+# Describes where a slice is: the number of its file, offset, type and shape.
+Place = Callable[[FileSlice], Description]
 
 _FLOAT8 = {DType.F8_E4M3, DType.F8_E5M2}
+
+
+class WeightSource(Protocol):
+    """One tensor and where its numbers come from. They are read by `read` and `read_as` alone."""
+
+    @property
+    def dtype(self) -> DType:
+        """The type that its numbers are stored in."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        ...
+
+    @property
+    def elements(self) -> int:
+        """How many numbers the tensor has."""
+        ...
+
+    @property
+    def base(self) -> "WeightSource":
+        """The same weight without patches: itself where it has none."""
+        ...
+
+    def rows(self, start: int, stop: int) -> "WeightSource":
+        """The part of the tensor along its first axis."""
+        ...
+
+    def reshaped(self, shape: tuple[int, ...]) -> "WeightSource":
+        """The same numbers, in the same order, in another shape of as many."""
+        ...
+
+    def read(self) -> Array:
+        """The numbers: a view of the file where its type holds them, else float32."""
+        ...
+
+    def read_as(self, element: DType) -> Array:
+        """The numbers in `element` type, computed in float32 and rounded to nearest once."""
+        ...
+
+    def slice_as(self, element: DType) -> FileSlice | None:
+        """The slice whose bytes are the numbers in `element` type; None where there is none."""
+        ...
+
+    def needs_conversion(self, element: DType) -> bool:
+        """Whether it is read from numbers that have another type or a scale."""
+        ...
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Every slice of a file that it is read from, in order."""
+        ...
+
+    def describe(self, place: Place) -> Description:
+        """All that its numbers depend on but the content of its files, for a digest."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileWeight:
+    """A weight that is stored as it is."""
+
+    slice: FileSlice
+
+    @property
+    def dtype(self) -> DType:
+        """The type that its numbers are stored in."""
+        return self.slice.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        return self.slice.shape
+
+    @property
+    def elements(self) -> int:
+        """How many numbers the tensor has."""
+        return self.slice.elements
+
+    @property
+    def base(self) -> "FileWeight":
+        """Itself."""
+        return self
+
+    def rows(self, start: int, stop: int) -> "FileWeight":
+        """The part of the tensor along its first axis."""
+        return FileWeight(self.slice.rows(start, stop))
+
+    def reshaped(self, shape: tuple[int, ...]) -> "FileWeight":
+        """The same numbers, in the same order, in another shape of as many."""
+        return FileWeight(self.slice.reshaped(shape))
+
+    def read(self) -> Array:
+        """The numbers: a view of the file; float32 for fp8."""
+        return self.read_as(DType.F32) if self.dtype in _FLOAT8 else mapped(self.slice)
+
+    def read_as(self, element: DType) -> Array:
+        """The numbers in `element` type, rounded to nearest."""
+        return _converted(self.slice, None, element)
+
+    def slice_as(self, element: DType) -> FileSlice | None:
+        """The slice, where it is stored in that type."""
+        return self.slice if self.dtype is element else None
+
+    def needs_conversion(self, element: DType) -> bool:
+        """Whether it is stored in another type."""
+        return self.dtype is not element
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """The slice."""
+        return (self.slice,)
+
+    def describe(self, place: Place) -> Description:
+        """Its place."""
+        return ["file", place(self.slice)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +173,11 @@ class ScaledSlice:
         return self.stored.elements
 
     @property
+    def base(self) -> "ScaledSlice":
+        """Itself."""
+        return self
+
+    @property
     def nbytes(self) -> int:
         """Length in the file in bytes, but for the scale."""
         return self.stored.nbytes
@@ -67,55 +190,52 @@ class ScaledSlice:
         """The same numbers, in the same order, in another shape of as many."""
         return ScaledSlice(self.stored.reshaped(shape), self.scale)
 
+    def read(self) -> Array:
+        """The products, in float32."""
+        return self.read_as(DType.F32)
 
+    def read_as(self, element: DType) -> Array:
+        """The products in `element` type, rounded to nearest once."""
+        return _converted(self.stored, mapped(self.scale), element)
+
+    def slice_as(self, element: DType) -> FileSlice | None:
+        """None: its bytes are not its numbers."""
+        return None
+
+    def needs_conversion(self, element: DType) -> bool:
+        """True: it is multiplied, whatever its type."""
+        return True
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """The stored numbers and the scale."""
+        return self.stored, self.scale
+
+    def describe(self, place: Place) -> Description:
+        """Both places, and the scale: 4 bytes, which a digest that samples the file may miss."""
+        return ["scaled", place(self.stored), place(self.scale), mapped(self.scale).tobytes().hex()]
+
+
+# A weight as a checkpoint's reader finds it.
 StoredWeight = FileSlice | ScaledSlice
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedWeight:
-    """A weight of `shape` that `derive` computes from those in a file."""
-
-    sources: tuple[StoredWeight, ...]
-    shape: tuple[int, ...]
-    derive: Derive
-
-    @property
-    def elements(self) -> int:
-        """How many numbers the tensor has."""
-        return math.prod(self.shape)
+def as_source(weight: FileSlice | WeightSource) -> WeightSource:
+    """A weight as a source, which a slice of a file is not by itself."""
+    return FileWeight(weight) if isinstance(weight, FileSlice) else weight
 
 
-WeightSource = StoredWeight | DerivedWeight
+def as_sources(weights: Mapping[str, FileSlice | WeightSource]) -> dict[str, WeightSource]:
+    """Every weight as a source."""
+    return {name: as_source(weight) for name, weight in weights.items()}
 
 
-def is_stored_as(source: WeightSource, element: DType) -> TypeGuard[FileSlice]:
-    """Whether a weight can be bound by reference: its bytes are its numbers in `element` type."""
-    return isinstance(source, FileSlice) and source.dtype is element
+def mapped(ref: FileSlice) -> Array:
+    """A view of a weight over its file's pages; nothing is read until it is used."""
+    flat = np.memmap(ref.path, np.uint8, "r", ref.offset, (ref.nbytes,))
+    return flat.view(ref.dtype.numpy).reshape(ref.shape)
 
 
-def file_slices(source: WeightSource) -> tuple[FileSlice, ...]:
-    """Every part of a file that a weight is made of, in order."""
-    match source:
-        case FileSlice():
-            return (source,)
-        case ScaledSlice():
-            return source.stored, source.scale
-        case DerivedWeight():
-            return tuple(part for one in source.sources for part in file_slices(one))
-
-
-def numbers(weight: StoredWeight) -> Array:
-    """What a weight stands for: a view of its file where it can be, else float32."""
-    if isinstance(weight, FileSlice) and weight.dtype not in _FLOAT8:
-        return mapped(weight)
-    return numbers_as(weight, DType.F32)
-
-
-def numbers_as(weight: StoredWeight, element: DType) -> Array:
-    """What a weight stands for, in `element` type, rounded to nearest once."""
-    stored, scale = (
-        (weight, None) if isinstance(weight, FileSlice) else (weight.stored, mapped(weight.scale))
-    )
+def _converted(stored: FileSlice, scale: Array | None, element: DType) -> Array:
     if stored.dtype in _FLOAT8:
         # A third of the time of a cast: there are only 256 numbers to convert.
         every = np.arange(256, dtype=np.uint8).view(stored.dtype.numpy)
@@ -127,20 +247,3 @@ def numbers_as(weight: StoredWeight, element: DType) -> Array:
 
 def _scaled(values: Array, scale: Array | None) -> Array:
     return values if scale is None else values.astype(np.float32) * scale.astype(np.float32).item()
-
-
-def scales_digest(weights: Iterable[StoredWeight]) -> str:
-    """A digest of all scales, empty where no weight has one.
-
-    A scale is 4 bytes, which a digest that samples the file (`engine.checkpoints.index`) may miss.
-    """
-    scales = [weight.scale for weight in weights if isinstance(weight, ScaledSlice)]
-    if not scales:
-        return ""
-    return hashlib.sha256(b"".join(mapped(scale).tobytes() for scale in scales)).hexdigest()
-
-
-def mapped(ref: FileSlice) -> Array:
-    """A view of a weight over its file's pages; nothing is read until it is used."""
-    flat = np.memmap(ref.path, np.uint8, "r", ref.offset, (ref.nbytes,))
-    return flat.view(ref.dtype.numpy).reshape(ref.shape)

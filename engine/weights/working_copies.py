@@ -12,7 +12,6 @@ import logging
 import shutil
 from collections.abc import Collection, Generator, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
 from pathlib import Path
 from threading import Event, Lock
 
@@ -25,7 +24,7 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.checkpoints.safetensors import read_index
 from engine.errors import Cancelled, EngineError
 from engine.file_lock import FileLock
-from engine.weights.binding import Report, converted_weight
+from engine.weights.binding import Report
 from engine.weights.copy_checks import CopyChecks
 from engine.weights.copy_file import (
     CHECKPOINT,
@@ -296,11 +295,15 @@ def _converted(
     weights: Mapping[str, WeightSource], element: DType, report: Report
 ) -> Iterator[Array]:
     """The weights in `element` type, in order, a few ahead of the writer."""
+
+    def read(source: WeightSource) -> Array:
+        return source.read_as(element)
+
     sources = list(weights.values())
     total, done = sum(converted_bytes(source, element) for source in sources), 0
     with ThreadPoolExecutor() as pool:
         for start in range(0, len(sources), 8):
             batch = sources[start : start + 8]
-            yield from pool.map(converted_weight, batch, repeat(element))
+            yield from pool.map(read, batch)
             done += sum(converted_bytes(source, element) for source in batch)
             report(done, total)

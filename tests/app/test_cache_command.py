@@ -10,8 +10,8 @@ import pytest
 from app.cli import run
 from backends.base import DType
 from engine.weights.working_copies import WorkingCopies
-from tests.checkpoints.arrays import write_arrays
 from tests.compile.compiling import Bench
+from tests.weights.files import write_sources
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     bench.numbers()
     bench.change(carries_weights=True)
     bench.numbers()
-    weights = write_arrays(tmp_path / "half.safetensors", {"w": np.ones(2)}, DType.F16)
+    weights = write_sources(tmp_path / "half.safetensors", {"w": np.ones(2)}, DType.F16)
     copies = WorkingCopies(bench.cache / "weights")
     copies.make("copy", weights, DType.F32, lambda _d, _t: None, ("denoiser", "pretty pictures"))
     return bench

@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -14,17 +15,28 @@ from backends.base import (
     Cancellation,
     ComputedArray,
     Device,
+    DimensionRange,
     DType,
     FileSlice,
     Graph,
     Precision,
     Session,
+    ShapeProfile,
+    ShapeSupport,
 )
 from engine.graphs.operators import GraphBuilder
 from engine.weights.binding import bind
 from tests.checkpoints.arrays import write_arrays
 
 CHANNELS, WIDTH = 4, 8
+# All that the tests of the contract run the networks below at.
+_PROFILE = ShapeProfile(
+    {
+        "batch": DimensionRange(1, 2, 1024),
+        "height": DimensionRange(1, 7, 16),
+        "width": DimensionRange(1, 5, 16),
+    }
+)
 
 
 class NeverCancelled:
@@ -57,7 +69,15 @@ class Target:
         return GraphBuilder(name, weights, operators, self.element, self.precision)
 
     def load(self, graph: Graph, cancel: Cancellation | None = None) -> Session:
-        return self.backend.load(graph, None, self.device, ignore, cancel or NeverCancelled())
+        """Load a graph; where a backend loads only what was compiled for ranges, compile it."""
+        never = cancel or NeverCancelled()
+        compilation = self.backend.compilation(self.device)
+        if compilation is None or compilation.shapes is not ShapeSupport.RANGES:
+            return self.backend.load(graph, None, self.device, ignore, never)
+        with TemporaryDirectory() as folder:
+            given = self.device, _PROFILE, Path(folder), ignore, never
+            artifact = self.backend.compile(graph, *given)
+            return self.backend.load(graph, artifact, self.device, ignore, never)
 
 
 def ignore(_: float | None) -> None:

@@ -13,9 +13,11 @@ from backends.null import Compiling, NullBackend
 from engine.cancel import CancelToken
 from engine.checkpoints.safetensors import read_index
 from engine.compile.artifacts import ArtifactStore
-from engine.compile.compiler import Compiler, Network
+from engine.compile.compiler import Compiler
+from engine.compile.network import Network
 from engine.graphs.clip_text import clip_text
 from engine.memory.plan import WeightPlacement
+from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 from tests.graphs.networks import SMALL_CLIP, random_weights
@@ -35,8 +37,7 @@ def network(path: Path, *, skip: int = 1, rows: DimensionRange = ROWS) -> Networ
     return Network(
         "text_encoder",
         lambda g: clip_text(g, SMALL_CLIP, skip),
-        index.tensors,
-        index.digest,
+        WeightSet(index.digest, index.tensors),
         {"batch": rows},
         path.stem,
     )

@@ -86,12 +86,10 @@ def test_a_process_that_cannot_be_started_is_an_error(
 def test_a_device_that_no_backend_has(bench: Bench) -> None:
     device = NullBackend(compiling=Compiling()).probe()[0]
     unknown = type(device)("nobody", "id", "name")
-    graph = bench.compiler()._emitted(  # pyright: ignore[reportPrivateUsage]
-        network(bench.weights), Precision.F32
-    )
+    graph = bench.compiler().prepared(network(bench.weights), Precision.F32).graph
     with pytest.raises(BackendError, match="no backend nobody"):
         compile_in_child(
-            graph.build({}),
+            graph,
             unknown,
             ShapeProfile(),
             bench.folder,
@@ -103,14 +101,10 @@ def test_a_device_that_no_backend_has(bench: Bench) -> None:
 def test_a_wish_to_stop_that_came_before(bench: Bench) -> None:
     token = CancelToken()
     token.cancel()
-    graph = bench.compiler()._emitted(  # pyright: ignore[reportPrivateUsage]
-        network(bench.weights), Precision.F32
-    )
+    graph = bench.compiler().prepared(network(bench.weights), Precision.F32).graph
     device = NullBackend().probe()[0]
     with pytest.raises(RunCancelled):
-        compile_in_child(
-            graph.build({}), device, ShapeProfile(), bench.folder, lambda _done: None, token
-        )
+        compile_in_child(graph, device, ShapeProfile(), bench.folder, lambda _done: None, token)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes as Linux lists them")

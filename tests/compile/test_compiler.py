@@ -21,12 +21,14 @@ from backends.base import (
 )
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
-from engine.compile.compiler import Compiler, Network, translated_errors
+from engine.compile.compiler import Compiler, translated_errors
+from engine.compile.network import Network
 from engine.errors import Cancelled, EngineError
 from engine.graphs.clip_text import clip_text
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import bind
 from engine.weights.sources import ScaledSlice, mapped
+from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
 from tests.graphs.networks import SMALL_CLIP, random_weights
@@ -49,7 +51,9 @@ def network(folder: Path, dtype: DType, *, seed: int = 0, skip: int = 1) -> Netw
     arrays = random_weights(lambda g: clip_text(g, SMALL_CLIP), seed)
     weights = write_arrays(folder / f"{dtype}-{seed}.safetensors", arrays, dtype)
     return Network(
-        "text_encoder", lambda g: clip_text(g, SMALL_CLIP, skip), weights, f"digest {seed}"
+        "text_encoder",
+        lambda g: clip_text(g, SMALL_CLIP, skip),
+        WeightSet(f"digest {seed}", weights),
     )
 
 
@@ -95,7 +99,8 @@ def test_weights_that_fit_are_bound_where_they_are(
     placement: WeightPlacement,
 ) -> None:
     made = network(tmp_path, stored)
-    assert loading.load(made, precision, placement) == made.weights
+    slices = {name: source.parts()[0] for name, source in made.weights.items()}
+    assert loading.load(made, precision, placement) == slices
     assert loading.compiler.converted_bytes(made.weights, precision) == 0
     assert loading.reports == []
     assert loading.cached() == 0
@@ -154,7 +159,8 @@ def test_weights_that_are_no_numbers_are_refused_and_named(
     made = network(tmp_path, dtype)
     name = "text_model.encoder.layers.1.mlp.fc2.weight"
     broken = write_arrays(tmp_path / "nan.safetensors", {"w": np.full((32, 64), np.nan)}, dtype)
-    made = replace(made, weights=dict(made.weights) | {name: broken["w"]}, checkpoint="merge")
+    weights = WeightSet("merge", {**made.weights, name: broken["w"]})
+    made = replace(made, weights=weights, checkpoint="merge")
     with pytest.raises(EngineError, match=f"{name} of the text encoder of merge") as caught:
         loading.load(made, F32, placement)
     assert caught.value.code is ErrorCode.CHECKPOINT_CORRUPT
@@ -165,9 +171,8 @@ def scaled_network(folder: Path, scale: float) -> Network:
     """The text encoder in fp8, its numbers times `scale`, which its digest does not tell."""
     made = network(folder, DType.F8_E4M3)
     number = write_arrays(folder / f"{scale}.safetensors", {"s": np.array(scale)})["s"]
-    slices = made.weights.items()
-    weights = {n: ScaledSlice(w, number) for n, w in slices if isinstance(w, FileSlice)}
-    return replace(made, weights=weights)
+    weights = {name: ScaledSlice(w.parts()[0], number) for name, w in made.weights.items()}
+    return replace(made, weights=WeightSet(made.weights.content, weights))
 
 
 def as_numbers(bound: dict[str, FileSlice | ComputedArray]) -> dict[str, Array]:
@@ -202,7 +207,7 @@ def test_two_networks_that_differ_in_their_digest_alone_share_no_session(
 ) -> None:
     """As two files of one path do, written one after the other within a tick of its clock."""
     first = network(tmp_path, DType.F16)
-    second = replace(first, digest="another digest")
+    second = replace(first, weights=WeightSet("another digest", first.weights))
     identities = {loading.compiler.identity(made, F32) for made in (first, first, second)}
     assert len(identities) == 2
 
@@ -211,9 +216,9 @@ def test_a_weight_of_another_type_at_the_same_place_makes_another_session(
     loading: Loading, tmp_path: Path
 ) -> None:
     first = network(tmp_path, DType.F16)
-    name, ref = next(iter(first.weights.items()))
-    assert isinstance(ref, FileSlice)
-    second = replace(first, weights={**first.weights, name: replace(ref, dtype=DType.BF16)})
+    name, source = next(iter(first.weights.items()))
+    weights = {**first.weights, name: replace(source.parts()[0], dtype=DType.BF16)}
+    second = replace(first, weights=WeightSet(first.weights.content, weights))
     assert len({loading.compiler.identity(made, F32) for made in (first, second)}) == 2
 
 
@@ -221,7 +226,7 @@ def test_a_byte_that_the_digest_misses_makes_another_copy(loading: Loading, tmp_
     """A damaged checkpoint that was downloaded again may have the digest of the damaged one."""
     made = network(tmp_path, DType.F16)
     loading.load(made, BF16, WORKING_COPY)
-    (path,) = {ref.path for ref in made.weights.values()}
+    (path,) = {part.path for source in made.weights.values() for part in source.parts()}
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(content)

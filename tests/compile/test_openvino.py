@@ -25,8 +25,9 @@ from backends.base import (
 from engine.cancel import CancelToken
 from engine.compile import manifest
 from engine.compile.artifacts import ArtifactStore
-from engine.compile.compiler import Compiler, Network
+from engine.compile.compiler import Compiler
 from engine.compile.manifest import MANIFEST
+from engine.compile.network import Network
 from engine.memory.plan import WeightPlacement
 from engine.weights.working_copies import WorkingCopies
 from tests.compile.compiling import network, run, write_weights

@@ -10,7 +10,8 @@ from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
-from engine.weights.sources import DerivedWeight, StoredWeight, WeightSource
+from engine.weights.derived import DerivedWeight
+from engine.weights.sources import FileWeight, WeightSource
 
 Emit = Callable[[GraphBuilder], None]
 PLAIN = OperatorSet(opset=20)
@@ -30,7 +31,7 @@ class _Listing(GraphBuilder):
         self.asking = _Asking()
         super().__init__("listing", self.asking, PLAIN, DType.F32, Precision.F32)
 
-    def source(self, name: str, shape: tuple[int, ...]) -> StoredWeight:
+    def source(self, name: str, shape: tuple[int, ...]) -> WeightSource:
         self.asking.shape = shape
         return super().source(name, shape)
 
@@ -83,8 +84,8 @@ def _read(source: WeightSource, flat: Array) -> Array:
         derived = np.empty(source.shape, flat.dtype)
         source.derive([_read(part, flat) for part in source.sources], derived)
         return derived
-    assert isinstance(source, FileSlice)
-    start = source.offset // flat.itemsize
+    assert isinstance(source, FileWeight)
+    start = source.slice.offset // flat.itemsize
     return flat[start : start + source.elements].reshape(source.shape)
 
 

@@ -38,7 +38,7 @@ from engine.graphs.clip_text import clip_text
 from engine.graphs.operators import GraphBuilder
 from engine.graphs.unet import UNetConfig, unet
 from engine.graphs.vae import vae_decoder, vae_encoder
-from engine.weights.sources import StoredWeight
+from engine.weights.sources import WeightSource, as_sources
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.graphs.networks import PLAIN, SMALL_CLIP, SMALL_VAE, Emit, small_unet, wanted
@@ -72,7 +72,9 @@ FORMS = [
 
 
 def builder(
-    weights: Mapping[str, StoredWeight], operators: OperatorSet = PLAIN, element: DType = DType.F32
+    weights: Mapping[str, FileSlice | WeightSource],
+    operators: OperatorSet = PLAIN,
+    element: DType = DType.F32,
 ) -> GraphBuilder:
     return GraphBuilder("denoiser", weights, operators, element, Precision.F32)
 
@@ -87,9 +89,8 @@ def built(emit: Emit, operators: OperatorSet = PLAIN, element: DType = DType.F32
 def _bound(g: GraphBuilder) -> dict[str, WeightRef]:
     """What is in a file by reference; of what is derived only the size counts here."""
     return {
-        name: source
-        if isinstance(source, FileSlice)
-        else ComputedArray(np.zeros(source.shape, g.element.numpy), g.element)
+        name: source.slice_as(source.dtype)
+        or ComputedArray(np.zeros(source.shape, g.element.numpy), g.element)
         for name, source in g.used.items()
     }
 
@@ -178,7 +179,7 @@ def test_leftovers_are_named() -> None:
     g = builder(weights | {"text_model.extra": extra})
     emit(g)
     assert g.unused() == ("text_model.extra",)
-    assert g.used == weights
+    assert g.used == as_sources(weights)
 
 
 def test_clip_skip_leaves_the_last_layers_unused() -> None:

@@ -12,8 +12,9 @@ from backends import hardware
 from backends.base import Device, MemoryInfo, Precision
 from backends.null import NullBackend
 from engine.api.values import ErrorCode, ErrorInfo
-from engine.compile.compiler import Compiler, Preparation
+from engine.compile.compiler import Compiler
 from engine.compile.estimates import COMPILE, Estimates, Kind, Work
+from engine.compile.network import Preparation
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
 from engine.jobs.job_estimate import JobEstimate

@@ -12,7 +12,7 @@ import pytest
 
 from engine.api.values import PredictionType
 from engine.families import Component, IdentifiedCheckpoint, identify
-from engine.weights.sources import numbers
+from engine.weights.sources import as_source
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
 from tests.families.listings import ClipSizes, Listing, UNetSizes, VaeSizes
@@ -110,7 +110,9 @@ def assert_same_weights(checkpoint: IdentifiedCheckpoint, theirs: dict[Component
     for component, source in checkpoint.components.items():
         assert source.weights.keys() == theirs[component].keys()
         for name, tensor in source.weights.items():
-            np.testing.assert_array_equal(numbers(tensor), theirs[component][name].numpy(), name)
+            np.testing.assert_array_equal(
+                as_source(tensor).read(), theirs[component][name].numpy(), name
+            )
 
 
 def random_file(path: Path, listing: Listing) -> Tensors:
@@ -241,4 +243,6 @@ def test_the_same_vae_under_the_names_of_old_diffusers(tmp_path: Path) -> None:
     ours = identify(path).components[Component.VAE].weights
     assert ours.keys() == vae.state_dict().keys()
     for name, tensor in ours.items():
-        np.testing.assert_array_equal(numbers(tensor), vae.state_dict()[name].numpy(), name)
+        np.testing.assert_array_equal(
+            as_source(tensor).read(), vae.state_dict()[name].numpy(), name
+        )

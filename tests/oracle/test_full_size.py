@@ -27,7 +27,8 @@ from backends.base import Array, DType, Precision  # noqa: E402
 from backends.cpu import CpuBackend  # noqa: E402
 from engine.api.request import ComponentFiles  # noqa: E402
 from engine.cancel import CancelToken  # noqa: E402
-from engine.compile.compiler import Compiler, Network  # noqa: E402
+from engine.compile.compiler import Compiler  # noqa: E402
+from engine.compile.network import Network  # noqa: E402
 from engine.families import Component, IdentifiedCheckpoint, identify, supply  # noqa: E402
 from engine.families.shared.clip.network import text_encoder  # noqa: E402
 from engine.graphs.unet import UNetConfig, size_embedding, timestep_embedding  # noqa: E402

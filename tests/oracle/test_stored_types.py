@@ -9,7 +9,7 @@ import pytest
 
 from backends.base import DType
 from engine.checkpoints.files import read_index
-from engine.weights.sources import ScaledSlice, numbers, numbers_as
+from engine.weights.sources import ScaledSlice, as_source
 
 torch = pytest.importorskip("torch")
 safetensors_torch = pytest.importorskip("safetensors.torch")
@@ -51,7 +51,7 @@ def test_every_number_of_fp8(tmp_path: Path, kind: str, element: DType, ending: 
     save = safetensors_torch.save_file if ending == "safetensors" else torch.save
     save({"w": every(kind)}, path)
     weight = read_index(path).tensors["w"]
-    assert_same(numbers_as(weight, element), every(kind).to(ELEMENTS[element]))
+    assert_same(as_source(weight).read_as(element), every(kind).to(ELEMENTS[element]))
 
 
 @pytest.mark.parametrize("kind", FLOAT8)
@@ -61,9 +61,9 @@ def test_every_number_scaled(tmp_path: Path, kind: str) -> None:
     tensors = read_index(tmp_path / "w.safetensors").tensors
     weight = ScaledSlice(tensors["w"], tensors["s"])
     product = every(kind).to(torch.float32) * scale
-    assert_same(numbers(weight), product)
+    assert_same(weight.read(), product)
     for element, dtype in ELEMENTS.items():
-        assert_same(numbers_as(weight, element), product.to(dtype))
+        assert_same(weight.read_as(element), product.to(dtype))
 
 
 def test_other_types_are_those_that_torch_writes(tmp_path: Path) -> None:
@@ -81,4 +81,4 @@ def test_other_types_are_those_that_torch_writes(tmp_path: Path) -> None:
     found = read_index(tmp_path / "w.safetensors").tensors
     assert found.keys() == tensors.keys()
     for name, tensor in tensors.items():
-        np.testing.assert_array_equal(numbers(found[name]), tensor.numpy())
+        np.testing.assert_array_equal(as_source(found[name]).read(), tensor.numpy())

@@ -11,8 +11,9 @@ from engine.api.request import GenerateRequest
 from engine.api.values import Phase, SamplerName
 from engine.cancel import CancelToken
 from engine.compile.artifacts import ArtifactStore
-from engine.compile.compiler import Compiler, Preparation
+from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
+from engine.compile.network import Preparation
 from engine.families import identify
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.residency import Residency

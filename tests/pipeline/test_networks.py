@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from backends.base import DimensionRange, DType, OperatorSet, Precision
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.compile.shapes import variable_dimensions
 from engine.families import IdentifiedCheckpoint, identify
 from engine.families.shared.clip.network import text_encoder

@@ -26,7 +26,7 @@ from engine import result_checks
 from engine.api.record import Retry
 from engine.api.values import ErrorCode, Phase, PrecisionName
 from engine.cancel import CancelToken
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.errors import Cancelled, EngineError
 from engine.families import identify
 from engine.memory.residency import Residency

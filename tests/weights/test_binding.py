@@ -10,18 +10,18 @@ import pytest
 
 from backends.base import Array, ComputedArray, DType, FileSlice, OperatorSet, Precision
 from engine.errors import Cancelled
-from engine.weights import binding
 from engine.weights.binding import bind, element_type
-from engine.weights.sources import DerivedWeight, mapped
-from tests.checkpoints.arrays import write_arrays
+from engine.weights.derived import DerivedWeight
+from engine.weights.sources import FileWeight, WeightSource
+from tests.weights.files import write_sources
 
 F32, F16, BF16 = DType.F32, DType.F16, DType.BF16
 F64, F8 = DType.F64, DType.F8_E4M3
 ONLY_F32, WITH_BF16, ALL = (F32,), (F32, BF16), (F32, F16, BF16)
 
 
-def refs(*parts: tuple[DType, int]) -> list[FileSlice]:
-    return [FileSlice(Path("nowhere"), 0, dtype, (count,)) for dtype, count in parts]
+def refs(*parts: tuple[DType, int]) -> list[WeightSource]:
+    return [FileWeight(FileSlice(Path("nowhere"), 0, dtype, (count,))) for dtype, count in parts]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def rounded_to_bfloat16(numbers: Array) -> Array:
 
 def test_float32_is_rounded_to_the_nearest_bfloat16(tmp_path: Path) -> None:
     numbers = odd_numbers()
-    bound = bind(write_arrays(tmp_path / "w.safetensors", {"w": numbers}), BF16)
+    bound = bind(write_sources(tmp_path / "w.safetensors", {"w": numbers}), BF16)
     converted = bound["w"]
     assert isinstance(converted, ComputedArray)
     assert (converted.dtype, converted.array.dtype) == (BF16, ml_dtypes.bfloat16)
@@ -114,7 +114,7 @@ def test_half_becomes_float32_exactly(tmp_path: Path) -> None:
     every = every[np.isfinite(every)]
     for dtype in (F16, BF16):
         given = every if dtype is F16 else every.astype(ml_dtypes.bfloat16)
-        slices = write_arrays(tmp_path / "w.safetensors", {"w": given}, dtype, odd=True)
+        slices = write_sources(tmp_path / "w.safetensors", {"w": given}, dtype, odd=True)
         converted = bind(slices, F32)["w"]
         assert isinstance(converted, ComputedArray)
         np.testing.assert_array_equal(converted.array, given.astype(np.float32))
@@ -122,10 +122,10 @@ def test_half_becomes_float32_exactly(tmp_path: Path) -> None:
 
 def test_what_is_stored_so_is_bound_by_reference(tmp_path: Path) -> None:
     half = np.arange(6, dtype=np.float16).reshape(2, 3)
-    slices = write_arrays(tmp_path / "a.safetensors", {"half": half}, F16)
-    slices |= write_arrays(tmp_path / "b.safetensors", {"full": half}, F32)
+    slices = write_sources(tmp_path / "a.safetensors", {"half": half}, F16)
+    slices |= write_sources(tmp_path / "b.safetensors", {"full": half}, F32)
     bound = bind(slices, F32)
-    assert bound["full"] is slices["full"]
+    assert bound["full"] is slices["full"].slice_as(F32)
     assert isinstance(bound["half"], ComputedArray)
     assert bound["half"].array.shape == (2, 3)
     assert bound.keys() == slices.keys()
@@ -133,16 +133,16 @@ def test_what_is_stored_so_is_bound_by_reference(tmp_path: Path) -> None:
 
 def test_mapping_reads_the_slice_it_is_told(tmp_path: Path) -> None:
     arrays = {"a": np.arange(5.0), "b": np.arange(12.0).reshape(3, 4), "c": np.array(7.0)}
-    slices = write_arrays(tmp_path / "w.safetensors", arrays, odd=True)
+    slices = write_sources(tmp_path / "w.safetensors", arrays, odd=True)
     for name, array in arrays.items():
-        np.testing.assert_array_equal(mapped(slices[name]), array)
-        assert mapped(slices[name]).dtype == np.float32
+        np.testing.assert_array_equal(slices[name].read(), array)
+        assert slices[name].read().dtype == np.float32
 
 
 def test_progress_rises_to_the_total_of_what_is_converted(tmp_path: Path) -> None:
     arrays = {f"w{i}": np.ones((i + 1, 3), np.float16) for i in range(10)}
-    slices = write_arrays(tmp_path / "a.safetensors", arrays, F16)
-    slices |= write_arrays(tmp_path / "b.safetensors", {"kept": np.ones(9)}, F32)
+    slices = write_sources(tmp_path / "a.safetensors", arrays, F16)
+    slices |= write_sources(tmp_path / "b.safetensors", {"kept": np.ones(9)}, F32)
     seen: list[tuple[int, int]] = []
     bind(slices, F32, lambda done, total: seen.append((done, total)))
     total = sum(4 * array.size for array in arrays.values())
@@ -161,10 +161,10 @@ def test_derived_weights_are_computed_beside_those_bound_by_reference(
         out[...] = 2 * (first + second).T
 
     arrays = {"w": np.arange(6.0).reshape(2, 3), "v": np.ones((2, 3)), "kept": np.ones(4)}
-    slices = write_arrays(tmp_path / "w.safetensors", arrays, element)
-    derived = DerivedWeight((slices["w"], slices["v"]), (3, 2), doubled_sum)
+    slices = write_sources(tmp_path / "w.safetensors", arrays, element)
+    derived = DerivedWeight((slices["w"], slices["v"]), (3, 2), doubled_sum, "doubled sum")
     bound = bind({"w:derived": derived, "kept": slices["kept"]}, element)
-    assert bound["kept"] is slices["kept"]
+    assert bound["kept"] is slices["kept"].slice_as(element)
     computed = bound["w:derived"]
     assert isinstance(computed, ComputedArray)
     assert computed.dtype is element
@@ -177,33 +177,34 @@ def test_nothing_is_reported_where_nothing_is_converted(tmp_path: Path) -> None:
     def unexpected(done: int, total: int) -> None:
         raise AssertionError
 
-    slices = write_arrays(tmp_path / "w.safetensors", {"w": np.ones(3)})
-    assert bind(slices, F32, unexpected) == slices
+    slices = write_sources(tmp_path / "w.safetensors", {"w": np.ones(3)})
+    assert bind(slices, F32, unexpected) == {"w": slices["w"].parts()[0]}
 
 
 def test_stopping_ends_the_conversion_of_what_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arrays = {f"w{i}": np.ones(3, np.float16) for i in range(400)}
-    slices = write_arrays(tmp_path / "w.safetensors", arrays, F16)
+    slices = write_sources(tmp_path / "w.safetensors", arrays, F16)
     converted: list[DType] = []
+    read_as = FileWeight.read_as
 
-    def slowly(ref: FileSlice, element: DType) -> Array:
+    def slowly(weight: FileWeight, element: DType) -> Array:
         converted.append(element)
         sleep(0.002)
-        return mapped(ref).astype(element.numpy)
+        return read_as(weight, element)
 
     def stop(done: int, total: int) -> None:
         raise Cancelled
 
-    monkeypatch.setattr(binding, "converted_weight", slowly)
+    monkeypatch.setattr(FileWeight, "read_as", slowly)
     with pytest.raises(Cancelled):
         bind(slices, F32, stop)
     assert len(converted) < 200
 
 
 def test_a_weight_that_cannot_be_read_ends_it(tmp_path: Path) -> None:
-    slices = write_arrays(tmp_path / "w.safetensors", {"w": np.ones(3, np.float16)}, F16)
+    slices = write_sources(tmp_path / "w.safetensors", {"w": np.ones(3, np.float16)}, F16)
     (tmp_path / "w.safetensors").unlink()
     with pytest.raises(FileNotFoundError):
         bind(slices, F32)

@@ -9,7 +9,7 @@ from threading import Event
 import numpy as np
 import pytest
 
-from backends.base import DType, FileSlice, Precision
+from backends.base import DType, Precision
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.checkpoints.known_files import CHECKED_NS, KnownFiles
@@ -17,12 +17,13 @@ from engine.errors import Cancelled, EngineError
 from engine.memory.plan import WeightPlacement
 from engine.weights import block_sums, copy_checks
 from engine.weights.copy_file import is_sound
+from engine.weights.sources import WeightSource
 from engine.weights.working_copies import WorkingCopies
-from tests.checkpoints.arrays import write_arrays
 from tests.compile.compiling import Bench, network, write_weights
+from tests.weights.files import write_sources
 
 KEY = "key"
-Weights = Mapping[str, FileSlice]
+Weights = Mapping[str, WeightSource]
 
 
 class Days:
@@ -33,7 +34,7 @@ class Days:
         self.reads: list[Path] = []
         self._folder = folder
         arrays = {f"{n}.weight": np.full(7 + n, n / 8, np.float16) for n in range(6)}
-        self.weights: Weights = write_arrays(folder / "half.safetensors", arrays, DType.F16)
+        self.weights: Weights = write_sources(folder / "half.safetensors", arrays, DType.F16)
         check = copy_checks.is_sound
 
         def counting(path: Path, unwanted: Event) -> bool | None:
@@ -82,7 +83,7 @@ def test_every_changed_byte_is_seen(days: Days) -> None:
 def test_what_is_not_there_or_no_file_is_not_sound(days: Days, tmp_path: Path) -> None:
     assert is_sound(tmp_path / "nothing", Event()) is False
     assert is_sound(tmp_path, Event()) is False
-    assert is_sound(days.weights["0.weight"].path, Event()) is False  # without sums
+    assert is_sound(days.weights["0.weight"].parts()[0].path, Event()) is False  # without sums
 
 
 def test_a_copy_is_read_once_for_each_state_of_its_file(days: Days) -> None:
@@ -152,7 +153,7 @@ def test_a_damaged_copy_that_another_process_holds_is_not_found_either(days: Day
 
 def test_a_copy_of_an_earlier_version_without_sums_is_made_again(days: Days) -> None:
     path = days.make()
-    shutil.copy(days.weights["0.weight"].path, path)
+    shutil.copy(days.weights["0.weight"].parts()[0].path, path)
     assert days.copies().find(KEY, days.weights) is None
 
 

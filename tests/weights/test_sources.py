@@ -11,16 +11,8 @@ from backends.base import Array, ComputedArray, DType, FileSlice
 from engine.graphs.operators.attention import packed_per_head
 from engine.graphs.operators.images import channels_last, summed_for_doubling
 from engine.weights.binding import bind
-from engine.weights.sources import (
-    Derive,
-    DerivedWeight,
-    ScaledSlice,
-    file_slices,
-    is_stored_as,
-    numbers,
-    numbers_as,
-    scales_digest,
-)
+from engine.weights.derived import Derive, DerivedWeight
+from engine.weights.sources import FileWeight, ScaledSlice
 from tests.checkpoints.arrays import write_arrays
 
 F32, F16, BF16 = DType.F32, DType.F16, DType.BF16
@@ -37,6 +29,10 @@ def a_slice(path: Path, array: Array, dtype: DType) -> FileSlice:
     return write_arrays(path, {"w": array}, dtype)["w"]
 
 
+def a_weight(path: Path, array: Array, dtype: DType) -> FileWeight:
+    return FileWeight(a_slice(path, array, dtype))
+
+
 def scaled(folder: Path, array: Array, dtype: DType, scale: float, of: DType = F32) -> ScaledSlice:
     number = a_slice(folder / "scale.safetensors", np.array(scale), of)
     return ScaledSlice(a_slice(folder / "w.safetensors", array, dtype), number)
@@ -49,7 +45,7 @@ def bits(array: Array) -> Array:
 def test_fp8_has_the_numbers_of_its_definition(tmp_path: Path) -> None:
     """OFP8 (Micikevicius et al. 2022): E4M3 spends its last pattern on NaN and has no infinity."""
     every = {
-        dtype: numbers(a_slice(tmp_path / "w", EVERY.view(kind), dtype))
+        dtype: a_weight(tmp_path / "w", EVERY.view(kind), dtype).read()
         for dtype, kind in FLOAT8.items()
     }
     e4m3, e5m2 = every[DType.F8_E4M3], every[DType.F8_E5M2]
@@ -67,7 +63,7 @@ def test_fp8_is_converted_as_ml_dtypes_converts_it(
     tmp_path: Path, stored: DType, element: DType
 ) -> None:
     given = EVERY.view(FLOAT8[stored])
-    found = numbers_as(a_slice(tmp_path / "w", given, stored), element)
+    found = a_weight(tmp_path / "w", given, stored).read_as(element)
     assert found.dtype == element.numpy
     np.testing.assert_array_equal(bits(found), bits(given.astype(element.numpy)))
 
@@ -82,21 +78,21 @@ def test_a_scale_multiplies_in_float32_and_the_product_is_rounded_once(
         product = given.astype(np.float32) * np.float32(0.0123)
         expected = product.astype(element.numpy)
     weight = scaled(tmp_path, given, stored, 0.0123)
-    np.testing.assert_array_equal(bits(numbers_as(weight, element)), bits(expected))
-    np.testing.assert_array_equal(bits(numbers(weight)), bits(product))
+    np.testing.assert_array_equal(bits(weight.read_as(element)), bits(expected))
+    np.testing.assert_array_equal(bits(weight.read()), bits(product))
 
 
 def test_other_types_may_be_scaled_too(tmp_path: Path) -> None:
     weight = scaled(tmp_path, np.arange(6.0).reshape(2, 3), F16, 0.5, of=BF16)
-    np.testing.assert_array_equal(numbers_as(weight, F16), np.arange(6.0).reshape(2, 3) / 2)
-    np.testing.assert_array_equal(numbers(weight.rows(1, 2)), [[1.5, 2.0, 2.5]])
-    np.testing.assert_array_equal(numbers(weight.reshaped((6,))), np.arange(6.0) / 2)
+    np.testing.assert_array_equal(weight.read_as(F16), np.arange(6.0).reshape(2, 3) / 2)
+    np.testing.assert_array_equal(weight.rows(1, 2).read(), [[1.5, 2.0, 2.5]])
+    np.testing.assert_array_equal(weight.reshaped((6,)).read(), np.arange(6.0) / 2)
 
 
 def test_a_scaled_weight_is_never_bound_as_it_is(tmp_path: Path) -> None:
     weight = scaled(tmp_path, np.ones(4), F16, 3.0)
-    assert is_stored_as(weight.stored, F16)
-    assert not is_stored_as(weight, F16)
+    assert FileWeight(weight.stored).slice_as(F16) is weight.stored
+    assert weight.slice_as(F16) is None
     bound = bind({"w": weight}, F16)["w"]
     assert isinstance(bound, ComputedArray)
     np.testing.assert_array_equal(bound.array, np.full(4, 3.0))
@@ -104,19 +100,9 @@ def test_a_scaled_weight_is_never_bound_as_it_is(tmp_path: Path) -> None:
 
 def test_all_that_a_weight_is_made_of(tmp_path: Path) -> None:
     weight = scaled(tmp_path, np.ones(4), F16, 3.0)
-    derived = DerivedWeight((weight, weight.stored), (4,), lambda parts, out: None)
-    assert file_slices(derived) == (weight.stored, weight.scale, weight.stored)
-
-
-def test_the_scales_are_in_their_digest(tmp_path: Path) -> None:
-    weight = scaled(tmp_path, np.ones(4), F16, 3.0)
-    first = scales_digest([weight.stored, weight])
-    a_slice(tmp_path / "scale.safetensors", np.array(4.0), F32)
-    second = scales_digest([weight.stored, weight])
-    assert first != second
-    assert first
-    assert second
-    assert scales_digest([weight.stored]) == ""
+    plain = FileWeight(weight.stored)
+    derived = DerivedWeight((weight, plain), (4,), lambda parts, out: None, "nothing")
+    assert derived.parts() == (weight.stored, weight.scale, weight.stored)
 
 
 @pytest.mark.parametrize("element", [F32, F16, BF16])
@@ -135,12 +121,12 @@ def test_weights_of_any_types_are_derived_from(
     """Mixed in one file, as q in bf16, k in fp8 and v in scaled fp8 may be."""
     numbers_of = np.arange(np.prod(shape), dtype=np.float32).reshape(shape) % 8
     kinds = (BF16, DType.F8_E4M3, DType.F8_E5M2)
-    parts = [a_slice(tmp_path / f"{kind}", numbers_of, kind) for kind in kinds]
-    plain = [a_slice(tmp_path / "plain", numbers_of, F32)] * 3
+    parts = [a_weight(tmp_path / f"{kind}", numbers_of, kind) for kind in kinds]
+    plain = [a_weight(tmp_path / "plain", numbers_of, F32)] * 3
     count = 3 if derived[0] == 12 else 1
 
-    def computed(sources: Sequence[FileSlice]) -> Array:
-        weight = DerivedWeight(tuple(sources), derived, derive)
+    def computed(sources: Sequence[FileWeight]) -> Array:
+        weight = DerivedWeight(tuple(sources), derived, derive, "derived")
         bound = bind({"w": weight}, element)["w"]
         assert isinstance(bound, ComputedArray)
         return bound.array.astype(np.float32)

@@ -7,19 +7,18 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from backends.base import Array, ComputedArray, DType, FileSlice, WeightRef
+from backends.base import Array, ComputedArray, DType, WeightRef
 from engine.api.values import ErrorCode
 from engine.errors import Cancelled, EngineError
 from engine.weights.binding import bind
-from engine.weights.sources import mapped
+from engine.weights.sources import WeightSource, mapped
 from engine.weights.working_copies import WorkingCopies
-from tests.checkpoints.arrays import write_arrays
+from tests.weights.files import write_sources
 
 RANDOM = np.random.default_rng(0)
 ARRAYS = {
@@ -35,8 +34,8 @@ def ignore(done: int, total: int) -> None:
 
 
 @pytest.fixture
-def weights(tmp_path: Path) -> dict[str, FileSlice]:
-    return write_arrays(tmp_path / "half.safetensors", ARRAYS, DType.F16)
+def weights(tmp_path: Path) -> dict[str, WeightSource]:
+    return write_sources(tmp_path / "half.safetensors", ARRAYS, DType.F16)
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def files(copies: WorkingCopies) -> set[str]:
 
 @pytest.mark.parametrize("element", [DType.BF16, DType.F32])
 def test_what_is_made_is_found_and_holds_the_converted_numbers(
-    copies: WorkingCopies, weights: dict[str, FileSlice], element: DType
+    copies: WorkingCopies, weights: dict[str, WeightSource], element: DType
 ) -> None:
     assert copies.find("key", weights) is None
     made = copies.make("key", weights, element, ignore)
@@ -67,13 +66,15 @@ def test_what_is_made_is_found_and_holds_the_converted_numbers(
     assert files(copies) == {"key.safetensors"}
 
 
-def test_the_source_may_go(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
+def test_the_source_may_go(copies: WorkingCopies, weights: dict[str, WeightSource]) -> None:
     made = copies.make("key", weights, DType.F32, ignore)
-    weights["Größe"].path.unlink()
+    weights["Größe"].parts()[0].path.unlink()
     assert copies.find("key", weights) == made
 
 
-def test_progress_rises_to_the_total(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
+def test_progress_rises_to_the_total(
+    copies: WorkingCopies, weights: dict[str, WeightSource]
+) -> None:
     seen: list[tuple[int, int]] = []
     copies.make("key", weights, DType.F32, lambda done, total: seen.append((done, total)))
     total = sum(4 * ref.elements for ref in weights.values())
@@ -83,13 +84,13 @@ def test_progress_rises_to_the_total(copies: WorkingCopies, weights: dict[str, F
     assert seen[-1][0] == total
 
 
-def test_another_key_finds_nothing(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
+def test_another_key_finds_nothing(copies: WorkingCopies, weights: dict[str, WeightSource]) -> None:
     copies.make("one fine-tune", weights, DType.F32, ignore)
     assert copies.find("another", weights) is None
 
 
 def test_a_part_of_the_copy_is_found_and_more_than_it_is_not(
-    copies: WorkingCopies, weights: dict[str, FileSlice]
+    copies: WorkingCopies, weights: dict[str, WeightSource]
 ) -> None:
     made = copies.make("key", weights, DType.F32, ignore)
     fewer = {name: weights[name] for name in ("b.weight", "Größe")}
@@ -98,9 +99,11 @@ def test_a_part_of_the_copy_is_found_and_more_than_it_is_not(
     assert copies.find("key", more) is None
 
 
-def test_other_shapes_are_not_taken(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
+def test_other_shapes_are_not_taken(
+    copies: WorkingCopies, weights: dict[str, WeightSource]
+) -> None:
     copies.make("key", weights, DType.F32, ignore)
-    turned = weights | {"Größe": replace(weights["Größe"], shape=(3, 2))}
+    turned = weights | {"Größe": weights["Größe"].reshaped((3, 2))}
     assert copies.find("key", turned) is None
 
 
@@ -119,7 +122,7 @@ def _garble_header(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [_truncate, _empty, _garble_header])
 def test_a_damaged_copy_is_not_found_and_is_made_again(
-    copies: WorkingCopies, weights: dict[str, FileSlice], damage: Callable[[Path], None]
+    copies: WorkingCopies, weights: dict[str, WeightSource], damage: Callable[[Path], None]
 ) -> None:
     copies.make("key", weights, DType.F32, ignore)
     whole = (copies.folder / "key.safetensors").read_bytes()
@@ -134,7 +137,7 @@ def test_a_damaged_copy_is_not_found_and_is_made_again(
 
 
 def test_the_least_recently_used_go_first(
-    copies: WorkingCopies, weights: dict[str, FileSlice]
+    copies: WorkingCopies, weights: dict[str, WeightSource]
 ) -> None:
     for name in ("first", "second", "third"):
         copies.make(name, weights, DType.F32, ignore)
@@ -151,7 +154,7 @@ def test_the_least_recently_used_go_first(
 
 
 def test_nothing_goes_while_there_is_room(
-    copies: WorkingCopies, weights: dict[str, FileSlice]
+    copies: WorkingCopies, weights: dict[str, WeightSource]
 ) -> None:
     for name in ("first", "second"):
         copies.make(name, weights, DType.F32, ignore)
@@ -161,7 +164,7 @@ def test_nothing_goes_while_there_is_room(
 
 
 def test_what_a_killed_process_left_is_swept(
-    copies: WorkingCopies, weights: dict[str, FileSlice]
+    copies: WorkingCopies, weights: dict[str, WeightSource]
 ) -> None:
     copies.folder.mkdir(parents=True)
     for name, age in (("old.part", 1e9), ("new.part", None)):
@@ -177,7 +180,7 @@ def test_what_a_killed_process_left_is_swept(
 
 
 @pytest.fixture
-def bound(weights: dict[str, FileSlice]) -> dict[str, WeightRef]:
+def bound(weights: dict[str, WeightSource]) -> dict[str, WeightRef]:
     return dict(bind(weights, DType.BF16))
 
 
@@ -196,7 +199,7 @@ def ample(tmp_path: Path) -> WorkingCopies:
 def test_a_copy_is_written_beside_from_what_is_converted_already(
     ample: WorkingCopies,
     copies: WorkingCopies,
-    weights: dict[str, FileSlice],
+    weights: dict[str, WeightSource],
     bound: dict[str, WeightRef],
 ) -> None:
     copies.make("at once", weights, DType.BF16, ignore)
@@ -234,7 +237,7 @@ def test_what_is_abandoned_leaves_nothing_and_lets_go(
 
 
 def test_a_disk_without_room_to_spare_gets_no_copy_beside(
-    weights: dict[str, FileSlice],
+    weights: dict[str, WeightSource],
     bound: dict[str, WeightRef],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -268,7 +271,7 @@ def test_a_copy_beside_that_cannot_be_written_is_no_error(
 
 
 def test_a_full_disk_leaves_nothing_behind(
-    copies: WorkingCopies, weights: dict[str, FileSlice], monkeypatch: pytest.MonkeyPatch
+    copies: WorkingCopies, weights: dict[str, WeightSource], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -284,7 +287,7 @@ def test_a_full_disk_leaves_nothing_behind(
 
 
 def test_a_stopped_copy_leaves_nothing_behind(
-    copies: WorkingCopies, weights: dict[str, FileSlice]
+    copies: WorkingCopies, weights: dict[str, WeightSource]
 ) -> None:
     def stop(done: int, total: int) -> None:
         assert any(name.endswith(".part") for name in files(copies))
@@ -296,7 +299,7 @@ def test_a_stopped_copy_leaves_nothing_behind(
 
 
 def test_a_failed_copy_leaves_the_one_before(
-    copies: WorkingCopies, weights: dict[str, FileSlice]
+    copies: WorkingCopies, weights: dict[str, WeightSource]
 ) -> None:
     def stop(done: int, total: int) -> None:
         raise Cancelled
@@ -307,7 +310,7 @@ def test_a_failed_copy_leaves_the_one_before(
     assert copies.find("key", weights) == made
 
 
-def test_a_folder_that_cannot_be(tmp_path: Path, weights: dict[str, FileSlice]) -> None:
+def test_a_folder_that_cannot_be(tmp_path: Path, weights: dict[str, WeightSource]) -> None:
     (tmp_path / "file").write_bytes(b"")
     copies = WorkingCopies(tmp_path / "file" / "weights")
     assert copies.find("key", weights) is None
@@ -319,7 +322,7 @@ def test_a_folder_that_cannot_be(tmp_path: Path, weights: dict[str, FileSlice]) 
 # --- listing and clearing ---
 
 
-def test_copies_are_listed_by_name(copies: WorkingCopies, weights: dict[str, FileSlice]) -> None:
+def test_copies_are_listed_by_name(copies: WorkingCopies, weights: dict[str, WeightSource]) -> None:
     assert copies.listed() == ()
     for key in ("second", "first"):
         copies.make(key, weights, DType.F32, ignore)
@@ -332,7 +335,7 @@ def test_copies_are_listed_by_name(copies: WorkingCopies, weights: dict[str, Fil
 
 
 def test_those_that_are_named_are_removed_and_without_a_name_all(
-    copies: WorkingCopies, weights: dict[str, FileSlice], tmp_path: Path
+    copies: WorkingCopies, weights: dict[str, WeightSource], tmp_path: Path
 ) -> None:
     for key in ("first", "second", "third"):
         copies.make(key, weights, DType.F32, ignore)
@@ -344,7 +347,7 @@ def test_those_that_are_named_are_removed_and_without_a_name_all(
 
 
 def test_what_a_job_found_or_made_stays_while_it_runs(
-    copies: WorkingCopies, weights: dict[str, FileSlice]
+    copies: WorkingCopies, weights: dict[str, WeightSource]
 ) -> None:
     for key in ("found", "other"):
         copies.make(key, weights, DType.F32, ignore)

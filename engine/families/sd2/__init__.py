@@ -14,7 +14,7 @@ from engine.families.shared.stable_diffusion.training import Training
 from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 from engine.graphs.unet import UNetConfig
-from engine.weights.sources import numbers
+from engine.weights.sources import as_source
 
 CONTEXT_WIDTH = 1024
 # Of OpenCLIP ViT-H; Hugging Face's layout leaves the last one out, which is not used.
@@ -38,7 +38,7 @@ def guessed_training(unet: ComponentSource) -> Training | None:
     config = unet.config
     if bias is None or not isinstance(config, UNetConfig) or config.in_channels != 4:
         return None
-    spread = float(np.std(numbers(bias).astype(np.float32)))
+    spread = float(np.std(as_source(bias).read().astype(np.float32)))
     if not spread > _SPREAD_OF_V:
         return None
     reason = f"the spread of {_TELLING} is {spread:.2f}"

@@ -9,10 +9,11 @@ from typing import TypeVar
 
 from backends.base import DimensionRange
 from engine.api.limits import MIN_SIDE
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.graphs.operators import GraphBuilder
+from engine.weights.weight_set import WeightSet
 
 _MAX_SIDE = 2048
 _MAX_PICTURES = 8
@@ -39,11 +40,11 @@ def component_network(
     overflows_f16: bool = False,
 ) -> Network:
     """A network that `emit` writes with the component's weights."""
-    weights = checkpoint.components[component].weights
+    weights = WeightSet(checkpoint.digest, checkpoint.components[component].weights)
     # So that a refiner's is not taken for that of the checkpoint before it.
     name = f"refiner_{name}" if checkpoint.refines else name
     title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
-    return Network(name, emit, weights, checkpoint.digest, dimensions, title, overflows_f16)
+    return Network(name, emit, weights, dimensions, title, overflows_f16)
 
 
 def picture_dimensions(

@@ -8,10 +8,10 @@ the sum first, it is written as it is.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from backends.base import DType, OperatorSet, Precision
+from backends.base import DType, FileSlice, OperatorSet, Precision
 from backends.forms import LayerNormForm, Layout, ResidualForm
 from engine.graphs.builder import Attribute, NodeWriter, Value
-from engine.weights.sources import StoredWeight
+from engine.weights.sources import WeightSource
 
 MICROSOFT = "com.microsoft"
 
@@ -36,7 +36,7 @@ class SumWriter(NodeWriter):
     def __init__(
         self,
         name: str,
-        weights: Mapping[str, StoredWeight],
+        weights: Mapping[str, FileSlice | WeightSource],
         operators: OperatorSet,
         element: DType,
         precision: Precision,

@@ -11,7 +11,7 @@ from engine import result_checks
 from engine.api.features import ConcatChannels
 from engine.api.record import ResolvedRequest
 from engine.api.values import Phase, PredictionType
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.families.architecture import Conditioning
 from engine.pipeline.denoise.denoising import ConditionedNetwork, EncodedCanvas
 from engine.pipeline.denoise.passes import DenoisingPass

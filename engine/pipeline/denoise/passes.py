@@ -7,7 +7,7 @@ import msgspec
 
 from engine.api.record import ResolvedRequest
 from engine.api.values import Phase
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.families.architecture import TextPlan, Texts
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.denoise.denoising import Denoising

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.api.values import Phase
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.families.architecture import AutoencoderModel, TiledAutoencoder
 from engine.pipeline.forecast import Run
 

@@ -13,7 +13,14 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper
 
-from backends.base import BackendError, Graph, MemoryInfo, RunCancelled, ShapeProfile
+from backends.base import (
+    BackendError,
+    DimensionRange,
+    Graph,
+    MemoryInfo,
+    RunCancelled,
+    ShapeProfile,
+)
 from backends.hardware import Adapter, PciId
 from backends.nvidia_tensorrt_rtx import (
     CUDA_GRAPH,
@@ -30,7 +37,6 @@ from backends.nvidia_tensorrt_rtx import (
 )
 from backends.onnx_runtime.provider import CPU, Provider
 from backends.tensorrt.plugin import compile_graph, compiled_session, require_compatible
-from backends.tensorrt.ranges import exactly
 from engine.cancel import CancelToken
 from tests.backends.samples import NeverCancelled
 from tests.backends.tensorrt.networks import NETWORKS, PROFILE
@@ -58,7 +64,8 @@ def test_the_sizes_of_every_input_are_told(unet: Graph) -> None:
 
 def test_launches_are_recorded_where_sizes_stay(unet: Graph) -> None:
     sizes = {"batch": 1, "contexts": 2, "height": 16, "width": 16, "tokens": 77}
-    assert provider_options(unet, exactly(sizes), LARGE, None)[CUDA_GRAPH] == "1"
+    fixed = {name: DimensionRange(size, size, size) for name, size in sizes.items()}
+    assert provider_options(unet, ShapeProfile(fixed), LARGE, None)[CUDA_GRAPH] == "1"
     assert provider_options(unet, PROFILE, LARGE, None)[CUDA_GRAPH] == "0"
 
 

@@ -1,6 +1,6 @@
 """The networks of a checkpoint's CLIP text encoders."""
 
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import component_network, config_of

@@ -10,7 +10,7 @@ from engine import result_checks
 from engine.api.conventions import Chunking
 from engine.api.record import ResolvedRequest
 from engine.api.values import Phase
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.families.architecture import Conditioning, Texts, texts_of
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.running import NetworkRunner

@@ -5,7 +5,7 @@ from functools import partial
 
 from backends.base import Array
 from engine.api.values import ErrorCode
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.errors import EngineError
 from engine.families.architecture import AutoencoderModel
 from engine.families.base import Component, IdentifiedCheckpoint

@@ -13,7 +13,7 @@ import numpy as np
 from backends.base import Array, Session, TensorSpec
 from engine import result_checks
 from engine.api.values import Phase
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.families.running import NetworkRunner, Problem, Progress
 from engine.families.shared.component_network import Dimensions

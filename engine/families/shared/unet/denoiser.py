@@ -7,7 +7,7 @@ import numpy as np
 from backends.base import Array
 from engine.api.features import ConcatChannels
 from engine.api.values import PredictionType
-from engine.compile.compiler import Network
+from engine.compile.network import Network
 from engine.compile.shapes import offered
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.latents import EncodedImage

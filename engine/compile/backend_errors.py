@@ -1,0 +1,28 @@
+"""A backend's failures as errors that a person can act on."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from backends.base import BackendError, Device, RunCancelled
+from engine.api.remedies import UseAnotherDevice
+from engine.api.values import ErrorCode
+from engine.errors import Cancelled, EngineError, out_of_memory
+
+
+@contextmanager
+def translated_errors(device: Device) -> Generator[None]:
+    """Turn what a backend raises within the block into EngineError or Cancelled."""
+    try:
+        yield
+    except RunCancelled as error:
+        raise Cancelled from error
+    except BackendError as error:
+        if error.out_of_memory:
+            message = f"There is not enough memory on {device.name}."
+            raise out_of_memory(message, str(error)) from error
+        raise EngineError(
+            ErrorCode.BACKEND_FAILED,
+            f"{device.backend} failed on {device.name}.",
+            detail=str(error),
+            remedies=(UseAnotherDevice(),),
+        ) from error

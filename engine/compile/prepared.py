@@ -1,0 +1,160 @@
+"""A network for one device in one precision: its graph, emitted once, and what is asked of it."""
+
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+
+from backends.base import Backend, Cancellation, Device, Precision, Progress, Session
+from engine.compile.artifacts import ArtifactStore
+from engine.compile.backend_errors import translated_errors
+from engine.compile.compiled import BoundLater, CompiledNetwork
+from engine.compile.network import Network, Preparation
+from engine.compile.weight_binding import WeightBinding
+from engine.errors import Cancelled
+from engine.graphs.operators import GraphBuilder
+from engine.memory.plan import WeightPlacement
+from engine.weights.binding import Report, element_type
+from engine.weights.working_copies import WorkingCopies
+
+
+class PreparedNetwork:
+    """What a session of a network is made of, and how to get one.
+
+    Its graph is emitted when it is created, which raises EngineError(CHECKPOINT_MISMATCH) where
+    weights are missing. What it answers depends on files and caches as they are when it is asked.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        precision: Precision,
+        backend: Backend,
+        device: Device,
+        artifacts: ArtifactStore,
+        copies: WorkingCopies,
+    ) -> None:
+        self.network, self.precision = network, precision
+        self._backend, self._device, self._artifacts = backend, device, artifacts
+        operators = backend.operators(device)
+        element = element_type(network.weights.values(), operators, precision)
+        g = GraphBuilder(network.name, network.weights, operators, element, precision)
+        network.emit(g)
+        # Its weights are not bound.
+        self.graph = g.build({})
+        self._binding = WeightBinding(network, g.used, element, copies)
+
+    def identity(self) -> str:
+        """The digest of all that a session is made of: graph, device, weights, artifact."""
+        made_of = (
+            self._device,
+            self.precision,
+            self._binding.element,
+            self.network.weights.digest(),
+            self.artifact_name(),
+        )
+        return sha256(self.graph.model + repr(made_of).encode()).hexdigest()
+
+    def weight_bytes(self) -> int:
+        """About what a session holds, whatever way its weights are bound."""
+        weights, element = self.network.weights, self._binding.element
+        computed = [one for one in weights.values() if one.slice_as(element) is None]
+        return weights.elements * self.precision.dtype.itemsize + (
+            sum(one.elements for one in computed) * element.itemsize
+        )
+
+    def preparation(self) -> Preparation:
+        """What loading it for its present sizes would do now."""
+        if self._backend.compilation(self._device) is not None:
+            return Preparation.LOAD if self.is_prepared() else Preparation.COMPILE
+        element = self._binding.element
+        weights = self.network.weights.base.values()
+        if not any(source.needs_conversion(element) for source in weights):
+            return Preparation.LOAD
+        return Preparation.LOAD if self._binding.has_copy() else Preparation.CONVERT
+
+    def is_prepared(self) -> bool:
+        """Whether loading it for its present sizes compiles nothing for long."""
+        compiled = self._compiled()
+        return compiled is None or compiled.is_prepared()
+
+    def artifact_name(self) -> str:
+        """The name of the artifact that `prepare` finds or makes; empty where there is none."""
+        compiled = self._compiled()
+        return compiled.name if compiled else ""
+
+    def load(self, placement: WeightPlacement, report: Report, cancel: Cancellation) -> Session:
+        """A session that runs it.
+
+        `report(done, total)` counts bytes of weights converted. Raises EngineError (backend failed,
+        out of memory, checkpoint corrupt, disk full) or Cancelled.
+        """
+        checked = _unless(cancel, report)
+        compiled = self._compiled(placement, checked, cancel)
+        with translated_errors(self._device):
+            if compiled is not None:
+                return compiled.load(_in_thousandths(report), cancel)
+            graph = replace(self.graph, weights=self._binding.bind(placement, checked))
+            return self._backend.load(graph, None, self._device, _no_progress, cancel)
+
+    def prepare(self, placement: WeightPlacement, report: Report, cancel: Cancellation) -> None:
+        """Compile it where that was not done, without loading it. Raises as `load`."""
+        compiled = self._compiled(placement, _unless(cancel, report), cancel)
+        if compiled is not None:
+            with translated_errors(self._device):
+                compiled.prepare(_in_thousandths(report), cancel)
+
+    def _compiled(
+        self,
+        placement: WeightPlacement = WeightPlacement.MEMORY,
+        report: Report | None = None,
+        cancel: Cancellation | None = None,
+    ) -> CompiledNetwork | None:
+        """The network as the device compiles it, None where it compiles nothing worth keeping."""
+        compilation = self._backend.compilation(self._device)
+        if compilation is None:
+            return None
+        carried = compilation.carries_weights
+        # An artifact that carries weights is kept longer than the job that would find them damaged.
+        awaited = cancel if carried else None
+        bind = partial(self._binding.bind, report=report or _ignore, awaited=awaited)
+        return CompiledNetwork(
+            backend=self._backend,
+            device=self._device,
+            compilation=compilation,
+            graph=replace(self.graph, weights=BoundLater(lambda: bind(placement))),
+            dimensions=self.network.dimensions,
+            checkpoint=self.network.checkpoint,
+            weights=self.network.weights.digest() if carried else None,
+            weight_bytes=self._binding.nbytes,
+            bind_files=lambda: bind(WeightPlacement.WORKING_COPY),
+            store=self._artifacts,
+        )
+
+
+def _no_progress(_: float | None) -> None:
+    """Ignore the progress of a backend that prepares in about a second."""
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Ignore the progress of a conversion."""
+
+
+def _unless(cancel: Cancellation, report: Report) -> Report:
+    """A report that raises Cancelled once the user has asked to stop."""
+
+    def report_unless_cancelled(done: int, total: int) -> None:
+        if cancel.is_set():
+            raise Cancelled
+        report(done, total)
+
+    return report_unless_cancelled
+
+
+def _in_thousandths(report: Report) -> Progress:
+    """A compiler's progress as a `Report`; nothing is reported where the runtime does not tell."""
+
+    def progress(done: float | None) -> None:
+        if done is not None:
+            report(round(1000 * done), 1000)
+
+    return progress

@@ -1,0 +1,100 @@
+"""Binds the weights of one network: by reference, from its working copy, or computed in memory.
+
+A working copy is of the weights without patches, so that every patched network of a checkpoint
+shares it. Weights that are patched are computed in memory, from the checkpoint's own numbers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backends.base import Cancellation, DType, WeightRef
+from engine.api.values import ErrorCode
+from engine.compile.network import Network
+from engine.errors import EngineError
+from engine.memory.plan import WeightPlacement
+from engine.weights.binding import Report, bind
+from engine.weights.nan_check import not_a_number
+from engine.weights.sources import WeightSource
+from engine.weights.working_copies import WorkingCopies
+
+
+@dataclass(frozen=True, slots=True)
+class WeightBinding:
+    """The weights that the graph of `network` uses, to be bound in `element` type."""
+
+    network: Network
+    used: Mapping[str, WeightSource]
+    element: DType
+    copies: WorkingCopies
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the weights take when they are bound."""
+        return sum(source.elements for source in self.used.values()) * self.element.itemsize
+
+    def copy_key(self) -> str:
+        """The name of the working copy: of the weights without patches, and their type."""
+        digest = self.network.weights.base.digest()
+        return f"{digest[:24]}-{self.network.name}-{self.element.value.lower()}"
+
+    def has_copy(self) -> bool:
+        """Whether there is a working copy."""
+        return self.copies.has(self.copy_key())
+
+    def bind(
+        self, placement: WeightPlacement, report: Report, awaited: Cancellation | None = None
+    ) -> Mapping[str, WeightRef]:
+        """Every weight that is used, bound.
+
+        With `awaited` a working copy is taken only once it is known to be whole. Raises
+        EngineError(CHECKPOINT_CORRUPT, DISK_FULL), Cancelled, and what `report` does.
+        """
+        base = {name: source.base for name, source in self.used.items()}
+        if not any(source.needs_conversion(self.element) for source in base.values()):
+            self._require_numbers(self.used)
+            return bind(self.used, self.element, report)
+        # A copy that exists is the fastest way, whatever the plan.
+        key = self.copy_key()
+        patched = {name: one for name, one in self.used.items() if one is not base[name]}
+        copy = self._find_copy(key, base, awaited)
+        if copy is not None:
+            # All else was looked at when the copy was made.
+            self._require_numbers(patched)
+            return {**copy, **bind(patched, self.element, report)}
+        self._require_numbers(self.used)
+        if placement is WeightPlacement.MEMORY:
+            return bind(self.used, self.element, report)
+        made = self._make_copy(key, base, placement, report)
+        return {**made, **bind(patched, self.element, report)}
+
+    def _find_copy(
+        self, key: str, base: Mapping[str, WeightSource], awaited: Cancellation | None
+    ) -> Mapping[str, WeightRef] | None:
+        if awaited is None:
+            return self.copies.find(key, base)
+        return self.copies.find_sound(key, base, awaited)
+
+    def _make_copy(
+        self,
+        key: str,
+        base: Mapping[str, WeightSource],
+        placement: WeightPlacement,
+        report: Report,
+    ) -> Mapping[str, WeightRef]:
+        """The weights without patches, from a copy or from memory with a copy to be written."""
+        made_of = self.network.name, self.network.checkpoint
+        if placement is WeightPlacement.WORKING_COPY:
+            return self.copies.make(key, base, self.element, report, made_of)
+        bound = bind(base, self.element, report)
+        self.copies.make_beside(key, bound, self.element, made_of)
+        return bound
+
+    def _require_numbers(self, weights: Mapping[str, WeightSource]) -> None:
+        name = not_a_number(weights)
+        if name is not None:
+            raise EngineError(
+                ErrorCode.CHECKPOINT_CORRUPT,
+                f"The weight {name} of the {self.network.name.replace('_', ' ')} of "
+                f"{self.network.checkpoint} holds values that are not a number.",
+                "The file is damaged, or was merged wrongly: download it again, or use another.",
+            )

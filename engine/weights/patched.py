@@ -1,0 +1,177 @@
+"""Weights with differences added: what a LoRA or a merge does to a checkpoint's tensor.
+
+A patched weight is `base + sum of strength * difference`, computed in float32 and rounded once.
+The set that is patched stays as it is: see `engine.weights.weight_set`.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from backends.base import Array, DType, FileSlice
+from engine.weights.sources import Description, Place, WeightSource
+
+
+class Difference(Protocol):
+    """Numbers that are added to a weight of as many, in row-major order."""
+
+    @property
+    def elements(self) -> int:
+        """How many numbers there are."""
+        ...
+
+    def read_flat(self, start: int, stop: int) -> Array:
+        """The numbers from `start` to `stop`, times the strength: float32, [stop - start]."""
+        ...
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Every slice of a file that it is read from, in order."""
+        ...
+
+    def describe(self, place: Place) -> Description:
+        """All that its numbers depend on but the content of its files, for a digest."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FullDifference:
+    """Adds `strength * numbers`."""
+
+    numbers: WeightSource
+    strength: float
+
+    @property
+    def elements(self) -> int:
+        """How many numbers there are."""
+        return self.numbers.elements
+
+    def read_flat(self, start: int, stop: int) -> Array:
+        """The numbers from `start` to `stop`, times the strength: float32, [stop - start]."""
+        flat = self.numbers.reshaped((self.elements,)).rows(start, stop)
+        return flat.read_as(DType.F32) * np.float32(self.strength)
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Those of the numbers."""
+        return self.numbers.parts()
+
+    def describe(self, place: Place) -> Description:
+        """The numbers and the strength."""
+        return ["full", self.numbers.describe(place), float(self.strength).hex()]
+
+
+@dataclass(frozen=True, slots=True)
+class LowRankDifference:
+    """Adds `strength * up @ down` (LoRA: Hu et al. 2021, equation 3).
+
+    `up` is [out, rank, ...] and `down` [rank, in, ...]; axes after the second are taken together
+    with it, so that `down` may be a kernel and `up` one of 1x1. A LoRA's strength is that of the
+    request times alpha / rank. Raises ValueError where their ranks differ.
+    """
+
+    up: WeightSource
+    down: WeightSource
+    strength: float
+
+    def __post_init__(self) -> None:
+        if self.up.elements != self.up.shape[0] * self.down.shape[0]:
+            raise ValueError(f"{self.up.shape} and {self.down.shape} have different ranks")
+
+    @property
+    def elements(self) -> int:
+        """How many numbers there are."""
+        return self.up.shape[0] * self._columns
+
+    def read_flat(self, start: int, stop: int) -> Array:
+        """The numbers from `start` to `stop`, times the strength: float32, [stop - start]."""
+        columns, rank = self._columns, self.down.shape[0]
+        first, last = start // columns, -(-stop // columns)
+        up = self.up.reshaped((self.up.shape[0], rank)).rows(first, last).read_as(DType.F32)
+        down = self.down.reshaped((rank, columns)).read_as(DType.F32)
+        product = (up @ down).reshape(-1)[start - first * columns : stop - first * columns]
+        return product * np.float32(self.strength)
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Those of both factors."""
+        return *self.up.parts(), *self.down.parts()
+
+    def describe(self, place: Place) -> Description:
+        """Both factors and the strength."""
+        factors = self.up.describe(place), self.down.describe(place)
+        return ["low rank", *factors, float(self.strength).hex()]
+
+    @property
+    def _columns(self) -> int:
+        return self.down.elements // self.down.shape[0]
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedWeight:
+    """`unpatched`, which begins with number `start` of the differences, and their sum added.
+
+    `unpatched` may be a part of the weight that the differences are for, in any shape.
+    """
+
+    unpatched: WeightSource
+    differences: tuple[Difference, ...]
+    start: int = 0
+
+    @property
+    def dtype(self) -> DType:
+        """The type that the weight without patches is stored in."""
+        return self.unpatched.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        return self.unpatched.shape
+
+    @property
+    def elements(self) -> int:
+        """How many numbers the tensor has."""
+        return self.unpatched.elements
+
+    @property
+    def base(self) -> WeightSource:
+        """The weight without patches."""
+        return self.unpatched.base
+
+    def rows(self, start: int, stop: int) -> "PatchedWeight":
+        """The part of the tensor along its first axis, with that part of the differences."""
+        row = self.elements // self.shape[0]
+        part = self.unpatched.rows(start, stop)
+        return PatchedWeight(part, self.differences, self.start + start * row)
+
+    def reshaped(self, shape: tuple[int, ...]) -> "PatchedWeight":
+        """The same numbers, in the same order, in another shape of as many."""
+        return PatchedWeight(self.unpatched.reshaped(shape), self.differences, self.start)
+
+    def read(self) -> Array:
+        """The sum, in float32."""
+        return self.read_as(DType.F32)
+
+    def read_as(self, element: DType) -> Array:
+        """The sum, computed in float32 and rounded to `element` type once."""
+        total = self.unpatched.read_as(DType.F32)
+        flat = total.reshape(-1)
+        for difference in self.differences:
+            flat += difference.read_flat(self.start, self.start + self.elements)
+        return total.astype(element.numpy, copy=False)
+
+    def slice_as(self, element: DType) -> FileSlice | None:
+        """None: it is in no file."""
+        return None
+
+    def needs_conversion(self, element: DType) -> bool:
+        """Whether the weight without patches does."""
+        return self.unpatched.needs_conversion(element)
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Those of the weight without patches, then those of the differences."""
+        added = (part for difference in self.differences for part in difference.parts())
+        return *self.unpatched.parts(), *added
+
+    def describe(self, place: Place) -> Description:
+        """The weight without patches, and each difference in order."""
+        differences = [difference.describe(place) for difference in self.differences]
+        return ["patched", self.unpatched.describe(place), self.start, differences]

@@ -1,0 +1,91 @@
+"""A network's weights by name, and the one digest that says which weights they are."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from backends.base import FileSlice
+from engine.checkpoints.index import FileState, combined_digest
+from engine.weights.patched import Difference, PatchedWeight
+from engine.weights.sources import Description, WeightSource, as_sources
+
+
+class WeightSet(Mapping[str, WeightSource]):
+    """Weights by canonical name, with one digest.
+
+    `content` is the digest of the content of their files, as identification gives it: it may sample
+    large files. `base` is the set without patches, which is the set itself where it has none.
+    """
+
+    def __init__(
+        self,
+        content: str,
+        weights: Mapping[str, FileSlice | WeightSource],
+        base: "WeightSet | None" = None,
+    ) -> None:
+        self.content = content
+        self._sources = as_sources(weights)
+        self._base = base
+
+    @property
+    def base(self) -> "WeightSet":
+        """The set without patches."""
+        return self._base or self
+
+    @property
+    def elements(self) -> int:
+        """How many numbers all weights have."""
+        return sum(source.elements for source in self._sources.values())
+
+    def __getitem__(self, name: str) -> WeightSource:
+        return self._sources[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def patched(self, content: str, differences: Mapping[str, Sequence[Difference]]) -> "WeightSet":
+        """This set with differences added to some weights, by their names.
+
+        `content` is the digest of the content of the files that the differences are in. Raises
+        ValueError for a weight that the set has not, or has with another number of elements.
+        """
+        sources = dict(self._sources)
+        for name, added in differences.items():
+            if name not in sources or any(d.elements != sources[name].elements for d in added):
+                raise ValueError(f"the differences do not fit a weight {name}")
+            if added:
+                sources[name] = PatchedWeight(sources[name], tuple(added))
+        return WeightSet(combined_digest(self.content, content), sources, self.base)
+
+    def digest(self) -> str:
+        """The digest of the weights, as their files are now. Raises OSError where one is gone.
+
+        It sees the content's digest, each file's size and times, and what `_described` does. No
+        weight is read: a number that was changed within a file changes one of these.
+        """
+        states = [FileState.of(path, path.stat(), b"") for path in self._described[1]]
+        facts = [[state.size, state.modified_ns, state.changed] for state in states]
+        digest = hashlib.sha256(msgspec.json.encode([self.content, facts]))
+        digest.update(self._described[0])
+        return digest.hexdigest()
+
+    @cached_property
+    def _described(self) -> tuple[bytes, tuple[Path, ...]]:
+        """A digest of each weight's place, type, shape, scale and patches, and the files in order.
+
+        A file counts by its order, not by its path: a file that was moved is the same one.
+        """
+        order: dict[Path, int] = {}
+
+        def place(part: FileSlice) -> Description:
+            number = order.setdefault(part.path, len(order))
+            return [number, part.offset, part.dtype.value, list(part.shape)]
+
+        described = [[name, self._sources[name].describe(place)] for name in sorted(self._sources)]
+        return hashlib.sha256(msgspec.json.encode(described)).digest(), tuple(order)
