@@ -38,12 +38,9 @@ class Compiler:
         self._prepared: dict[tuple[int, Precision], PreparedNetwork] = {}
 
     def prepared(self, network: Network, precision: Precision) -> PreparedNetwork:
-        """The network for this device in `precision`; its graph is emitted the first time.
-
-        Raises EngineError(CHECKPOINT_MISMATCH).
-        """
+        """The network for this device in `precision`: the same object each time."""
+        key = (id(network), precision)
         with self._lock:
-            key = (id(network), precision)
             if key not in self._prepared:
                 self._prepared[key] = PreparedNetwork(
                     network,

@@ -3,13 +3,14 @@
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from threading import Lock
 
-from backends.base import Backend, Cancellation, Device, Precision, Progress, Session
+from backends.base import Backend, Cancellation, Device, Graph, Precision, Progress, Session
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.backend_errors import translated_errors
 from engine.compile.compiled import BoundLater, CompiledNetwork
 from engine.compile.network import Network, Preparation
-from engine.compile.weight_binding import WeightBinding
+from engine.compile.weight_binding import WeightBinding, copy_key
 from engine.errors import Cancelled
 from engine.graphs.operators import GraphBuilder
 from engine.memory.plan import WeightPlacement
@@ -20,8 +21,9 @@ from engine.weights.working_copies import WorkingCopies
 class PreparedNetwork:
     """What a session of a network is made of, and how to get one.
 
-    Its graph is emitted when it is created, which raises EngineError(CHECKPOINT_MISMATCH) where
-    weights are missing. What it answers depends on files and caches as they are when it is asked.
+    Its graph is emitted by the first question that needs it, which raises
+    EngineError(CHECKPOINT_MISMATCH) where weights are missing. What it answers depends on files and
+    caches as they are when it is asked. May be used from any thread.
     """
 
     def __init__(
@@ -35,20 +37,23 @@ class PreparedNetwork:
     ) -> None:
         self.network, self.precision = network, precision
         self._backend, self._device, self._artifacts = backend, device, artifacts
-        operators = backend.operators(device)
-        element = element_type(network.weights.values(), operators, precision)
-        g = GraphBuilder(network.name, network.weights, operators, element, precision)
-        network.emit(g)
-        # Its weights are not bound.
-        self.graph = g.build({})
-        self._binding = WeightBinding(network, g.used, element, copies)
+        self._copies = copies
+        self._operators = backend.operators(device)
+        self._element = element_type(network.weights.values(), self._operators, precision)
+        self._lock = Lock()
+        self._emitted: tuple[Graph, WeightBinding] | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """Its graph, whose weights are not bound."""
+        return self._emit()[0]
 
     def identity(self) -> str:
         """The digest of all that a session is made of: graph, device, weights, artifact."""
         made_of = (
             self._device,
             self.precision,
-            self._binding.element,
+            self._element,
             self.network.weights.digest(),
             self.artifact_name(),
         )
@@ -56,7 +61,7 @@ class PreparedNetwork:
 
     def weight_bytes(self) -> int:
         """About what a session holds, whatever way its weights are bound."""
-        weights, element = self.network.weights, self._binding.element
+        weights, element = self.network.weights, self._element
         computed = [one for one in weights.values() if one.slice_as(element) is None]
         return weights.elements * self.precision.dtype.itemsize + (
             sum(one.elements for one in computed) * element.itemsize
@@ -66,11 +71,11 @@ class PreparedNetwork:
         """What loading it for its present sizes would do now."""
         if self._backend.compilation(self._device) is not None:
             return Preparation.LOAD if self.is_prepared() else Preparation.COMPILE
-        element = self._binding.element
-        weights = self.network.weights.base.values()
+        weights, element = self.network.weights.base.values(), self._element
         if not any(source.needs_conversion(element) for source in weights):
             return Preparation.LOAD
-        return Preparation.LOAD if self._binding.has_copy() else Preparation.CONVERT
+        has_copy = self._copies.has(copy_key(self.network, element))
+        return Preparation.LOAD if has_copy else Preparation.CONVERT
 
     def is_prepared(self) -> bool:
         """Whether loading it for its present sizes compiles nothing for long."""
@@ -93,8 +98,9 @@ class PreparedNetwork:
         with translated_errors(self._device):
             if compiled is not None:
                 return compiled.load(_in_thousandths(report), cancel)
-            graph = replace(self.graph, weights=self._binding.bind(placement, checked))
-            return self._backend.load(graph, None, self._device, _no_progress, cancel)
+            graph, binding = self._emit()
+            bound = replace(graph, weights=binding.bind(placement, checked))
+            return self._backend.load(bound, None, self._device, _no_progress, cancel)
 
     def prepare(self, placement: WeightPlacement, report: Report, cancel: Cancellation) -> None:
         """Compile it where that was not done, without loading it. Raises as `load`."""
@@ -102,6 +108,19 @@ class PreparedNetwork:
         if compiled is not None:
             with translated_errors(self._device):
                 compiled.prepare(_in_thousandths(report), cancel)
+
+    def _emit(self) -> tuple[Graph, WeightBinding]:
+        """The graph and the weights that it uses; emitted once, by whoever asks first."""
+        with self._lock:
+            if self._emitted is None:
+                network, element = self.network, self._element
+                g = GraphBuilder(
+                    network.name, network.weights, self._operators, element, self.precision
+                )
+                network.emit(g)
+                binding = WeightBinding(network, g.used, element, self._copies)
+                self._emitted = g.build({}), binding
+            return self._emitted
 
     def _compiled(
         self,
@@ -116,16 +135,17 @@ class PreparedNetwork:
         carried = compilation.carries_weights
         # An artifact that carries weights is kept longer than the job that would find them damaged.
         awaited = cancel if carried else None
-        bind = partial(self._binding.bind, report=report or _ignore, awaited=awaited)
+        graph, binding = self._emit()
+        bind = partial(binding.bind, report=report or _ignore, awaited=awaited)
         return CompiledNetwork(
             backend=self._backend,
             device=self._device,
             compilation=compilation,
-            graph=replace(self.graph, weights=BoundLater(lambda: bind(placement))),
+            graph=replace(graph, weights=BoundLater(lambda: bind(placement))),
             dimensions=self.network.dimensions,
             checkpoint=self.network.checkpoint,
             weights=self.network.weights.digest() if carried else None,
-            weight_bytes=self._binding.nbytes,
+            weight_bytes=binding.nbytes,
             bind_files=lambda: bind(WeightPlacement.WORKING_COPY),
             store=self._artifacts,
         )

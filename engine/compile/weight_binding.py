@@ -18,6 +18,11 @@ from engine.weights.sources import WeightSource
 from engine.weights.working_copies import WorkingCopies
 
 
+def copy_key(network: Network, element: DType) -> str:
+    """The name of the working copy in a type: that of the weights without patches."""
+    return f"{network.weights.base.digest()[:24]}-{network.name}-{element.value.lower()}"
+
+
 @dataclass(frozen=True, slots=True)
 class WeightBinding:
     """The weights that the graph of `network` uses, to be bound in `element` type."""
@@ -32,15 +37,6 @@ class WeightBinding:
         """Bytes that the weights take when they are bound."""
         return sum(source.elements for source in self.used.values()) * self.element.itemsize
 
-    def copy_key(self) -> str:
-        """The name of the working copy: of the weights without patches, and their type."""
-        digest = self.network.weights.base.digest()
-        return f"{digest[:24]}-{self.network.name}-{self.element.value.lower()}"
-
-    def has_copy(self) -> bool:
-        """Whether there is a working copy."""
-        return self.copies.has(self.copy_key())
-
     def bind(
         self, placement: WeightPlacement, report: Report, awaited: Cancellation | None = None
     ) -> Mapping[str, WeightRef]:
@@ -54,7 +50,7 @@ class WeightBinding:
             self._require_numbers(self.used)
             return bind(self.used, self.element, report)
         # A copy that exists is the fastest way, whatever the plan.
-        key = self.copy_key()
+        key = copy_key(self.network, self.element)
         patched = {name: one for name, one in self.used.items() if one is not base[name]}
         copy = self._find_copy(key, base, awaited)
         if copy is not None:

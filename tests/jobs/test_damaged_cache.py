@@ -117,6 +117,7 @@ def test_damaged_files_change_no_picture_and_are_made_again(
 @pytest.mark.parametrize("damage", damages.parameters())
 def test_each_kind_of_damaged_file_changes_no_picture(made: Made, damage: damages.Damage) -> None:
     """A kind at a time: what is damaged beside it may hide what a file does."""
+    made.restore()
     for kind in made.kinds():
         made.restore()
         for place in made.kinds()[kind]:
