@@ -22,6 +22,7 @@ def prediction_label(prediction: PredictionType) -> str:
         PredictionType.SAMPLE: translate("checkpoints", "the picture"),
         PredictionType.EDM: translate("checkpoints", "as in EDM"),
         PredictionType.EDM_V: translate("checkpoints", "v, as in EDM"),
+        PredictionType.FLOW: translate("checkpoints", "flow"),
     }[prediction]
 
 

@@ -149,6 +149,7 @@ class PredictionType(StrEnum):
 
     The two of EDM predict a mixture of picture and noise of unit variance (Karras et al. 2022,
     equation 8), at any level: EDM as the paper has it, EDM_V with its sign turned, which is v.
+    That of FLOW is noise - picture (Liu et al. 2022, rectified flow).
     """
 
     EPSILON = "epsilon"
@@ -156,6 +157,7 @@ class PredictionType(StrEnum):
     SAMPLE = "sample"
     EDM = "edm"
     EDM_V = "edm_v_prediction"
+    FLOW = "flow"
 
     @property
     def label(self) -> str:
@@ -169,6 +171,7 @@ _PREDICTIONS = {
     PredictionType.SAMPLE: "prediction of the picture",
     PredictionType.EDM: "EDM",
     PredictionType.EDM_V: "EDM with v-prediction",
+    PredictionType.FLOW: "flow matching",
 }
 
 

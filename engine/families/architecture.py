@@ -14,6 +14,7 @@ from engine.api.record import ResolvedRequest
 from engine.compile.network import Network
 from engine.families.latents import EncodedImage
 from engine.families.running import NetworkRunner, Problem, Progress
+from engine.sampling.noise_model import NoiseModel
 from engine.sampling.types import Latent
 from engine.text.tags import NetworkTag
 
@@ -185,4 +186,5 @@ class Architecture:
     features: Features
     text: TextEncoding
     denoiser: DenoiserModel
+    noise: NoiseModel
     autoencoder: AutoencoderModel

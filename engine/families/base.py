@@ -131,8 +131,6 @@ class IdentifiedCheckpoint:
     # Its family's way to make the architecture of a checkpoint.
     make_architecture: Callable[["IdentifiedCheckpoint"], Architecture]
     text: TextUse = TextUse()
-    # How many sizes the denoiser is told, beside the text as a whole.
-    told_sizes: int = 0
     hints: CheckpointHints = NO_HINTS
     zero_terminal_snr: bool = False
     # Of a denoiser that was trained by levels; None for timesteps.

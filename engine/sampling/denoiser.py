@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.api.values import PredictionType
+from engine.sampling.predictions import converted, picture_in
 from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import Latent
 
@@ -103,8 +104,7 @@ class Denoiser:
     def _outputs(self, x: Latent, sigma: np.float32, *, guided: bool) -> list[Latent]:
         """What the network says under each prompt."""
         timestep = self.schedule.sigma_to_timestep(sigma)
-        scale = _network_scale(sigma, self.schedule.sigma_data)
-        output = self.predict(x * scale, timestep, guided)
+        output = self.predict(self.schedule.network_input(x, sigma), timestep, guided)
         without_picture = guided and self.image_guidance != 1
         return np.split(output, len(self.weights) + guided + without_picture)
 
@@ -125,52 +125,15 @@ class Denoiser:
     ) -> Latent:
         # Predictions of another kind than the network's are those of latents of unit variance.
         data = self.schedule.sigma_data if kind is self.prediction else 1.0
-        return _picture(x, output, sigma, kind, data)
+        return picture_in(x, output, sigma, kind, data)
 
     def _converted(
         self, x: Latent, output: Latent, sigma: np.float32, wanted: PredictionType
     ) -> Latent:
         if self.prediction in (wanted, PredictionType.EPSILON, PredictionType.V):
-            return _converted(x, output, sigma, self.prediction, wanted)
+            return converted(x, output, sigma, self.prediction, wanted)
         noise = (x - self._picture(x, output, sigma, self.prediction)) / sigma
-        return _converted(x, noise, sigma, PredictionType.EPSILON, wanted)
-
-
-def _network_scale(sigma: np.float32, sigma_data: float = 1.0) -> np.float32:
-    """From latents in variance-exploding form to those of unit variance that networks see."""
-    return 1 / np.sqrt(sigma**2 + sigma_data**2)
-
-
-def _picture(
-    x: Latent, output: Latent, sigma: np.float32, kind: PredictionType, sigma_data: float = 1.0
-) -> Latent:
-    """What a prediction says of the picture in `x`."""
-    match kind:
-        case PredictionType.EPSILON:
-            return x - output * sigma
-        case PredictionType.SAMPLE:
-            return output
-        case PredictionType.V | PredictionType.EDM_V | PredictionType.EDM:
-            # The picture's share of x (c_skip) and of the network's output (c_out).
-            turned = sigma if kind is PredictionType.EDM else -sigma
-            skip = sigma_data**2 / (sigma**2 + sigma_data**2)
-            return output * (turned * sigma_data * _network_scale(sigma, sigma_data)) + x * skip
-
-
-def _converted(
-    x: Latent, output: Latent, sigma: np.float32, kind: PredictionType, wanted: PredictionType
-) -> Latent:
-    """A prediction as one of another kind.
-
-    With v = alpha * noise - spread * picture and x = picture + sigma * noise, where alpha is
-    1 / sqrt(sigma^2 + 1) and spread sigma * alpha.
-    """
-    if kind is wanted:
-        return output
-    alpha = _network_scale(sigma)
-    if wanted is PredictionType.V:
-        return output / alpha - x * (sigma * alpha)
-    return output * alpha + x * (sigma * alpha**2)
+        return converted(x, noise, sigma, PredictionType.EPSILON, wanted)
 
 
 def _guide(

@@ -5,6 +5,7 @@ from enum import Enum, auto
 
 import numpy as np
 
+from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import GuidedDenoise, Latent
 
 
@@ -49,6 +50,7 @@ class MaskedDenoise:
     inner: GuidedDenoise
     kept: Kept
     keeping: Keeping
+    schedule: NoiseSchedule
 
     def __call__(self, x: Latent, sigma: np.float32) -> Latent:
         """The picture in x at a level sigma > 0: float32 [1, C, H, W]."""
@@ -69,12 +71,11 @@ class MaskedDenoise:
             case Keeping.PICTURE:
                 return x
             case Keeping.SHOWN:
-                # Their latents have unit variance; ours are so many times that.
-                return kept.blend(x, kept.latent * np.sqrt(1 + sigma**2))
+                return kept.blend(x, self.schedule.without_noise(kept.latent, sigma))
             case Keeping.SHOWN_LATER if sigma >= kept.highest:
                 return x
             case Keeping.SHOWN_LATER | Keeping.SHOWN_AND_PICTURE:
-                return kept.blend(x, kept.latent + kept.noise * sigma)
+                return kept.blend(x, self.schedule.noised(kept.latent, kept.noise, sigma))
 
     def _said(self, denoised: Latent, x: Latent, shown: Latent) -> Latent:
         match self.keeping:

@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from engine.api.conventions import Convention, InitialNoise
 from engine.api.record import ResolvedRequest
-from engine.api.values import ConventionName, ErrorCode, SamplerName, ScheduleName
-from engine.errors import EngineError
+from engine.api.values import ConventionName, SamplerName, ScheduleName
+from engine.sampling.noise_model import NoiseModel
 from engine.sampling.samplers import SAMPLERS, bind_options
 from engine.sampling.schedules import (
-    AlignedFor,
-    DistilledSchedule,
-    EdmSchedule,
+    FlowSchedule,
     NoiseSchedule,
     RedrawnLevels,
     ScheduleChoice,
@@ -58,31 +57,34 @@ class SamplingPlan:
 
 def plan_sampling(
     request: ResolvedRequest,
-    aligned_for: AlignedFor,
+    model: NoiseModel,
     *,
     redraws: bool,
-    training: EdmSchedule | None = None,
 ) -> SamplingPlan:
     """Choose as the request's convention says. `redraws`: there is a picture to begin with.
 
-    `training` is that of a denoiser which was trained by levels; None for Stable Diffusion's.
     Raises EngineError REQUEST_INVALID for options that the sampler or the schedule has not got.
     """
     convention = request.convention
-    choice = _choice(request, aligned_for, training)
+    choice = _choice(request, model)
     sampler = bind_options(
         request.sampler, request.sampler_options, convention.name, choice.training
     )
     strength = request.strength if redraws else None
     by_timesteps = A1111_BY_TIMESTEPS.get(request.sampler)
     brownian = SAMPLERS[request.sampler].brownian
+    if isinstance(choice.training, FlowSchedule):
+        levels = _levels(request, choice, redraws=redraws)
+        start = partial(_start_of_flow, choice.training, levels.taken[0])
+        taken, whole = levels.taken, levels.whole
+        return SamplingPlan(sampler, choice.training, taken, whole, start, _as_it_is, brownian)
     if convention.name in _BY_SCHEDULERS:
         own = scheduler_levels(request.sampler, choice, request.steps, strength)
         levels = own.sigmas, own.sigmas
         # Of diffusers' SDE schedulers one has a path, `DPMSolverSDEScheduler`.
         brownian = request.sampler is SamplerName.DPMPP_SDE
         return SamplingPlan(sampler, own.training, *levels, own.start, own.finish, brownian)
-    timed = convention.name is ConventionName.A1111 and training is None
+    timed = convention.name is ConventionName.A1111 and choice.training.has_timesteps
     if timed and by_timesteps is not None:
         own = by_timesteps(request.steps, choice.training, strength)
         levels = own.sigmas, own.sigmas
@@ -94,34 +96,15 @@ def plan_sampling(
     return SamplingPlan(sampler, choice.training, taken, whole, start, _as_it_is, brownian)
 
 
-def _choice(
-    request: ResolvedRequest, aligned_for: AlignedFor, trained: EdmSchedule | None
-) -> ScheduleChoice:
+def _choice(request: ResolvedRequest, model: NoiseModel) -> ScheduleChoice:
     return ScheduleChoice(
         request.schedule,
-        _training(request, trained),
+        model.training(request),
         request.schedule_options,
         request.convention.name,
-        aligned_for,
+        model.aligned_for,
         request.sampler in request.convention.discards_next_to_last,
     )
-
-
-def _training(request: ResolvedRequest, trained: EdmSchedule | None) -> NoiseSchedule:
-    name = request.convention.name
-    if trained is not None and request.zero_terminal_snr:
-        raise EngineError(
-            ErrorCode.REQUEST_INVALID,
-            "Zero terminal SNR stretches timesteps, and this model was trained without them.",
-            "Leave it out.",
-        )
-    if trained is not None:
-        return trained
-    levels = NoiseSchedule.scaled_linear(convention=name)
-    if request.zero_terminal_snr:
-        levels = levels.with_zero_terminal_snr()
-    by_a1111 = request.sampler is SamplerName.LCM and name is ConventionName.A1111
-    return DistilledSchedule.of(levels) if by_a1111 else levels
 
 
 def _levels(request: ResolvedRequest, choice: ScheduleChoice, *, redraws: bool) -> RedrawnLevels:
@@ -152,6 +135,12 @@ def _start(convention: Convention, first: np.float32, highest: np.float32) -> St
         return noise * from_noise if init is None else init + noise * over_picture
 
     return start
+
+
+def _start_of_flow(
+    training: FlowSchedule, first: np.float32, noise: Latent, init: Latent | None
+) -> Latent:
+    return noise * first if init is None else training.noised(init, noise, first)
 
 
 def _as_it_is(x: Latent) -> Latent:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.base import DType
+from engine.api.features import OptionalSetting
 from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
@@ -170,7 +171,8 @@ def test_sdxl(tmp_path: Path) -> None:
     assert checkpoint.text.clip_skip == 2
     assert checkpoint.text.final_norm is False
     assert checkpoint.text.zero_padded == {Component.TEXT_ENCODER_2}
-    assert (checkpoint.told_sizes, checkpoint.default_size) == (6, 1024)
+    assert OptionalSetting.SIZES in checkpoint.architecture.features.options
+    assert checkpoint.default_size == 1024
     assert checkpoint.latent.scale == 0.13025
     unet = unet_of(checkpoint)
     assert unet.added_width == 1280 + 6 * 256

@@ -33,6 +33,7 @@ def test_a_perfect_network_gives_the_picture_back(prediction: PredictionType):
         PredictionType.SAMPLE: PICTURE,
         PredictionType.EDM: -velocity,
         PredictionType.EDM_V: velocity,
+        PredictionType.FLOW: NOISE,
     }
 
     def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
@@ -192,7 +193,7 @@ def prediction_of(picture: Latent, kind: PredictionType) -> Latent:
     noise = (X.astype(np.float64) - picture) / 3
     velocity = (noise - 3 * picture) / np.sqrt(10)
     match kind:
-        case PredictionType.EPSILON:
+        case PredictionType.EPSILON | PredictionType.FLOW:
             return noise
         case PredictionType.SAMPLE:
             return picture

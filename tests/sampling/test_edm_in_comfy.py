@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from engine.api.values import ConventionName, PredictionType, SamplerName, ScheduleName
 from engine.sampling.denoiser import Denoiser
+from engine.sampling.noise_model import VarianceExploding
 from engine.sampling.plan import plan_sampling
-from engine.sampling.schedules import AlignedFor, EdmSchedule
+from engine.sampling.schedules import AlignedFor, EdmLevels
 from engine.sampling.types import Latent
 from tests.sampling.test_plan import asked
 from tests.sampling.toy import normals
@@ -49,9 +50,9 @@ def comfys(noise: Latent, prediction: PredictionType) -> Exact:
 def test_a_run(prediction: PredictionType) -> None:
     noise = normals([1], (4, 3, 5))
     changes = {"sampler": SamplerName.EULER, "schedule": ScheduleName.NORMAL, "steps": STEPS}
-    training = EdmSchedule.between(*CASES[prediction], ConventionName.COMFY)
+    model = VarianceExploding(prediction, AlignedFor.SDXL, EdmLevels(*CASES[prediction]))
     request = asked(ConventionName.COMFY, **changes)
-    plan = plan_sampling(request, AlignedFor.SDXL, redraws=False, training=training)
+    plan = plan_sampling(request, model, redraws=False)
 
     def predict(x: Latent, told: np.float32, guided: bool) -> Latent:
         return network(x.astype(np.float64), float(told)).astype(np.float32)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from engine.sampling.masking import Keeping, Kept, MaskedDenoise
+from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import Latent
 
 SHAPE = (1, 4, 6, 5)
+TRAINING = NoiseSchedule.scaled_linear()
 LEVEL = np.float32(3.0)
 
 
@@ -38,21 +40,21 @@ def a_kept(mask: Latent | None = None, highest: float = 10.0) -> Kept:
 @pytest.mark.parametrize("keeping", Keeping)
 def test_what_is_painted_is_as_the_denoiser_says(keeping: Keeping) -> None:
     x, kept = drawn(0), a_kept()
-    made = MaskedDenoise(Shown(), kept, keeping)(x, LEVEL)
+    made = MaskedDenoise(Shown(), kept, keeping, TRAINING)(x, LEVEL)
     np.testing.assert_allclose(made[..., 2:], x[..., 2:] / 2, rtol=1e-6)
     assert made.dtype == np.float32
 
 
 def test_the_picture_is_replaced_as_a1111_does() -> None:
     x, kept, inner = drawn(0), a_kept(), Shown()
-    made = MaskedDenoise(inner, kept, Keeping.PICTURE)(x, LEVEL)
+    made = MaskedDenoise(inner, kept, Keeping.PICTURE, TRAINING)(x, LEVEL)
     np.testing.assert_array_equal(inner.x[0], x)
     np.testing.assert_array_equal(made[..., :2], kept.latent[..., :2])
 
 
 def test_by_timesteps_it_is_shown_without_noise_and_the_noise_holds_for_x() -> None:
     x, kept, inner = drawn(0), a_kept(), Shown()
-    made = MaskedDenoise(inner, kept, Keeping.SHOWN)(x, LEVEL)
+    made = MaskedDenoise(inner, kept, Keeping.SHOWN, TRAINING)(x, LEVEL)
     # Latents of unit variance, as A1111's are, times sqrt(1 + sigma^2).
     scale = np.sqrt(1 + LEVEL**2)
     unit = x / scale
@@ -67,7 +69,7 @@ def test_it_is_shown_under_noise(keeping: Keeping) -> None:
     # In part, too.
     mask = np.random.default_rng(3).random((1, 1, 6, 5), np.float32)
     kept = a_kept(mask)
-    made = MaskedDenoise(inner, kept, keeping)(x, LEVEL)
+    made = MaskedDenoise(inner, kept, keeping, TRAINING)(x, LEVEL)
     shown = x * mask + (kept.latent + kept.noise * LEVEL) * (1 - mask)
     np.testing.assert_allclose(inner.x[0], shown, rtol=1e-6)
     blends = keeping is Keeping.SHOWN_AND_PICTURE
@@ -77,15 +79,15 @@ def test_it_is_shown_under_noise(keeping: Keeping) -> None:
 
 def test_diffusers_shows_nothing_of_it_at_the_first_level() -> None:
     x, inner = drawn(0), Shown()
-    MaskedDenoise(inner, a_kept(highest=float(LEVEL)), Keeping.SHOWN_LATER)(x, LEVEL)
+    MaskedDenoise(inner, a_kept(highest=float(LEVEL)), Keeping.SHOWN_LATER, TRAINING)(x, LEVEL)
     np.testing.assert_array_equal(inner.x[0], x)
 
 
 @pytest.mark.parametrize("keeping", Keeping)
 def test_the_negative_is_not_blended(keeping: Keeping) -> None:
     x, kept, inner = drawn(0), a_kept(), Shown()
-    guided, negative = MaskedDenoise(inner, kept, keeping).pair(x, LEVEL)
-    alone = MaskedDenoise(Shown(), kept, keeping)(x, LEVEL)
+    guided, negative = MaskedDenoise(inner, kept, keeping, TRAINING).pair(x, LEVEL)
+    alone = MaskedDenoise(Shown(), kept, keeping, TRAINING)(x, LEVEL)
     np.testing.assert_array_equal(guided, alone)
     shown = inner.x[0]
     moved = x - shown if keeping is Keeping.SHOWN else np.zeros_like(x)

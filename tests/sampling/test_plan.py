@@ -7,15 +7,17 @@ import pytest
 from engine.api.conventions import CONVENTIONS, InitialNoise
 from engine.api.record import ResolvedRequest
 from engine.api.request import SamplerOptions, ScheduleOptions
-from engine.api.values import ConventionName, ErrorCode, SamplerName, ScheduleName
+from engine.api.values import ConventionName, ErrorCode, PredictionType, SamplerName, ScheduleName
 from engine.errors import EngineError
+from engine.sampling.noise_model import VarianceExploding
 from engine.sampling.plan import SamplingPlan, plan_sampling
-from engine.sampling.schedules import AlignedFor, NoiseSchedule
+from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import Latent
 from tests.metadata.records import PLAIN_REQUEST
 
 A1111, COMFY = ConventionName.A1111, ConventionName.COMFY
 DIFFUSERS, INVOKE = ConventionName.DIFFUSERS, ConventionName.INVOKE
+MODEL = VarianceExploding(PredictionType.EPSILON)
 HIGHEST = float(NoiseSchedule.scaled_linear().sigma_max)
 NOISE = np.full((1, 4, 2, 2), 2, np.float32)
 PICTURE = np.full((1, 4, 2, 2), 5, np.float32)
@@ -35,7 +37,7 @@ def asked(name: ConventionName = A1111, **changes: object) -> ResolvedRequest:
 def planned(
     name: ConventionName = A1111, *, redraws: bool = False, **changes: object
 ) -> SamplingPlan:
-    return plan_sampling(asked(name, **changes), AlignedFor.SD1, redraws=redraws)
+    return plan_sampling(asked(name, **changes), MODEL, redraws=redraws)
 
 
 @pytest.mark.parametrize("sampler", SamplerName)
@@ -126,7 +128,7 @@ def test_options_go_where_they_belong_and_strangers_are_refused() -> None:
     )
     for request in strangers:
         with pytest.raises(EngineError) as caught:
-            plan_sampling(request, AlignedFor.SD1, redraws=False)
+            plan_sampling(request, MODEL, redraws=False)
         assert caught.value.code is ErrorCode.REQUEST_INVALID
 
 

@@ -11,7 +11,7 @@ from engine.api.features import ConcatChannels
 from engine.api.masks import MaskedContent
 from engine.api.record import ResolvedRequest
 from engine.api.request import SeedOptions
-from engine.api.values import ConventionName, PredictionType
+from engine.api.values import ConventionName
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.latents import EncodedImage
 from engine.pipeline.canvas.masks import CellMask
@@ -19,7 +19,6 @@ from engine.sampling.denoiser import Denoiser, Predict
 from engine.sampling.masking import Keeping, Kept, MaskedDenoise
 from engine.sampling.noise import PictureNoise, picture_noise
 from engine.sampling.plan import A1111_BY_TIMESTEPS, plan_sampling
-from engine.sampling.schedules import AlignedFor, EdmSchedule
 from engine.sampling.types import GuidedDenoise, Latent, NoiseSource, Sigmas, Step
 
 
@@ -70,12 +69,10 @@ class Denoising:
     ) -> None:
         """`redraws`: over another picture, `masks` a part of it. Raises REQUEST_INVALID."""
         self._request = request
+        self._noise_model = checkpoint.architecture.noise
         self._model = checkpoint.architecture.denoiser
         self._concat = checkpoint.architecture.features.concat_channels
-        aligned_for = AlignedFor.SDXL if checkpoint.told_sizes else AlignedFor.SD1
-        training = _training(checkpoint, request.convention.name)
-        self._plan = plan_sampling(request, aligned_for, redraws=redraws, training=training)
-        self._is_comfys = request.convention.name is ConventionName.COMFY
+        self._plan = plan_sampling(request, self._noise_model, redraws=redraws)
         self.redraws, self._masks = redraws, masks
         form = checkpoint.latent
         cells = request.height // form.downscale, request.width // form.downscale
@@ -157,12 +154,9 @@ class Denoising:
 
     def timesteps(self) -> tuple[float, ...]:
         """The timestep that each step begins at; where there are none, the place of its level."""
-        training = self._plan.training
-        told = training.sigma_to_timestep
-        if isinstance(training, EdmSchedule):
-            told = training.sigma_to_place
-        # To what is left of the digits once a level was rounded.
-        return tuple(round(float(told(sigma)), 2) for sigma in self._plan.sigmas[:-1])
+        timestep = self._plan.training.handover_timestep
+        # Two decimals: a float32 sigma carries no more of the timestep.
+        return tuple(round(float(timestep(sigma)), 2) for sigma in self._plan.sigmas[:-1])
 
     def nearest_timestep(self, sigma: np.float32) -> int:
         """That of the training level nearest to a level."""
@@ -178,13 +172,12 @@ class Denoising:
             self.guidance,
             network.weights,
             guidance.rescale,
-            # ComfyUI's RescaleCFG measures velocities, whatever the network predicts.
-            PredictionType.V if self._is_comfys else None,
+            self._noise_model.rescaled_as(self._request.convention.name),
             guided_levels=_guided_levels(self._plan.sigmas, guidance.range),
             image_guidance=self.image_guidance,
         )
         if beginning.kept is not None and (keeping := self._keeping) is not None:
-            denoise = MaskedDenoise(denoise, beginning.kept, keeping)
+            denoise = MaskedDenoise(denoise, beginning.kept, keeping, self._plan.training)
         return denoise
 
     def finish(self, x: Latent, kept: Kept | None) -> Latent:
@@ -250,13 +243,6 @@ def guidances(request: ResolvedRequest) -> tuple[float, float]:
     if request.convention.name is ConventionName.DIFFUSERS and (request.guidance <= 1 or image < 1):
         return 1.0, 1.0  # there is none at all then
     return request.guidance, image
-
-
-def _training(checkpoint: IdentifiedCheckpoint, tool: ConventionName) -> EdmSchedule | None:
-    levels = checkpoint.levels
-    if levels is None:
-        return None
-    return EdmSchedule.between(levels.sigma_min, levels.sigma_max, levels.sigma_data, tool)
 
 
 def _guided_levels(sigmas: Sigmas, part: tuple[float, float]) -> tuple[float, float]:

@@ -20,7 +20,8 @@ from engine.sampling.schedules.choice import (
     sigmas_for,
 )
 from engine.sampling.schedules.distilled import DistilledSchedule
-from engine.sampling.schedules.edm import EdmSchedule
+from engine.sampling.schedules.edm import EdmLevels, EdmSchedule
+from engine.sampling.schedules.flow import FlowSchedule
 from engine.sampling.schedules.redraw import RedrawnLevels, redraw_sigmas
 from engine.sampling.schedules.scheduler_levels import SchedulerLevels, scheduler_levels
 from engine.sampling.schedules.training import NoiseSchedule
@@ -29,7 +30,9 @@ __all__ = [
     "SCHEDULES",
     "AlignedFor",
     "DistilledSchedule",
+    "EdmLevels",
     "EdmSchedule",
+    "FlowSchedule",
     "NoiseSchedule",
     "RedrawnLevels",
     "ScheduleChoice",

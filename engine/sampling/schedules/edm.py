@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,15 @@ from engine.sampling.types import Sigmas
 _COUNT = 1000
 
 
+@dataclass(frozen=True, slots=True)
+class EdmLevels:
+    """The levels that a denoiser was trained for, and the deviation of its latents."""
+
+    sigma_min: float
+    sigma_max: float
+    sigma_data: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class EdmSchedule(NoiseSchedule):
     """Levels evenly spaced in log sigma, for the schedules that count training levels.
@@ -22,6 +31,8 @@ class EdmSchedule(NoiseSchedule):
     The network is told log(sigma) / 4 in place of a timestep: c_noise of Karras et al. (2022),
     table 1. ComfyUI `ModelSamplingContinuousEDM`, diffusers `EDMEulerScheduler.precondition_noise`.
     """
+
+    has_timesteps: ClassVar[bool] = False
 
     @classmethod
     def between(

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 from engine.sampling.schedules.choice import ScheduleChoice
-from engine.sampling.schedules.edm import EdmSchedule
 from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import Latent, Sigmas
 
@@ -94,7 +93,7 @@ def scheduler_levels(
     int(strength * steps) steps, InvokeAI in those from timestep 1000 * strength down, rounded.
     Raises EngineError REQUEST_INVALID as `ScheduleChoice.sigmas` does.
     """
-    if isinstance(choice.training, EdmSchedule):
+    if not choice.training.has_timesteps:
         return _edm_levels(choice, steps, strength)
     whole = _levels(sampler, choice, steps)
     training = _timesteps_told(sampler, choice, whole)

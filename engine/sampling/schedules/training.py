@@ -2,15 +2,16 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.api.request import ScheduleOptions
 from engine.api.values import ConventionName
+from engine.sampling.predictions import network_scale
 from engine.sampling.schedules.ramp import linspace
-from engine.sampling.types import Sigmas
+from engine.sampling.types import Latent, Sigmas
 
 # The last product with which A1111 and ComfyUI stand in for 0, at which the level is infinite; and
 # diffusers' own. Both leave the picture a ten-thousandth of the amplitude or less.
@@ -29,6 +30,8 @@ class NoiseSchedule:
 
     alphas: NDArray[np.floating[Any]]
     convention: ConventionName = ConventionName.A1111
+    # Whether the network was trained by timesteps, each of a level; else by levels alone.
+    has_timesteps: ClassVar[bool] = True
     # The deviation of the latents in training: what is seen of them has unit variance at any level.
     sigma_data: float = 1.0
     sigmas: Sigmas = field(init=False)
@@ -114,6 +117,22 @@ class NoiseSchedule:
         gap = self.log_sigmas[low] - self.log_sigmas[low + 1]
         weight = np.clip((self.log_sigmas[low] - log_sigma) / gap, 0, 1)
         return np.float32((1 - weight) * np.float32(low) + weight * np.float32(low + 1))
+
+    def handover_timestep(self, sigma: np.float32) -> np.float32:
+        """Where a level is in a run, for tools that change networks by timestep."""
+        return self.sigma_to_timestep(sigma) if self.has_timesteps else self.sigma_to_place(sigma)
+
+    def network_input(self, x: Latent, sigma: np.float32) -> Latent:
+        """Latents as the network was trained on them: of unit variance."""
+        return x * network_scale(sigma, self.sigma_data)
+
+    def noised(self, picture: Latent, noise: Latent, sigma: np.float32) -> Latent:
+        """A picture's latents under noise of this level."""
+        return picture + noise * sigma
+
+    def without_noise(self, picture: Latent, sigma: np.float32) -> Latent:
+        """A picture's latents in place of noisy ones, so that the network sees them clean."""
+        return picture * np.sqrt(1 + sigma**2)
 
     def timestep_to_sigma(self, timesteps: NDArray[np.float32]) -> Sigmas:
         """The levels of fractional timesteps in [0, len(sigmas) - 1], linear in log sigma.

@@ -16,6 +16,8 @@ from engine.families.shared.clip.text_encoding import ClipText
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
 from engine.families.shared.stable_diffusion.size_conditioning import SizeConditioning, TimeIds
 from engine.families.shared.unet.denoiser import UNetDenoiser, concat_channels, embeds_guidance
+from engine.sampling.noise_model import VarianceExploding
+from engine.sampling.schedules import AlignedFor
 from engine.text.chunks import CHUNK_LENGTH
 
 # Without the tokens that begin and end a chunk.
@@ -38,6 +40,11 @@ class StableDiffusion:
             features=self._features(checkpoint),
             text=ClipText(checkpoint, pooled),
             denoiser=UNetDenoiser(checkpoint),
+            noise=VarianceExploding(
+                checkpoint.prediction,
+                AlignedFor.SDXL if self.time_ids else AlignedFor.SD1,
+                checkpoint.levels,
+            ),
             autoencoder=autoencoder_of(checkpoint),
         )
 

@@ -12,6 +12,7 @@ from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_configs import SchedulerFile
 from engine.checkpoints.index import TensorIndex
 from engine.families.shared.keys.numbering import damaged
+from engine.sampling.schedules.edm import EdmLevels
 from engine.weights.sources import mapped
 
 _MEAN, _DEVIATION = "edm_mean", "edm_std"
@@ -19,15 +20,6 @@ _HIGHEST, _LOWEST = "edm_vpred.sigma_max", "edm_vpred.sigma_min"
 _EDM_SCHEDULERS = ("EDMEulerScheduler", "EDMDPMSolverMultistepScheduler")
 _PREDICTIONS = {"epsilon": PredictionType.EDM, "v_prediction": PredictionType.EDM_V}
 _MOST_CHANNELS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class EdmLevels:
-    """The levels that a denoiser was trained for, and the deviation of its latents."""
-
-    sigma_min: float
-    sigma_max: float
-    sigma_data: float
 
 
 @dataclass(frozen=True, slots=True)

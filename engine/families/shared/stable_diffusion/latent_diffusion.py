@@ -244,7 +244,6 @@ class LatentDiffusion:
             parts=parts,
             make_architecture=self.architecture,
             text=self.text(self._text_layers(parts)),
-            told_sizes=self.told_sizes,
             vae_overflows_f16=self._overflows(parts, vae),
         )
 

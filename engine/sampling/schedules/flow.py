@@ -1,0 +1,72 @@
+"""The levels of rectified flow: straight ways from pictures to noise (Liu et al. 2022)."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.api.values import ConventionName
+from engine.sampling.schedules.training import NoiseSchedule
+from engine.sampling.types import Latent, Sigmas
+
+_COUNT = 1000
+
+
+def shifted(times: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
+    """Times in [0, 1] moved towards noise, which larger pictures need more of.
+
+    Esser et al. (2024), equation 23; ComfyUI `time_snr_shift`, diffusers `time_shift` with the
+    logarithm of the shift.
+    """
+    return shift * times / (1 + (shift - 1) * times)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FlowSchedule(NoiseSchedule):
+    """A thousand levels t in (0, 1] of x = (1 - t) * picture + t * noise.
+
+    The network sees x as it is, and t times 1000 in place of a timestep. Samplers need no change:
+    noise - picture, the derivative of x by t, is (x - picture) / t. ComfyUI `ModelSamplingDiscrete
+    Flow` with `CONST`, diffusers `FlowMatchEulerDiscreteScheduler`.
+    """
+
+    has_timesteps: ClassVar[bool] = False
+    shift: float = field(default=1.0, kw_only=True)
+
+    @classmethod
+    def of(cls, shift: float, convention: ConventionName) -> Self:
+        """The levels of times evenly spaced and shifted."""
+        levels = _levels(shift)
+        variances = (1 - levels) ** 2, levels**2
+        return cls(variances[0] / (variances[0] + variances[1]), convention, shift=shift)
+
+    def __post_init__(self) -> None:
+        levels = _levels(self.shift)
+        object.__setattr__(self, "sigmas", levels.astype(np.float32))
+        object.__setattr__(self, "log_sigmas", np.log(levels).astype(np.float32))
+
+    def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
+        """What the network is given for a level."""
+        return np.float32(sigma * np.float32(_COUNT))
+
+    def timestep_to_sigma(self, timesteps: NDArray[np.float32]) -> Sigmas:
+        """The levels of times, in thousandths, before they are shifted."""
+        times = timesteps.astype(np.float64) / _COUNT
+        return shifted(times, self.shift).astype(np.float32)
+
+    def network_input(self, x: Latent, sigma: np.float32) -> Latent:
+        """Latents as they are."""
+        return x
+
+    def noised(self, picture: Latent, noise: Latent, sigma: np.float32) -> Latent:
+        """A picture's latents under noise of this level."""
+        return (1 - sigma) * picture + sigma * noise
+
+    def without_noise(self, picture: Latent, sigma: np.float32) -> Latent:
+        """A picture's share of latents of this level."""
+        return (1 - sigma) * picture
+
+
+def _levels(shift: float) -> NDArray[np.float64]:
+    return shifted(np.arange(1, _COUNT + 1) / _COUNT, shift)
