@@ -13,8 +13,8 @@ MAX_CLIP_SKIP = 64
 MIN_VAE_TILE = 256
 # Of a mask: its blur, the padding around it, the feathered seam of a canvas that grows.
 MAX_MASK_BLUR, MAX_MASK_PADDING, MAX_FEATHER = 64, 4096, 4096
-# Of what SDXL is told: a side before the picture was scaled, and the refiner's score.
-MAX_TOLD_SIZE = 65_536
+# Of size conditioning: a side before the picture was scaled, and the refiner's score.
+MAX_ORIGINAL_SIDE = 65_536
 MAX_SCORE = 100.0
 MAX_PROMPT_CHARACTERS = 1_000_000
 # Of what a sampler or a schedule may be told, and of a picture's weight.
