@@ -10,8 +10,8 @@ read whatever it asks for; `Meta(ge=..., le=...)` would make both undecodable.
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import cache
-from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -86,17 +86,26 @@ MACHINE = msgspec.Meta(extra={"is_machine": True})
 class RequestField:
     """A field of a structure with all that is stated of it.
 
-    `type` is without annotations; `default` is `msgspec.NODEFAULT` where a value is required.
+    `kind` is its type without annotations; `default` is `msgspec.NODEFAULT` if a value is required.
     """
 
     name: str
-    type: Any = field(repr=False)
+    kind: Any = field(repr=False)
     default: Any
     title: str = ""
     limit: Limit | None = None
     summary: str = ""
     is_setting: bool = False
     is_machine: bool = False
+
+    @property
+    def structure(self) -> type[msgspec.Struct] | None:
+        """The structure that the field holds or may hold; None if it holds none."""
+        is_union = get_origin(self.kind) in (Union, UnionType)
+        for kind in get_args(self.kind) if is_union else (self.kind,):
+            if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+                return kind
+        return None
 
 
 @cache
@@ -111,7 +120,7 @@ def fields_of(kind: type[msgspec.Struct]) -> MappingProxyType[str, RequestField]
         {
             info.name: RequestField(
                 name=info.name,
-                type=types[info.name],
+                kind=types[info.name],
                 default=info.default,
                 **stated.get(info.name, {}),
             )

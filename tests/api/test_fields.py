@@ -39,7 +39,7 @@ def test_a_resolved_request_has_no_gaps() -> None:
     open_fields = {
         name
         for name, field in fields_of(ResolvedRequest).items()
-        if type(None) in typing.get_args(field.type)
+        if type(None) in typing.get_args(field.kind)
     }
     assert open_fields == _MAY_BE_NONE
 
@@ -57,7 +57,7 @@ def _structs(kind: Any) -> Iterator[type[msgspec.Struct]]:
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         yield kind
         for field in fields_of(kind).values():
-            yield from _structs(field.type)
+            yield from _structs(field.kind)
     for part in typing.get_args(kind):
         yield from _structs(part)
 
@@ -75,7 +75,7 @@ def test_every_number_of_a_request_states_its_bounds(root: type[msgspec.Struct])
         (kind.__name__, field.name)
         for kind in _structs(root)
         for field in fields_of(kind).values()
-        if _holds(field.type, (int, float)) and field.limit is None
+        if _holds(field.kind, (int, float)) and field.limit is None
     }
     assert without <= _UNBOUNDED
 
