@@ -11,7 +11,6 @@ from typing import Annotated
 import msgspec
 
 from engine.api.fields import length_within
-from engine.api.limits import MAX_CONVENTION_SAMPLERS
 from engine.api.values import ConventionName, SamplerName
 
 
@@ -170,7 +169,7 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     # Samplers that make their schedule for one step more and leave out its next-to-last level.
     discards_next_to_last: Annotated[
         tuple[SamplerName, ...],
-        length_within(0, MAX_CONVENTION_SAMPLERS, "number of discards_next_to_last"),
+        length_within(0, 64, "number of discards_next_to_last"),
     ]
     # For SDXL an empty negative prompt is zeros instead of what the text encoders make of it.
     zeroes_empty_negative: bool

@@ -7,7 +7,7 @@ import msgspec
 
 from engine.api.features import ConcatChannels
 from engine.api.fields import each_within, summary, within
-from engine.api.limits import MAX_FEATHER, MAX_MASK_BLUR, MAX_MASK_PADDING, MAX_SIDE
+from engine.api.limits import MAX_SIDE
 
 
 class MaskedContent(StrEnum):
@@ -33,7 +33,7 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     # The deviation of the blur, of the mask as it is in its file; None: 4 where the convention is
     # AUTOMATIC1111's, whose window has that, and 0 elsewhere or where the canvas grows.
-    blur: Annotated[int | None, within(0, MAX_MASK_BLUR, "blur of the mask")] = None
+    blur: Annotated[int | None, within(0, 64, "blur of the mask")] = None
     # Black is painted instead.
     inverted: bool = False
     # None: the fill where the canvas grows, else the original.
@@ -41,7 +41,7 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     # Only the surroundings of the mask are painted, at the size of the whole, and put back.
     only_masked: bool = False
     # How far these surroundings reach beyond the mask.
-    padding: Annotated[int, within(0, MAX_MASK_PADDING, "padding of the mask")] = 32
+    padding: Annotated[int, within(0, 4096, "padding of the mask")] = 32
     # How far the canvas grows to the left, the top, the right and the bottom; that is painted.
     expand: Annotated[
         tuple[int, int, int, int],
@@ -49,7 +49,7 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         summary("canvas grown by {expand}"),
     ] = (0, 0, 0, 0)
     # How far the painted part reaches into the picture there, ever less.
-    feather: Annotated[int, within(0, MAX_FEATHER)] = 40
+    feather: Annotated[int, within(0, 4096)] = 40
 
     @property
     def expands(self) -> bool:

@@ -23,17 +23,11 @@ from engine.api.limits import (
     MAX_CLIP_SKIP,
     MAX_COUNT,
     MAX_GUIDANCE,
-    MAX_INPUTS,
-    MAX_OPTION,
-    MAX_ORIGINAL_SIDE,
     MAX_PROMPT_CHARACTERS,
-    MAX_SCORE,
     MAX_SEED,
-    MAX_SEED_DELTA,
     MAX_SIDE,
     MAX_STEPS,
     MIN_SIDE,
-    MIN_VAE_TILE,
 )
 from engine.api.masks import MaskOptions
 from engine.api.values import (
@@ -44,6 +38,14 @@ from engine.api.values import (
     SamplerName,
     ScheduleName,
 )
+
+# Of an option of a sampler or a schedule, and of a picture's weight.
+_MAX_OPTION = 10_000.0
+# Both ends fit the messages between app and engine.
+_MAX_SEED_DELTA = 2**63 - 1
+# Of size conditioning: a side before the picture was scaled, and the refiner's score.
+_MAX_ORIGINAL_SIDE = 65_536
+_MAX_SCORE = 100.0
 
 
 class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +87,7 @@ class InputImage(msgspec.Struct, frozen=True, kw_only=True):
 
     role: InputRole
     path: str
-    weight: Annotated[float, within(-MAX_OPTION, MAX_OPTION, "weight of a picture")] = 1.0
+    weight: Annotated[float, within(-_MAX_OPTION, _MAX_OPTION, "weight of a picture")] = 1.0
     # The part of the run in which the picture acts, as fractions of the steps.
     range: Annotated[tuple[float, float], each_within(0, 1, "range of a picture")] = (0.0, 1.0)
 
@@ -94,31 +96,31 @@ class SamplerOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """Options of a sampler; None is its own default. An option that it has not got is refused."""
 
     # The share of noise that is renewed at each step; k-diffusion's and DDIM's eta.
-    eta: Annotated[float | None, within(0, MAX_OPTION), summary("eta {eta}")] = None
+    eta: Annotated[float | None, within(0, _MAX_OPTION), summary("eta {eta}")] = None
     # A factor on the noise that is added; k-diffusion's s_noise.
     noise_scale: Annotated[
-        float | None, within(0, MAX_OPTION), summary("noise scale {noise_scale}")
+        float | None, within(0, _MAX_OPTION), summary("noise scale {noise_scale}")
     ] = None
     # The amount of noise that is added before each step, and the levels between which it is added;
     # k-diffusion's s_churn, s_tmin and s_tmax.
-    churn: Annotated[float | None, within(0, MAX_OPTION), summary("churn {churn}")] = None
+    churn: Annotated[float | None, within(0, _MAX_OPTION), summary("churn {churn}")] = None
     churn_from: Annotated[
-        float | None, within(0, MAX_OPTION), summary("churn from {churn_from}")
+        float | None, within(0, _MAX_OPTION), summary("churn from {churn_from}")
     ] = None
-    churn_to: Annotated[float | None, within(0, MAX_OPTION), summary("churn to {churn_to}")] = None
+    churn_to: Annotated[float | None, within(0, _MAX_OPTION), summary("churn to {churn_to}")] = None
 
 
 class ScheduleOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Options of a schedule; None is what the checkpoint or the schedule itself has."""
 
-    sigma_min: Annotated[float | None, within(0, MAX_OPTION), summary("sigma min {sigma_min}")] = (
+    sigma_min: Annotated[float | None, within(0, _MAX_OPTION), summary("sigma min {sigma_min}")] = (
         None
     )
-    sigma_max: Annotated[float | None, within(0, MAX_OPTION), summary("sigma max {sigma_max}")] = (
+    sigma_max: Annotated[float | None, within(0, _MAX_OPTION), summary("sigma max {sigma_max}")] = (
         None
     )
     # The density of low levels, more than 0; of Karras' schedule and the polyexponential.
-    rho: Annotated[float | None, within(0, MAX_OPTION), summary("rho {rho}")] = None
+    rho: Annotated[float | None, within(0, _MAX_OPTION), summary("rho {rho}")] = None
 
 
 class SeedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -140,7 +142,7 @@ class SeedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     # A number added to the seed for the noise of the steps: A1111's "eta noise seed delta".
     eta_seed_delta: Annotated[
         int,
-        within(-MAX_SEED_DELTA, MAX_SEED_DELTA, "eta seed delta"),
+        within(-_MAX_SEED_DELTA, _MAX_SEED_DELTA, "eta seed delta"),
         summary("noise of the steps from seed + {eta_seed_delta}"),
     ] = 0
     # The place, from 0, in a batch that was drawn from one seed.
@@ -183,29 +185,29 @@ class SizeOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """
 
     original: Annotated[
-        tuple[int, int] | None, each_within(0, MAX_ORIGINAL_SIDE, "side of the original size")
+        tuple[int, int] | None, each_within(0, _MAX_ORIGINAL_SIDE, "side of the original size")
     ] = None
     crop: Annotated[
-        tuple[int, int] | None, each_within(0, MAX_ORIGINAL_SIDE, "side of the crop")
+        tuple[int, int] | None, each_within(0, _MAX_ORIGINAL_SIDE, "side of the crop")
     ] = None
     target: Annotated[
-        tuple[int, int] | None, each_within(0, MAX_ORIGINAL_SIDE, "side of the target size")
+        tuple[int, int] | None, each_within(0, _MAX_ORIGINAL_SIDE, "side of the target size")
     ] = None
     negative_original: Annotated[
         tuple[int, int] | None,
-        each_within(0, MAX_ORIGINAL_SIDE, "side of the negative original size"),
+        each_within(0, _MAX_ORIGINAL_SIDE, "side of the negative original size"),
     ] = None
     negative_crop: Annotated[
-        tuple[int, int] | None, each_within(0, MAX_ORIGINAL_SIDE, "side of the negative crop")
+        tuple[int, int] | None, each_within(0, _MAX_ORIGINAL_SIDE, "side of the negative crop")
     ] = None
     negative_target: Annotated[
         tuple[int, int] | None,
-        each_within(0, MAX_ORIGINAL_SIDE, "side of the negative target size"),
+        each_within(0, _MAX_ORIGINAL_SIDE, "side of the negative target size"),
     ] = None
-    aesthetic_score: Annotated[float, within(0, MAX_SCORE, "aesthetic score")] = 6.0
-    negative_aesthetic_score: Annotated[float, within(0, MAX_SCORE, "negative aesthetic score")] = (
-        2.5
-    )
+    aesthetic_score: Annotated[float, within(0, _MAX_SCORE, "aesthetic score")] = 6.0
+    negative_aesthetic_score: Annotated[
+        float, within(0, _MAX_SCORE, "negative aesthetic score")
+    ] = 2.5
 
 
 class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -231,9 +233,7 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     clip_skip: Annotated[
         int | None, within(1, MAX_CLIP_SKIP, "clip skip"), summary("clip skip {clip_skip}")
     ] = None
-    inputs: Annotated[
-        tuple[InputImage, ...], length_within(0, MAX_INPUTS, "number of pictures")
-    ] = ()
+    inputs: Annotated[tuple[InputImage, ...], length_within(0, 64, "number of pictures")] = ()
     # How much of an init picture is redrawn: 0 keeps it, 1 ignores it.
     strength: Annotated[float | None, within(0, 1)] = None
     convention: Annotated[ConventionName | Convention, SETTING] = ConventionName.A1111
@@ -250,9 +250,9 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     # Whether the levels are stretched so that the first is all noise; None: as the checkpoint says.
     zero_terminal_snr: Annotated[bool | None, SETTING, summary("zero terminal SNR")] = None
     override: CheckpointOverride = CheckpointOverride()
-    # The longest side of a tile of the VAE in pixels, with the overlap with its neighbours.
-    # None: whole pictures where there is memory for them.
-    vae_tile: Annotated[int | None, within(MIN_VAE_TILE, MAX_SIDE, "tile of the VAE")] = None
+    # The longest side of a tile of the VAE in pixels, with the overlap with its neighbours: less
+    # than 256 would be all overlap. None: whole pictures where there is memory for them.
+    vae_tile: Annotated[int | None, within(256, MAX_SIDE, "tile of the VAE")] = None
     refiner: RefinerChoice | None = None
 
 
