@@ -68,6 +68,11 @@ from engine.metadata.readers.values import Values
 from engine.metadata.record import PARAMETERS_KEYWORD
 from engine.metadata.texts import TextChunk
 
+_SCHEDULE_KEYS = {
+    "sigma_min": "Schedule min sigma",
+    "sigma_max": "Schedule max sigma",
+    "rho": "Schedule rho",
+}
 _LORA = re.compile(r"<lora:([^:<>]{1,200})(?::([^<>]{0,100}))?>")
 _EMPHASIS = {
     "original": Emphasis.ORIGINAL,
@@ -118,12 +123,7 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         strength=strength,
         convention=_convention(values, info, sampler),
         sampler_options=_sampler_options(values),
-        schedule_options=read_schedule_options(
-            values,
-            sigma_min="Schedule min sigma",
-            sigma_max="Schedule max sigma",
-            rho="Schedule rho",
-        ),
+        schedule_options=read_schedule_options(values, **_SCHEDULE_KEYS),
         seed_options=_seed_options(values),
         guidance_options=_guidance_options(values),
         refiner=_refiner(values),
