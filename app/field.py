@@ -1,6 +1,5 @@
 """Values that tell when they change: the state objects of `app` are made of these."""
 
-from collections.abc import Mapping
 from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints, overload
 
 from PySide6.QtCore import QObject, SignalInstance
@@ -47,8 +46,9 @@ class StatedField(NamedTuple):
 
 
 def fields_of(owner: type[QObject]) -> list[StatedField]:
-    """The fields that a class states with their types, in order."""
-    stated: Mapping[str, Any] = vars(owner)
+    """The fields that a class and its bases state, with their types; the bases' fields first."""
+    stated: dict[str, Any] = {}
+    for base in reversed(owner.__mro__):
+        stated |= {name: value for name, value in vars(base).items() if isinstance(value, Field)}
     kinds = get_type_hints(owner)
-    names = [name for name in stated if isinstance(stated[name], Field)]
-    return [StatedField(name, get_args(kinds[name])[0], stated[name].default) for name in names]
+    return [StatedField(name, get_args(kinds[name])[0], stated[name].default) for name in stated]

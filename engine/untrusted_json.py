@@ -48,7 +48,8 @@ def decode_json(text: bytes, decoder: msgspec.json.Decoder[T]) -> T:
             raise JsonError(str(error)) from error
     # An escape for half a character, which msgspec refuses.
     try:
-        return msgspec.convert(json.loads(text, parse_int=_integer), decoder.type)
+        parsed = json.loads(text, parse_int=_integer)
+        return msgspec.convert(parsed, decoder.type, dec_hook=decoder.dec_hook)
     except (msgspec.DecodeError, ValueError) as error:
         raise JsonError(str(error)) from error
 

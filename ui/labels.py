@@ -1,6 +1,9 @@
 """The app's vocabulary in the user's language."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from string import Formatter
+from typing import cast
 
 import msgspec
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
@@ -9,9 +12,10 @@ from app.form.fields import Extras
 from app.form.generation import CELL, SizeFit, size_fit
 from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.fields import fields_of
 from engine.api.limits import MIN_SIDE
 from engine.api.prompts import Hint, HintKind, PromptCheck
-from engine.api.request import GenerateRequest, GuidanceOptions, SizeOptions
+from engine.api.request import GenerateRequest
 from engine.api.values import Phase, PredictionType
 
 translate = QCoreApplication.translate
@@ -143,51 +147,37 @@ def settings_summary(request: GenerateRequest) -> str:
 
 def extras_summary(extras: Extras) -> str:
     """What is in force beyond the form, empty where nothing is."""
-    components = extras.components
-    texts = components.text_encoder, components.text_encoder_2
-    files = (components.denoiser, *texts, components.vae)
-    parts = [Path(file).name for file in files if file]
-    if extras.clip_skip is not None:
-        parts.append(translate("labels", "clip skip {n}").format(n=extras.clip_skip))
-    parts += _method_parts(extras)
-    return " · ".join(parts)
+    return " · ".join(_summaries(extras))
 
 
-def _method_parts(extras: Extras) -> list[str]:
-    """How exactly the picture is made, where it is not as it usually is."""
-    parts: list[str] = []
-    seeds = extras.seed_options
-    options = msgspec.structs.asdict(extras.sampler_options) | msgspec.structs.asdict(
-        extras.schedule_options
-    )
-    for name, value in options.items():
-        if value is not None:
-            parts.append(f"{name.replace('_', ' ')} {_number(value, 4)}")
-    if seeds.variation_strength:
-        text = translate("labels", "varied by {n} towards seed {seed}")
-        strength = _number(seeds.variation_strength, 3)
-        parts.append(text.format(n=strength, seed=seeds.variation_seed))
-    if seeds.resize_from is not None:
-        text = translate("labels", "noise of {size}")
-        parts.append(text.format(size=size_label(*seeds.resize_from)))
-    if seeds.eta_seed_delta:
-        text = translate("labels", "noise of the steps from seed + {n}")
-        parts.append(text.format(n=seeds.eta_seed_delta))
-    if seeds.batch_index:
-        text = translate("labels", "number {n} of its batch")
-        parts.append(text.format(n=seeds.batch_index + 1))
-    if extras.guidance_options != GuidanceOptions():
-        parts.append(translate("labels", "guidance adjusted"))
-    if extras.size_options != SizeOptions():
-        parts.append(translate("labels", "told of other sizes"))
-    if extras.mask_options.expands:
-        text = translate("labels", "canvas grown by {margins}")
-        parts.append(text.format(margins=", ".join(map(str, extras.mask_options.expand))))
-    if extras.zero_terminal_snr:
-        parts.append(translate("labels", "zero terminal SNR"))
-    if not extras.expand_wildcards:
-        parts.append(translate("labels", "wildcards kept as text"))
-    return parts
+def _summaries(value: msgspec.Struct) -> Iterator[str]:
+    """The words that the fields of a structure state for values that are not their defaults."""
+    for field in fields_of(type(value)).values():
+        part = getattr(value, field.name)
+        # "No" where the checkpoint would have decided says nothing.
+        if part == field.default or (part is False and field.default is None):
+            continue
+        if field.summary:
+            names = [name for _, name, _, _ in Formatter().parse(field.summary) if name]
+            shown = {name: _shown(getattr(value, name)) for name in names}
+            yield translate("labels", field.summary).format(**shown)
+        elif isinstance(part, msgspec.Struct):
+            yield from _summaries(part)
+
+
+def _shown(value: object) -> str:
+    """A value in a summary: a file by its name, a pair as a size."""
+    match value:
+        case str():
+            return Path(value).name
+        case float():
+            return _number(value, 4)
+        case (int() as width, int() as height):
+            return size_label(width, height)
+        case tuple():
+            return ", ".join(map(str, cast("tuple[object, ...]", value)))
+        case _:
+            return str(value)
 
 
 def token_count(check: PromptCheck) -> str:

@@ -105,8 +105,6 @@ def with_canvas(request: GenerateRequest, options: argparse.Namespace) -> Genera
     # Another picture is not masked as the one before was.
     before = MaskOptions() if options.init else request.mask_options
     changes["mask_options"] = msgspec.structs.replace(before, **_known(given))
-    if options.strength is not None:
-        changes["strength"] = options.strength
     if options.image_guidance is not None:
         changes["guidance_options"] = msgspec.structs.replace(
             request.guidance_options, image_guidance=options.image_guidance

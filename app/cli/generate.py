@@ -7,6 +7,7 @@ import signal
 from collections.abc import Generator
 from contextlib import closing, contextmanager
 from types import FrameType
+from typing import Any
 
 import msgspec
 
@@ -18,6 +19,7 @@ from app.library.checkpoints import find_checkpoint
 from app.paths import find_paths, starter_checkpoint, typed_path, typed_text
 from app.standard_streams import OutputLost
 from backends.hardware import private_bytes
+from engine.api.fields import fields_of
 from engine.api.record import Timings
 from engine.api.request import NO_OVERRIDE, ComponentFiles, GenerateRequest, RefinerChoice
 from engine.api.values import (
@@ -44,13 +46,6 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 DEFAULT_TILE = 576
 
 HELP = "make pictures from a prompt"
-# What a checkpoint is made of, by the option that takes it from another file.
-_PARTS = {
-    "denoiser": "denoiser (UNet)",
-    "text-encoder": "text encoder",
-    "text-encoder-2": "second text encoder",
-    "vae": "VAE",
-}
 
 
 class ImageOutput(msgspec.Struct, frozen=True):
@@ -89,16 +84,22 @@ class GenerateOutput(msgspec.Struct, frozen=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's options."""
+    """Declare the command's options.
+
+    One whose value becomes a field of the request has that field's name as its `dest`.
+    """
     parser.add_argument("prompt", nargs="?", help="what to draw")
-    parser.add_argument("--negative", metavar="TEXT", help="things to avoid, as blurry, text")
+    avoid = "things to avoid, as blurry, text"
+    parser.add_argument("--negative", dest="negative_prompt", metavar="TEXT", help=avoid)
     parser.add_argument("--model", metavar="M", help="a file, a folder or a name; default: starter")
     overrides.add_arguments(parser)
     parser.add_argument("--steps", type=int, metavar="N")
-    parser.add_argument("--cfg", type=float, metavar="X", help="guidance: how strictly to follow")
-    parser.add_argument("--sampler", type=parse_method, metavar="S", help=names_of(SamplerName))
+    strictness = "guidance: how strictly to follow"
+    parser.add_argument("--cfg", dest="guidance", type=float, metavar="X", help=strictness)
+    samplers = names_of(SamplerName)
+    parser.add_argument("--sampler", dest="method", type=parse_method, metavar="S", help=samplers)
     parser.add_argument("--schedule", type=parse_schedule, metavar="S", help=names_of(ScheduleName))
-    parser.add_argument("--seed", type=int, metavar="N", help="-1 chooses one")
+    parser.add_argument("--seed", dest="wanted_seed", type=int, metavar="N", help="-1 chooses one")
     parser.add_argument("--size", type=parse_size, metavar="WxH", help="in pixels, as 512x768")
     parser.add_argument("--count", type=int, metavar="N", help="pictures, with seeds N, N + 1, ...")
     parser.add_argument("--clip-skip", type=int, metavar="N", help="1 runs the whole text encoder")
@@ -113,20 +114,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--precision", type=PrecisionName, choices=list(PrecisionName))
     parser.add_argument("--convention", type=ConventionName, choices=list(ConventionName))
     settings.add_argument(parser)
-    tile = "decode in tiles of N pixels a side, for less memory; default: where it is short"
-    parser.add_argument(
-        "--vae-tiling", type=int, nargs="?", const=DEFAULT_TILE, metavar="N", help=tile
-    )
-    parser.add_argument("--memory-limit", type=_bytes, metavar="SIZE", help="as 4G")
-    parser.add_argument("--refiner", metavar="FILE", help="a model that finishes the picture")
-    parser.add_argument(
-        "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
-    )
-    for part, name in _PARTS.items():
-        parser.add_argument(f"--{part}", metavar="FILE", help=f"use this file's {name}")
+    _add_memory(parser)
+    _add_files(parser)
     parser.add_argument("--preview", metavar="FILE", help="a PNG of each few steps")
     parser.add_argument("--out", metavar="FILE_OR_FOLDER", help="default: your pictures folder")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def _add_memory(parser: argparse.ArgumentParser) -> None:
+    tile = "decode in tiles of N pixels a side, for less memory; default: where it is short"
+    parser.add_argument(
+        "--vae-tiling",
+        dest="vae_tile",
+        type=int,
+        nargs="?",
+        const=DEFAULT_TILE,
+        metavar="N",
+        help=tile,
+    )
+    parser.add_argument(
+        "--memory-limit", dest="memory_limit_bytes", type=_bytes, metavar="SIZE", help="as 4G"
+    )
+
+
+def _add_files(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--refiner", dest="refiner_file", metavar="FILE", help="a model that finishes the picture"
+    )
+    parser.add_argument(
+        "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
+    )
+    for part in fields_of(ComponentFiles).values():
+        option = f"--{part.name.replace('_', '-')}"
+        parser.add_argument(option, metavar="FILE", help=f"use this file's {part.title}")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -178,24 +198,17 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
     base = source and source.request
     if base is None and options.prompt is None:
         raise Usage("give a prompt, or a picture with --from")
-    given = {
-        "prompt": options.prompt,
-        "negative_prompt": options.negative,
-        "steps": options.steps,
-        "guidance": options.cfg,
-        "sampler": options.sampler and options.sampler.sampler,
-        "schedule": options.schedule or (options.sampler and options.sampler.schedule),
-        "count": options.count,
-        "clip_skip": options.clip_skip,
-        "backend": options.backend,
-        "precision": options.precision,
-        "convention": options.convention,
-        "memory_limit_bytes": options.memory_limit,
-        "vae_tile": options.vae_tiling,
+    changes: dict[str, Any] = {
+        name: value
+        for name in fields_of(GenerateRequest)
+        if (value := getattr(options, name, None)) is not None
     }
-    changes = {name: value for name, value in given.items() if value is not None}
-    if options.seed is not None:
-        changes["seed"] = None if options.seed == -1 else options.seed
+    if options.method is not None:
+        changes["sampler"] = options.method.sampler
+        if options.schedule is None and options.method.schedule is not None:
+            changes["schedule"] = options.method.schedule
+    if options.wanted_seed is not None:
+        changes["seed"] = None if options.wanted_seed == -1 else options.wanted_seed
     if options.size:
         changes["width"], changes["height"] = options.size
     request = msgspec.structs.replace(base or GenerateRequest(prompt=""), **changes)
@@ -235,13 +248,13 @@ def _note_differences(source: ImportedRequest, request: GenerateRequest, result:
 
 def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> RefinerChoice | None:
     """The wanted refiner, else the picture's; each option replaces its part."""
-    if options.refiner is None and (recorded is None or recorded.checkpoint is None):
+    if options.refiner_file is None and (recorded is None or recorded.checkpoint is None):
         if options.refiner_at is not None:
             raise Usage("--refiner-at needs a refiner: --refiner FILE")
         return recorded
     choice = recorded or RefinerChoice()
-    if options.refiner is not None:
-        found = find_checkpoint(options.refiner, find_paths().models, starter_checkpoint())
+    if options.refiner_file is not None:
+        found = find_checkpoint(options.refiner_file, find_paths().models, starter_checkpoint())
         choice = msgspec.structs.replace(choice, checkpoint=str(found))
     if options.refiner_at is not None:
         choice = msgspec.structs.replace(choice, switch_at=options.refiner_at)
@@ -249,15 +262,9 @@ def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> Ref
 
 
 def _components(options: argparse.Namespace, recorded: ComponentFiles) -> ComponentFiles:
-    def path(value: str | None, before: str | None) -> str | None:
-        return str(typed_path(value)) if value else before
-
-    return ComponentFiles(
-        denoiser=path(options.denoiser, recorded.denoiser),
-        text_encoder=path(options.text_encoder, recorded.text_encoder),
-        text_encoder_2=path(options.text_encoder_2, recorded.text_encoder_2),
-        vae=path(options.vae, recorded.vae),
-    )
+    given = {name: getattr(options, name) for name in fields_of(ComponentFiles)}
+    changes = {name: str(typed_path(file)) for name, file in given.items() if file}
+    return msgspec.structs.replace(recorded, **changes)
 
 
 def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:

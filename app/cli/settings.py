@@ -1,46 +1,47 @@
 """`--set NAME=VALUE`: what a request holds beyond the options of `safelight generate`."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from engine.api.conventions import Convention, convention_of
-from engine.api.masks import MaskOptions
-from engine.api.request import (
-    GenerateRequest,
-    GuidanceOptions,
-    SamplerOptions,
-    ScheduleOptions,
-    SeedOptions,
-    SizeOptions,
-)
+from engine.api.conventions import convention_of
+from engine.api.fields import fields_of
+from engine.api.request import GenerateRequest
 
 Setting = tuple[str, Any]
 
-# The field of a request, and the type that declares the settings in it; no name is in two.
-_GROUPS: dict[str, type[msgspec.Struct]] = {
-    "sampler_options": SamplerOptions,
-    "schedule_options": ScheduleOptions,
-    "seed_options": SeedOptions,
-    "guidance_options": GuidanceOptions,
-    "size_options": SizeOptions,
-    "mask_options": MaskOptions,
-    "convention": Convention,
-}
-_OWN = ("zero_terminal_snr", "expand_wildcards")
-_TYPES: dict[str, Any] = {
-    field.name: field.type
-    for kind in _GROUPS.values()
-    for field in msgspec.structs.fields(kind)
-    if field.name != "name"
-} | {f.name: f.type for f in msgspec.structs.fields(GenerateRequest) if f.name in _OWN}
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in a request a setting is; `group` is None for a field of the request itself."""
+
+    group: str | None
+    kind: Any = field(repr=False)
+
+
+def _places() -> Iterator[tuple[str, _Place]]:
+    """Every setting of a request by its name; no name is in two groups."""
+    for own in fields_of(GenerateRequest).values():
+        if not own.is_setting:
+            continue
+        if own.structure is None:
+            yield own.name, _Place(None, own.kind)
+            continue
+        for inner in fields_of(own.structure).values():
+            # A convention's name is chosen by --convention.
+            if inner.name != "name":
+                yield inner.name, _Place(own.name, inner.kind)
+
+
+_SETTINGS = dict(_places())
 
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
     """Declare the option; it may be repeated."""
-    names = ", ".join(_TYPES)
+    names = ", ".join(_SETTINGS)
     parser.add_argument(
         "--set",
         type=parse_setting,
@@ -54,12 +55,14 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
 def parse_setting(text: str) -> Setting:
     """A name and its value from "eta=0.5"; several values are separated by commas."""
     name, equals, value = text.partition("=")
-    if not equals or name not in _TYPES:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=VALUE; names: {', '.join(_TYPES)}")
+    if not equals or name not in _SETTINGS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no NAME=VALUE; names: {', '.join(_SETTINGS)}"
+        )
     parts = [part.strip() for part in value.split(",")]
     for form in (value, parts):
         try:
-            return name, msgspec.convert(form, _TYPES[name], strict=False)
+            return name, msgspec.convert(form, _SETTINGS[name].kind, strict=False)
         except msgspec.ValidationError:
             continue
     raise argparse.ArgumentTypeError(f"{value!r} is no value of {name}")
@@ -67,12 +70,12 @@ def parse_setting(text: str) -> Setting:
 
 def with_settings(request: GenerateRequest, settings: Sequence[Setting]) -> GenerateRequest:
     """The request with these settings; the later one counts where a name is repeated."""
-    given = dict(settings)
-    changes: dict[str, Any] = {name: given[name] for name in _OWN if name in given}
-    for group, kind in _GROUPS.items():
-        names = set(kind.__struct_fields__) & set(given)
-        if names:
+    for name, value in settings:
+        group = _SETTINGS[name].group
+        changes: dict[str, Any] = {name: value}
+        if group is not None:
             before = getattr(request, group)
             options = convention_of(before) if group == "convention" else before
-            changes[group] = msgspec.structs.replace(options, **{n: given[n] for n in names})
-    return msgspec.structs.replace(request, **changes)
+            changes = {group: msgspec.structs.replace(options, **changes)}
+        request = msgspec.structs.replace(request, **changes)
+    return request

@@ -1,65 +1,34 @@
-"""The values of the form, stated once: each tells when it changes, together they are a `Form`."""
+"""The values of the form, stated once: each tells when it changes, together they are a `Form`.
+
+A field of a request that is stated here has a control in the window. The other fields are `Extras`.
+"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_type_hints
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.field import Field, fields_of
 from app.library.checkpoint_words import NO_WORDS, CheckpointWords
+from engine.api import fields as request_fields
 from engine.api.conventions import Convention
-from engine.api.masks import MaskOptions
-from engine.api.request import (
-    ComponentFiles,
-    GuidanceOptions,
-    InputImage,
-    RefinerChoice,
-    SamplerOptions,
-    ScheduleOptions,
-    SeedOptions,
-    SizeOptions,
-)
-from engine.api.values import ConventionName, PrecisionName, SamplerName, ScheduleName
+from engine.api.request import GenerateRequest, InputImage, RefinerChoice
+from engine.api.values import ConventionName, SamplerName, ScheduleName
 
 STARTER_PROMPT = "a red house by the sea at night"
 
 
-class Extras(msgspec.Struct, frozen=True, kw_only=True):
-    """What a loaded request holds beyond the form; it stays in force until it is dropped.
+class RequestControls(QObject):
+    """The fields of a request that have a control, by their names in `GenerateRequest`.
 
-    Fields are named as in `GenerateRequest`.
-    """
-
-    components: ComponentFiles = ComponentFiles()
-    clip_skip: int | None = None
-    sampler_options: SamplerOptions = SamplerOptions()
-    schedule_options: ScheduleOptions = ScheduleOptions()
-    seed_options: SeedOptions = SeedOptions()
-    guidance_options: GuidanceOptions = GuidanceOptions()
-    size_options: SizeOptions = SizeOptions()
-    mask_options: MaskOptions = MaskOptions()
-    vae_tile: int | None = None
-    zero_terminal_snr: bool | None = None
-    expand_wildcards: bool = True
-    backend: str = "auto"
-    precision: PrecisionName = PrecisionName.AUTO
-    memory_limit_bytes: int | None = None
-
-
-NO_EXTRAS = Extras()
-
-
-class FormFields(QObject):
-    """What the user edits. None in a choice means that the checkpoint decides.
-
-    Ranges are those of `engine.api.limits`; the engine refuses what is outside them.
+    None in a choice means that the checkpoint decides. Ranges are those that `GenerateRequest`
+    states; the engine refuses what is outside them.
     """
 
     prompt_changed = Signal(str)
     negative_prompt_changed = Signal(str)
     checkpoint_changed = Signal(object)
-    words_changed = Signal(object)
     width_changed = Signal(object)
     height_changed = Signal(object)
     steps_changed = Signal(object)
@@ -68,21 +37,15 @@ class FormFields(QObject):
     schedule_changed = Signal(object)
     # Seeds need 64 bits, which a signal of int has not.
     seed_changed = Signal(object)
-    seed_locked_changed = Signal(bool)
     count_changed = Signal(object)
     convention_changed = Signal(object)
     inputs_changed = Signal(object)
     strength_changed = Signal(object)
     refiner_changed = Signal(object)
-    extras_changed = Signal(object)
-    # Any of them, after its own.
-    form_changed = Signal()
 
     prompt: Field[str] = Field(STARTER_PROMPT)
     negative_prompt: Field[str] = Field("")
     checkpoint: Field[Path] = Field(Path())
-    # What is said of the checkpoint, and the parts it was given.
-    words: Field[CheckpointWords] = Field(NO_WORDS)
     width: Field[int | None] = Field(None)
     height: Field[int | None] = Field(None)
     steps: Field[int | None] = Field(None)
@@ -91,7 +54,6 @@ class FormFields(QObject):
     schedule: Field[ScheduleName | None] = Field(None)
     # The seed of the latest picture; used again only while it is locked.
     seed: Field[int | None] = Field(None)
-    seed_locked: Field[bool] = Field(default=False)
     count: Field[int] = Field(1)
     # The tool whose pictures are wanted; of a picture that was loaded its very habits.
     convention: Field[ConventionName | Convention] = Field(ConventionName.A1111)
@@ -100,6 +62,52 @@ class FormFields(QObject):
     # How much of that picture is redrawn.
     strength: Field[float | None] = Field(None)
     refiner: Field[RefinerChoice | None] = Field(None)
+
+
+CONTROLS = tuple(field.name for field in fields_of(RequestControls))
+# What is said of a checkpoint belongs to `CheckpointWords`.
+_ELSEWHERE = frozenset({*CONTROLS, "override"})
+
+if TYPE_CHECKING:
+
+    class Extras(GenerateRequest, frozen=True, kw_only=True):
+        """The fields of a loaded request that have no control; in force until they are dropped.
+
+        Fields about the machine are left out: they are not a picture's.
+        """
+
+        def __init__(self, **values: object) -> None: ...
+
+else:
+    _TYPES = get_type_hints(GenerateRequest, include_extras=True)
+    Extras = msgspec.defstruct(
+        "Extras",
+        [
+            (field.name, _TYPES[field.name], field.default)
+            for field in request_fields.fields_of(GenerateRequest).values()
+            if field.name not in _ELSEWHERE and not field.is_machine
+        ],
+        frozen=True,
+        kw_only=True,
+        module=__name__,
+    )
+
+
+NO_EXTRAS = Extras()
+
+
+class FormFields(RequestControls):
+    """Everything that the user edits."""
+
+    words_changed = Signal(object)
+    seed_locked_changed = Signal(bool)
+    extras_changed = Signal(object)
+    # Any of them, after its own.
+    form_changed = Signal()
+
+    # What is said of the checkpoint, and the parts it was given.
+    words: Field[CheckpointWords] = Field(NO_WORDS)
+    seed_locked: Field[bool] = Field(default=False)
     extras: Field[Extras] = Field(NO_EXTRAS)
 
     def __init__(self, parent: QObject | None = None) -> None:

@@ -2,19 +2,21 @@
 
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.field import Field
-from app.form.fields import Extras, FormFields
+from app.form.fields import CONTROLS, Extras, FormFields
 from app.library.checkpoint_words import CheckpointWords
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
+from engine.api.fields import fields_of
 from engine.api.limits import MAX_SIDE, MIN_SIDE
 from engine.api.masks import default_strength
 from engine.api.request import ComponentFiles, GenerateRequest, InputImage
-from engine.api.values import InputRole, PrecisionName, SamplerName, ScheduleName
+from engine.api.values import InputRole, SamplerName, ScheduleName
 
 # Laying out a longer one would freeze the window, and no network reads so far.
 MOST_CHARACTERS = 10_000
@@ -176,38 +178,22 @@ class GenerationState(FormFields):
         extras, said = self.extras, self.words.zero_terminal_snr
         zero = said if extras.zero_terminal_snr is None else extras.zero_terminal_snr
         extras = msgspec.structs.replace(extras, components=self.components, zero_terminal_snr=zero)
-        return GenerateRequest(
-            prompt=self.prompt,
-            negative_prompt=self.negative_prompt,
-            checkpoint=str(self.checkpoint),
-            width=self.width,
-            height=self.height,
-            steps=self.steps,
-            guidance=self.guidance,
-            sampler=self.sampler,
-            schedule=self.schedule,
-            seed=self.seed if self.seed_locked else None,
-            count=self.count,
-            inputs=self.inputs,
-            strength=self.strength,
-            refiner=self.refiner,
-            convention=self.convention,
-            override=self.words.override,
-            **msgspec.structs.asdict(extras),
-        )
+        values: dict[str, Any] = {name: getattr(self, name) for name in CONTROLS}
+        values["checkpoint"] = str(self.checkpoint)
+        values["seed"] = self.seed if self.seed_locked else None
+        values["override"] = self.words.override
+        return GenerateRequest(**values, **msgspec.structs.asdict(extras))
 
     def load_request(self, request: GenerateRequest) -> None:
         """Fill the form; a request without a checkpoint keeps the one that is chosen."""
-        self.prompt = request.prompt
-        self.negative_prompt = request.negative_prompt
         if request.checkpoint is not None:
             self.checkpoint = Path(request.checkpoint)
         # Its parts, and whether its levels reach noise alone, are among the extras.
         self.words = CheckpointWords(override=request.override)
         self.seed_locked = request.seed is not None
-        alike = (*_CHOICES, "count", "convention", "inputs", "strength", "refiner")
-        for name in (*alike, *(("seed",) if self.seed_locked else ())):
-            setattr(self, name, getattr(request, name))
+        for name in CONTROLS:
+            if name != "checkpoint" and (name != "seed" or self.seed_locked):
+                setattr(self, name, getattr(request, name))
         self.extras = Extras(**{name: getattr(request, name) for name in Extras.__struct_fields__})
 
     def _on_choice_changed(self) -> None:
@@ -259,11 +245,14 @@ def settings_of(request: GenerateRequest) -> GenerateRequest:
     The machine's side of it is left out, and so is what every checkpoint has anyway.
     """
     text = request.prompt + request.negative_prompt
+    machine: dict[str, Any] = {
+        field.name: field.default
+        for field in fields_of(GenerateRequest).values()
+        if field.is_machine
+    }
     return msgspec.structs.replace(
         request,
-        backend="auto",
-        precision=PrecisionName.AUTO,
-        memory_limit_bytes=None,
+        **machine,
         clip_skip=None if request.clip_skip == 1 else request.clip_skip,
         zero_terminal_snr=request.zero_terminal_snr or None,
         # Text without the signs of a wildcard is the same either way.

@@ -8,6 +8,7 @@ import msgspec
 from app.form.fields import Form
 from app.storage.document import DocumentKind
 from engine.api.limits import MAX_SEED
+from engine.api.texts import encode_json
 from engine.api.values import ErrorInfo
 
 VERSION = 1
@@ -52,8 +53,8 @@ _KIND = DocumentKind(
 
 
 def encode(last: LastSession) -> bytes:
-    """It as the file's content. Raises UnicodeEncodeError for text that is not valid."""
-    return msgspec.json.encode(last, enc_hook=str)
+    """The session as the content of its file."""
+    return encode_json(last, enc_hook=str)
 
 
 def read_last_session(folder: Path) -> tuple[LastSession | None, ErrorInfo | None]:

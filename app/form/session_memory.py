@@ -82,7 +82,7 @@ class SessionMemory(QObject):
     def _write(self, last: LastSession) -> ErrorInfo | None:
         try:
             replace_file(self._path, encode(last), durable=True)
-        except (OSError, UnicodeEncodeError) as error:
+        except OSError as error:
             _log.warning("the form cannot be kept: %s", error)
             return _unwritable(error)
         return None
@@ -112,8 +112,8 @@ class SessionMemory(QObject):
         return LastSession(form=form, opened=opened, place=self.place)
 
 
-def _unwritable(error: OSError | UnicodeEncodeError) -> ErrorInfo:
-    is_full = isinstance(error, OSError) and error.errno in FULL
+def _unwritable(error: OSError) -> ErrorInfo:
+    is_full = error.errno in FULL
     return ErrorInfo(
         ErrorCode.DISK_FULL if is_full else ErrorCode.OUTPUT_NOT_WRITABLE,
         "What is in the window cannot be kept for the next start.",

@@ -6,9 +6,11 @@ What each value means in arithmetic is where it is used: grammars in `engine.tex
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
 
+from engine.api.fields import length_within
 from engine.api.values import ConventionName, SamplerName
 
 
@@ -165,7 +167,10 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     # A picture's latent is drawn from the encoder's distribution before the noise; else its mean.
     samples_encoded: bool
     # Samplers that make their schedule for one step more and leave out its next-to-last level.
-    discards_next_to_last: tuple[SamplerName, ...]
+    discards_next_to_last: Annotated[
+        tuple[SamplerName, ...],
+        length_within(0, 64, "number of discards_next_to_last"),
+    ]
     # For SDXL an empty negative prompt is zeros instead of what the text encoders make of it.
     zeroes_empty_negative: bool
     # Pixels are rounded to the nearest of 256 levels; else the fraction is cut off.

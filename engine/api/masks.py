@@ -1,10 +1,13 @@
 """What a person says about which part of a picture is painted."""
 
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
 
 from engine.api.features import ConcatChannels
+from engine.api.fields import each_within, summary, within
+from engine.api.limits import MAX_SIDE
 
 
 class MaskedContent(StrEnum):
@@ -30,7 +33,7 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     # The deviation of the blur, of the mask as it is in its file; None: 4 where the convention is
     # AUTOMATIC1111's, whose window has that, and 0 elsewhere or where the canvas grows.
-    blur: int | None = None
+    blur: Annotated[int | None, within(0, 64, "blur of the mask")] = None
     # Black is painted instead.
     inverted: bool = False
     # None: the fill where the canvas grows, else the original.
@@ -38,11 +41,15 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     # Only the surroundings of the mask are painted, at the size of the whole, and put back.
     only_masked: bool = False
     # How far these surroundings reach beyond the mask.
-    padding: int = 32
+    padding: Annotated[int, within(0, 4096, "padding of the mask")] = 32
     # How far the canvas grows to the left, the top, the right and the bottom; that is painted.
-    expand: tuple[int, int, int, int] = (0, 0, 0, 0)
+    expand: Annotated[
+        tuple[int, int, int, int],
+        each_within(0, MAX_SIDE, "margin"),
+        summary("canvas grown by {expand}"),
+    ] = (0, 0, 0, 0)
     # How far the painted part reaches into the picture there, ever less.
-    feather: int = 40
+    feather: Annotated[int, within(0, 4096)] = 40
 
     @property
     def expands(self) -> bool:

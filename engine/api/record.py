@@ -1,20 +1,13 @@
 """What was done: the resolved request, without gaps, and how it went. Saved in each picture."""
 
+from typing import Annotated
+
 import msgspec
 
 from engine.api.conventions import Convention
-from engine.api.masks import MaskOptions
-from engine.api.request import (
-    CheckpointOverride,
-    ComponentFiles,
-    GuidanceOptions,
-    InputImage,
-    RefinerChoice,
-    SamplerOptions,
-    ScheduleOptions,
-    SeedOptions,
-    SizeOptions,
-)
+from engine.api.fields import length_within
+from engine.api.limits import MAX_PROMPT_CHARACTERS
+from engine.api.request import BaseRequest, ComponentFiles, InputImage
 from engine.api.values import (
     ErrorInfo,
     Phase,
@@ -29,42 +22,39 @@ from engine.api.values import (
 RECORD_VERSION = 4
 
 
-class ResolvedRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A request with every gap filled: enough to make the same pixels again."""
+class ResolvedRequest(BaseRequest, frozen=True, kw_only=True):
+    """A request with every gap filled: enough to make the same pixels again.
 
-    prompt: str
-    negative_prompt: str
-    checkpoint: str
-    components: ComponentFiles
-    width: int
-    height: int
-    steps: int
-    guidance: float
-    sampler: SamplerName
-    schedule: ScheduleName
-    seed: int
-    clip_skip: int
-    inputs: tuple[InputImage, ...]
-    strength: float
-    convention: Convention
-    backend: str
-    precision: PrecisionName
-    # Absent in records of version 1, for which these are right.
-    sampler_options: SamplerOptions = SamplerOptions()
-    schedule_options: ScheduleOptions = ScheduleOptions()
-    seed_options: SeedOptions = SeedOptions()
-    guidance_options: GuidanceOptions = GuidanceOptions()
-    size_options: SizeOptions = SizeOptions()
-    # As nobody chose it where nothing is masked.
-    mask_options: MaskOptions = MaskOptions()
+    Stated here are the fields that a record must have and a request may leave out (`field()` takes
+    the default away), and those that only a record has. Records of version 1 lack the fields that
+    are not stated here; their defaults are right for such records.
+    """
+
+    negative_prompt: str = msgspec.field()
+    checkpoint: str = msgspec.field()
+    components: ComponentFiles = msgspec.field()
+    width: int = msgspec.field()
+    height: int = msgspec.field()
+    steps: int = msgspec.field()
+    guidance: float = msgspec.field()
+    sampler: SamplerName = msgspec.field()
+    schedule: ScheduleName = msgspec.field()
+    seed: int = msgspec.field()
+    clip_skip: int = msgspec.field()
+    inputs: tuple[InputImage, ...] = msgspec.field()
+    strength: float = msgspec.field()
+    convention: Convention = msgspec.field()
+    backend: str = msgspec.field()
+    precision: PrecisionName = msgspec.field()
     zero_terminal_snr: bool = False
-    override: CheckpointOverride = CheckpointOverride()
-    # None: the VAE saw whole pictures.
-    vae_tile: int | None = None
-    refiner: RefinerChoice | None = None
-    # What the person wrote, where wildcards in it were replaced; the prompts above hold no choice.
-    prompt_template: str | None = None
-    negative_template: str | None = None
+    # The prompts before their wildcards were replaced; None where there were none.
+    prompt_template: Annotated[
+        str | None, length_within(0, MAX_PROMPT_CHARACTERS, "length of the prompt's template")
+    ] = None
+    negative_template: Annotated[
+        str | None,
+        length_within(0, MAX_PROMPT_CHARACTERS, "length of the negative prompt's template"),
+    ] = None
 
 
 class Retry(msgspec.Struct, frozen=True, kw_only=True):

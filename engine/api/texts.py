@@ -20,12 +20,16 @@ _SIGNED = re.compile(f"{_SIGN}(.)", re.DOTALL)
 _SHIFT = 0xF0000 - 0xD800
 
 
-def encode_json(value: object) -> bytes:
-    """A value as JSON, in UTF-8; in ASCII where a text in it has none."""
+def encode_json(value: object, enc_hook: Callable[[Any], Any] | None = None) -> bytes:
+    """A value as JSON, in UTF-8; in ASCII if a text in it holds half a character.
+
+    `enc_hook` is msgspec's: it turns objects of other types into some that JSON has.
+    """
     try:
-        return msgspec.json.encode(value)
+        return msgspec.json.encode(value, enc_hook=enc_hook)
     except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(value), ensure_ascii=True).encode()
+        plain = msgspec.to_builtins(value, enc_hook=enc_hook)
+        return json.dumps(plain, ensure_ascii=True).encode()
 
 
 def with_signs(value: object) -> Any:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.api.bounds import bounded_mask
+from engine.api.bounds import bounded
 from engine.api.conventions import convention_of
 from engine.api.masks import MaskedContent, MaskOptions, default_strength
 from engine.api.remedies import ChooseStartPicture
@@ -77,7 +77,7 @@ def _mask_options(request: GenerateRequest) -> MaskOptions:
     options = request.mask_options
     if not _has(request, InputRole.MASK) and not options.expands:
         return MaskOptions()
-    for number in bounded_mask(options):
+    for number in bounded(options):
         check_range(*number)
     if options.expands and options.only_masked:
         hint = "Leave one of them out: all that is new is painted with the whole."

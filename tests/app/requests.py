@@ -2,6 +2,7 @@
 
 from hypothesis import strategies as st
 
+from app.form.generation import settings_of
 from engine.api.conventions import CONVENTIONS
 from engine.api.limits import (
     MAX_CLIP_SKIP,
@@ -80,3 +81,6 @@ requests = st.builds(
     precision=st.sampled_from(PrecisionName),
     memory_limit_bytes=optional(st.integers(1 << 20, 1 << 40)),
 )
+
+# As the form is filled with them: nothing in them is about the machine.
+form_requests = requests.map(settings_of)

@@ -23,7 +23,7 @@ from engine.api.values import InputRole, PrecisionName, SamplerName, ScheduleNam
 from engine.families.identify import identify
 from engine.metadata.readers import import_record
 from engine.pipeline.inspection import inspect
-from tests.app.requests import requests
+from tests.app.requests import form_requests, requests
 from tests.metadata.records import PLAIN, RECORDS
 
 CHECKPOINT = Path("/models/chosen.safetensors")
@@ -37,7 +37,7 @@ def starter_info() -> CheckpointInfo:
     return inspect(identify(starter_checkpoint()))
 
 
-@given(requests)
+@given(form_requests)
 def test_a_request_comes_out_as_it_went_in(request: GenerateRequest) -> None:
     form = state()
     form.load_request(request)
@@ -45,7 +45,20 @@ def test_a_request_comes_out_as_it_went_in(request: GenerateRequest) -> None:
     assert form.build_request() == msgspec.structs.replace(request, checkpoint=wanted)
 
 
-@given(requests, requests)
+def test_a_loaded_request_brings_nothing_of_its_machine() -> None:
+    form = state()
+    form.load_request(
+        GenerateRequest(
+            prompt="", backend="cpu", precision=PrecisionName.F32, memory_limit_bytes=1 << 30
+        )
+    )
+    request = form.build_request()
+    assert (request.backend, request.precision) == ("auto", PrecisionName.AUTO)
+    assert request.memory_limit_bytes is None
+    assert form.extras == NO_EXTRAS
+
+
+@given(requests, form_requests)
 def test_nothing_of_an_earlier_request_is_left(
     earlier: GenerateRequest, later: GenerateRequest
 ) -> None:

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from app.form.fields import Form
 from app.form.generation import GenerationState
 from app.form.last_session import FILE, LastSession, WindowPlace, encode, read_last_session
-from engine.api.request import GenerateRequest
-from engine.api.values import ErrorCode
+from engine.api.request import GenerateRequest, InputImage
+from engine.api.values import ErrorCode, InputRole
 from tests.app.fake_engine import Plan
 from tests.app.requests import requests
 from tests.app.sessions import Staged
@@ -34,6 +34,14 @@ def test_every_form_reads_back_as_it_was(tmp_path: Path, request: GenerateReques
     other = GenerationState(Path("/models/b.safetensors"))
     other.put(last.form)
     assert other.build_request() == form.build_request()
+
+
+def test_a_form_with_file_names_that_are_not_utf8_reads_back_as_it_was(tmp_path: Path) -> None:
+    checkpoint, picture = Path("/models/bl\udce4.safetensors"), "/pictures/m\udcfchle.png"
+    form = Form(checkpoint=checkpoint, inputs=(InputImage(role=InputRole.INIT, path=picture),))
+    last = LastSession(form=form, opened=(checkpoint,), place=PLACE)
+    (tmp_path / FILE).write_bytes(encode(last))
+    assert read_last_session(tmp_path) == (last, None)
 
 
 def write(content: bytes) -> Callable[[Path], object]:

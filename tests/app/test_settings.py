@@ -4,8 +4,10 @@ import argparse
 
 import pytest
 
+from app.cli import generate
 from app.cli.settings import parse_setting, with_settings
 from engine.api.conventions import CONVENTIONS, Emphasis, convention_of
+from engine.api.fields import fields_of
 from engine.api.request import GenerateRequest
 from engine.api.values import ConventionName, SamplerName
 
@@ -55,3 +57,45 @@ def test_without_settings_a_request_stays_as_it_is() -> None:
 def test_what_is_no_setting_is_told(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="no "):
         parse_setting(text)
+
+
+# Fields that an option of another name fills, or several options together.
+_BY_OPTION = {
+    "checkpoint": "--model",
+    "components": "--vae",
+    "override": "--family",
+    "refiner": "--refiner",
+    "width": "--size",
+    "height": "--size",
+    "sampler": "--sampler",
+    "seed": "--seed",
+    "inputs": "--init",
+}
+
+
+def test_every_field_of_a_request_can_be_given_on_the_command_line() -> None:
+    parser = argparse.ArgumentParser()
+    generate.add_arguments(parser)
+    named = vars(parser.parse_args(["a house"]))
+    options = set(parser.format_help().split())
+    for name, field in fields_of(GenerateRequest).items():
+        by_option = name in _BY_OPTION and _BY_OPTION[name] in options
+        assert name in named or field.is_setting or by_option, name
+
+
+def test_no_two_settings_have_one_name() -> None:
+    names = [
+        inner
+        for field in fields_of(GenerateRequest).values()
+        if field.is_setting
+        for inner in (fields_of(field.structure) if field.structure else (field.name,))
+    ]
+    assert len(names) == len(set(names))
+    for name in set(names) - {"name"}:
+        with pytest.raises(argparse.ArgumentTypeError, match=f"is no value of {name}"):
+            parse_setting(f"{name}=?")
+
+
+def test_a_setting_of_a_group_leaves_the_others_as_they_are() -> None:
+    request = asked_with("eta=0.5", "churn=2", "eta=0.25")
+    assert (request.sampler_options.eta, request.sampler_options.churn) == (0.25, 2)

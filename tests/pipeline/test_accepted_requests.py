@@ -18,11 +18,28 @@ from PIL import Image
 from app.cli.settings import parse_setting, with_settings
 from backends.base import Device, Precision
 from engine.api.bounds import bounded
+from engine.api.conventions import CONVENTIONS
+from engine.api.fields import fields_of
 from engine.api.limits import MAX_BATCH_INDEX, MAX_COUNT
+from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.messages import ImageSaved
 from engine.api.record import ResolvedRequest
-from engine.api.request import GenerateRequest, InputImage, RefinerChoice
-from engine.api.values import ConventionName, ErrorCode, InputRole, SamplerName
+from engine.api.request import (
+    CheckpointOverride,
+    ComponentFiles,
+    GenerateRequest,
+    GuidanceOptions,
+    InputImage,
+    RefinerChoice,
+)
+from engine.api.values import (
+    ConventionName,
+    ErrorCode,
+    InputRole,
+    PrecisionName,
+    SamplerName,
+    ScheduleName,
+)
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
 from engine.metadata.record import decode_record, encode_record
@@ -219,3 +236,30 @@ def test_every_picture_of_the_largest_batch_has_a_record(
     ]
     assert MAX_BATCH_INDEX + 1 in taken
     assert MAX_COUNT + 1 not in taken
+
+
+def test_resolving_keeps_every_field_that_is_chosen(
+    whole: GenerateRequest, checkpoint: IdentifiedCheckpoint
+) -> None:
+    """A field that `resolve` forgets to pass on would be recorded as its default."""
+    chosen = msgspec.structs.replace(
+        whole,
+        negative_prompt="blurry",
+        checkpoint=str(checkpoint.path),
+        components=ComponentFiles(vae="/vaes/soft.safetensors"),
+        sampler=SamplerName.HEUN,
+        schedule=ScheduleName.BETA,
+        seed=7,
+        convention=CONVENTIONS[ConventionName.COMFY],
+        backend="intel_openvino",
+        precision=PrecisionName.F32,
+        guidance_options=GuidanceOptions(rescale=0.5),
+        zero_terminal_snr=True,
+        override=CheckpointOverride(family="sd1"),
+        mask_options=MaskOptions(blur=1, inverted=True, content=MaskedContent.FILL, padding=8),
+    )
+    resolved = resolve(chosen, checkpoint)
+    for name, field in fields_of(GenerateRequest).items():
+        if name in fields_of(ResolvedRequest):
+            assert getattr(chosen, name) != field.default, f"choose another {name}"
+            assert getattr(resolved, name) == getattr(chosen, name), name

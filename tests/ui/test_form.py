@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QWidget
 
 from app.form.fields import NO_EXTRAS, Extras
 from app.form.generation import COMMON_SUGGESTIONS
+from engine.api.fields import fields_of
 from engine.api.limits import MAX_SEED
 from engine.api.request import (
     ComponentFiles,
@@ -21,7 +22,7 @@ from engine.api.request import (
     SeedOptions,
 )
 from engine.api.values import SamplerName, ScheduleName
-from tests.app.requests import requests
+from tests.app.requests import form_requests
 from tests.ui.conftest import Desk
 from ui.widgets.size_field import preset_sizes
 
@@ -32,7 +33,7 @@ ONE_WINDOW = settings(
 
 
 @ONE_WINDOW
-@given(request=requests)
+@given(request=form_requests)
 def test_a_request_goes_through_the_window_unchanged(desk: Desk, request: GenerateRequest) -> None:
     state = desk.session.generation
     state.load_request(request)
@@ -42,7 +43,7 @@ def test_a_request_goes_through_the_window_unchanged(desk: Desk, request: Genera
 
 
 @ONE_WINDOW
-@given(request=requests)
+@given(request=form_requests)
 def test_the_window_shows_what_is_loaded(desk: Desk, request: GenerateRequest) -> None:
     form, state = desk.window.form, desk.session.generation
     state.load_request(request)
@@ -247,3 +248,14 @@ def test_the_wheel_over_a_field_does_not_change_it(desk: Desk) -> None:
         widget.setFocus()
         turn_wheel(widget)
     assert desk.session.generation.build_request() == before
+
+
+def test_every_extra_setting_but_the_tiles_of_the_vae_has_words_in_the_window() -> None:
+    silent: set[str] = set()
+    for name, field in fields_of(Extras).items():
+        stated = [field.summary]
+        if field.structure is not None:
+            stated += [inner.summary for inner in fields_of(field.structure).values()]
+        if not any(stated):
+            silent.add(name)
+    assert silent == {"vae_tile"}

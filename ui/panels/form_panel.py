@@ -13,7 +13,8 @@ from PySide6.QtWidgets import (
 
 from app.form.generation import MOST_CHARACTERS
 from app.session import Session
-from engine.api.limits import MAX_COUNT, MAX_GUIDANCE, MAX_STEPS
+from engine.api.fields import bounds_of
+from engine.api.request import GenerateRequest
 from ui.actions import ActionName, Actions
 from ui.bind import bind_shown, bind_text
 from ui.labels import extras_summary, side_remark, size_remark
@@ -59,13 +60,14 @@ class FormPanel(QScrollArea):
         self.size_remark = plain_label("", "caption", wrap=True)
         # What became of a side that was typed, and the size that it is said of.
         self._adjusted: tuple[str, tuple[int, int]] = "", (0, 0)
-        self.steps = SliderField(self.tr("Steps"), WholeField(1, MAX_STEPS), _USUAL_STEPS)
-        self.guidance = SliderField(
-            self.tr("Guidance"), DecimalField(0, MAX_GUIDANCE, step=0.5), _USUAL_GUIDANCE
-        )
+        steps = WholeField(*bounds_of(GenerateRequest, "steps").whole)
+        self.steps = SliderField(self.tr("Steps"), steps, _USUAL_STEPS)
+        guidance = DecimalField(*bounds_of(GenerateRequest, "guidance"), step=0.5)
+        self.guidance = SliderField(self.tr("Guidance"), guidance, _USUAL_GUIDANCE)
         self.method = MethodPanel(self._state, theme)
         self.seed = SeedField(theme)
-        self.count = Stepper(theme, self.tr("Pictures"), 1, MAX_COUNT)
+        least, most = bounds_of(GenerateRequest, "count").whole
+        self.count = Stepper(theme, self.tr("Pictures"), least, most)
         self.extras = _ExtrasRow(theme)
         self.reset = QPushButton(self.tr("Reset to model defaults"))
         self._lay_out()

@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QPushButton, QVB
 
 from app.paths import nearest_folder
 from app.session import Session
-from engine.api.limits import MAX_GUIDANCE
-from engine.api.request import DEFAULT_IMAGE_GUIDANCE
+from engine.api.fields import bounds_of
+from engine.api.request import DEFAULT_IMAGE_GUIDANCE, GenerateRequest, GuidanceOptions
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from ui.actions import ActionName, Actions
 from ui.dialogs.mask_dialog import MaskDialog
@@ -56,10 +56,10 @@ class InputPanel(QWidget):
         self.paint = IconButton(theme, "brush", self.tr("Redraw a part… (mask)"), outlined=True)
         self.drop = IconButton(theme, "close", self.tr("Remove the start picture"))
         ends = self.tr("keep"), self.tr("reinvent")
-        field = DecimalField(0, 1, step=0.05)
+        field = DecimalField(*bounds_of(GenerateRequest, "strength"), step=0.05)
         self.strength = SliderField(self.tr("Strength"), field, (0, 1), ends)
         self.strength.setToolTip(self.tr("How much of the picture is redrawn"))
-        field = DecimalField(0, MAX_GUIDANCE, step=0.1)
+        field = DecimalField(*bounds_of(GuidanceOptions, "image_guidance"), step=0.1)
         self.likeness = SliderField(self.tr("Image guidance"), field, _USUAL_LIKENESS)
         self.likeness.setToolTip(self.tr("How closely the picture is followed"))
         self.labels = [self.strength.label, self.likeness.label]

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
+from engine.api.fields import bounds_of
 from engine.api.request import RefinerChoice
 from ui.labels import checkpoint_label
 from ui.theme.metrics import S
@@ -31,7 +32,7 @@ class RefinerPanel(QWidget):
         self.box = ChoiceBox(theme)
         self.label = buddy_label(self.tr("Refiner"), self.box)
         self.box.setToolTip(self.tr("A model that draws the last steps"))
-        field = DecimalField(0, 1, step=0.05)
+        field = DecimalField(*bounds_of(RefinerChoice, "switch_at"), step=0.05)
         self.switch = SliderField(self.tr("From"), field, (0, 1))
         self.switch.setToolTip(self.tr("The part of the run after which it takes over"))
         self.labels = [self.label, self.switch.label]

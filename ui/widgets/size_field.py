@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.form.generation import CELL
-from engine.api.limits import MAX_SIDE, MIN_SIDE
+from engine.api.fields import bounds_of
+from engine.api.request import GenerateRequest
 from ui.labels import size_label
 from ui.theme.metrics import CONTROL_HEIGHT, ICON, XS, S
 from ui.theme.theme import Theme
@@ -51,8 +52,8 @@ class SizeField(QWidget):
         super().__init__()
         self._theme = theme
         self._sizes: tuple[Size, ...] = ()
-        self.width_field = SizedField(MIN_SIDE, MAX_SIDE, step=CELL)
-        self.height_field = SizedField(MIN_SIDE, MAX_SIDE, step=CELL)
+        self.width_field = SizedField(*bounds_of(GenerateRequest, "width").whole, step=CELL)
+        self.height_field = SizedField(*bounds_of(GenerateRequest, "height").whole, step=CELL)
         self.presets = [QPushButton() for _ in range(4)]
         self._group = QButtonGroup(self)
         self._lay_out()

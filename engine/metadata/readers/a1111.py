@@ -21,20 +21,12 @@ from engine.api.conventions import (
     RefinerHandover,
     choice_of,
 )
-from engine.api.limits import (
-    MAX_CLIP_SKIP,
-    MAX_GUIDANCE,
-    MAX_MASK_BLUR,
-    MAX_MASK_PADDING,
-    MAX_SEED,
-    MAX_STEPS,
-)
+from engine.api.fields import bounds_of
 from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.request import (
     GuidanceOptions,
     RefinerChoice,
     SamplerOptions,
-    ScheduleOptions,
     SeedOptions,
 )
 from engine.metadata.exif import USER_COMMENT
@@ -71,12 +63,16 @@ from engine.metadata.readers.names import (
     schedule_of,
     split_method,
 )
+from engine.metadata.readers.options import read_schedule_options
 from engine.metadata.readers.values import Values
 from engine.metadata.record import PARAMETERS_KEYWORD
 from engine.metadata.texts import TextChunk
 
-# Larger ones of sigma, eta and the like are no settings of anyone's.
-MAX_OPTION = 10_000.0
+_SCHEDULE_KEYS = {
+    "sigma_min": "Schedule min sigma",
+    "sigma_max": "Schedule max sigma",
+    "rho": "Schedule rho",
+}
 _LORA = re.compile(r"<lora:([^:<>]{1,200})(?::([^<>]{0,100}))?>")
 _EMPHASIS = {
     "original": Emphasis.ORIGINAL,
@@ -109,22 +105,25 @@ def import_infotext(info: Infotext) -> ImportedRequest:
     values.skip(*(key for key, usual in USUAL.items() if info.get(key) == usual))
     sampler, schedule = read_sampler(values, info)
     width, height, has_hires = _size(values)
-    strength = None if has_hires else values.number("Denoising strength", 0, 1)
+    strength = None if has_hires else values.strength("Denoising strength")
     request = GenerateRequest(
         prompt=info.prompt,
         negative_prompt=info.negative_prompt,
         width=width,
         height=height,
-        steps=values.integer("Steps", 1, MAX_STEPS),
-        guidance=values.number("CFG scale", 0, MAX_GUIDANCE),
+        **values.read(
+            GenerateRequest,
+            steps="Steps",
+            guidance="CFG scale",
+            seed="Seed",
+            clip_skip="Clip skip",
+        ),
         sampler=sampler,
         schedule=schedule,
-        seed=values.seed("Seed"),
-        clip_skip=values.integer("Clip skip", 1, MAX_CLIP_SKIP),
         strength=strength,
         convention=_convention(values, info, sampler),
         sampler_options=_sampler_options(values),
-        schedule_options=_schedule_options(values),
+        schedule_options=read_schedule_options(values, **_SCHEDULE_KEYS),
         seed_options=_seed_options(values),
         guidance_options=_guidance_options(values),
         refiner=_refiner(values),
@@ -246,46 +245,42 @@ def _prompt_features(info: Infotext) -> tuple[PromptFeature, ...]:
 
 
 def _sampler_options(values: Values) -> SamplerOptions:
-    eta = values.number("Eta", 0, MAX_OPTION)
-    eta_ddim = values.number("Eta DDIM", 0, MAX_OPTION)
-    return SamplerOptions(
-        eta=eta if eta_ddim is None else eta_ddim,
-        noise_scale=values.number("Sigma noise", 0, MAX_OPTION),
-        churn=values.number("Sigma churn", 0, MAX_OPTION),
-        churn_from=values.number("Sigma tmin", 0, MAX_OPTION),
-        # Nothing stands for infinity, as 0 does.
-        churn_to=values.number("Sigma tmax", 0, MAX_OPTION) or None,
+    found = values.read(
+        SamplerOptions,
+        eta="Eta",
+        noise_scale="Sigma noise",
+        churn="Sigma churn",
+        churn_from="Sigma tmin",
+        churn_to="Sigma tmax",
     )
-
-
-def _schedule_options(values: Values) -> ScheduleOptions:
-    """0 stands for the checkpoint's own level, and the schedule's own density."""
-    return ScheduleOptions(
-        sigma_min=values.number("Schedule min sigma", 0, MAX_OPTION) or None,
-        sigma_max=values.number("Schedule max sigma", 0, MAX_OPTION) or None,
-        rho=values.number("Schedule rho", 0, MAX_OPTION) or None,
-    )
+    eta_ddim = values.read(SamplerOptions, eta="Eta DDIM")["eta"]
+    if eta_ddim is not None:
+        found["eta"] = eta_ddim
+    # Nothing stands for infinity, as 0 does.
+    found["churn_to"] = found["churn_to"] or None
+    return SamplerOptions(**found)
 
 
 def _seed_options(values: Values) -> SeedOptions:
-    strength = values.number("Variation seed strength", 0, 1) or 0.0
-    variation = values.seed("Variation seed")
-    delta = values.get("ENSD")
-    return SeedOptions(
-        variation_seed=variation if strength else None,
-        variation_strength=strength if variation is not None else 0.0,
-        resize_from=values.size("Seed resize from"),
-        eta_seed_delta=0 if delta is None else values.integer("ENSD", -MAX_SEED, MAX_SEED) or 0,
+    found = values.read(
+        SeedOptions,
+        variation_strength="Variation seed strength",
+        variation_seed="Variation seed",
+        eta_seed_delta="ENSD",
     )
+    if not found["variation_strength"] or found["variation_seed"] is None:
+        del found["variation_strength"], found["variation_seed"]
+    return SeedOptions(**found, resize_from=values.size("Seed resize from"))
 
 
 def _guidance_options(values: Values) -> GuidanceOptions:
-    rescale = next((found for key in _RESCALE if (found := values.number(key, 0, 1))), 0.0)
+    bounds = bounds_of(GuidanceOptions, "rescale")
+    rescale = next((found for key in _RESCALE if (found := values.number(key, *bounds))), 0.0)
     # Guidance is left out up to and with the step that reaches this part of all.
     skipped = values.number("Skip Early CFG", 0, 1)
     start = min(math.nextafter(skipped, math.inf), 1.0) if skipped else 0.0
-    image_guidance = values.number("Image CFG scale", 0, MAX_GUIDANCE)
-    return GuidanceOptions(rescale=rescale, range=(start, 1.0), image_guidance=image_guidance)
+    image_guidance = values.read(GuidanceOptions, image_guidance="Image CFG scale")
+    return GuidanceOptions(rescale=rescale, range=(start, 1.0), **image_guidance)
 
 
 def _mask_options(values: Values) -> MaskOptions:
@@ -300,22 +295,20 @@ def _mask_options(values: Values) -> MaskOptions:
     ):
         if values.text(key) not in known:
             values.refuse(key)
-    blur = values.integer("Mask blur", 0, MAX_MASK_BLUR)
-    if blur is None and (mode or area or content):
-        blur = 0  # of which it says nothing
-    padding = values.integer("Masked area padding", 0, MAX_MASK_PADDING)
+    found = values.read(MaskOptions, blur="Mask blur", padding="Masked area padding")
+    if found["blur"] is None and (mode or area or content):
+        found["blur"] = 0  # of which it says nothing
     return MaskOptions(
-        blur=blur,
+        **found,
         inverted=mode == "Inpaint not masked",
         content=contents.get(content or ""),
         only_masked=area == "Only masked",
-        padding=MaskOptions().padding if padding is None else padding,
     )
 
 
 def _refiner(values: Values) -> RefinerChoice | None:
     """When one took over; which it was is for the person to choose, as the checkpoint is."""
-    switch_at = values.number("Refiner switch at", 0, 1)
+    switch_at = values.number("Refiner switch at", *bounds_of(RefinerChoice, "switch_at"))
     return None if switch_at is None else RefinerChoice(switch_at=switch_at)
 
 

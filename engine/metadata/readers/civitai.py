@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from engine.api import ConventionName, GenerateRequest
 from engine.api.conventions import CONVENTIONS
-from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_STEPS
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.json_text import parse_object
 from engine.metadata.readers.comfy import as_smz_reads, import_graph
-from engine.metadata.readers.imported import ImportedRequest, left_over
+from engine.metadata.readers.imported import ImportedRequest
 from engine.metadata.readers.names import (
     EVERY_SAMPLER,
     EVERY_SCHEDULE,
@@ -54,22 +53,21 @@ def _import(values: Values) -> ImportedRequest:
         values.refuse("sampler")
     width, height = values.sides("width", "height")
     request = GenerateRequest(
-        prompt=values.text("prompt") or "",
-        negative_prompt=values.text("negativePrompt") or "",
+        **values.read(
+            GenerateRequest,
+            prompt="prompt",
+            negative_prompt="negativePrompt",
+            steps="steps",
+            guidance="cfgScale",
+            seed="seed",
+            clip_skip="clipSkip",
+        ),
         width=width,
         height=height,
-        steps=values.integer("steps", 1, MAX_STEPS),
-        guidance=values.number("cfgScale", 0, MAX_GUIDANCE),
         sampler=sampler,
         schedule=schedule_of(EVERY_SCHEDULE, fused or "normal"),
-        seed=values.seed("seed"),
-        clip_skip=values.integer("clipSkip", 1, MAX_CLIP_SKIP),
         convention=as_smz_reads(CONVENTIONS[ConventionName.COMFY]),
         expand_wildcards=False,
     )
-    left = values.unmapped()
-    remarks = (
-        "It was changed after it was drawn; only the drawing is taken over.",
-        *left_over(left),
-    )
-    return ImportedRequest(request, (*values.warnings, *remarks), tool="Civitai", unmapped=left)
+    remark = "It was changed after it was drawn; only the drawing is taken over."
+    return values.imported(request, (remark,), "Civitai")

@@ -21,8 +21,7 @@ from engine.api.conventions import (
     choice_of,
     convention_of,
 )
-from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_STEPS
-from engine.api.request import GuidanceOptions, SamplerOptions, ScheduleOptions, SeedOptions
+from engine.api.request import GuidanceOptions, SamplerOptions, SeedOptions
 from engine.metadata.infotext import Parameter
 from engine.metadata.json_text import as_object, parse_object
 from engine.metadata.readers.comfy_graph import Graph, Node, read_graph
@@ -43,10 +42,10 @@ from engine.metadata.readers.imported import (
     plain,
 )
 from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
+from engine.metadata.readers.options import read_schedule_options
 from engine.metadata.readers.values import Values
 from engine.metadata.texts import FILE_NAME, TextChunk
 
-_MAX_OPTION = 10_000.0
 _MAX_BATCH = 4096
 # In EXIF data, `nodes_images.py` names what a tag holds before it; Save Image Extended does so with
 # a capital.
@@ -146,33 +145,29 @@ def _request(values: Values, sampling: Sampling, *, guided: bool) -> GenerateReq
     if schedule_name and schedule is None:
         values.refuse("scheduler")
     width, height = values.sides("width", "height")
-    denoise = values.number("denoise", 0, 1)
+    denoise = values.strength("denoise")
     if denoise not in (None, 1) and not sampling.has_init:
         values.refuse("denoise")
-    last_layer = values.integer("stop_at_clip_layer", -MAX_CLIP_SKIP, -1)
+    numbers = values.read(GenerateRequest, steps="steps", seed="seed")
+    numbers |= values.read(GenerateRequest, guidance="cfg") if guided else {"guidance": 1.0}
     return GenerateRequest(
         prompt="",
         width=width,
         height=height,
-        steps=values.integer("steps", 1, MAX_STEPS),
-        guidance=values.number("cfg", 0, MAX_GUIDANCE) if guided else 1.0,
+        **numbers,
         sampler=sampler,
         schedule=schedule,
-        seed=values.seed("seed"),
-        clip_skip=None if last_layer is None else -last_layer,
+        clip_skip=values.clip_skip("stop_at_clip_layer"),
         strength=denoise if sampling.has_init else None,
         convention=_convention(name, sampler, is_custom="sigmas" in sampling.sampler.inputs),
         sampler_options=SamplerOptions(
-            eta=values.number("eta", 0, _MAX_OPTION),
-            noise_scale=values.number("s_noise", 0, _MAX_OPTION),
+            **values.read(SamplerOptions, eta="eta", noise_scale="s_noise")
         ),
-        schedule_options=ScheduleOptions(
-            sigma_min=values.number("sigma_min", 0, _MAX_OPTION) or None,
-            sigma_max=values.number("sigma_max", 0, _MAX_OPTION) or None,
-            rho=values.number("rho", 0, _MAX_OPTION) or None,
+        schedule_options=read_schedule_options(
+            values, sigma_min="sigma_min", sigma_max="sigma_max", rho="rho"
         ),
-        seed_options=SeedOptions(batch_index=values.integer("batch_index", 0, _MAX_BATCH) or 0),
-        guidance_options=GuidanceOptions(rescale=values.number("multiplier", 0, 1) or 0.0),
+        seed_options=SeedOptions(**values.read(SeedOptions, batch_index="batch_index")),
+        guidance_options=GuidanceOptions(**values.read(GuidanceOptions, rescale="multiplier")),
         expand_wildcards=False,
     )
 

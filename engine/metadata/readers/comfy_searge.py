@@ -6,7 +6,7 @@ After `modules/ui_generation_parameters.py` and `modules/stage_pre_processing.py
 from typing import Any
 
 from engine.api import ConventionName, GenerateRequest
-from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
+from engine.api.fields import bounds_of
 from engine.api.request import RefinerChoice
 from engine.metadata.infotext import Parameter
 from engine.metadata.readers.comfy_graph import Graph, Node
@@ -21,7 +21,6 @@ from engine.metadata.readers.imported import (
     made_with_refiner,
     made_with_vae,
 )
-from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
 from engine.metadata.readers.values import Values
 from engine.metadata.size_text import read_size
 
@@ -46,24 +45,18 @@ def from_searge(graph: Graph) -> ImportedRequest | None:
     if _PARAMETERS not in nodes:
         return None
     values = Values(_settings(graph, nodes[_PARAMETERS]))
-    sampler = sampler_of(COMFY_SAMPLERS, values.text("sampler_name") or "")
-    schedule = schedule_of(COMFY_SCHEDULES, values.text("scheduler") or "normal")
-    for key, found in (("sampler_name", sampler), ("scheduler", schedule)):
-        if found is None:
-            values.refuse(key)
+    sampler, schedule = values.comfy_method("sampler_name")
     width, height = values.sides("width", "height")
-    ratio = values.number("base_vs_refiner_ratio", 0, 1)
+    ratio = values.number("base_vs_refiner_ratio", *bounds_of(RefinerChoice, "switch_at"))
     prompts = nodes.get(_PROMPTS)
     request = GenerateRequest(
         prompt=_text(graph, prompts, "main_prompt"),
         negative_prompt=_text(graph, prompts, "negative_main_prompt"),
+        **values.read(GenerateRequest, steps="steps", guidance="cfg", seed="seed"),
         width=width,
         height=height,
-        steps=values.integer("steps", 1, MAX_STEPS),
-        guidance=values.number("cfg", 0, MAX_GUIDANCE),
         sampler=sampler,
         schedule=schedule,
-        seed=values.seed("seed"),
         refiner=None if ratio is None else RefinerChoice(switch_at=ratio),
         convention=ConventionName.COMFY,
         expand_wildcards=False,

@@ -13,14 +13,12 @@ import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName
 from engine.api.conventions import CONVENTIONS, RandomSource, choice_of
-from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.json_text import as_list, parse_object
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
     drawn_alike,
-    left_over,
     lora,
     made_with_checkpoint,
     made_with_loras,
@@ -103,34 +101,30 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
     if schedule is None and schedule_name != "automatic":
         values.refuse("scheduler_name")
     width, height = values.sides("width", "height")
-    strength = values.number("prompt_strength", 0, 1)
     on_card: dict[str, Any] = dict.fromkeys(("random_source", "step_source"), RandomSource.CUDA)
     base = CONVENTIONS[ConventionName.A1111]
     request = GenerateRequest(
-        prompt=values.text("prompt") or "",
-        negative_prompt=values.text("negative_prompt") or "",
+        **values.read(
+            GenerateRequest,
+            prompt="prompt",
+            negative_prompt="negative_prompt",
+            steps="num_inference_steps",
+            guidance="guidance_scale",
+            seed="seed",
+            strength="prompt_strength",
+        ),
         width=width,
         height=height,
-        steps=values.integer("num_inference_steps", 1, MAX_STEPS),
-        guidance=values.number("guidance_scale", 0, MAX_GUIDANCE),
         sampler=sampler,
         schedule=schedule,
-        seed=values.seed("seed"),
         # It leaves out the last layer or does not.
         clip_skip=2 if values.flag("clip_skip") else None,
-        strength=strength,
         convention=choice_of(msgspec.structs.replace(base, **on_card)),
         expand_wildcards=False,
     )
-    remarks = (*_remarks(values, has_init=strength is not None), *differences)
+    remarks = (*_remarks(values, has_init=request.strength is not None), *differences)
     values.skip(*_DEPENDENT)
-    left = values.unmapped()
-    return ImportedRequest(
-        request,
-        (*values.warnings, *remarks, *left_over(left)),
-        tool="Easy Diffusion",
-        unmapped=left,
-    )
+    return values.imported(request, remarks, "Easy Diffusion")
 
 
 def _sampler(values: Values, name: str) -> tuple[SamplerName | None, tuple[str, ...]]:

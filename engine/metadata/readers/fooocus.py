@@ -7,12 +7,11 @@ maker's note does.
 import re
 
 from engine.api import ConventionName, GenerateRequest
-from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_SIDE, MAX_STEPS, MIN_SIDE
+from engine.api.fields import bounds_of
 from engine.metadata.infotext import Infotext, parse_infotext
 from engine.metadata.json_text import as_list, parse_object
 from engine.metadata.readers.imported import (
     ImportedRequest,
-    left_over,
     lora,
     made_with_checkpoint,
     made_with_loras,
@@ -92,24 +91,22 @@ def _import(fields: dict[str, object], prompt: str, negative: str) -> ImportedRe
         negative_prompt=negative,
         width=width,
         height=height,
-        steps=values.integer("steps", 1, MAX_STEPS),
-        guidance=values.number("guidance_scale", 0, MAX_GUIDANCE),
+        **values.read(
+            GenerateRequest,
+            steps="steps",
+            guidance="guidance_scale",
+            seed="seed",
+            clip_skip="clip_skip",
+        ),
         sampler=sampler,
         schedule=schedule,
-        seed=values.seed("seed"),
-        clip_skip=values.integer("clip_skip", 1, MAX_CLIP_SKIP),
         convention=ConventionName.COMFY,
         expand_wildcards=False,
     )
     checkpoint = values.text("base_model")
     remarks = (made_with_checkpoint(checkpoint),) if checkpoint else ()
     remarks += made_with_loras(_loras(values))
-    return ImportedRequest(
-        request,
-        (*values.warnings, *remarks, *left_over(values.unmapped())),
-        tool="Fooocus",
-        unmapped=values.unmapped(),
-    )
+    return values.imported(request, remarks, "Fooocus")
 
 
 def _resolution(values: Values) -> tuple[int | None, int | None]:
@@ -118,7 +115,8 @@ def _resolution(values: Values) -> tuple[int | None, int | None]:
     match = _RESOLUTION.fullmatch(text or "")
     if match:
         width, height = int(match[1]), int(match[2])
-        if min(width, height) >= MIN_SIDE and max(width, height) <= MAX_SIDE:
+        least, most = bounds_of(GenerateRequest, "width")
+        if least <= min(width, height) and max(width, height) <= most:
             return width, height
     if text is not None:
         values.refuse("resolution")

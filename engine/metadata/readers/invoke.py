@@ -12,13 +12,12 @@ import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName, ScheduleName
 from engine.api.conventions import CONVENTIONS, Convention, RandomSource, choice_of
-from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_STEPS
+from engine.api.fields import bounds_of
 from engine.api.request import GuidanceOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
-    left_over,
     lora,
     made_with_checkpoint,
     made_with_loras,
@@ -63,32 +62,32 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
     values.skip(*_DESCRIPTIVE)
     sampler, schedule = _sampler(values)
     width, height = values.sides("width", "height")
-    strength = values.number("strength", 0, 1)
-    skipped = values.integer("clip_skip", 0, MAX_CLIP_SKIP - 1)
+    least, most = bounds_of(GenerateRequest, "clip_skip")
+    skipped = values.integer("clip_skip", least - 1, most - 1)
     request = GenerateRequest(
-        prompt=values.text("positive_prompt") or "",
-        negative_prompt=values.text("negative_prompt") or "",
+        **values.read(
+            GenerateRequest,
+            prompt="positive_prompt",
+            negative_prompt="negative_prompt",
+            steps="steps",
+            guidance="cfg_scale",
+            seed="seed",
+            strength="strength",
+        ),
         width=width,
         height=height,
-        steps=values.integer("steps", 1, MAX_STEPS),
-        guidance=values.number("cfg_scale", 0, MAX_GUIDANCE),
         sampler=sampler,
         schedule=schedule,
-        seed=values.seed("seed"),
         # It counts the layers that are left out.
         clip_skip=None if skipped is None else skipped + 1,
-        strength=strength,
         convention=_convention(fields.get("rand_device")),
         guidance_options=GuidanceOptions(
-            rescale=values.number("cfg_rescale_multiplier", 0, 1) or 0.0
+            **values.read(GuidanceOptions, rescale="cfg_rescale_multiplier")
         ),
         expand_wildcards=False,
     )
-    remarks = _remarks(fields, has_init=strength is not None)
-    left = values.unmapped()
-    return ImportedRequest(
-        request, (*values.warnings, *remarks, *left_over(left)), tool="InvokeAI", unmapped=left
-    )
+    remarks = _remarks(fields, has_init=request.strength is not None)
+    return values.imported(request, remarks, "InvokeAI")
 
 
 def _sampler(values: Values) -> tuple[SamplerName | None, ScheduleName | None]:

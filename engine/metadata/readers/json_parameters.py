@@ -7,19 +7,15 @@ diffusers.
 from collections.abc import Mapping
 
 from engine.api import ConventionName, GenerateRequest
-from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_STEPS
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
-    left_over,
     lora,
     made_with_checkpoint,
     made_with_loras,
 )
 from engine.metadata.readers.names import (
-    COMFY_SAMPLERS,
-    COMFY_SCHEDULES,
     EVERY_SAMPLER,
     EVERY_SCHEDULE,
     sampler_of,
@@ -59,24 +55,23 @@ def _find(texts: tuple[TextChunk, ...], keys: frozenset[str]) -> Mapping[str, ob
 
 def _import_ruined(values: Values) -> ImportedRequest:
     values.skip("software", "base_model_hash", "start_step", "version", "loras")
-    sampler = sampler_of(COMFY_SAMPLERS, values.text("sampler_name") or "")
-    schedule = schedule_of(COMFY_SCHEDULES, values.text("scheduler") or "normal")
-    for key, found in (("sampler_name", sampler), ("scheduler", schedule)):
-        if found is None:
-            values.refuse(key)
+    sampler, schedule = values.comfy_method("sampler_name")
     width, height = values.sides("width", "height")
-    strength = values.number("denoise", 0, 1)
+    strength = values.strength("denoise")
     request = GenerateRequest(
-        prompt=values.text("Prompt") or "",
-        negative_prompt=values.text("Negative") or "",
+        **values.read(
+            GenerateRequest,
+            prompt="Prompt",
+            negative_prompt="Negative",
+            steps="steps",
+            guidance="cfg",
+            seed="seed",
+            clip_skip="clip_skip",
+        ),
         width=width,
         height=height,
-        steps=values.integer("steps", 1, MAX_STEPS),
-        guidance=values.number("cfg", 0, MAX_GUIDANCE),
         sampler=sampler,
         schedule=schedule,
-        seed=values.seed("seed"),
-        clip_skip=values.integer("clip_skip", 1, MAX_CLIP_SKIP),
         convention=ConventionName.COMFY,
         expand_wildcards=False,
     )
@@ -84,7 +79,7 @@ def _import_ruined(values: Values) -> ImportedRequest:
     remarks += made_with_loras(_loras(values))
     if strength is not None and strength < 1:
         remarks.append(MADE_FROM_A_PICTURE)
-    return _imported(values, request, remarks, "RuinedFooocus")
+    return values.imported(request, remarks, "RuinedFooocus")
 
 
 def _loras(values: Values) -> list[str]:
@@ -108,15 +103,18 @@ def _import_space(values: Values) -> ImportedRequest:
     size = values.size("resolution")
     sides = size if size is not None else values.sides("width", "height")
     request = GenerateRequest(
-        prompt=values.text("prompt") or "",
-        negative_prompt=values.text("negative_prompt") or "",
+        **values.read(
+            GenerateRequest,
+            prompt="prompt",
+            negative_prompt="negative_prompt",
+            steps="num_inference_steps",
+            guidance="guidance_scale",
+            seed="seed",
+        ),
         width=sides[0],
         height=sides[1],
-        steps=values.integer("num_inference_steps", 1, MAX_STEPS),
-        guidance=values.number("guidance_scale", 0, MAX_GUIDANCE),
         sampler=sampler,
         schedule=schedule_of(EVERY_SCHEDULE, fused or "normal"),
-        seed=values.seed("seed"),
         convention=ConventionName.DIFFUSERS,
         expand_wildcards=False,
     )
@@ -125,17 +123,9 @@ def _import_space(values: Values) -> ImportedRequest:
         remarks.append(
             "Whether its space weighed words by brackets is not known; here they are text."
         )
-    return _imported(values, request, remarks, "a Hugging Face space")
+    return values.imported(request, remarks, "a Hugging Face space")
 
 
 def _checkpoint(values: Values, key: str) -> tuple[str, ...]:
     name = values.text(key)
     return (made_with_checkpoint(name),) if name is not None else ()
-
-
-def _imported(
-    values: Values, request: GenerateRequest, remarks: list[str], tool: str
-) -> ImportedRequest:
-    left = values.unmapped()
-    warnings = (*values.warnings, *remarks, *left_over(left))
-    return ImportedRequest(request, warnings, tool=tool, unmapped=left)

@@ -13,10 +13,9 @@ import msgspec
 
 from engine.api import ConventionName, GenerateRequest
 from engine.api.conventions import CONVENTIONS, RandomSource
-from engine.api.limits import MAX_GUIDANCE, MAX_STEPS
 from engine.api.request import GuidanceOptions, SeedOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
-from engine.metadata.readers.imported import MADE_FROM_A_PICTURE, ImportedRequest, left_over, plain
+from engine.metadata.readers.imported import MADE_FROM_A_PICTURE, ImportedRequest, plain
 from engine.metadata.readers.names import (
     NOVELAI_SAMPLERS,
     NOVELAI_SCHEDULES,
@@ -92,7 +91,6 @@ def _import(values: Values, prompt: _Words, negative: _Words, source: str) -> Im
         values.refuse("noise_schedule")
     is_first = not source or (source.startswith(_FIRST_SOURCES[1]) and "XL" not in source)
     width, height = values.sides("width", "height")
-    strength = values.number("strength", 0, 1)
     base = CONVENTIONS[ConventionName.A1111]
     on_card: dict[str, Any] = dict.fromkeys(("random_source", "step_source"), RandomSource.CUDA)
     # Nothing but weights: a comment, a change over the steps or a LoRA is text to it.
@@ -100,25 +98,21 @@ def _import(values: Values, prompt: _Words, negative: _Words, source: str) -> Im
     request = GenerateRequest(
         prompt=prompt.text,
         negative_prompt=negative.text,
+        **values.read(
+            GenerateRequest, steps="steps", guidance="scale", seed="seed", strength="strength"
+        ),
         width=width,
         height=height,
-        steps=values.integer("steps", 1, MAX_STEPS),
-        guidance=values.number("scale", 0, MAX_GUIDANCE),
         sampler=sampler,
         schedule=schedule,
-        seed=values.seed("seed"),
         clip_skip=_FIRST_CLIP_SKIP if is_first else None,
-        strength=strength,
         convention=msgspec.structs.replace(base, **on_card),
         seed_options=SeedOptions(eta_seed_delta=_FIRST_SEED_DELTA if is_first else 0),
-        guidance_options=GuidanceOptions(rescale=values.number("cfg_rescale", 0, 1) or 0.0),
+        guidance_options=GuidanceOptions(**values.read(GuidanceOptions, rescale="cfg_rescale")),
         expand_wildcards=False,
     )
-    remarks = _remarks(source, (prompt, negative), has_init=strength is not None)
-    left = values.unmapped()
-    return ImportedRequest(
-        request, (*values.warnings, *remarks, *left_over(left)), tool="NovelAI", unmapped=left
-    )
+    remarks = _remarks(source, (prompt, negative), has_init=request.strength is not None)
+    return values.imported(request, remarks, "NovelAI")
 
 
 def _remarks(source: str, words: tuple[_Words, _Words], *, has_init: bool) -> tuple[str, ...]:

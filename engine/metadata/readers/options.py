@@ -1,4 +1,4 @@
-"""Which options act on what: tools write some that their samplers and schedules pay no heed to."""
+"""The options of samplers and schedules: tools write some that theirs pay no heed to."""
 
 from dataclasses import replace
 
@@ -7,6 +7,7 @@ import msgspec
 from engine.api import SamplerName, ScheduleName
 from engine.api.request import SamplerOptions, ScheduleOptions
 from engine.metadata.readers.imported import ImportedRequest
+from engine.metadata.readers.values import Values
 
 WITH_ETA = frozenset(
     {
@@ -19,6 +20,12 @@ WITH_CHURN = frozenset({"euler", "heun", "dpm2"})
 WITH_NOISE_SCALE = WITH_ETA | WITH_CHURN | {"restart", "ddpm", "lcm"}
 WITH_RHO = frozenset({"karras", "polyexponential"})
 WITH_ENDS = WITH_RHO | {"normal", "sgm_uniform", "beta", "exponential", "kl_optimal"}
+
+
+def read_schedule_options(values: Values, **keys: str) -> ScheduleOptions:
+    """The options by the tool's keys; 0 is the checkpoint's own level, or the usual density."""
+    found = values.read(ScheduleOptions, **keys)
+    return ScheduleOptions(**{name: value or None for name, value in found.items()})
 
 
 def fitting(imported: ImportedRequest) -> ImportedRequest:

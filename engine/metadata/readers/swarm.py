@@ -10,19 +10,17 @@ import msgspec
 
 from engine.api import ConventionName, GenerateRequest
 from engine.api.conventions import CONVENTIONS, BatchSeeds, Convention, RandomSource, choice_of
-from engine.api.limits import MAX_CLIP_SKIP, MAX_GUIDANCE, MAX_STEPS
-from engine.api.request import GuidanceOptions, ScheduleOptions, SeedOptions
+from engine.api.request import GuidanceOptions, SeedOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
-    left_over,
     lora,
     made_with_checkpoint,
     made_with_loras,
     made_with_vae,
 )
-from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
+from engine.metadata.readers.options import read_schedule_options
 from engine.metadata.readers.values import Values
 from engine.metadata.texts import TextChunk
 
@@ -32,7 +30,6 @@ _DESCRIPTIVE = (
     "donotsave", "nopreviews", "imageformat", "modelspecificenhancements", "sidelength",
     "wildcardseed", "noseedincrement", "date", "originalprompt",
 )  # fmt: skip
-_MAX_OPTION = 10_000.0
 # Characters of a list of LoRAs.
 _MAX_LISTED = 10_000
 
@@ -49,47 +46,42 @@ def from_swarm(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 def _import(values: Values) -> ImportedRequest:
     values.skip(*_DESCRIPTIVE)
-    sampler_name = values.text("sampler") or "euler"
-    sampler = sampler_of(COMFY_SAMPLERS, sampler_name)
-    schedule = schedule_of(COMFY_SCHEDULES, values.text("scheduler") or "normal")
-    for key, found in (("sampler", sampler), ("scheduler", schedule)):
-        if found is None:
-            values.refuse(key)
+    sampler, schedule = values.comfy_method("sampler", otherwise="euler")
     width, height = values.sides("width", "height")
-    last_layer = values.integer("clipstopatlayer", -MAX_CLIP_SKIP, -1)
-    variation = values.number("variationseedstrength", 0, 1) or 0.0
-    strength = values.number("initimagecreativity", 0, 1)
     request = GenerateRequest(
-        prompt=values.text("prompt") or "",
-        negative_prompt=values.text("negativeprompt") or "",
+        **values.read(
+            GenerateRequest,
+            prompt="prompt",
+            negative_prompt="negativeprompt",
+            steps="steps",
+            guidance="cfgscale",
+            seed="seed",
+            strength="initimagecreativity",
+        ),
         width=width,
         height=height,
-        steps=values.integer("steps", 1, MAX_STEPS),
-        guidance=values.number("cfgscale", 0, MAX_GUIDANCE),
         sampler=sampler,
         schedule=schedule,
-        seed=values.seed("seed"),
-        clip_skip=None if last_layer is None else -last_layer,
-        strength=strength,
-        convention=_convention(sampler_name),
-        schedule_options=ScheduleOptions(
-            sigma_min=values.number("samplersigmamin", 0, _MAX_OPTION) or None,
-            sigma_max=values.number("samplersigmamax", 0, _MAX_OPTION) or None,
-            rho=values.number("samplerrho", 0, _MAX_OPTION) or None,
+        clip_skip=values.clip_skip("clipstopatlayer"),
+        convention=_convention(values.text("sampler") or "euler"),
+        schedule_options=read_schedule_options(
+            values, sigma_min="samplersigmamin", sigma_max="samplersigmamax", rho="samplerrho"
         ),
-        seed_options=SeedOptions(
-            variation_seed=values.seed("variationseed") if variation else None,
-            variation_strength=variation,
+        seed_options=_seed_options(values),
+        guidance_options=GuidanceOptions(
+            **values.read(GuidanceOptions, rescale="rescalecfgmultiplier")
         ),
-        guidance_options=_guidance(values),
         expand_wildcards=False,
     )
-    warnings = (*values.warnings, *_remarks(values, has_init=strength is not None))
-    return ImportedRequest(request, warnings, tool="SwarmUI", unmapped=values.unmapped())
+    remarks = _remarks(values, has_init=request.strength is not None)
+    return values.imported(request, remarks, "SwarmUI")
 
 
-def _guidance(values: Values) -> GuidanceOptions:
-    return GuidanceOptions(rescale=values.number("rescalecfgmultiplier", 0, 1) or 0.0)
+def _seed_options(values: Values) -> SeedOptions:
+    strength = values.read(SeedOptions, variation_strength="variationseedstrength")
+    if not strength["variation_strength"]:
+        return SeedOptions()
+    return SeedOptions(**strength, **values.read(SeedOptions, variation_seed="variationseed"))
 
 
 def _convention(sampler: str) -> ConventionName | Convention:
@@ -115,7 +107,7 @@ def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
     )
     if has_init:
         remarks.append(MADE_FROM_A_PICTURE)
-    return (*remarks, *left_over(values.unmapped()))
+    return tuple(remarks)
 
 
 def _listed(value: object) -> list[str]:

@@ -1,14 +1,24 @@
-"""A tool's values by its own keys, read as what a request needs: checked, counted, remembered."""
+"""A tool's values by its own keys, read as fields of a request: checked, counted, remembered."""
 
 import math
 import re
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Iterable, Mapping
+from typing import Any, cast, get_args
 
-from engine.api.limits import MAX_SEED, MAX_SIDE, MIN_SIDE
+import msgspec
+
+from engine.api.fields import bounds_of, fields_of
+from engine.api.request import GenerateRequest
+from engine.api.values import SamplerName, ScheduleName
 from engine.metadata.infotext import Parameter
-from engine.metadata.readers.imported import refused
+from engine.metadata.readers.imported import ImportedRequest, left_over, refused
+from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
 from engine.metadata.size_text import read_size
+
+_SIDE = bounds_of(GenerateRequest, "width")
+_SEED = bounds_of(GenerateRequest, "seed")
+_STRENGTH = bounds_of(GenerateRequest, "strength")
+_CLIP_SKIP = bounds_of(GenerateRequest, "clip_skip")
 
 # More than 20 digits are out of any range here, and int() is quadratic.
 _INTEGER = re.compile(r"[+-]?\d{1,20}(?:\.0{1,20})?", re.ASCII)
@@ -18,8 +28,8 @@ _MAX_CHARACTERS = 1000
 class Values:
     """Values that are text, as in AUTOMATIC1111's line, or of any type, as in JSON.
 
-    Numbers may be written as text. What was asked for is taken; `unmapped` tells what nobody asked
-    for. A value that is no possible answer is None, and `warnings` has a sentence about it.
+    Numbers may be written as text. A value that was asked for is taken; `unmapped` returns those
+    that nobody asked for. An impossible value is None, and `warnings` has a sentence about it.
     """
 
     def __init__(self, pairs: Mapping[str, object]) -> None:
@@ -49,6 +59,27 @@ class Values:
             self.refuse(key)
         return None
 
+    def read(self, kind: type[msgspec.Struct], **keys: str) -> dict[str, Any]:
+        """Texts and numbers for fields of a structure, by the tool's key for each field.
+
+        A number is within the bounds that its field states. What is missing or refused is the
+        field's default, or an empty text.
+        """
+        found: dict[str, Any] = {}
+        for name, key in keys.items():
+            field = fields_of(kind)[name]
+            kinds = get_args(field.kind) or (field.kind,)
+            value: str | float | None
+            if str in kinds:
+                value = self.text(key)
+            elif float in kinds:
+                value = self.number(key, *bounds_of(kind, name))
+            else:
+                value = self.integer(key, *bounds_of(kind, name))
+            default = "" if field.default is msgspec.NODEFAULT else field.default
+            found[name] = default if value is None else value
+        return found
+
     def number(self, key: str, low: float, high: float) -> float | None:
         """A finite number from `low` to `high`."""
         value = self.get(key)
@@ -60,7 +91,7 @@ class Values:
         self.refuse(key)
         return None
 
-    def integer(self, key: str, low: int, high: int) -> int | None:
+    def integer(self, key: str, low: float, high: float) -> int | None:
         """A whole number from `low` to `high`."""
         value = self.get(key)
         if value in (None, "", "None"):
@@ -73,7 +104,30 @@ class Values:
 
     def seed(self, key: str) -> int | None:
         """A seed."""
-        return self.integer(key, 0, MAX_SEED)
+        return self.integer(key, *_SEED)
+
+    def strength(self, key: str) -> float | None:
+        """A strength, which is of no use where there is no start picture."""
+        return self.number(key, *_STRENGTH)
+
+    def clip_skip(self, key: str) -> int | None:
+        """The clip skip from a place in CLIP's layers that counts from the end: -1 is the last."""
+        place = self.integer(key, -_CLIP_SKIP.high, -_CLIP_SKIP.low)
+        return None if place is None else -place
+
+    def comfy_method(
+        self, key: str, otherwise: str = ""
+    ) -> tuple[SamplerName | None, ScheduleName | None]:
+        """Sampler and schedule by ComfyUI's names, under `key` and "scheduler".
+
+        `otherwise` is the sampler where none is named. Names that are unknown here are refused.
+        """
+        sampler = sampler_of(COMFY_SAMPLERS, self.text(key) or otherwise)
+        schedule = schedule_of(COMFY_SCHEDULES, self.text("scheduler") or "normal")
+        for named, found in ((key, sampler), ("scheduler", schedule)):
+            if found is None:
+                self.refuse(named)
+        return sampler, schedule
 
     def flag(self, key: str) -> bool:
         """Whether a value is true, as JSON or as text."""
@@ -82,7 +136,7 @@ class Values:
 
     def sides(self, width: str, height: str) -> tuple[int | None, int | None]:
         """Width and height in pixels, both or neither."""
-        size = (self.integer(width, MIN_SIDE, MAX_SIDE), self.integer(height, MIN_SIDE, MAX_SIDE))
+        size = (self.integer(width, *_SIDE), self.integer(height, *_SIDE))
         return size if None not in size else (None, None)
 
     def size(self, key: str) -> tuple[int, int] | None:
@@ -91,19 +145,27 @@ class Values:
         if value is None:
             return None
         size = read_size(value) if isinstance(value, str) else None
-        if size is not None and all(MIN_SIDE <= side <= MAX_SIDE for side in size):
+        if size is not None and all(_SIDE.low <= side <= _SIDE.high for side in size):
             return size
         self.refuse(key)
         return None
 
     def unmapped(self) -> tuple[Parameter, ...]:
-        """What nobody asked for and has a value."""
+        """The values that nobody asked for."""
         left = ((key, value) for key, value in self._pairs.items() if key not in self._taken)
         return tuple(
             Parameter(key, _shown(value))
             for key, value in left
             if value not in (None, "", "None", False, [], {})
         )
+
+    def imported(
+        self, request: GenerateRequest, remarks: Iterable[str], tool: str
+    ) -> ImportedRequest:
+        """The request with its warnings; to be called when all values that are known are read."""
+        left = self.unmapped()
+        warnings = (*self.warnings, *remarks, *left_over(left))
+        return ImportedRequest(request, warnings, tool=tool, unmapped=left)
 
 
 def _number(value: object) -> float:

@@ -329,6 +329,7 @@ def test_forge_names_modules_and_distilled_guidance(tmp_path: Path) -> None:
         "Sigma churn: 1e999",
         "Schedule rho: nan",
         "ENSD: 1.5",
+        "ENSD: 9223372036854775808",
         "Variation seed strength: 2",
         "Seed resize from: 0x512",
         "Emphasis: \x1b[31mloud",

@@ -383,6 +383,10 @@ def test_the_place_in_a_batch(tmp_path: Path) -> None:
     )
     found = read(tmp_path, with_inputs(graph, "3", latent_image=["10", 0]))
     assert found.request.seed_options.batch_index == 2
+    graph = with_inputs(graph, "10", batch_index=1025)
+    found = read(tmp_path, with_inputs(graph, "3", latent_image=["10", 0]))
+    assert found.request.seed_options.batch_index == 0
+    assert '"batch_index: 1025" was not taken over.' in found.warnings
     assert not any("one seed" in warning for warning in found.warnings)
 
 
