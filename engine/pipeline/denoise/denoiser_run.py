@@ -57,7 +57,7 @@ class DenoiserRun:
             first = segment.first_evaluation
             predict = self._predict(session, request, prompt, concatenated, first)
             reporter.progress(segment.first_step, self._denoising.steps)
-            prediction = self.found or self._checkpoint.prediction
+            prediction = self.found or self._checkpoint.architecture.noise.prediction
             for step in attempt.steps(ConditionedNetwork(predict, prediction, prompt.weights)):
                 x = step.x
                 reporter.progress(*segment.progress(step))
