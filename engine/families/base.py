@@ -7,18 +7,12 @@ from pathlib import Path
 
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
 from engine.api.values import ConventionName, PredictionType
-from engine.checkpoints.diffusers_folder import DiffusersFolder
-from engine.checkpoints.index import FileState, TensorIndex
+from engine.checkpoints.index import FileState
 from engine.families.architecture import Architecture
 from engine.families.hints import NO_HINTS, CheckpointHints
 from engine.families.latents import LatentFormat
 from engine.families.shared.stable_diffusion.edm import EdmLevels, LatentStatistics
-from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.families.sidecars import Card
-from engine.graphs.clip_text import ClipTextConfig
-from engine.graphs.tiny_vae import TinyVaeConfig
-from engine.graphs.unet import UNetConfig
-from engine.graphs.vae import VaeConfig
 from engine.weights.sources import StoredWeight
 
 
@@ -30,33 +24,17 @@ class Component(StrEnum):
     DENOISER = "denoiser"
     VAE = "vae"
 
-    @property
-    def label(self) -> str:
-        """The component's name in a sentence."""
-        return _LABELS[self]
-
-
-_LABELS = {
-    Component.TEXT_ENCODER: "text encoder",
-    Component.TEXT_ENCODER_2: "second text encoder (OpenCLIP bigG)",
-    Component.DENOISER: "denoiser (UNet)",
-    Component.VAE: "VAE",
-}
-
-
-ComponentConfig = ClipTextConfig | UNetConfig | VaeConfig | TinyVaeConfig
-
 
 @dataclass(frozen=True, slots=True)
 class ComponentSource:
-    """One component of a checkpoint: its sizes, and where each of its weights is.
+    """One component of a checkpoint: its configuration, and where each of its weights is.
 
-    `weights` is keyed by canonical names: diffusers' for denoiser and VAE, Hugging Face's
-    (`text_model.…`) for the text encoder. Shapes are those the graph expects.
+    `config` is of a type that the family chooses. `weights` is keyed by the canonical names of the
+    network, and shapes are those that its graph expects.
     """
 
     component: Component
-    config: ComponentConfig
+    config: object
     weights: Mapping[str, StoredWeight]
 
 
@@ -154,24 +132,3 @@ class IdentifiedCheckpoint:
         if not self._made:
             self._made.append(self.make_architecture(self))
         return self._made[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """An architecture, as functions over what the readers found."""
-
-    name: str
-    title: str
-    # Whether diffusers' pipeline of a class is for it: what tells the family of a folder without a
-    # denoiser.
-    is_for: Callable[[str], bool]
-    latents: LatentSpace
-    # Whether a listing (`engine.families.recognition.listing`) is of this family.
-    recognises: Callable[[str], bool]
-    # What in a listing rules the family out, in words; None where it may be of it.
-    rules_out: Callable[[str], str | None]
-    # Those of the given components that a single file has.
-    read_file: Callable[[TensorIndex, frozenset[Component]], Parts]
-    read_folder: Callable[[DiffusersFolder], Parts]
-    # Parts as a checkpoint, once they fit together.
-    assemble: Callable[[Path, Parts], IdentifiedCheckpoint]

@@ -40,6 +40,14 @@ class CheckpointHints(msgspec.Struct, frozen=True, kw_only=True):
     preview: PreviewFactors | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LearntHints:
+    """Defaults that suit a kind of checkpoint, and why, in words for a person."""
+
+    hints: CheckpointHints
+    evidence: str
+
+
 NO_HINTS = CheckpointHints()
 _DECODER = msgspec.json.Decoder(CheckpointHints)
 

@@ -1,6 +1,7 @@
 """What a person's files hold, looked at once and remembered while they stay as they are."""
 
 import hashlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,9 +14,10 @@ from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.identify import FAMILIES, identify
-from engine.families.recognition import listing, recognise
-from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT
+from engine.families.finding import lone_parts, recognise
+from engine.families.identify import identify
+from engine.families.recognition import Listing
+from engine.families.registry import FAMILIES
 from engine.untrusted_json import JsonError, decode_json
 
 _NO_DIGEST = "none"
@@ -64,20 +66,20 @@ class Holdings:
         if path.is_dir():
             return _held_by_folder(path)
         noted = self._noted(path)
-        if noted.holding is not None and noted.holding.rules == _rules():
+        if noted.holding is not None and noted.holding.rules == _rules(FAMILIES.modules):
             return noted.holding
         try:
             index = read_header(path)
         except EngineError:
             return NOTHING
-        holding = msgspec.structs.replace(_held_by(index), rules=_rules())
+        holding = msgspec.structs.replace(_held_by(index), rules=_rules(FAMILIES.modules))
         self._note(index, msgspec.structs.replace(noted, holding=holding))
         return holding
 
     def summary(self, path: Path) -> Summary:
         """What the checkpoint in a file or diffusers folder is."""
         noted = self._noted(path)
-        if noted.summary is not None and noted.summary.rules == _rules():
+        if noted.summary is not None and noted.summary.rules == _rules(FAMILIES.modules):
             return noted.summary
         indexes: list[TensorIndex] = []
 
@@ -89,7 +91,7 @@ class Holdings:
             summary = _summary(identify(path, read))
         except EngineError as error:
             summary = Summary(problem=error.message)
-        summary = msgspec.structs.replace(summary, rules=_rules())
+        summary = msgspec.structs.replace(summary, rules=_rules(FAMILIES.modules))
         if len(indexes) == 1 and indexes[0].path == path.absolute():
             self._note(indexes[0], msgspec.structs.replace(noted, summary=summary))
         return summary
@@ -114,18 +116,15 @@ def read_header(path: Path) -> TensorIndex:
 
 
 def _held_by(index: TensorIndex) -> Holding:
-    text = listing(index.tensors)
-    kind = recognise(text)
-    if kind is not None:
-        return Holding(parts=kind.supplies)
-    family = next((family for family in FAMILIES if family.recognises(text)), None)
-    if family is None:
-        return NOTHING
+    listing = Listing(index.tensors)
+    found = recognise(listing)
+    if found.family is None or found.kind is not None:
+        return Holding(parts=lone_parts(listing))
     try:
-        parts = KEY_LAYOUT.sort(index.tensors, index.path).components
+        parts = found.family.components_of(index)
     except EngineError:
         return NOTHING
-    return Holding(family=family.name, parts=_in_order(tuple(parts)))
+    return Holding(family=found.family.name, parts=_in_order(parts))
 
 
 def _held_by_folder(path: Path) -> Holding:
@@ -145,9 +144,19 @@ def _summary(checkpoint: IdentifiedCheckpoint) -> Summary:
 
 
 @cache
-def _rules() -> str:
-    """Tells these rules from those of another version, which may name a file otherwise."""
-    digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(source.read_bytes())
+def _rules(modules: tuple[str, ...]) -> str:
+    """A digest of the code that finds this out; another version may name a file otherwise.
+
+    It is that of all families' rooms here, and of the packages of families from elsewhere.
+    """
+    folders = [Path(__file__).parent]
+    for name in modules:
+        module = sys.modules.get(name)
+        file = module.__file__ if module else None
+        if file is not None and folders[0] not in Path(file).parents:
+            folders.append(Path(file).parent)
+    digest = hashlib.sha256("\n".join(modules).encode())
+    for folder in folders:
+        for source in sorted(folder.rglob("*.py")):
+            digest.update(source.read_bytes())
     return digest.hexdigest()[:12]

@@ -2,11 +2,19 @@
 
 import re
 from dataclasses import dataclass
-
-from engine.families.base import Component
+from enum import Enum, auto
 
 # Text that is in a listing, or several texts all of which are.
 Sign = str | tuple[str, ...]
+
+
+class LonePart(Enum):
+    """Networks that are found in files of their own, and that several families have."""
+
+    VAE = auto()
+    TINY_VAE = auto()
+    CLIP_TEXT_ENCODER = auto()
+    T5_TEXT_ENCODER = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +33,8 @@ class Kind:
     is_checkpoint: bool = False
     # Whether it is so with a whole UNet for pictures, too.
     beside_unet: bool = False
-    # For a file with a single component: which one it can supply, or which of two.
-    supplies: tuple[Component, ...] = ()
+    # For a file with a single network: which one it is, as far as families can use it.
+    part: LonePart | None = None
 
     def matches(self, text: str) -> bool:
         """Whether a listing is of this kind, if it is of none before it."""

@@ -6,8 +6,7 @@ general ones: the first that matches counts.
 
 import re
 
-from engine.families.base import Component
-from engine.families.kind import Kind, Sign
+from engine.families.kind import Kind, LonePart, Sign
 
 _CONTROLNET = (
     "input_hint_block.",
@@ -193,20 +192,24 @@ PARTS = (
         "an audio autoencoder",
         ("mel_converter.", "coder.snake1.", "decoder.layers.0.weight_g [", "decoder.conv_pre."),
     ),
-    Kind("a VAE", ("decoder.conv_in.weight [",), supplies=(Component.VAE,)),
+    Kind("a VAE", ("decoder.conv_in.weight [",), part=LonePart.VAE),
     Kind(
         "a tiny VAE (TAESD)",
         ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight ["),
-        supplies=(Component.VAE,),
+        part=LonePart.TINY_VAE,
     ),
     # Encoders.
     # In Hugging Face's names and OpenCLIP's.
     # UMT5 as Wan's authors name it.
-    Kind("a T5 text encoder", ("blocks.0.pos_embedding.embedding.weight [",)),
+    Kind(
+        "a T5 text encoder",
+        ("blocks.0.pos_embedding.embedding.weight [",),
+        part=LonePart.T5_TEXT_ENCODER,
+    ),
     Kind(
         "a CLIP text encoder",
         (".token_embedding.weight [", "\ntoken_embedding.weight ["),
-        supplies=(Component.TEXT_ENCODER, Component.TEXT_ENCODER_2),
+        part=LonePart.CLIP_TEXT_ENCODER,
     ),
     Kind(
         "a CLIP or SigLIP vision encoder",
@@ -217,7 +220,11 @@ PARTS = (
         ),
     ),
     Kind("a DINO vision encoder", ("embeddings.patch_embeddings.projection.",)),
-    Kind("a T5 text encoder", ("encoder.block.0.layer.0.SelfAttention.q.weight [",)),
+    Kind(
+        "a T5 text encoder",
+        ("encoder.block.0.layer.0.SelfAttention.q.weight [",),
+        part=LonePart.T5_TEXT_ENCODER,
+    ),
     Kind("a BERT text encoder", ("embeddings.word_embeddings.weight [",)),
     Kind(
         "a language model",

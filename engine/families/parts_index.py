@@ -16,7 +16,8 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.holdings import Holding, Holdings, read_header
-from engine.families.identify import require_words, supply
+from engine.families.identify import require_tokenizers, supply
+from engine.families.registry import FAMILIES
 from engine.folders import CHECKPOINT_SUFFIXES, weights_below, weights_in
 
 MOST_FILES = 1000
@@ -72,7 +73,7 @@ def _gap(
 ) -> Gap:
     return Gap(
         component=component.value,
-        label=component.label,
+        label=FAMILIES.named(checkpoint.family).label(component),
         fits=tuple(islice(_fitting(checkpoint, component, held), MOST_OFFERED)),
     )
 
@@ -87,7 +88,7 @@ def _fitting(
         try:
             supplied = supply(checkpoint, files, read_header)
             if component in _TEXTS:
-                require_words(supplied)
+                require_tokenizers(supplied)
         except EngineError:
             continue
         yield FittingFile(path=str(path), family=held[path].family)
@@ -98,16 +99,12 @@ def _rank(
 ) -> tuple[int, int, int, str]:
     """Small for what is most likely meant: parts alone, then the same family's, then by name.
 
-    VAEs of SD and SDXL have the same shapes, and only their names tell them apart: one that does
-    not sound right comes after those that are known to be.
+    A part alone whose name sounds like another family's comes after the same family's.
     """
     name = path.stem.casefold()
+    family = FAMILIES.named(checkpoint.family)
     other_family = bool(holding.family) and holding.family != checkpoint.family
-    sounds_wrong = (
-        component is Component.VAE
-        and not holding.family
-        and ("xl" in name) != checkpoint.family.startswith("sdxl")
-    )
+    sounds_wrong = not holding.family and not family.name_suits(component, name)
     order = 3 if other_family else 2 if sounds_wrong else 1 if holding.family else 0
     mine = {*_WORDS.findall(checkpoint.path.stem.casefold())}
     shared = len(mine & {*_WORDS.findall(name)})

@@ -14,7 +14,6 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.api.values import PredictionType
 from engine.checkpoints.index import TensorIndex
 from engine.untrusted_json import JsonError, read_json
 
@@ -29,9 +28,10 @@ _SIDES = (256, 2048)
 class Card:
     """What one place says of a checkpoint, empty where it says nothing; texts are short.
 
-    `base_model` is its word for what the checkpoint is or was made from; `family` and `prediction`
-    are what that means here. `side`: pixels on a side that it was trained for. `hashes`: SHA-256
-    of the files it is about, in lower case.
+    `base_model` is its word for what the checkpoint is or was made from: Civitai's base models,
+    ModelSpec's architectures (github.com/Stability-AI/ModelSpec), kohya's base versions
+    (`library/train_util.py`) or A1111's SD versions. `side`: pixels on a side that it was
+    trained for. `hashes`: SHA-256 of the files it is about, in lower case.
     """
 
     source: str
@@ -47,27 +47,7 @@ class Card:
         """Where it says what the checkpoint is, and how: "x.civitai.info: SD 2.1 768"."""
         return f"{self.source}: {self.base_model}"
 
-    @property
-    def family(self) -> str | None:
-        """Our name for the family, None for one that is not said, unknown, or not ours."""
-        called = self.base_model.casefold()
-        return next((name for pattern, name in _FAMILIES if pattern.match(called)), None)
 
-    @property
-    def prediction(self) -> PredictionType | None:
-        """SD 2 for 768 pixels predicts v; no other name tells."""
-        predicts_v = self.family == "sd2" and "768" in self.base_model
-        return PredictionType.V if predicts_v else None
-
-
-# Civitai's base models, ModelSpec's architectures (github.com/Stability-AI/ModelSpec), kohya's
-# base versions (`library/train_util.py`) and A1111's SD versions.
-_FAMILIES = (
-    (re.compile(r"(sdxl|stable-diffusion-xl).*refiner"), "sdxl_refiner"),
-    (re.compile(r"sdxl|stable-diffusion-xl|pony$|illustrious|noobai|playground v2"), "sdxl"),
-    (re.compile(r"sd ?1|sd_v1|stable-diffusion-v1"), "sd1"),
-    (re.compile(r"sd ?2|sd_v2|stable-diffusion-v2"), "sd2"),
-)
 _SIZE = re.compile(r"\(?\s*([0-9]{3,4})\s*(?:[x,]\s*([0-9]{3,4})\s*)?\)?")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 

@@ -10,7 +10,7 @@ from engine.api.request import CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode, PredictionType
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify, supply
-from engine.families.identify import FAMILIES
+from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
 from tests.families.folders import write_folder

@@ -1,5 +1,6 @@
 """The SDXL refiner: OpenCLIP bigG alone, and a UNet told of sizes and of how the picture looks."""
 
+import re
 from dataclasses import replace
 
 from engine.api.values import ConventionName
@@ -20,7 +21,8 @@ _TEXT = replace(SDXL_TEXT, zeroes_empty=frozenset({ConventionName.A1111, Convent
 FAMILY = LatentDiffusion(
     name="sdxl_refiner",
     title="SDXL refiner",
-    recognises=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=True),
+    called=re.compile(r"(sdxl|stable-diffusion-xl).*refiner"),
+    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=True),
     text_encoders={Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
@@ -30,4 +32,4 @@ FAMILY = LatentDiffusion(
     # Original height and width, crop, and the aesthetic score.
     told_sizes=5,
     architecture=StableDiffusion(refiner_time_ids),
-).family()
+)

@@ -17,9 +17,11 @@ from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
 from engine.families.base import Component, ComponentSource, Parts
+from engine.families.refusals import cannot_supply
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
+from engine.file_paths import is_folder
 from engine.folders import SAFETENSORS_SUFFIXES, weights_below
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.weights.sources import StoredWeight
@@ -52,6 +54,29 @@ def named_space(path: Path) -> LatentSpace | None:
     if name is None:
         return None
     return latent_spaces.SDXL if "xl" in name.casefold() else latent_spaces.SD
+
+
+def read_tiny_vae(path: Path, read: ReadIndex, space: LatentSpace) -> Parts | None:
+    """A tiny autoencoder of a file or folder, for latents of `space`; None for all that is none.
+
+    Raises EngineError: CHECKPOINT_CORRUPT, and CHECKPOINT_MISMATCH for one without a decoder or
+    whose name tells another latent space.
+    """
+    if is_tiny_vae_folder(path):
+        path = path / "diffusion_pytorch_model.safetensors"
+    if is_folder(path):
+        return None
+    index = read(path)
+    if not is_tiny_vae(index.tensors):
+        return None
+    named = named_space(path)
+    if named not in (None, space):
+        raise cannot_supply("VAE", Component.VAE, path, f"its name says {named and named.name}")
+    parts = tiny_vae_parts(index, read)
+    config = parts.sources[Component.VAE].config
+    if isinstance(config, TinyVaeConfig) and not config.decoder_blocks:
+        raise cannot_supply("VAE", Component.VAE, path, "it has no decoder")
+    return parts
 
 
 def tiny_vae_parts(index: TensorIndex, read: ReadIndex) -> Parts:

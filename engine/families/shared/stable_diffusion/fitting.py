@@ -6,6 +6,7 @@ from engine.api.remedies import SupplyParts
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component, Parts
+from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
@@ -66,7 +67,7 @@ def _require_room(
             _require_fitting_whole(text, unet, encoder, told_sizes)
         of_last = encoder is not last and told_sizes and (sizes <= 0 or sizes % told_sizes)
         if left <= 0 or of_last:
-            wanted = f"one that leaves room for the {last.label} in {unet.context_width}"
+            wanted = f"one that leaves room for the {LABELS[last]} in {unet.context_width}"
             raise misfit(encoder, f"{text.width} wide", wanted)
 
 
@@ -101,7 +102,7 @@ def misfit(component: Component, found: str, needed: str) -> EngineError:
     """The error for a part that is `found` where the UNet needs `needed`."""
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
-        f"The {component.label} does not fit: it is {found}, the UNet needs {needed}.",
+        f"The {LABELS[component]} does not fit: it is {found}, the UNet needs {needed}.",
         "Another one is needed, made for this model's family.",
         remedies=(SupplyParts(components=(component.value,)),),
     )

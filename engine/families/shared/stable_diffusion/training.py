@@ -16,7 +16,7 @@ from engine.checkpoints.faults import unreadable
 from engine.checkpoints.index import TensorIndex
 from engine.errors import EngineError
 from engine.families.shared.stable_diffusion.edm import EdmLevels, edm_of_file, edm_of_scheduler
-from engine.families.sidecars import cards_of
+from engine.families.sidecars import Card, cards_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,8 @@ _PREDICTIONS = {
 }
 _PARAMETERIZATION = re.compile(r"^\s*parameterization:\s*[\"']?(v|eps)\b", re.MULTILINE)
 _SIDECAR_BYTES = 64 * 1024
+# How cards' words for a base model begin where that is SD 2, in small letters.
+SD_2_NAMES = re.compile(r"sd ?2|sd_v2|stable-diffusion-v2")
 
 
 def training_of_file(
@@ -130,10 +132,14 @@ def _from_probe(index: TensorIndex) -> Training | None:
 
 def _from_cards(index: TensorIndex) -> Training | None:
     """From the model it is said to be made from, as "SD 2.1 768"."""
-    card = next((card for card in cards_of(index) if card.prediction), None)
-    if card is None or card.prediction is None:
-        return None
-    return Training(card.prediction, card.words, is_stated=False)
+    card = next((card for card in cards_of(index) if _is_of_sd2_768(card)), None)
+    return Training(PredictionType.V, card.words, is_stated=False) if card else None
+
+
+def _is_of_sd2_768(card: Card) -> bool:
+    """Whether a card names SD 2 for 768 pixels, which predicts v; no other name tells."""
+    is_sd2 = SD_2_NAMES.match(card.base_model.casefold()) is not None
+    return is_sd2 and "768" in card.base_model
 
 
 def _from_name(index: TensorIndex) -> Training | None:

@@ -1,4 +1,4 @@
-"""The UNet in a listing (`engine.families.recognition.listing`): what its names and shapes show."""
+"""The UNet in the text of a `Listing`: what its names and shapes show."""
 
 import re
 from collections.abc import Callable
@@ -22,6 +22,13 @@ class UNetSigns:
     added: bool
     text_widths: tuple[int, ...]
 
+    @property
+    def words(self) -> str:
+        """The UNet in words for a person."""
+        projections = "convolutional" if self.convolutional else "linear"
+        sizes = ", told the picture's size" if self.added else ""
+        return f"a UNet with {projections} projections{sizes}, context {self.context_width} wide"
+
 
 def unet_signs(text: str) -> UNetSigns | None:
     """None for what has no whole UNet for pictures; a ControlNet is half a one."""
@@ -40,22 +47,21 @@ def unet_signs(text: str) -> UNetSigns | None:
 
 def has_linear_unet(
     context_width: int, *, text_encoders: int, told_sizes: bool
-) -> Callable[[str], bool]:
+) -> Callable[[UNetSigns], bool]:
     """Whether a UNet projects by linear layers, is told sizes or not, and attends to its texts.
 
     With other text encoders it is still of the family if its context is: then the error is about
     those.
     """
 
-    def recognises(text: str) -> bool:
-        signs = unet_signs(text)
-        if signs is None or signs.convolutional or signs.added != told_sizes:
+    def fits(signs: UNetSigns) -> bool:
+        if signs.convolutional or signs.added != told_sizes:
             return False
         widths = signs.text_widths
         fits_text = len(widths) == text_encoders and sum(widths) == signs.context_width
         return fits_text or signs.context_width == context_width
 
-    return recognises
+    return fits
 
 
 def what_rules_out(text: str, *, convolutional: bool, told_sizes: bool) -> str | None:

@@ -7,6 +7,7 @@ from engine.api.request import CheckpointOverride
 from engine.api.values import PredictionType
 from engine.checkpoints.index import combined_digest
 from engine.families.base import Component, Parts
+from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.graphs.clip_text import ClipTextConfig
 
 _BY_LEVELS = {PredictionType.EDM, PredictionType.EDM_V}
@@ -20,7 +21,7 @@ def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> P
         digest=combined_digest(parts.digest, component, other.digest),
         evidence=(
             *parts.evidence,
-            f"{component.label} from {path.name}: {'; '.join(other.evidence)}",
+            f"{LABELS[component]} from {path.name}: {'; '.join(other.evidence)}",
         ),
     )
     match component:
