@@ -3,9 +3,10 @@
 import re
 
 from engine.families.base import Component
+from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
-from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
+from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import UNetSigns
 
 CONTEXT_WIDTH = 768

@@ -7,10 +7,11 @@ import numpy as np
 
 from engine.api.values import PredictionType
 from engine.families.base import Component, ComponentSource, TextUse
+from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
-from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
 from engine.families.shared.stable_diffusion.training import SD_2_NAMES, Training
+from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 from engine.graphs.unet import UNetConfig

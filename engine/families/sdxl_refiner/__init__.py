@@ -5,11 +5,12 @@ from dataclasses import replace
 
 from engine.api.values import ConventionName
 from engine.families.base import Component
+from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.latent_diffusion import SDXL_TEXT, LatentDiffusion
 from engine.families.shared.stable_diffusion.size_conditioning import refiner_time_ids
-from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
+from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 

@@ -20,15 +20,11 @@ from engine.checkpoints.diffusers_configs import (
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, find_tokenizer
 from engine.errors import EngineError
 from engine.families.base import Component, ComponentSource
+from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
+from engine.families.shared.keys.shapes import check_claims
+from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT
-from engine.families.shared.stable_diffusion.sizes import (
-    ClipTextFacts,
-    UNetFacts,
-    check_claims,
-    clip_text_config,
-    unet_config,
-    vae_config,
-)
+from engine.families.shared.unet.sizes import UNetFacts, unet_config
 from engine.graphs.clip_text import Activation
 
 

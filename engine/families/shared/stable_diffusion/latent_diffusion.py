@@ -31,8 +31,10 @@ from engine.families.hints import LearntHints
 from engine.families.kind import LonePart
 from engine.families.latents import LatentFormat
 from engine.families.recognition import Listing
+from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
 from engine.families.shared.clip.vocabulary import require_words
 from engine.families.shared.keys.layout import CanonicalWeights
+from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
 from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.distillation import learnt_hints
@@ -53,13 +55,6 @@ from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT, LABEL
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.families.shared.stable_diffusion.merging import as_said, with_part
 from engine.families.shared.stable_diffusion.pipelines import draws_after_text, is_for_sdxl
-from engine.families.shared.stable_diffusion.sizes import (
-    ClipTextFacts,
-    UNetFacts,
-    clip_text_config,
-    unet_config,
-    vae_config,
-)
 from engine.families.shared.stable_diffusion.training import (
     Training,
     training_of_file,
@@ -74,6 +69,7 @@ from engine.families.shared.stable_diffusion.vae_facts import (
     usual_latents,
     words_of_vae,
 )
+from engine.families.shared.unet.sizes import UNetFacts, unet_config
 from engine.families.shared.unet.unet_signs import UNetSigns, unet_signs, what_rules_out
 from engine.families.sidecars import cards_of
 from engine.graphs.clip_text import ClipTextConfig
