@@ -56,7 +56,9 @@ def family_of_file(
     """
     found = recognise(listing)
     kind, family = found.kind, found.family
-    if kind is not None and not ((wanted or draws) and kind.is_checkpoint and kind.beside_unet):
+    if kind is not None and not (
+        (wanted or draws) and kind.is_checkpoint and kind.beside_checkpoint
+    ):
         raise _not_ours(path, kind, listing)
     if wanted is not None and wanted is not family:
         reason = wanted.rule_out(listing)

@@ -1,4 +1,4 @@
-"""What a person's files hold, looked at once and remembered while they stay as they are."""
+"""The contents of a person's files, read once and remembered while the files stay as they are."""
 
 import hashlib
 import sys
@@ -24,16 +24,16 @@ _NO_DIGEST = "none"
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file could give: its family, empty for a part alone, and its parts."""
+    """The family of a file, empty for a part alone, and the components it could supply."""
 
     family: str = ""
     parts: tuple[Component, ...] = ()
-    # What the rules were that found this; see `_rules`.
+    # The digest of the rules that found this; see `_rules`.
     rules: str = ""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """What a checkpoint is, in short; `problem` says why it cannot be used."""
+    """A checkpoint in short; `problem` says why it cannot be used."""
 
     family: str = ""
     variant: str = ""
@@ -46,7 +46,7 @@ NOTHING = Holding()
 
 
 class _Noted(msgspec.Struct, frozen=True):
-    """What is kept of a file, each part of it as soon as somebody asked."""
+    """The remembered facts about a file, each None until somebody asks for it."""
 
     holding: Holding | None = None
     summary: Summary | None = None
@@ -57,12 +57,12 @@ _NOTED = msgspec.json.Decoder(_Noted)
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What files hold, by their headers; no weight is read, and no digest made."""
+    """Reads the contents of files off their headers; no weight is read, and no digest made."""
 
     known: KnownFiles
 
     def holding(self, path: Path) -> Holding:
-        """What a file or diffusers folder could give to a checkpoint."""
+        """The components that a file or diffusers folder could supply; NOTHING for others."""
         if path.is_dir():
             return _held_by_folder(path)
         noted = self._noted(path)
@@ -77,7 +77,7 @@ class Holdings:
         return holding
 
     def summary(self, path: Path) -> Summary:
-        """What the checkpoint in a file or diffusers folder is."""
+        """A summary of the checkpoint in a file or diffusers folder."""
         noted = self._noted(path)
         if noted.summary is not None and noted.summary.rules == _rules(FAMILIES.modules):
             return noted.summary
@@ -111,7 +111,7 @@ class Holdings:
 
 
 def read_header(path: Path) -> TensorIndex:
-    """A file without its digest, for which places all over it would be read."""
+    """Read a file without its digest, which takes reading all over the file."""
     return read_index(path, lambda _: _NO_DIGEST)
 
 
@@ -145,10 +145,7 @@ def _summary(checkpoint: IdentifiedCheckpoint) -> Summary:
 
 @cache
 def _rules(modules: tuple[str, ...]) -> str:
-    """A digest of the code that finds this out; another version may name a file otherwise.
-
-    It is that of all families' rooms here, and of the packages of families from elsewhere.
-    """
+    """A digest of the families' code: another version may take a file for something else."""
     folders = [Path(__file__).parent]
     for name in modules:
         module = sys.modules.get(name)

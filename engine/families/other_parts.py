@@ -1,6 +1,6 @@
-"""How what belongs to checkpoints is told: adapters, encoders, autoencoders, upscalers.
+"""Rules for what is used with checkpoints: adapters, encoders, autoencoders, upscalers.
 
-Those of upscalers and restorers are names by which spandrel tells them. Specific rows come before
+Upscalers and restorers are known by the names that spandrel looks for. Specific rows come before
 general ones: the first that matches counts.
 """
 
@@ -27,9 +27,9 @@ _FEW_VECTORS = re.compile(r"\A(\n[^\n]* \[(\d+,)?(768|1024|1280|2048|4096)\]){1,
 
 ADAPTERS = (
     Kind("a ControlNet-LLLite", ("\nlllite_",)),
-    Kind("a ControlNet", _CONTROLNET, beside_unet=True),
-    Kind("a BrushNet", ("brushnet_down_blocks.",), beside_unet=True),
-    Kind("an AnimateDiff motion module", ("motion_modules.",), beside_unet=True),
+    Kind("a ControlNet", _CONTROLNET, beside_checkpoint=True),
+    Kind("a BrushNet", ("brushnet_down_blocks.",), beside_checkpoint=True),
+    Kind("an AnimateDiff motion module", ("motion_modules.",), beside_checkpoint=True),
     Kind("a T2I adapter", ("\nadapter.body.0.", "\nbody.0.in_conv.", "\nbody.0.block1.")),
     Kind("a T2I style adapter", ("\nstyle_embedding [", "transformer_layes.0.")),
     Kind("a PhotoMaker adapter", ("\nid_encoder.",)),

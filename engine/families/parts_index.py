@@ -1,7 +1,7 @@
-"""Which of a person's files hold the parts that a checkpoint lacks.
+"""An index of a person's files, for those that hold the parts which a checkpoint lacks.
 
-Files are looked at by their headers, and what was found is remembered. A file that looks as if it
-fitted is tried as it would be used, so whatever is offered does fit.
+Files are read by their headers, and what they hold is remembered. A file that looks as if it fitted
+is tried as it would be used, so whatever is offered does fit.
 """
 
 import re
@@ -27,16 +27,16 @@ _WORDS = re.compile(r"[a-z]+|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class PartsIndex:
     """A folder of a person's checkpoints and parts, with all below it; it need not exist."""
 
     folder: Path
     known: KnownFiles
 
     def gaps(self, checkpoint: IdentifiedCheckpoint) -> tuple[Gap, ...]:
-        """What the checkpoint lacks, and which files fit, the best first, at most five each.
+        """The parts that the checkpoint lacks, and at most five files that fit, the best first.
 
-        Those beside the checkpoint are looked at, too.
+        Files in the checkpoint's own folder are looked at, too.
         """
         looking = self.look_for_gaps(checkpoint)
         while True:
@@ -48,7 +48,7 @@ class Shelf:
     def look_for_gaps(
         self, checkpoint: IdentifiedCheckpoint
     ) -> Generator[None, None, tuple[Gap, ...]]:
-        """As `gaps`, and hands over after each file, so that others need not wait for all."""
+        """As `gaps`, yielding after each file, so that others need not wait for all."""
         if not checkpoint.missing:
             return ()
         holdings = Holdings(self.known)
@@ -64,8 +64,8 @@ class Shelf:
 
     def _files(self, checkpoint: Path) -> Iterable[Path]:
         below = islice(weights_below(self.folder, CHECKPOINT_SUFFIXES), MOST_FILES)
-        beside = islice(weights_in(checkpoint.parent, CHECKPOINT_SUFFIXES), MOST_FILES)
-        return [path for path in dict.fromkeys((*below, *beside)) if path != checkpoint]
+        neighbours = islice(weights_in(checkpoint.parent, CHECKPOINT_SUFFIXES), MOST_FILES)
+        return [path for path in dict.fromkeys((*below, *neighbours)) if path != checkpoint]
 
 
 def _gap(
@@ -97,7 +97,7 @@ def _fitting(
 def _rank(
     path: Path, holding: Holding, component: Component, checkpoint: IdentifiedCheckpoint
 ) -> tuple[int, int, int, str]:
-    """Small for what is most likely meant: parts alone, then the same family's, then by name.
+    """The sort key of a file: parts alone come first, then the same family's, then by name.
 
     A part alone whose name sounds like another family's comes after the same family's.
     """

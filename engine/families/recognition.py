@@ -43,5 +43,5 @@ def foreign_kind(listing: Listing, *, of_family: bool) -> Kind | None:
     `of_family`: a family recognises it, so it holds a whole checkpoint.
     """
     is_whole = of_family or unet_signs(listing.text) is not None
-    kinds = (kind for kind in KINDS if kind.beside_unet or not is_whole)
+    kinds = (kind for kind in KINDS if kind.beside_checkpoint or not is_whole)
     return next((kind for kind in kinds if kind.matches(listing.text)), None)

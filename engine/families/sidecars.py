@@ -1,9 +1,10 @@
-"""What people and tools write about a checkpoint: in its metadata, and in files beside it.
+"""Cards: what people and tools write about a checkpoint, in its metadata and in files next to it.
 
-It comes from strangers and is often wrong: a card of another version, a name that somebody typed.
-So it is read within limits, believed only where shapes and keys say nothing, and where it
-contradicts them the person is told. In the order in which it counts: the file's own metadata
-(Stability AI's ModelSpec, kohya's trainer), Civitai's card (`.civitai.info`), A1111's (`.json`).
+Cards come from strangers and are often wrong: of another version, or with a name that somebody
+typed. So they are read within limits, believed only where shapes and keys say nothing, and where
+they contradict them the person learns of it. In the order in which they count: the file's own
+metadata (Stability AI's ModelSpec, kohya's trainer), Civitai's card (`.civitai.info`), A1111's
+(`.json`).
 """
 
 import math
@@ -26,7 +27,7 @@ _SIDES = (256, 2048)
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What one place says of a checkpoint, empty where it says nothing; texts are short.
+    """The facts about a checkpoint in one place; empty where it has none. Texts are short.
 
     `base_model` is its word for what the checkpoint is or was made from: Civitai's base models,
     ModelSpec's architectures (github.com/Stability-AI/ModelSpec), kohya's base versions
@@ -44,7 +45,7 @@ class Card:
 
     @property
     def words(self) -> str:
-        """Where it says what the checkpoint is, and how: "x.civitai.info: SD 2.1 768"."""
+        """The place and the base model: "x.civitai.info: SD 2.1 768"."""
         return f"{self.source}: {self.base_model}"
 
 
@@ -53,7 +54,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def cards_of(index: TensorIndex) -> tuple[Card, ...]:
-    """Everything that is said of a single file, in the order in which it counts."""
+    """All cards of a single file, in the order in which they count."""
     found = (
         _modelspec(index),
         _kohya(index),
@@ -75,7 +76,7 @@ def _modelspec(index: TensorIndex) -> Card | None:
         trained_words=_listed(said("trigger_phrase")),
         notes=said("usage_hint"),
     )
-    return _telling(card)
+    return _unless_empty(card)
 
 
 def _kohya(index: TensorIndex) -> Card | None:
@@ -88,10 +89,10 @@ def _kohya(index: TensorIndex) -> Card | None:
         side=_side(said("resolution")),
         title=said("output_name"),
     )
-    return _telling(card)
+    return _unless_empty(card)
 
 
-# --- files beside the checkpoint ---
+# --- files next to the checkpoint ---
 
 
 class _Hashes(msgspec.Struct, frozen=True):
@@ -107,7 +108,7 @@ class _CivitaiModel(msgspec.Struct, frozen=True):
 
 
 class _CivitaiCard(msgspec.Struct, frozen=True):
-    """A model version as Civitai's API tells of it, which its helpers save beside the file."""
+    """A model version as in Civitai's API, which helper programs save next to the file."""
 
     base_model: str | None = msgspec.field(name="baseModel", default=None)
     trained_words: tuple[str, ...] | None = msgspec.field(name="trainedWords", default=None)
@@ -117,7 +118,7 @@ class _CivitaiCard(msgspec.Struct, frozen=True):
 
 
 class _A1111Card(msgspec.Struct, frozen=True):
-    """What A1111's editor of cards saves (`modules/ui_extra_networks_user_metadata.py`)."""
+    """A card as A1111's editor saves it (`modules/ui_extra_networks_user_metadata.py`)."""
 
     sd_version: str | None = msgspec.field(name="sd version", default=None)
     activation_text: str | None = msgspec.field(name="activation text", default=None)
@@ -141,7 +142,7 @@ def _civitai(path: Path) -> Card | None:
         trained_words=tuple(filter(None, map(_short, (said.trained_words or ())[:MAX_WORDS]))),
         hashes=frozenset(value for value in hashes if _SHA256.fullmatch(value)),
     )
-    return _telling(card)
+    return _unless_empty(card)
 
 
 def _a1111(path: Path) -> Card | None:
@@ -155,19 +156,19 @@ def _a1111(path: Path) -> Card | None:
         trained_words=_listed(_short(said.activation_text)),
         notes=_short(said.notes),
     )
-    return _telling(card)
+    return _unless_empty(card)
 
 
 def _read(path: Path, kind: type[CardT]) -> CardT | None:
-    """A card, None where there is none: what is damaged or something else must stop nobody."""
+    """Read a card; None where it is absent or damaged, which must stop nobody."""
     try:
         return read_json(path, msgspec.json.Decoder(kind), MAX_CARD_BYTES)
     except (OSError, JsonError):
         return None
 
 
-def _telling(card: Card) -> Card | None:
-    """The card, if it tells anything."""
+def _unless_empty(card: Card) -> Card | None:
+    """The card; None where it has no facts."""
     return card if card != Card(card.source) else None
 
 

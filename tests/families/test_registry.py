@@ -11,7 +11,7 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families import Component, identify, require_complete, supply
-from engine.families.parts_index import Shelf as PartsIndex
+from engine.families.parts_index import PartsIndex
 from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings

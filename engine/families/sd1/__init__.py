@@ -13,7 +13,7 @@ CONTEXT_WIDTH = 768
 
 
 def has_unet(signs: UNetSigns) -> bool:
-    """Whether a UNet projects by convolution, as no later family does, and attends to its text.
+    """Tell whether a UNet projects by convolution, as no later family does, and fits its encoder.
 
     With a text encoder of another width it is still SD 1.x if made for CLIP ViT-L: then the error
     is about the encoder.

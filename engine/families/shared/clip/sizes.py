@@ -17,7 +17,10 @@ _HEAD_WIDTH = 64
 
 @dataclass(frozen=True, slots=True)
 class ClipTextFacts:
-    """What a text encoder's shapes do not say. `heads` None: one for each 64 of its width."""
+    """Settings of a text encoder that its shapes do not show.
+
+    `heads` None: one for each 64 of its width.
+    """
 
     heads: int | None = None
     activation: Activation = Activation.QUICK_GELU
@@ -27,7 +30,7 @@ class ClipTextFacts:
 def clip_text_config(
     weights: Mapping[str, StoredWeight], facts: ClipTextFacts, path: Path
 ) -> ClipTextConfig:
-    """Sizes of a CLIPTextModel."""
+    """Read the sizes of a CLIPTextModel. Raises EngineError for shapes that make none."""
     shapes = Shapes(weights, path)
     vocabulary, width = shapes.of("text_model.embeddings.token_embedding.weight", 2)
     config = ClipTextConfig(

@@ -1,4 +1,4 @@
-"""Whether the tokenizer of a text encoder's words is at hand."""
+"""Vocabularies of CLIP text encoders that need a tokenizer of their own."""
 
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
@@ -10,7 +10,7 @@ CLIP_VOCABULARY = 49408
 
 
 def require_words(checkpoint: IdentifiedCheckpoint) -> None:
-    """Raise EngineError where a text encoder has words of its own and no tokenizer tells them."""
+    """Raise EngineError where a text encoder has a small vocabulary and no tokenizer."""
     configs = (source.config for source in checkpoint.components.values())
     vocabularies = (text.vocabulary for text in configs if isinstance(text, ClipTextConfig))
     words = min(vocabularies, default=CLIP_VOCABULARY)

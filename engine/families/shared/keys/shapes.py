@@ -10,7 +10,7 @@ from engine.weights.sources import StoredWeight
 
 
 class Shapes:
-    """A component's shapes; asking for one that is not there names the key."""
+    """The shapes of a component's weights. A missing one raises EngineError that names its key."""
 
     def __init__(self, weights: Mapping[str, StoredWeight], path: Path) -> None:
         self.path = path
@@ -21,7 +21,10 @@ class Shapes:
         return name in self._weights
 
     def of(self, name: str, rank: int | None = None) -> tuple[int, ...]:
-        """The shape of a weight, which must exist and have `rank` dimensions, none of them zero."""
+        """The shape of a weight, which must exist and have `rank` dimensions, none of them zero.
+
+        Raises EngineError(CHECKPOINT_CORRUPT).
+        """
         weight = self._weights.get(name)
         if weight is None:
             raise damaged(self.path, f"it lacks {name!r}")
@@ -30,16 +33,16 @@ class Shapes:
         return weight.shape
 
     def first(self, ending: str, rank: int | None) -> tuple[int, ...]:
-        """The shape of the first weight whose name ends so."""
+        """The shape of the first weight whose name ends with `ending`."""
         name = next((name for name in self._weights if name.endswith(ending)), ending)
         return self.of(name, rank)
 
     def count(self, prefix: str) -> int:
-        """Numbered children of `prefix`, which may be none."""
+        """Count the numbered children of `prefix`."""
         return self._numbering.count(prefix)
 
     def blocks(self, prefix: str, first: str) -> int:
-        """Numbered children of `prefix`, at least one; `first` is what child 0 must have."""
+        """Count the numbered children of `prefix`, at least one; child 0 has the weight `first`."""
         count = self.count(prefix)
         if not count:
             raise damaged(self.path, f"it lacks {f'{prefix}.0.{first}'!r}")
@@ -47,14 +50,17 @@ class Shapes:
 
 
 def check_claims(file: Path, claims: Iterable[tuple[str, object, object]]) -> None:
-    """Each claim of a configuration file, as (field, stated, found in the weights), holds."""
+    """Compare each claim of a configuration file: (field, stated, found in the weights).
+
+    Raises EngineError(CHECKPOINT_MISMATCH) for the first that differs.
+    """
     for field, stated, found in claims:
         if stated != found:
             raise mismatch(file, f"{field} = {stated}", f"{found}")
 
 
 def mismatch(file: Path, stated: str, found: str) -> EngineError:
-    """The error for a configuration that is not that of the weights beside it."""
+    """The error for a configuration that is not that of the folder's weights."""
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         f"{file.parent.name}/{file.name} says {stated}, but the weights have {found}.",

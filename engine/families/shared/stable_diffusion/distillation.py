@@ -1,8 +1,8 @@
-"""How denoisers that were distilled to few steps, or trained by levels, like to be sampled.
+"""Defaults for denoisers that were distilled to few steps, or trained by EDM's levels.
 
-Keys tell of two, a diffusers folder's scheduler of others; most only by what they are called: on a
-card beside them, in their metadata, and last in the name of the file. Each default is from the
-model's own card, whose address is beside it; guidance 0 there means none, which is 1 here.
+Keys show two kinds and a diffusers folder's scheduler others. Most are known by their names alone:
+on a card, in the file's metadata, and last in the name of the file. Each default is from the
+model's own card, whose address is next to it; guidance 0 there means none, which is 1 here.
 """
 
 import re
@@ -29,7 +29,7 @@ def _few(
 
 
 # huggingface.co/latent-consistency/lcm-sdxl, huggingface.co/SimianLuo/LCM_Dreamshaper_v7
-_LCM_TOLD = _few(SamplerName.LCM, 4, 8.0, _TRAILING)
+_LCM_GUIDED = _few(SamplerName.LCM, 4, 8.0, _TRAILING)
 # huggingface.co/playgroundai/playground-v2.5-1024px-aesthetic: 3 for DPM++ 2M, 5 for Euler
 _PLAYGROUND = CheckpointHints(
     sampler=SamplerName.DPMPP_2M, schedule=ScheduleName.KARRAS, steps=50, guidance=3.0
@@ -78,12 +78,12 @@ def learnt_hints(
     """
     unet = checkpoint.components.get(Component.DENOISER)
     if unet and isinstance(unet.config, UNetConfig) and unet.config.guidance_width:
-        return LearntHints(_LCM_TOLD, "a latent consistency model: key time_embedding.cond_proj")
+        return LearntHints(_LCM_GUIDED, "a latent consistency model: key time_embedding.cond_proj")
     if checkpoint.prediction is PredictionType.EDM:
         return LearntHints(_PLAYGROUND, "sampled as Playground 2.5, which is trained so")
     if checkpoint.prediction is PredictionType.EDM_V:
         return LearntHints(_COSXL, "sampled as CosXL, which is trained so")
-    for words, where in _said(checkpoint):
+    for words, where in _names(checkpoint):
         found = _named(words, where)
         if found is not None:
             return found
@@ -98,8 +98,8 @@ def learnt_hints(
     return None
 
 
-def _said(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, str]]:
-    """What it is called, and where."""
+def _names(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, str]]:
+    """The checkpoint's names, and where each stands."""
     for card in checkpoint.parts.cards:
         yield card.base_model, card.source
         yield card.title, card.source
@@ -107,7 +107,7 @@ def _said(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, str]]:
 
 
 def _name(path: Path) -> str:
-    """A file's or a folder's; of the Hugging Face cache, the repository's."""
+    """The name of a file or folder; of a folder in the Hugging Face cache, the repository's."""
     cached = path.parent.name == "snapshots" and path.parent.parent.name.startswith("models--")
     return path.parent.parent.name.rpartition("--")[2] if cached else path.stem
 

@@ -53,7 +53,7 @@ from engine.families.shared.stable_diffusion.folder_parts import (
 )
 from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT, LABELS
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
-from engine.families.shared.stable_diffusion.merging import as_said, with_part
+from engine.families.shared.stable_diffusion.merging import with_override, with_part
 from engine.families.shared.stable_diffusion.pipelines import draws_after_text, is_for_sdxl
 from engine.families.shared.stable_diffusion.training import (
     Training,
@@ -203,7 +203,7 @@ class LatentDiffusion(Family):
 
     def with_override(self, parts: Parts, override: CheckpointOverride) -> Parts:
         """Let the denoiser predict what a person says."""
-        return as_said(parts, override)
+        return with_override(parts, override)
 
     @property
     def components(self) -> tuple[Component, ...]:

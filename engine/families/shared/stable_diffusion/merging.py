@@ -1,4 +1,4 @@
-"""Parts of several files as those of one checkpoint, with what is said about each."""
+"""Joining parts of several files to those of one checkpoint, with the facts about each."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ _BY_LEVELS = {PredictionType.EDM, PredictionType.EDM_V}
 
 
 def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
-    """`parts` with a component of `other`, and with what is said about that component there."""
+    """`parts` with a component of `other`, and with what `other` says about that component."""
     whole = replace(
         parts,
         sources={**parts.sources, component: other.sources[component]},
@@ -45,7 +45,7 @@ def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> P
 
 
 def _with_denoiser(parts: Parts, other: Parts) -> Parts:
-    """What is said of the denoiser of `other`, which `parts` have got."""
+    """Take the facts about the denoiser of `other`, which is in `parts` already."""
     # How latents are normalised is the denoiser's; where it is not, the VAE tells.
     same = _normalises(parts) == _normalises(other)
     return replace(
@@ -64,7 +64,7 @@ def _with_denoiser(parts: Parts, other: Parts) -> Parts:
 
 
 def _normalises(parts: Parts) -> bool:
-    """Whether a denoiser sees latents that are normalised channel by channel."""
+    """Tell whether the denoiser's latents are normalised channel by channel."""
     return parts.statistics is not None or parts.prediction is PredictionType.EDM
 
 
@@ -75,13 +75,13 @@ def _vocabulary(parts: Parts) -> int | None:
     )
 
 
-def as_said(parts: Parts, override: CheckpointOverride) -> Parts:
-    """Parts whose denoiser predicts what a person says."""
-    said = override.prediction
-    if said is None:
+def with_override(parts: Parts, override: CheckpointOverride) -> Parts:
+    """Let the denoiser predict what a person says."""
+    stated = override.prediction
+    if stated is None:
         return parts
     found = f"{parts.prediction.label} because {parts.reason}"
-    reason = "you say so" + ("" if said is parts.prediction else f" (found: {found})")
+    reason = "you say so" + ("" if stated is parts.prediction else f" (found: {found})")
     # Levels that are no timesteps are those of EDM alone.
-    levels = parts.levels if said in _BY_LEVELS else None
-    return replace(parts, prediction=said, reason=reason, levels=levels, unstated=None)
+    levels = parts.levels if stated in _BY_LEVELS else None
+    return replace(parts, prediction=stated, reason=reason, levels=levels, unstated=None)

@@ -24,7 +24,7 @@ _HEAD_WIDTH = 64
 
 @dataclass(frozen=True, slots=True)
 class UNetFacts:
-    """What a UNet's shapes do not say.
+    """Settings of a UNet that its shapes do not show.
 
     `heads` is one number, or one for each level; None: one for each 64 of a level's width.
     """
@@ -35,7 +35,7 @@ class UNetFacts:
 
 
 def unet_config(weights: Mapping[str, StoredWeight], facts: UNetFacts, path: Path) -> UNetConfig:
-    """Sizes of a UNet2DConditionModel."""
+    """Read the sizes of a UNet2DConditionModel. Raises EngineError for shapes that make none."""
     shapes = Shapes(weights, path)
     levels = shapes.blocks("down_blocks", "resnets.0.conv1.weight")
     heads = _heads(shapes, facts.heads, levels)
@@ -83,7 +83,7 @@ def _heads(shapes: Shapes, stated: int | tuple[int, ...] | None, levels: int) ->
 
 
 def _unet_mid(shapes: Shapes, heads: int) -> UNetBlock | None:
-    """Two residual blocks around a transformer, one, or nothing."""
+    """The middle: two residual blocks around a transformer, one residual block, or None."""
     layers = shapes.count("mid_block.resnets")
     if not layers:
         return None
@@ -111,7 +111,7 @@ def _unet_block(shapes: Shapes, block: str, heads: int, resampler: str) -> UNetB
 
 
 def _check_skips(config: UNetConfig, path: Path) -> None:
-    """Every residual block on the way up takes one output of the way down."""
+    """Require that each residual block of the decoder has one skip connection."""
     given = 1 + sum(len(block.depths) + block.resample for block in config.down)
     last = len(config.up) - 1
     taken = sum(len(block.depths) for block in config.up)
@@ -130,7 +130,7 @@ _ATTENTION = re.compile(
 
 
 def _check_attention(config: UNetConfig, weights: Mapping[str, StoredWeight], path: Path) -> None:
-    """Each attention is as wide as its block; SDXS 0.9 and others have narrower ones."""
+    """Require attentions as wide as their blocks; SDXS 0.9 and others have narrower ones."""
     for name, weight in weights.items():
         match = _ATTENTION.fullmatch(name)
         if match is None:

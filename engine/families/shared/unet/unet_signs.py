@@ -1,4 +1,4 @@
-"""The UNet in the text of a `Listing`: what its names and shapes show."""
+"""Signs of a UNet in the text of a `Listing`."""
 
 import re
 from collections.abc import Callable
@@ -14,11 +14,11 @@ _TEMPORAL = ("time_stack.", "temporal_transformer.", "time_mixer.")
 
 @dataclass(frozen=True, slots=True)
 class UNetSigns:
-    """What a listing shows of a UNet."""
+    """The features of a UNet that its names and shapes show."""
 
     context_width: int
     convolutional: bool
-    # It is told the picture's size, and the pooled text, beside the time.
+    # It adds the picture's size and the pooled text to the time.
     added: bool
     text_widths: tuple[int, ...]
 
@@ -31,7 +31,7 @@ class UNetSigns:
 
 
 def unet_signs(text: str) -> UNetSigns | None:
-    """None for what has no whole UNet for pictures; a ControlNet is half a one."""
+    """Read the signs; None where there is no whole UNet for pictures (a ControlNet is half)."""
     context = _CONTEXT.search(text)
     if not context or not any(sign in text for sign in _WAY_UP):
         return None
@@ -48,10 +48,10 @@ def unet_signs(text: str) -> UNetSigns | None:
 def has_linear_unet(
     context_width: int, *, text_encoders: int, told_sizes: bool
 ) -> Callable[[UNetSigns], bool]:
-    """Whether a UNet projects by linear layers, is told sizes or not, and attends to its texts.
+    """Make the test for a UNet with linear projections whose context is that of its text encoders.
 
-    With other text encoders it is still of the family if its context is: then the error is about
-    those.
+    With other text encoders a UNet of that context width passes, too: then the error is about the
+    encoders.
     """
 
     def fits(signs: UNetSigns) -> bool:
@@ -65,7 +65,7 @@ def has_linear_unet(
 
 
 def what_rules_out(text: str, *, convolutional: bool, told_sizes: bool) -> str | None:
-    """What in a listing no UNet has that projects so and is told sizes or not; None: nothing."""
+    """Say what in a listing no UNet of this kind has; None where nothing rules it out."""
     signs = unet_signs(text)
     if signs is None:
         return "it has no UNet for pictures"
