@@ -53,35 +53,54 @@ class TextUse:
 
 
 @dataclass(frozen=True, slots=True)
+class DenoiserFacts:
+    """The facts about a denoiser that its file, folder or cards state."""
+
+    prediction: PredictionType = PredictionType.EPSILON
+    # The evidence for the prediction, which follows "because" in a sentence.
+    reason: str = ""
+    # Whether its training levels reach pure noise (Lin et al. 2023).
+    zero_terminal_snr: bool = False
+    # The side of the latents it was trained for, in cells; None for the family's.
+    sample_size: int | None = None
+    # The levels it was trained for; None for the usual ones of its prediction.
+    levels: EdmLevels | None = None
+    # The statistics by which its latents are normalised; None where they are only scaled.
+    statistics: LatentStatistics | None = None
+    # Its file, where nothing states what it predicts; one step of it may show that.
+    unstated: FileState | None = None
+    cards: tuple[Card, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VaeFacts:
+    """The facts about a VAE that its folder or the name of its file states; None: the family's."""
+
+    scale: float | None = None
+    shift: float | None = None
+    # The evidence that it is fit for float16 where the family's is not; empty for none.
+    fits_f16: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFacts:
+    """The facts about text encoders that their folder states."""
+
+    # A folder with a tokenizer of their own; None for the one of their kind.
+    tokenizer: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
-    """The components that one file or folder holds, and what it says about each."""
+    """The components that one file or folder holds, and the facts it states about each."""
 
     sources: Mapping[Component, ComponentSource]
     digest: str
     evidence: tuple[str, ...]
     ignored_keys: int = 0
-    # Of the denoiser: what it predicts, why that is believed, and whether its training levels reach
-    # noise alone.
-    prediction: PredictionType = PredictionType.EPSILON
-    reason: str = ""
-    zero_terminal_snr: bool = False
-    # Of the denoiser, in latent cells; None for the family's.
-    sample_size: int | None = None
-    # Of the denoiser, where it was trained by levels: which, None for the usual ones of its kind;
-    # and how its latents are normalised.
-    levels: EdmLevels | None = None
-    statistics: LatentStatistics | None = None
-    # Of the VAE; None for the family's.
-    latent_scale: float | None = None
-    # Why the VAE is fit for float16, where its family's is not; empty where nothing says so.
-    vae_fits_f16: str = ""
-    latent_shift: float | None = None
-    # Of the text encoder; None for CLIP's.
-    tokenizer: Path | None = None
-    # The denoiser's file, where nothing states what it predicts.
-    unstated: FileState | None = None
-    # What is said of the denoiser's file.
-    cards: tuple[Card, ...] = ()
+    denoiser: DenoiserFacts = DenoiserFacts()
+    vae: VaeFacts = VaeFacts()
+    text: TextFacts = TextFacts()
 
 
 @dataclass(frozen=True, slots=True)

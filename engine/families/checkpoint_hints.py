@@ -15,7 +15,7 @@ def with_hints(
     if learnt is not None:
         checkpoint = with_evidence(checkpoint, learnt.evidence)
         hints = _together(hints, learnt.hints)
-    if hints.size is not None and checkpoint.parts.sample_size is None:
+    if hints.size is not None and checkpoint.parts.denoiser.sample_size is None:
         checkpoint = replace(checkpoint, default_size=hints.size)
     latent = checkpoint.latent
     if hints.preview is not None and len(hints.preview.weights) == latent.channels:

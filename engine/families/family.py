@@ -119,4 +119,7 @@ class Family(ABC):
         """Let the denoiser predict what a person says."""
         if override.prediction is None:
             return parts
-        return replace(parts, prediction=override.prediction, reason="you say so")
+        stated = replace(
+            parts.denoiser, prediction=override.prediction, reason="you say so", unstated=None
+        )
+        return replace(parts, denoiser=stated)

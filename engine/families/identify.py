@@ -114,7 +114,7 @@ def _assemble(
 ) -> IdentifiedCheckpoint:
     """Make a checkpoint of parts, with the hints written for it and those of its kind."""
     checkpoint = family.assemble(path, parts)
-    cards = [(card, FAMILIES.called(card.base_model)) for card in parts.cards]
+    cards = [(card, FAMILIES.called(card.base_model)) for card in parts.denoiser.cards]
     others = (card for card, named in cards if named not in (None, family))
     words = (f"{card.words}, but its shapes are {family.title}'s" for card in others)
     checkpoint = with_evidence(checkpoint, *words)

@@ -71,7 +71,7 @@ def test_a_civitai_card(sd2: Path) -> None:
     assert checkpoint.default_size == 768
     assert checkpoint.evidence[-1] == "SD 2.x, v-prediction because x.civitai.info: SD 2.1 768"
     # Somebody typed it: the denoiser is asked all the same.
-    assert checkpoint.parts.unstated is not None
+    assert checkpoint.parts.denoiser.unstated is not None
 
 
 def test_an_a1111_card(sd2: Path) -> None:

@@ -100,7 +100,7 @@ def learnt_hints(
 
 def _names(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, str]]:
     """The checkpoint's names, and where each stands."""
-    for card in checkpoint.parts.cards:
+    for card in checkpoint.parts.denoiser.cards:
         yield card.base_model, card.source
         yield card.title, card.source
     yield _name(checkpoint.path), "the name of the file"

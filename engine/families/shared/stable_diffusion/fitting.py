@@ -14,6 +14,7 @@ from engine.graphs.vae import VaeConfig
 
 # Pixels along the side of a latent cell, for all of Stable Diffusion.
 DOWNSCALE = 8
+_COLOURS = 3
 
 
 def require_fitting_text(
@@ -31,6 +32,19 @@ def require_fitting_text(
         _require_room(texts, unet, encoders[-1], told_sizes)
     else:
         _require_fitting_all(list(texts.values()), unet, encoders, told_sizes)
+
+
+def require_fitting_vae(vae: VaeConfig | TinyVaeConfig, channels: int) -> None:
+    """Require a VAE of RGB pictures for latents of so many channels.
+
+    Raises EngineError(CHECKPOINT_MISMATCH).
+    """
+    if vae.latent_channels != channels:
+        found = f"for {vae.latent_channels} latent channels"
+        raise misfit(Component.VAE, found, f"one for {channels}")
+    if vae.image_channels != _COLOURS:
+        found = f"for pictures of {vae.image_channels} channels"
+        raise misfit(Component.VAE, found, f"one for {_COLOURS}")
 
 
 def require_same_factor(parts: Parts, other: Parts) -> None:

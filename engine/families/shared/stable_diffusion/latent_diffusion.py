@@ -11,20 +11,22 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.api.request import CheckpointOverride
-from engine.api.values import ConventionName, ErrorCode, PredictionType
+from engine.api.values import ConventionName, PredictionType
 from engine.checkpoints.diffusers_configs import VaeFile
 from engine.checkpoints.diffusers_folder import (
     DiffusersFolder,
     ReadIndex,
 )
 from engine.checkpoints.index import TensorIndex, combined_digest
-from engine.errors import EngineError
 from engine.families.base import (
     Component,
     ComponentSource,
+    DenoiserFacts,
     IdentifiedCheckpoint,
     Parts,
+    TextFacts,
     TextUse,
+    VaeFacts,
 )
 from engine.families.family import Family
 from engine.families.hints import LearntHints
@@ -42,8 +44,8 @@ from engine.families.shared.stable_diffusion.edm import statistics_of_file, usua
 from engine.families.shared.stable_diffusion.evidence import described
 from engine.families.shared.stable_diffusion.fitting import (
     DOWNSCALE,
-    misfit,
     require_fitting_text,
+    require_fitting_vae,
     require_same_factor,
 )
 from engine.families.shared.stable_diffusion.folder_parts import (
@@ -71,6 +73,7 @@ from engine.families.shared.stable_diffusion.vae_facts import (
 )
 from engine.families.shared.unet.sizes import UNetFacts, unet_config
 from engine.families.shared.unet.unet_signs import UNetSigns, unet_signs, what_rules_out
+from engine.families.shared.unet.variants import require_known_additions, variant_of
 from engine.families.sidecars import cards_of
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
@@ -85,7 +88,6 @@ SUBFOLDERS: Mapping[str, Component] = {
     "text_encoder_2": Component.TEXT_ENCODER_2,
     "vae": Component.VAE,
 }
-COLOURS = 3
 _LONE_PARTS = {
     LonePart.VAE: (Component.VAE,),
     LonePart.TINY_VAE: (Component.VAE,),
@@ -229,11 +231,6 @@ class LatentDiffusion(Family):
                 ignored += named.ignored
         foreign = [one for one in keys.components if one in wanted and one not in self.components]
         ignored += sum(len(keys.components[one]) for one in foreign)
-        unet = sources.get(Component.DENOISER)
-        training = training_of_file(index, lambda: self.guess(unet) if unet else None)
-        cards = cards_of(index) if unet else ()
-        side = next((card.side for card in cards if card.side), None)
-        asks = self.hides_prediction and not training.is_stated
         return Parts(
             sources,
             index.digest,
@@ -242,13 +239,22 @@ class LatentDiffusion(Family):
                 *(f"{LABELS[one]} left out: not of {self.title}" for one in foreign),
             ),
             ignored,
-            training.prediction,
-            training.evidence,
-            training.zero_terminal_snr,
+            self._denoiser_facts(index, sources.get(Component.DENOISER)),
+            VaeFacts(fits_f16=name_that_fits_f16(index.path) if Component.VAE in sources else ""),
+        )
+
+    def _denoiser_facts(self, index: TensorIndex, unet: ComponentSource | None) -> DenoiserFacts:
+        training = training_of_file(index, lambda: self.guess(unet) if unet else None)
+        cards = cards_of(index) if unet else ()
+        side = next((card.side for card in cards if card.side), None)
+        asks = self.hides_prediction and not training.is_stated
+        return DenoiserFacts(
+            prediction=training.prediction,
+            reason=training.evidence,
+            zero_terminal_snr=training.zero_terminal_snr,
+            sample_size=side and side // DOWNSCALE,
             levels=training.levels,
             statistics=statistics_of_file(index),
-            sample_size=side and side // DOWNSCALE,
-            vae_fits_f16=name_that_fits_f16(index.path) if Component.VAE in sources else "",
             unstated=index.state if asks else None,
             cards=cards,
         )
@@ -265,42 +271,41 @@ class LatentDiffusion(Family):
             sources,
             combined_digest(*(part.index.digest for part in parts.values())),
             described(sources),
-            ignored_keys=sum(part.ignored for part in found),
-            prediction=training.prediction,
-            reason=training.evidence,
-            zero_terminal_snr=training.zero_terminal_snr,
-            levels=training.levels,
-            statistics=statistics_of_folder(vae),
-            sample_size=sample_size(parts.get(Component.DENOISER)),
-            latent_scale=vae.scaling_factor if vae else None,
-            latent_shift=vae.shift_factor if vae else None,
-            vae_fits_f16=configuration_that_fits_f16(vae),
-            tokenizer=tokenizer_of_folder(folder),
+            sum(part.ignored for part in found),
+            DenoiserFacts(
+                prediction=training.prediction,
+                reason=training.evidence,
+                zero_terminal_snr=training.zero_terminal_snr,
+                sample_size=sample_size(parts.get(Component.DENOISER)),
+                levels=training.levels,
+                statistics=statistics_of_folder(vae),
+            ),
+            VaeFacts(
+                vae.scaling_factor if vae else None,
+                vae.shift_factor if vae else None,
+                configuration_that_fits_f16(vae),
+            ),
+            TextFacts(tokenizer_of_folder(folder)),
         )
 
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
         """A checkpoint of these parts. Raises EngineError where they do not fit together."""
         unet, vae = _unet_and_vae(parts)
         channels = unet.out_channels if unet else vae.latent_channels if vae else LATENT_CHANNELS
-        self._require_known_additions(unet, path)
         if unet:
+            require_known_additions(unet, path, self.title, adds_sizes=bool(self.told_sizes))
             require_fitting_text(parts, unet, tuple(self.text_encoders), self.told_sizes)
-        if vae and vae.latent_channels != channels:
-            raise misfit(
-                Component.VAE, f"for {vae.latent_channels} latent channels", f"one for {channels}"
-            )
-        if vae and vae.image_channels != COLOURS:
-            found = f"for pictures of {vae.image_channels} channels"
-            raise misfit(Component.VAE, found, f"one for {COLOURS}")
+        if vae:
+            require_fitting_vae(vae, channels)
         downscale = vae.downscale if vae else DOWNSCALE
         return IdentifiedCheckpoint(
             path=path,
             family=self.name,
-            variant=self._variant(unet, path),
-            prediction=parts.prediction,
-            zero_terminal_snr=parts.zero_terminal_snr,
+            variant=variant_of(unet, path, self.title, self.sizes_name) if unet else "base",
+            prediction=parts.denoiser.prediction,
+            zero_terminal_snr=parts.denoiser.zero_terminal_snr,
             latent=self._latent_format(parts, channels, downscale),
-            levels=parts.levels or usual_levels(parts.prediction),
+            levels=parts.denoiser.levels or usual_levels(parts.denoiser.prediction),
             default_size=self._default_size(parts, downscale),
             components=parts.sources,
             missing=tuple(one for one in self.components if one not in parts.sources),
@@ -310,7 +315,7 @@ class LatentDiffusion(Family):
                 *((self._conclusion(parts),) if unet else ()),
             ),
             ignored_keys=parts.ignored_keys,
-            tokenizer=parts.tokenizer,
+            tokenizer=parts.text.tokenizer,
             digest=parts.digest,
             parts=parts,
             make_architecture=self.architecture,
@@ -321,22 +326,22 @@ class LatentDiffusion(Family):
     def _overflows(self, parts: Parts, vae: VaeConfig | TinyVaeConfig | None) -> bool:
         """Whether the VAE must not compute in float16."""
         large = self.vae_overflows_f16 and isinstance(vae, VaeConfig)
-        return large and not parts.vae_fits_f16
+        return large and not parts.vae.fits_f16
 
     def _latent_format(self, parts: Parts, channels: int, downscale: int) -> LatentFormat:
-        trained_by_levels = parts.prediction is PredictionType.EDM and self.edm_latents
+        trained_by_levels = parts.denoiser.prediction is PredictionType.EDM and self.edm_latents
         space = trained_by_levels or self.latents
         if isinstance(_unet_and_vae(parts)[1], TinyVaeConfig):
             return tiny_latents(space, self.latents, channels, downscale)
         return usual_latents(parts, space, self.latents, channels, downscale)
 
     def _default_size(self, parts: Parts, downscale: int) -> int:
-        predicts_v = parts.prediction is PredictionType.V
+        predicts_v = parts.denoiser.prediction is PredictionType.V
         usual = (predicts_v and self.v_default_size) or self.default_size
-        return parts.sample_size * downscale if parts.sample_size else usual
+        return parts.denoiser.sample_size * downscale if parts.denoiser.sample_size else usual
 
     def _conclusion(self, parts: Parts) -> str:
-        return f"{self.title}, {parts.prediction.label} because {parts.reason}"
+        return f"{self.title}, {parts.denoiser.prediction.label} because {parts.denoiser.reason}"
 
     def _text_layers(self, parts: Parts) -> int:
         first = parts.sources.get(next(iter(self.text_encoders)))
@@ -350,35 +355,6 @@ class LatentDiffusion(Family):
                 return vae_config(named.weights, NORM_GROUPS, path)
             case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
                 return clip_text_config(named.weights, self.text_encoders[component], path)
-
-    def _require_known_additions(self, unet: UNetConfig | None, path: Path) -> None:
-        if unet and bool(unet.added_width) != bool(self.told_sizes):
-            raise EngineError(
-                ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-                f"The UNet of {path.name} adds {unet.added_width} numbers to the time, "
-                f"as no {self.title} UNet does.",
-                "Choose another version of the model.",
-            )
-
-    def _variant(self, unet: UNetConfig | None, path: Path) -> str:
-        """What the UNet's input says it was trained for, and the name of its sizes."""
-        if unet is None:
-            return "base"
-        latent = unet.out_channels
-        variants = {
-            latent: "base",
-            2 * latent: "instruct-pix2pix",  # beside the latent, that of the picture to change
-            2 * latent + 1: "inpainting",  # beside the latent, that of the picture, and the mask
-        }
-        if unet.in_channels not in variants:
-            raise EngineError(
-                ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-                f"The UNet of {path.name} takes {unet.in_channels} channels, "
-                f"as no {self.title} UNet does.",
-                "Choose a text-to-image or inpainting model.",
-            )
-        variant, sizes = variants[unet.in_channels], self.sizes_name(unet)
-        return sizes if sizes and variant == "base" else " ".join(filter(None, (sizes, variant)))
 
 
 def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | TinyVaeConfig | None]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from engine.api.request import CheckpointOverride
 from engine.api.values import PredictionType
 from engine.checkpoints.index import combined_digest
-from engine.families.base import Component, Parts
+from engine.families.base import Component, Parts, TextFacts
 from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.graphs.clip_text import ClipTextConfig
 
@@ -26,46 +26,25 @@ def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> P
     )
     match component:
         case Component.DENOISER:
-            return _with_denoiser(whole, other)
+            # Statistics are the denoiser's, a scale is the VAE's; they do not mix.
+            same = _normalises(parts) == _normalises(other)
+            vae = parts.vae if same else replace(parts.vae, scale=None, shift=None)
+            return replace(whole, denoiser=other.denoiser, vae=vae)
         case Component.VAE if _normalises(parts) or _normalises(other):
-            return replace(whole, vae_fits_f16=other.vae_fits_f16)
+            return replace(whole, vae=replace(parts.vae, fits_f16=other.vae.fits_f16))
         case Component.VAE:
-            return replace(
-                whole,
-                latent_scale=other.latent_scale,
-                latent_shift=other.latent_shift,
-                vae_fits_f16=other.vae_fits_f16,
-            )
+            return replace(whole, vae=other.vae)
         case Component.TEXT_ENCODER_2:
             return whole
         case Component.TEXT_ENCODER:
             same_words = _vocabulary(parts) in {None, _vocabulary(other)}
-            kept = parts.tokenizer if same_words else None
-            return replace(whole, tokenizer=other.tokenizer or kept)
-
-
-def _with_denoiser(parts: Parts, other: Parts) -> Parts:
-    """Take the facts about the denoiser of `other`, which is in `parts` already."""
-    # How latents are normalised is the denoiser's; where it is not, the VAE tells.
-    same = _normalises(parts) == _normalises(other)
-    return replace(
-        parts,
-        latent_scale=parts.latent_scale if same else None,
-        latent_shift=parts.latent_shift if same else None,
-        levels=other.levels,
-        statistics=other.statistics,
-        prediction=other.prediction,
-        reason=other.reason,
-        zero_terminal_snr=other.zero_terminal_snr,
-        sample_size=other.sample_size,
-        unstated=other.unstated,
-        cards=other.cards,
-    )
+            kept = parts.text if same_words else TextFacts()
+            return replace(whole, text=other.text if other.text.tokenizer else kept)
 
 
 def _normalises(parts: Parts) -> bool:
     """Tell whether the denoiser's latents are normalised channel by channel."""
-    return parts.statistics is not None or parts.prediction is PredictionType.EDM
+    return parts.denoiser.statistics is not None or parts.denoiser.prediction is PredictionType.EDM
 
 
 def _vocabulary(parts: Parts) -> int | None:
@@ -80,8 +59,10 @@ def with_override(parts: Parts, override: CheckpointOverride) -> Parts:
     stated = override.prediction
     if stated is None:
         return parts
-    found = f"{parts.prediction.label} because {parts.reason}"
-    reason = "you say so" + ("" if stated is parts.prediction else f" (found: {found})")
+    facts = parts.denoiser
+    found = f"{facts.prediction.label} because {facts.reason}"
+    reason = "you say so" + ("" if stated is facts.prediction else f" (found: {found})")
     # Levels that are no timesteps are those of EDM alone.
-    levels = parts.levels if stated in _BY_LEVELS else None
-    return replace(parts, prediction=stated, reason=reason, levels=levels, unstated=None)
+    levels = facts.levels if stated in _BY_LEVELS else None
+    facts = replace(facts, prediction=stated, reason=reason, levels=levels, unstated=None)
+    return replace(parts, denoiser=facts)

@@ -18,11 +18,11 @@ def usual_latents(
     parts: Parts, space: LatentSpace, vaes: LatentSpace, channels: int, downscale: int
 ) -> LatentFormat:
     """The format for a VAE of the space `vaes`, or one of its own, and a denoiser of `space`."""
-    scale = space.scale if parts.latent_scale is None else parts.latent_scale
+    scale = space.scale if parts.vae.scale is None else parts.vae.scale
     # A VAE of its own has a latent space of its own, and its scale shows it.
     is_usual = channels == LATENT_CHANNELS and scale == space.scale
-    shift, preview = parts.latent_shift or 0.0, space.preview if is_usual else None
-    statistics = parts.statistics or (space.statistics if is_usual else None)
+    shift, preview = parts.vae.shift or 0.0, space.preview if is_usual else None
+    statistics = parts.denoiser.statistics or (space.statistics if is_usual else None)
     name = vaes.name if is_usual else ""
     return LatentFormat(channels, downscale, scale, shift, preview, name, statistics)
 
@@ -62,4 +62,5 @@ def configuration_that_fits_f16(vae: VaeFile | None) -> str:
 
 def words_of_vae(parts: Parts) -> tuple[str, ...]:
     """A sentence that the VAE is fit for float16, where there is evidence for it."""
-    return (f"VAE fit for float16 because {parts.vae_fits_f16}",) if parts.vae_fits_f16 else ()
+    why = parts.vae.fits_f16
+    return (f"VAE fit for float16 because {why}",) if why else ()
