@@ -10,6 +10,7 @@ from backends.base import Array, Cancellation, Precision
 from engine.compile.compiler import Compiler, translated_errors
 from engine.compile.network import Network
 from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.registry import FAMILIES
 from engine.families.shared.clip.network import text_encoder
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.unet import UNetConfig
@@ -110,4 +111,5 @@ def _text_case(checkpoint: IdentifiedCheckpoint, component: Component) -> _Case:
 
     config = checkpoint.components[component].config
     skip = checkpoint.text.clip_skip
-    return _Case(component.label, text_encoder(checkpoint, skip, component), feeds)
+    label = FAMILIES.named(checkpoint.family).label(component)
+    return _Case(label, text_encoder(checkpoint, skip, component), feeds)

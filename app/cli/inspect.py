@@ -17,7 +17,7 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.identify import identify
-from engine.families.parts_index import Shelf
+from engine.families.parts_index import PartsIndex
 from engine.jobs.services import known_files
 from engine.pipeline.inspection import inspect
 
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     if options.hash:
         found = _hash(checkpoint, known)
         sha256, tensors = found.whole, found.tensors
-    output = inspect(checkpoint, sha256, Shelf(paths.models, known).gaps(checkpoint))
+    output = inspect(checkpoint, sha256, PartsIndex(paths.models, known).gaps(checkpoint))
     if options.json:
         print_json(output)
     else:

@@ -6,14 +6,13 @@ import msgspec
 
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
 from engine.api.values import PredictionType
-from engine.families.identify import FAMILIES
+from engine.families.registry import FAMILIES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    families = [family.name for family in FAMILIES]
     parser.add_argument(
-        "--family", choices=families, help="what the model is, where its shapes leave it open"
+        "--family", choices=FAMILIES.names, help="what the model is, where its shapes leave it open"
     )
     parser.add_argument(
         "--prediction",

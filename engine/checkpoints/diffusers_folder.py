@@ -22,7 +22,7 @@ from engine.checkpoints.files import read_index
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
 
-# How a file of tensors is read: `read_index`, or a way that remembers.
+# Reads the header of a file of tensors: `read_index`, or a function that remembers.
 ReadIndex = Callable[[Path], TensorIndex]
 
 MAX_SHARDS = 100
@@ -72,7 +72,7 @@ class _ShardList(msgspec.Struct, frozen=True):
 
 
 def is_checkpoint_folder(path: Path) -> bool:
-    """Whether a folder is a diffusers checkpoint, or at least holds a denoiser as one would."""
+    """Tell whether a folder is a diffusers checkpoint, or at least has its denoiser."""
     if (path / "model_index.json").is_file():
         return True
     return any((path / denoiser / _CONFIG).is_file() for denoiser in _DENOISERS)

@@ -7,18 +7,12 @@ from pathlib import Path
 
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
 from engine.api.values import ConventionName, PredictionType
-from engine.checkpoints.diffusers_folder import DiffusersFolder
-from engine.checkpoints.index import FileState, TensorIndex
+from engine.checkpoints.index import FileState
 from engine.families.architecture import Architecture
 from engine.families.hints import NO_HINTS, CheckpointHints
 from engine.families.latents import LatentFormat
 from engine.families.shared.stable_diffusion.edm import EdmLevels, LatentStatistics
-from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 from engine.families.sidecars import Card
-from engine.graphs.clip_text import ClipTextConfig
-from engine.graphs.tiny_vae import TinyVaeConfig
-from engine.graphs.unet import UNetConfig
-from engine.graphs.vae import VaeConfig
 from engine.weights.sources import StoredWeight
 
 
@@ -30,33 +24,17 @@ class Component(StrEnum):
     DENOISER = "denoiser"
     VAE = "vae"
 
-    @property
-    def label(self) -> str:
-        """The component's name in a sentence."""
-        return _LABELS[self]
-
-
-_LABELS = {
-    Component.TEXT_ENCODER: "text encoder",
-    Component.TEXT_ENCODER_2: "second text encoder (OpenCLIP bigG)",
-    Component.DENOISER: "denoiser (UNet)",
-    Component.VAE: "VAE",
-}
-
-
-ComponentConfig = ClipTextConfig | UNetConfig | VaeConfig | TinyVaeConfig
-
 
 @dataclass(frozen=True, slots=True)
 class ComponentSource:
-    """One component of a checkpoint: its sizes, and where each of its weights is.
+    """One component of a checkpoint: its configuration, and where each of its weights is.
 
-    `weights` is keyed by canonical names: diffusers' for denoiser and VAE, Hugging Face's
-    (`text_model.…`) for the text encoder. Shapes are those the graph expects.
+    `config` is of a type that the family chooses. `weights` is keyed by the canonical names of the
+    network, and shapes are those that its graph expects.
     """
 
     component: Component
-    config: ComponentConfig
+    config: object
     weights: Mapping[str, StoredWeight]
 
 
@@ -75,35 +53,54 @@ class TextUse:
 
 
 @dataclass(frozen=True, slots=True)
+class DenoiserFacts:
+    """The facts about a denoiser that its file, folder or cards state."""
+
+    prediction: PredictionType = PredictionType.EPSILON
+    # The evidence for the prediction, which follows "because" in a sentence.
+    reason: str = ""
+    # Whether its training levels reach pure noise (Lin et al. 2023).
+    zero_terminal_snr: bool = False
+    # The side of the latents it was trained for, in cells; None for the family's.
+    sample_size: int | None = None
+    # The levels it was trained for; None for the usual ones of its prediction.
+    levels: EdmLevels | None = None
+    # The statistics by which its latents are normalised; None where they are only scaled.
+    statistics: LatentStatistics | None = None
+    # Its file, where nothing states what it predicts; one step of it may show that.
+    unstated: FileState | None = None
+    cards: tuple[Card, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VaeFacts:
+    """The facts about a VAE that its folder or the name of its file states; None: the family's."""
+
+    scale: float | None = None
+    shift: float | None = None
+    # The evidence that it is fit for float16 where the family's is not; empty for none.
+    fits_f16: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextFacts:
+    """The facts about text encoders that their folder states."""
+
+    # A folder with a tokenizer of their own; None for the one of their kind.
+    tokenizer: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
-    """The components that one file or folder holds, and what it says about each."""
+    """The components that one file or folder holds, and the facts it states about each."""
 
     sources: Mapping[Component, ComponentSource]
     digest: str
     evidence: tuple[str, ...]
     ignored_keys: int = 0
-    # Of the denoiser: what it predicts, why that is believed, and whether its training levels reach
-    # noise alone.
-    prediction: PredictionType = PredictionType.EPSILON
-    reason: str = ""
-    zero_terminal_snr: bool = False
-    # Of the denoiser, in latent cells; None for the family's.
-    sample_size: int | None = None
-    # Of the denoiser, where it was trained by levels: which, None for the usual ones of its kind;
-    # and how its latents are normalised.
-    levels: EdmLevels | None = None
-    statistics: LatentStatistics | None = None
-    # Of the VAE; None for the family's.
-    latent_scale: float | None = None
-    # Why the VAE is fit for float16, where its family's is not; empty where nothing says so.
-    vae_fits_f16: str = ""
-    latent_shift: float | None = None
-    # Of the text encoder; None for CLIP's.
-    tokenizer: Path | None = None
-    # The denoiser's file, where nothing states what it predicts.
-    unstated: FileState | None = None
-    # What is said of the denoiser's file.
-    cards: tuple[Card, ...] = ()
+    denoiser: DenoiserFacts = DenoiserFacts()
+    vae: VaeFacts = VaeFacts()
+    text: TextFacts = TextFacts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,24 +151,3 @@ class IdentifiedCheckpoint:
         if not self._made:
             self._made.append(self.make_architecture(self))
         return self._made[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """An architecture, as functions over what the readers found."""
-
-    name: str
-    title: str
-    # Whether diffusers' pipeline of a class is for it: what tells the family of a folder without a
-    # denoiser.
-    is_for: Callable[[str], bool]
-    latents: LatentSpace
-    # Whether a listing (`engine.families.recognition.listing`) is of this family.
-    recognises: Callable[[str], bool]
-    # What in a listing rules the family out, in words; None where it may be of it.
-    rules_out: Callable[[str], str | None]
-    # Those of the given components that a single file has.
-    read_file: Callable[[TensorIndex, frozenset[Component]], Parts]
-    read_folder: Callable[[DiffusersFolder], Parts]
-    # Parts as a checkpoint, once they fit together.
-    assemble: Callable[[Path, Parts], IdentifiedCheckpoint]

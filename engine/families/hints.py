@@ -1,4 +1,4 @@
-"""How a checkpoint likes to be sampled and shown, where its folder has a `safelight.json`."""
+"""Hints: defaults of a checkpoint for sampling and previews, as in a folder's `safelight.json`."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ class PreviewFactors:
 
 
 class CheckpointHints(msgspec.Struct, frozen=True, kw_only=True):
-    """What a request that leaves a choice open gets with this checkpoint; None has no say."""
+    """The defaults of a checkpoint for what a request leaves open; None: as for all others."""
 
     sampler: SamplerName | None = None
     schedule: ScheduleName | None = None
@@ -34,10 +34,18 @@ class CheckpointHints(msgspec.Struct, frozen=True, kw_only=True):
     guidance: float | None = None
     # Pixels on a side.
     size: int | None = None
-    # Whether they hold for whatever sampler a person chooses, as few steps do.
+    # Whether steps and guidance hold for all samplers, as with a model distilled to few steps.
     any_sampler: bool = False
     # For a latent space of its own; None for the family's.
     preview: PreviewFactors | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LearntHints:
+    """Defaults that suit a kind of checkpoint, and why, in words for a person."""
+
+    hints: CheckpointHints
+    evidence: str
 
 
 NO_HINTS = CheckpointHints()
@@ -45,7 +53,7 @@ _DECODER = msgspec.json.Decoder(CheckpointHints)
 
 
 def read_hints(folder: Path) -> CheckpointHints:
-    """The hints of a checkpoint folder, empty without the file.
+    """Read the hints of a checkpoint folder, empty without the file.
 
     Raises EngineError(CHECKPOINT_CORRUPT) where the file is there and makes no sense.
     """

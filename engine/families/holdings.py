@@ -1,6 +1,7 @@
-"""What a person's files hold, looked at once and remembered while they stay as they are."""
+"""The contents of a person's files, read once and remembered while the files stay as they are."""
 
 import hashlib
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,25 +14,26 @@ from engine.checkpoints.index import TensorIndex
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.identify import FAMILIES, identify
-from engine.families.recognition import listing, recognise
-from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT
+from engine.families.finding import lone_parts, recognise
+from engine.families.identify import identify
+from engine.families.recognition import Listing
+from engine.families.registry import FAMILIES
 from engine.untrusted_json import JsonError, decode_json
 
 _NO_DIGEST = "none"
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True):
-    """What a file could give: its family, empty for a part alone, and its parts."""
+    """The family of a file, empty for a part alone, and the components it could supply."""
 
     family: str = ""
     parts: tuple[Component, ...] = ()
-    # What the rules were that found this; see `_rules`.
+    # The digest of the rules that found this; see `_rules`.
     rules: str = ""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """What a checkpoint is, in short; `problem` says why it cannot be used."""
+    """A checkpoint in short; `problem` says why it cannot be used."""
 
     family: str = ""
     variant: str = ""
@@ -44,7 +46,7 @@ NOTHING = Holding()
 
 
 class _Noted(msgspec.Struct, frozen=True):
-    """What is kept of a file, each part of it as soon as somebody asked."""
+    """The remembered facts about a file, each None until somebody asks for it."""
 
     holding: Holding | None = None
     summary: Summary | None = None
@@ -55,29 +57,29 @@ _NOTED = msgspec.json.Decoder(_Noted)
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """What files hold, by their headers; no weight is read, and no digest made."""
+    """Reads the contents of files off their headers; no weight is read, and no digest made."""
 
     known: KnownFiles
 
     def holding(self, path: Path) -> Holding:
-        """What a file or diffusers folder could give to a checkpoint."""
+        """The components that a file or diffusers folder could supply; NOTHING for others."""
         if path.is_dir():
             return _held_by_folder(path)
         noted = self._noted(path)
-        if noted.holding is not None and noted.holding.rules == _rules():
+        if noted.holding is not None and noted.holding.rules == _rules(FAMILIES.modules):
             return noted.holding
         try:
             index = read_header(path)
         except EngineError:
             return NOTHING
-        holding = msgspec.structs.replace(_held_by(index), rules=_rules())
+        holding = msgspec.structs.replace(_held_by(index), rules=_rules(FAMILIES.modules))
         self._note(index, msgspec.structs.replace(noted, holding=holding))
         return holding
 
     def summary(self, path: Path) -> Summary:
-        """What the checkpoint in a file or diffusers folder is."""
+        """A summary of the checkpoint in a file or diffusers folder."""
         noted = self._noted(path)
-        if noted.summary is not None and noted.summary.rules == _rules():
+        if noted.summary is not None and noted.summary.rules == _rules(FAMILIES.modules):
             return noted.summary
         indexes: list[TensorIndex] = []
 
@@ -89,7 +91,7 @@ class Holdings:
             summary = _summary(identify(path, read))
         except EngineError as error:
             summary = Summary(problem=error.message)
-        summary = msgspec.structs.replace(summary, rules=_rules())
+        summary = msgspec.structs.replace(summary, rules=_rules(FAMILIES.modules))
         if len(indexes) == 1 and indexes[0].path == path.absolute():
             self._note(indexes[0], msgspec.structs.replace(noted, summary=summary))
         return summary
@@ -109,23 +111,20 @@ class Holdings:
 
 
 def read_header(path: Path) -> TensorIndex:
-    """A file without its digest, for which places all over it would be read."""
+    """Read a file without its digest, which takes reading all over the file."""
     return read_index(path, lambda _: _NO_DIGEST)
 
 
 def _held_by(index: TensorIndex) -> Holding:
-    text = listing(index.tensors)
-    kind = recognise(text)
-    if kind is not None:
-        return Holding(parts=kind.supplies)
-    family = next((family for family in FAMILIES if family.recognises(text)), None)
-    if family is None:
-        return NOTHING
+    listing = Listing(index.tensors)
+    found = recognise(listing)
+    if found.family is None or found.kind is not None:
+        return Holding(parts=lone_parts(listing))
     try:
-        parts = KEY_LAYOUT.sort(index.tensors, index.path).components
+        parts = found.family.components_of(index)
     except EngineError:
         return NOTHING
-    return Holding(family=family.name, parts=_in_order(tuple(parts)))
+    return Holding(family=found.family.name, parts=_in_order(parts))
 
 
 def _held_by_folder(path: Path) -> Holding:
@@ -145,9 +144,16 @@ def _summary(checkpoint: IdentifiedCheckpoint) -> Summary:
 
 
 @cache
-def _rules() -> str:
-    """Tells these rules from those of another version, which may name a file otherwise."""
-    digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(source.read_bytes())
+def _rules(modules: tuple[str, ...]) -> str:
+    """A digest of the families' code: another version may take a file for something else."""
+    folders = [Path(__file__).parent]
+    for name in modules:
+        module = sys.modules.get(name)
+        file = module.__file__ if module else None
+        if file is not None and folders[0] not in Path(file).parents:
+            folders.append(Path(file).parent)
+    digest = hashlib.sha256("\n".join(modules).encode())
+    for folder in folders:
+        for source in sorted(folder.rglob("*.py")):
+            digest.update(source.read_bytes())
     return digest.hexdigest()[:12]

@@ -1,12 +1,20 @@
-"""A row of the table that names files which are no checkpoint for this version."""
+"""A row of the tables of files that are no checkpoint for this version."""
 
 import re
 from dataclasses import dataclass
-
-from engine.families.base import Component
+from enum import Enum, auto
 
 # Text that is in a listing, or several texts all of which are.
 Sign = str | tuple[str, ...]
+
+
+class LonePart(Enum):
+    """Networks that are found in files of their own, and that several families have."""
+
+    VAE = auto()
+    TINY_VAE = auto()
+    CLIP_TEXT_ENCODER = auto()
+    T5_TEXT_ENCODER = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,19 +25,19 @@ class Kind:
     title: str
     # One of these is in the listing.
     signs: tuple[Sign, ...] = ()
-    # Each of these matches in it, which is where shapes decide.
+    # Each of these matches somewhere in the listing; for rules about shapes.
     patterns: tuple[re.Pattern[str], ...] = ()
-    # None of these is in it.
+    # None of these is in the listing.
     without: tuple[str, ...] = ()
     # Whether it is a checkpoint, of another family.
     is_checkpoint: bool = False
-    # Whether it is so with a whole UNet for pictures, too.
-    beside_unet: bool = False
-    # For a file with a single component: which one it can supply, or which of two.
-    supplies: tuple[Component, ...] = ()
+    # Whether a file with a whole checkpoint is of this kind, too.
+    beside_checkpoint: bool = False
+    # For a file with a single network: which one it is, as far as families can use it.
+    part: LonePart | None = None
 
     def matches(self, text: str) -> bool:
-        """Whether a listing is of this kind, if it is of none before it."""
+        """Tell whether a listing is of this kind, if it is of none in the rows before."""
         return (
             (not self.signs or any(_has(text, sign) for sign in self.signs))
             and not any(sign in text for sign in self.without)

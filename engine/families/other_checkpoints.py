@@ -1,6 +1,6 @@
-"""How checkpoints that are not run are told: by the names and shapes that only they have.
+"""Rules for checkpoints that are not run, by names and shapes that no others have.
 
-Names in the original layouts are those by which ComfyUI tells them (`comfy/model_detection.py`) and
+Names in the original layouts are those by which ComfyUI knows them (`comfy/model_detection.py`) and
 diffusers (`loaders/single_file_utils.py`); the others are diffusers' own. Specific rows come before
 general ones: the first that matches counts.
 """
@@ -16,11 +16,10 @@ def _checkpoint(title: str, *signs: Sign, shape: str = "", without: tuple[str, .
 
 
 def _unet(title: str, *signs: Sign) -> Kind:
-    return Kind(title, signs, is_checkpoint=True, beside_unet=True)
+    return Kind(title, signs, is_checkpoint=True, beside_checkpoint=True)
 
 
-# UNets that mean something else than a picture after a text, which dropping what they have more
-# would hide.
+# UNets that make something else than a picture of a text; their further parts show it.
 _CONTEXT_SD2 = "attn2.to_k.weight [320,1024]"
 UNETS = (
     _unet("a Stable Video Diffusion model", "time_stack.0.attn1.to_q.weight ["),

@@ -1,13 +1,12 @@
-"""How what belongs to checkpoints is told: adapters, encoders, autoencoders, upscalers.
+"""Rules for what is used with checkpoints: adapters, encoders, autoencoders, upscalers.
 
-Those of upscalers and restorers are names by which spandrel tells them. Specific rows come before
+Upscalers and restorers are known by the names that spandrel looks for. Specific rows come before
 general ones: the first that matches counts.
 """
 
 import re
 
-from engine.families.base import Component
-from engine.families.kind import Kind, Sign
+from engine.families.kind import Kind, LonePart, Sign
 
 _CONTROLNET = (
     "input_hint_block.",
@@ -28,9 +27,9 @@ _FEW_VECTORS = re.compile(r"\A(\n[^\n]* \[(\d+,)?(768|1024|1280|2048|4096)\]){1,
 
 ADAPTERS = (
     Kind("a ControlNet-LLLite", ("\nlllite_",)),
-    Kind("a ControlNet", _CONTROLNET, beside_unet=True),
-    Kind("a BrushNet", ("brushnet_down_blocks.",), beside_unet=True),
-    Kind("an AnimateDiff motion module", ("motion_modules.",), beside_unet=True),
+    Kind("a ControlNet", _CONTROLNET, beside_checkpoint=True),
+    Kind("a BrushNet", ("brushnet_down_blocks.",), beside_checkpoint=True),
+    Kind("an AnimateDiff motion module", ("motion_modules.",), beside_checkpoint=True),
     Kind("a T2I adapter", ("\nadapter.body.0.", "\nbody.0.in_conv.", "\nbody.0.block1.")),
     Kind("a T2I style adapter", ("\nstyle_embedding [", "transformer_layes.0.")),
     Kind("a PhotoMaker adapter", ("\nid_encoder.",)),
@@ -193,20 +192,24 @@ PARTS = (
         "an audio autoencoder",
         ("mel_converter.", "coder.snake1.", "decoder.layers.0.weight_g [", "decoder.conv_pre."),
     ),
-    Kind("a VAE", ("decoder.conv_in.weight [",), supplies=(Component.VAE,)),
+    Kind("a VAE", ("decoder.conv_in.weight [",), part=LonePart.VAE),
     Kind(
         "a tiny VAE (TAESD)",
         ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight ["),
-        supplies=(Component.VAE,),
+        part=LonePart.TINY_VAE,
     ),
     # Encoders.
     # In Hugging Face's names and OpenCLIP's.
     # UMT5 as Wan's authors name it.
-    Kind("a T5 text encoder", ("blocks.0.pos_embedding.embedding.weight [",)),
+    Kind(
+        "a T5 text encoder",
+        ("blocks.0.pos_embedding.embedding.weight [",),
+        part=LonePart.T5_TEXT_ENCODER,
+    ),
     Kind(
         "a CLIP text encoder",
         (".token_embedding.weight [", "\ntoken_embedding.weight ["),
-        supplies=(Component.TEXT_ENCODER, Component.TEXT_ENCODER_2),
+        part=LonePart.CLIP_TEXT_ENCODER,
     ),
     Kind(
         "a CLIP or SigLIP vision encoder",
@@ -217,7 +220,11 @@ PARTS = (
         ),
     ),
     Kind("a DINO vision encoder", ("embeddings.patch_embeddings.projection.",)),
-    Kind("a T5 text encoder", ("encoder.block.0.layer.0.SelfAttention.q.weight [",)),
+    Kind(
+        "a T5 text encoder",
+        ("encoder.block.0.layer.0.SelfAttention.q.weight [",),
+        part=LonePart.T5_TEXT_ENCODER,
+    ),
     Kind("a BERT text encoder", ("embeddings.word_embeddings.weight [",)),
     Kind(
         "a language model",

@@ -1,7 +1,7 @@
-"""Which of a person's files hold the parts that a checkpoint lacks.
+"""An index of a person's files, for those that hold the parts which a checkpoint lacks.
 
-Files are looked at by their headers, and what was found is remembered. A file that looks as if it
-fitted is tried as it would be used, so whatever is offered does fit.
+Files are read by their headers, and what they hold is remembered. A file that looks as if it fitted
+is tried as it would be used, so whatever is offered does fit.
 """
 
 import re
@@ -16,7 +16,8 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.holdings import Holding, Holdings, read_header
-from engine.families.identify import require_words, supply
+from engine.families.identify import require_tokenizers, supply
+from engine.families.registry import FAMILIES
 from engine.folders import CHECKPOINT_SUFFIXES, weights_below, weights_in
 
 MOST_FILES = 1000
@@ -26,16 +27,16 @@ _WORDS = re.compile(r"[a-z]+|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class PartsIndex:
     """A folder of a person's checkpoints and parts, with all below it; it need not exist."""
 
     folder: Path
     known: KnownFiles
 
     def gaps(self, checkpoint: IdentifiedCheckpoint) -> tuple[Gap, ...]:
-        """What the checkpoint lacks, and which files fit, the best first, at most five each.
+        """The parts that the checkpoint lacks, and at most five files that fit, the best first.
 
-        Those beside the checkpoint are looked at, too.
+        Files in the checkpoint's own folder are looked at, too.
         """
         looking = self.look_for_gaps(checkpoint)
         while True:
@@ -47,7 +48,7 @@ class Shelf:
     def look_for_gaps(
         self, checkpoint: IdentifiedCheckpoint
     ) -> Generator[None, None, tuple[Gap, ...]]:
-        """As `gaps`, and hands over after each file, so that others need not wait for all."""
+        """As `gaps`, yielding after each file, so that others need not wait for all."""
         if not checkpoint.missing:
             return ()
         holdings = Holdings(self.known)
@@ -63,8 +64,8 @@ class Shelf:
 
     def _files(self, checkpoint: Path) -> Iterable[Path]:
         below = islice(weights_below(self.folder, CHECKPOINT_SUFFIXES), MOST_FILES)
-        beside = islice(weights_in(checkpoint.parent, CHECKPOINT_SUFFIXES), MOST_FILES)
-        return [path for path in dict.fromkeys((*below, *beside)) if path != checkpoint]
+        neighbours = islice(weights_in(checkpoint.parent, CHECKPOINT_SUFFIXES), MOST_FILES)
+        return [path for path in dict.fromkeys((*below, *neighbours)) if path != checkpoint]
 
 
 def _gap(
@@ -72,7 +73,7 @@ def _gap(
 ) -> Gap:
     return Gap(
         component=component.value,
-        label=component.label,
+        label=FAMILIES.named(checkpoint.family).label(component),
         fits=tuple(islice(_fitting(checkpoint, component, held), MOST_OFFERED)),
     )
 
@@ -87,7 +88,7 @@ def _fitting(
         try:
             supplied = supply(checkpoint, files, read_header)
             if component in _TEXTS:
-                require_words(supplied)
+                require_tokenizers(supplied)
         except EngineError:
             continue
         yield FittingFile(path=str(path), family=held[path].family)
@@ -96,18 +97,14 @@ def _fitting(
 def _rank(
     path: Path, holding: Holding, component: Component, checkpoint: IdentifiedCheckpoint
 ) -> tuple[int, int, int, str]:
-    """Small for what is most likely meant: parts alone, then the same family's, then by name.
+    """The sort key of a file: parts alone come first, then the same family's, then by name.
 
-    VAEs of SD and SDXL have the same shapes, and only their names tell them apart: one that does
-    not sound right comes after those that are known to be.
+    A part alone whose name sounds like another family's comes after the same family's.
     """
     name = path.stem.casefold()
+    family = FAMILIES.named(checkpoint.family)
     other_family = bool(holding.family) and holding.family != checkpoint.family
-    sounds_wrong = (
-        component is Component.VAE
-        and not holding.family
-        and ("xl" in name) != checkpoint.family.startswith("sdxl")
-    )
+    sounds_wrong = not holding.family and not family.name_suits(component, name)
     order = 3 if other_family else 2 if sounds_wrong else 1 if holding.family else 0
     mine = {*_WORDS.findall(checkpoint.path.stem.casefold())}
     shared = len(mine & {*_WORDS.findall(name)})

@@ -1,11 +1,13 @@
-"""What a file is, if not a checkpoint of a family we run: rules over the listing of its tensors.
+"""The tensors of a file as a listing, and the rules for files of which no family makes pictures.
 
 A user who picks the wrong file is told what it is. The rules are rows of a table, in
-`other_checkpoints` and `other_parts`. Where there is a whole UNet for pictures only the rows for
-what gives such a UNet another meaning count: a stray tensor makes no LoRA of a checkpoint.
+`other_checkpoints` and `other_parts`. Where there is a whole checkpoint only the rows for what
+gives its UNet another meaning count: a stray tensor makes no LoRA of a checkpoint.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 from backends.base import FileSlice
 from engine.families.kind import Kind
@@ -13,18 +15,33 @@ from engine.families.other_checkpoints import CHECKPOINTS, UNETS
 from engine.families.other_parts import ADAPTERS, PARTS
 from engine.families.shared.unet.unet_signs import unet_signs
 
-# The first that a listing matches is what it is.
+# A file is of the first kind that its listing matches.
 KINDS: tuple[Kind, ...] = (*UNETS, *ADAPTERS, *CHECKPOINTS, *PARTS)
 
 
-def listing(tensors: Mapping[str, FileSlice]) -> str:
-    """The tensors as text, one `name [shape]` a line, each between two line ends."""
-    lines = (f"{name} {list(tensor.shape)}" for name, tensor in tensors.items())
-    return "\n" + "\n".join(lines).replace(", ", ",") + "\n"
+@dataclass(frozen=True)
+class Listing:
+    """The tensors of a file, or of all parts of a folder, for rules over their names and shapes."""
+
+    tensors: Mapping[str, FileSlice]
+
+    @cached_property
+    def text(self) -> str:
+        """One `name [shape]` a line, each between two line ends."""
+        lines = (f"{name} {list(tensor.shape)}" for name, tensor in self.tensors.items())
+        return "\n" + "\n".join(lines).replace(", ", ",") + "\n"
+
+    @cached_property
+    def kind(self) -> Kind | None:
+        """The kind of a file that is of no family; None where no rule names it."""
+        return foreign_kind(self, of_family=False)
 
 
-def recognise(text: str) -> Kind | None:
-    """The kind a listing is of, or None."""
-    has_unet = unet_signs(text) is not None
-    kinds = (kind for kind in KINDS if kind.beside_unet or not has_unet)
-    return next((kind for kind in kinds if kind.matches(text)), None)
+def foreign_kind(listing: Listing, *, of_family: bool) -> Kind | None:
+    """The kind a listing is of; None for none.
+
+    `of_family`: a family recognises it, so it holds a whole checkpoint.
+    """
+    is_whole = of_family or unet_signs(listing.text) is not None
+    kinds = (kind for kind in KINDS if kind.beside_checkpoint or not is_whole)
+    return next((kind for kind in kinds if kind.matches(listing.text)), None)

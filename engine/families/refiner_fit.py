@@ -1,4 +1,4 @@
-"""Whether one checkpoint can finish another's pictures."""
+"""Pairing a checkpoint with a refiner, which finishes its pictures."""
 
 from dataclasses import replace
 

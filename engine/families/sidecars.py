@@ -1,9 +1,10 @@
-"""What people and tools write about a checkpoint: in its metadata, and in files beside it.
+"""Cards: what people and tools write about a checkpoint, in its metadata and in files next to it.
 
-It comes from strangers and is often wrong: a card of another version, a name that somebody typed.
-So it is read within limits, believed only where shapes and keys say nothing, and where it
-contradicts them the person is told. In the order in which it counts: the file's own metadata
-(Stability AI's ModelSpec, kohya's trainer), Civitai's card (`.civitai.info`), A1111's (`.json`).
+Cards come from strangers and are often wrong: of another version, or with a name that somebody
+typed. So they are read within limits, believed only where shapes and keys say nothing, and where
+they contradict them the person learns of it. In the order in which they count: the file's own
+metadata (Stability AI's ModelSpec, kohya's trainer), Civitai's card (`.civitai.info`), A1111's
+(`.json`).
 """
 
 import math
@@ -14,7 +15,6 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.api.values import PredictionType
 from engine.checkpoints.index import TensorIndex
 from engine.untrusted_json import JsonError, read_json
 
@@ -27,11 +27,12 @@ _SIDES = (256, 2048)
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What one place says of a checkpoint, empty where it says nothing; texts are short.
+    """The facts about a checkpoint in one place; empty where it has none. Texts are short.
 
-    `base_model` is its word for what the checkpoint is or was made from; `family` and `prediction`
-    are what that means here. `side`: pixels on a side that it was trained for. `hashes`: SHA-256
-    of the files it is about, in lower case.
+    `base_model` is its word for what the checkpoint is or was made from: Civitai's base models,
+    ModelSpec's architectures (github.com/Stability-AI/ModelSpec), kohya's base versions
+    (`library/train_util.py`) or A1111's SD versions. `side`: pixels on a side that it was
+    trained for. `hashes`: SHA-256 of the files it is about, in lower case.
     """
 
     source: str
@@ -44,36 +45,16 @@ class Card:
 
     @property
     def words(self) -> str:
-        """Where it says what the checkpoint is, and how: "x.civitai.info: SD 2.1 768"."""
+        """The place and the base model: "x.civitai.info: SD 2.1 768"."""
         return f"{self.source}: {self.base_model}"
 
-    @property
-    def family(self) -> str | None:
-        """Our name for the family, None for one that is not said, unknown, or not ours."""
-        called = self.base_model.casefold()
-        return next((name for pattern, name in _FAMILIES if pattern.match(called)), None)
 
-    @property
-    def prediction(self) -> PredictionType | None:
-        """SD 2 for 768 pixels predicts v; no other name tells."""
-        predicts_v = self.family == "sd2" and "768" in self.base_model
-        return PredictionType.V if predicts_v else None
-
-
-# Civitai's base models, ModelSpec's architectures (github.com/Stability-AI/ModelSpec), kohya's
-# base versions (`library/train_util.py`) and A1111's SD versions.
-_FAMILIES = (
-    (re.compile(r"(sdxl|stable-diffusion-xl).*refiner"), "sdxl_refiner"),
-    (re.compile(r"sdxl|stable-diffusion-xl|pony$|illustrious|noobai|playground v2"), "sdxl"),
-    (re.compile(r"sd ?1|sd_v1|stable-diffusion-v1"), "sd1"),
-    (re.compile(r"sd ?2|sd_v2|stable-diffusion-v2"), "sd2"),
-)
 _SIZE = re.compile(r"\(?\s*([0-9]{3,4})\s*(?:[x,]\s*([0-9]{3,4})\s*)?\)?")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def cards_of(index: TensorIndex) -> tuple[Card, ...]:
-    """Everything that is said of a single file, in the order in which it counts."""
+    """All cards of a single file, in the order in which they count."""
     found = (
         _modelspec(index),
         _kohya(index),
@@ -95,7 +76,7 @@ def _modelspec(index: TensorIndex) -> Card | None:
         trained_words=_listed(said("trigger_phrase")),
         notes=said("usage_hint"),
     )
-    return _telling(card)
+    return _unless_empty(card)
 
 
 def _kohya(index: TensorIndex) -> Card | None:
@@ -108,10 +89,10 @@ def _kohya(index: TensorIndex) -> Card | None:
         side=_side(said("resolution")),
         title=said("output_name"),
     )
-    return _telling(card)
+    return _unless_empty(card)
 
 
-# --- files beside the checkpoint ---
+# --- files next to the checkpoint ---
 
 
 class _Hashes(msgspec.Struct, frozen=True):
@@ -127,7 +108,7 @@ class _CivitaiModel(msgspec.Struct, frozen=True):
 
 
 class _CivitaiCard(msgspec.Struct, frozen=True):
-    """A model version as Civitai's API tells of it, which its helpers save beside the file."""
+    """A model version as in Civitai's API, which helper programs save next to the file."""
 
     base_model: str | None = msgspec.field(name="baseModel", default=None)
     trained_words: tuple[str, ...] | None = msgspec.field(name="trainedWords", default=None)
@@ -137,7 +118,7 @@ class _CivitaiCard(msgspec.Struct, frozen=True):
 
 
 class _A1111Card(msgspec.Struct, frozen=True):
-    """What A1111's editor of cards saves (`modules/ui_extra_networks_user_metadata.py`)."""
+    """A card as A1111's editor saves it (`modules/ui_extra_networks_user_metadata.py`)."""
 
     sd_version: str | None = msgspec.field(name="sd version", default=None)
     activation_text: str | None = msgspec.field(name="activation text", default=None)
@@ -161,7 +142,7 @@ def _civitai(path: Path) -> Card | None:
         trained_words=tuple(filter(None, map(_short, (said.trained_words or ())[:MAX_WORDS]))),
         hashes=frozenset(value for value in hashes if _SHA256.fullmatch(value)),
     )
-    return _telling(card)
+    return _unless_empty(card)
 
 
 def _a1111(path: Path) -> Card | None:
@@ -175,19 +156,19 @@ def _a1111(path: Path) -> Card | None:
         trained_words=_listed(_short(said.activation_text)),
         notes=_short(said.notes),
     )
-    return _telling(card)
+    return _unless_empty(card)
 
 
 def _read(path: Path, kind: type[CardT]) -> CardT | None:
-    """A card, None where there is none: what is damaged or something else must stop nobody."""
+    """Read a card; None where it is absent or damaged, which must stop nobody."""
     try:
         return read_json(path, msgspec.json.Decoder(kind), MAX_CARD_BYTES)
     except (OSError, JsonError):
         return None
 
 
-def _telling(card: Card) -> Card | None:
-    """The card, if it tells anything."""
+def _unless_empty(card: Card) -> Card | None:
+    """The card; None where it has no facts."""
     return card if card != Card(card.source) else None
 
 

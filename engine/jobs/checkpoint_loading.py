@@ -10,12 +10,12 @@ from engine.checkpoints.files import read_index
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.identify import identify, require_complete, supply
-from engine.families.parts_index import Shelf
+from engine.families.parts_index import PartsIndex
 from engine.families.refiner_fit import with_refiner
 
 
 def load_checkpoint(
-    request: GenerateRequest, read: ReadIndex = read_index, shelf: Shelf | None = None
+    request: GenerateRequest, read: ReadIndex = read_index, shelf: PartsIndex | None = None
 ) -> IdentifiedCheckpoint:
     """The request's checkpoint with its supplied components, complete.
 

@@ -63,7 +63,7 @@ class DeviceRun:
 
     def _keep(self, found: PredictionType | None) -> None:
         """Remember what the denoiser showed that it predicts: it need not be asked again."""
-        file, known = self.plan.job.checkpoint.parts.unstated, self._services.known_files
+        file, known = self.plan.job.checkpoint.parts.denoiser.unstated, self._services.known_files
         if found is not None and file is not None and known.is_settled(file):
             known.note_prediction(file, found)
 

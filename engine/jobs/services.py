@@ -11,7 +11,7 @@ from engine.compile.estimates import Estimates
 from engine.devices.choice import Candidate, Devices
 from engine.devices.crash_attribution import CrashMarkers
 from engine.families.base import IdentifiedCheckpoint
-from engine.families.parts_index import Shelf
+from engine.families.parts_index import PartsIndex
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 
@@ -33,7 +33,7 @@ class JobServices:
     crash_markers: CrashMarkers
     wildcards: Path | None = None
     models: Path | None = None
-    shelf: Shelf | None = None
+    shelf: PartsIndex | None = None
     residency: Residency | None = None
     hashes: BackgroundHash | None = None
 
@@ -58,7 +58,7 @@ class JobServices:
             crash_markers=CrashMarkers(cache / "at-work"),
             wildcards=wildcards,
             models=models,
-            shelf=Shelf(models, known) if models else None,
+            shelf=PartsIndex(models, known) if models else None,
             residency=residency,
             hashes=hashes,
         )

@@ -30,9 +30,9 @@ def inspect(
         tokenizer=str(checkpoint.tokenizer) if checkpoint.tokenizer else None,
         suggested=suggested_settings(checkpoint),
         gaps=tuple(gaps),
-        card=_card(checkpoint.parts.cards),
+        card=_card(checkpoint.parts.denoiser.cards),
         override=checkpoint.override,
-        prediction_is_stated=checkpoint.parts.unstated is None,
+        prediction_is_stated=checkpoint.parts.denoiser.unstated is None,
         features=checkpoint.architecture.features,
     )
 
@@ -49,7 +49,7 @@ def _card(cards: Sequence[Card]) -> CheckpointCard:
 
 def _about_another_file(checkpoint: IdentifiedCheckpoint, sha256: str | None) -> tuple[str, ...]:
     """Cards that name the files they are about by hash, and not this one."""
-    cards = (card for card in checkpoint.parts.cards if card.hashes)
+    cards = (card for card in checkpoint.parts.denoiser.cards if card.hashes)
     return tuple(
         f"{card.source} is about another file: it names another SHA-256"
         for card in cards

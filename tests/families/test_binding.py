@@ -42,6 +42,8 @@ def used(source: ComponentSource) -> set[str]:
             emit(lambda g: tiny_decoder(g, config))
         case ClipTextConfig() as config:
             emit(lambda g: clip_text(g, config))
+        case _:
+            raise AssertionError(source.config)
     return names
 
 

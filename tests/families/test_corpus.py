@@ -6,8 +6,8 @@ import pytest
 
 from engine.checkpoints.safetensors import read_index
 from engine.families import identify
-from engine.families.identify import FAMILIES
-from engine.families.recognition import listing, recognise
+from engine.families.recognition import Listing as TensorListing
+from engine.families.registry import FAMILIES
 from tests.families.corpus import corpus
 
 CORPUS = corpus()
@@ -17,9 +17,9 @@ CORPUS = corpus()
 def test_each_is_of_one_family(tmp_path: Path, name: str) -> None:
     entry = CORPUS[name]
     path = entry.write(tmp_path / "x.safetensors")
-    text = listing(read_index(path).tensors)
-    found = [family.name for family in FAMILIES if family.recognises(text)]
-    assert (found, recognise(text)) == ([entry.family], None)
+    listing = TensorListing(read_index(path).tensors)
+    found = [family.name for family in FAMILIES if family.recognise(listing)]
+    assert (found, listing.kind) == ([entry.family], None)
     checkpoint = identify(path)
     assert (checkpoint.family, checkpoint.variant) == (entry.family, entry.variant)
     assert checkpoint.missing == entry.missing

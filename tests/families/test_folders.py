@@ -10,6 +10,7 @@ from engine.api.remedies import SupplyParts
 from engine.api.values import ErrorCode, PredictionType
 from engine.errors import EngineError
 from engine.families import Component, identify, require_complete
+from engine.families.registry import FAMILIES
 from engine.graphs.clip_text import Activation, ClipTextConfig
 from engine.graphs.unet import UNetConfig
 from tests.checkpoints.files import write_sparse
@@ -60,7 +61,10 @@ def test_a_missing_part_is_named(tmp_path: Path, gone: str) -> None:
     with pytest.raises(EngineError) as caught:
         require_complete(checkpoint)
     assert caught.value.code is ErrorCode.CHECKPOINT_INCOMPLETE
-    assert caught.value.message == f"small has no {component.label}."
+    assert (
+        caught.value.message
+        == f"small has no {FAMILIES.named(checkpoint.family).label(component)}."
+    )
     assert caught.value.remedies == (SupplyParts(components=(component.value,)),)
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from engine.checkpoints.safetensors import read_index
-from engine.families.identify import FAMILIES
-from engine.families.recognition import KINDS, listing, recognise
+from engine.families.recognition import KINDS
+from engine.families.recognition import Listing as TensorListing
+from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
 from tests.families.listings import Listing
 from tests.families.other_titles import NAMES, TITLES
@@ -27,9 +28,9 @@ TITLE_OF = {name: title for title, names in TITLES.items() for name in names}
 
 def found(folder: Path, names: Listing) -> list[str]:
     """The title, and the families that would take it."""
-    text = listing(read_index(write_sparse(folder / "x.safetensors", names)).tensors)
-    kind = recognise(text)
-    families = [family.name for family in FAMILIES if family.recognises(text)]
+    listing = TensorListing(read_index(write_sparse(folder / "x.safetensors", names)).tensors)
+    kind = listing.kind
+    families = [family.name for family in FAMILIES if family.recognise(listing)]
     return [kind.title if kind else "unknown", *families]
 
 

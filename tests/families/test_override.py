@@ -10,7 +10,7 @@ from engine.api.request import CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode, PredictionType
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify, supply
-from engine.families.identify import FAMILIES
+from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
 from tests.families.folders import write_folder
@@ -97,7 +97,7 @@ def test_a_prediction_is_said_of_files_and_folders(
     for path in (file, write_folder(tmp_path / "folder")):
         checkpoint = said(path, prediction=prediction)
         assert checkpoint.prediction is prediction
-        assert checkpoint.parts.unstated is None
+        assert checkpoint.parts.denoiser.unstated is None
         assert "because you say so" in checkpoint.evidence[-1]
         differs = prediction is not PredictionType.V
         assert ("(found: v-prediction because" in checkpoint.evidence[-1]) == differs

@@ -12,7 +12,7 @@ from engine.checkpoints import header
 from engine.checkpoints.known_files import KnownFiles
 from engine.errors import EngineError
 from engine.families import identify, require_complete, supply
-from engine.families.parts_index import Shelf
+from engine.families.parts_index import PartsIndex
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
 from tests.families.folders import write_folder
@@ -23,13 +23,13 @@ SMALL = listings.original(listings.SMALL_UNET, listings.EIGHTFOLD_VAE, CLIP_SIZE
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
+def shelf(tmp_path: Path) -> PartsIndex:
     folder = tmp_path / "models"
     folder.mkdir()
-    return Shelf(folder, KnownFiles(tmp_path / "known", lambda: 1 << 62))
+    return PartsIndex(folder, KnownFiles(tmp_path / "known", lambda: 1 << 62))
 
 
-def put(shelf: Shelf, name: str, names: Listing) -> str:
+def put(shelf: PartsIndex, name: str, names: Listing) -> str:
     path = shelf.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     return str(write_sparse(path, names))
@@ -40,17 +40,17 @@ def lacking(folder: Path, names: Listing, *prefixes: str) -> Path:
     return write_sparse(folder / "mine.safetensors", kept)
 
 
-def offered(shelf: Shelf, path: Path) -> dict[str, list[str]]:
+def offered(shelf: PartsIndex, path: Path) -> dict[str, list[str]]:
     gaps = shelf.gaps(identify(path))
     return {gap.component: [fit.path for fit in gap.fits] for gap in gaps}
 
 
-def test_a_whole_checkpoint_has_no_gaps(shelf: Shelf, tmp_path: Path) -> None:
+def test_a_whole_checkpoint_has_no_gaps(shelf: PartsIndex, tmp_path: Path) -> None:
     put(shelf, "vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
     assert shelf.gaps(identify(write_sparse(tmp_path / "x.safetensors", SMALL))) == ()
 
 
-def test_parts_alone_come_before_those_of_checkpoints(shelf: Shelf, tmp_path: Path) -> None:
+def test_parts_alone_come_before_those_of_checkpoints(shelf: PartsIndex, tmp_path: Path) -> None:
     whole = put(shelf, "a/whole.safetensors", SMALL)
     vae = put(shelf, "z/vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
     clip = put(shelf, "z/clip.safetensors", listings.clip_text(CLIP_SIZES))
@@ -64,7 +64,9 @@ def test_parts_alone_come_before_those_of_checkpoints(shelf: Shelf, tmp_path: Pa
     }
 
 
-def test_a_vae_that_sounds_like_another_familys_comes_last(shelf: Shelf, tmp_path: Path) -> None:
+def test_a_vae_that_sounds_like_another_familys_comes_last(
+    shelf: PartsIndex, tmp_path: Path
+) -> None:
     """SD's and SDXL's have the same shapes."""
     path = lacking(tmp_path, listings.sdxl(), VAE)
     general = put(shelf, "vae/vae-ft-mse-840000.safetensors", listings.ldm_vae())
@@ -74,13 +76,13 @@ def test_a_vae_that_sounds_like_another_familys_comes_last(shelf: Shelf, tmp_pat
     assert offered(shelf, path) == {"vae": [own, whole, general]}
 
 
-def test_of_checkpoints_alike_by_name_comes_first(shelf: Shelf, tmp_path: Path) -> None:
+def test_of_checkpoints_alike_by_name_comes_first(shelf: PartsIndex, tmp_path: Path) -> None:
     put(shelf, "another.safetensors", SMALL)
     sibling = put(shelf, "mine v2.safetensors", SMALL)
     assert offered(shelf, lacking(tmp_path, SMALL, VAE))["vae"][0] == sibling
 
 
-def test_files_beside_it_and_diffusers_folders_count(shelf: Shelf, tmp_path: Path) -> None:
+def test_files_beside_it_and_diffusers_folders_count(shelf: PartsIndex, tmp_path: Path) -> None:
     clip = listings.clip_text(CLIP_SIZES)
     beside = write_sparse(tmp_path / "clip.safetensors", clip)
     folder = write_folder(shelf.folder / "in a folder")
@@ -88,7 +90,7 @@ def test_files_beside_it_and_diffusers_folders_count(shelf: Shelf, tmp_path: Pat
     assert found["text_encoder"][:2] == [str(beside), str(folder)]
 
 
-def test_both_text_encoders_of_sdxl(shelf: Shelf, tmp_path: Path) -> None:
+def test_both_text_encoders_of_sdxl(shelf: PartsIndex, tmp_path: Path) -> None:
     path = lacking(tmp_path, listings.sdxl(), "conditioner.")
     first = put(shelf, "clip_l.safetensors", listings.clip_text())
     second = put(shelf, "clip_g.safetensors", listings.open_clip())
@@ -99,7 +101,7 @@ def test_both_text_encoders_of_sdxl(shelf: Shelf, tmp_path: Path) -> None:
 
 
 def test_what_was_looked_at_is_not_read_again(
-    shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shelf: PartsIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(shelf, "lora.safetensors", other_listings.kohya_lora())
     path = lacking(tmp_path, SMALL, VAE)
@@ -116,7 +118,7 @@ def test_what_was_looked_at_is_not_read_again(
         shelf.gaps(checkpoint)
 
 
-def test_the_error_names_what_fits(shelf: Shelf, tmp_path: Path) -> None:
+def test_the_error_names_what_fits(shelf: PartsIndex, tmp_path: Path) -> None:
     checkpoint = identify(lacking(tmp_path, SMALL, VAE))
     vae = put(shelf, "it's a vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
     with pytest.raises(EngineError) as caught:
@@ -128,7 +130,7 @@ def test_the_error_names_what_fits(shelf: Shelf, tmp_path: Path) -> None:
 
 
 def test_a_shelf_that_is_not_there(tmp_path: Path) -> None:
-    none = Shelf(tmp_path / "none", KnownFiles(tmp_path / "known"))
+    none = PartsIndex(tmp_path / "none", KnownFiles(tmp_path / "known"))
     (gap,) = none.gaps(identify(lacking(tmp_path, SMALL, VAE)))
     assert (gap.component, gap.fits) == ("vae", ())
 
@@ -197,18 +199,18 @@ GAPS = {
 
 
 @pytest.fixture(scope="module")
-def stocked(tmp_path_factory: pytest.TempPathFactory) -> Shelf:
+def stocked(tmp_path_factory: pytest.TempPathFactory) -> PartsIndex:
     """With every part and every whole checkpoint."""
     folder = tmp_path_factory.mktemp("stocked")
     for name, names in (PARTS | WHOLES).items():
         write_sparse(folder / f"{name}.safetensors", names)
-    return Shelf(folder, KnownFiles(tmp_path_factory.mktemp("known"), lambda: 1 << 62))
+    return PartsIndex(folder, KnownFiles(tmp_path_factory.mktemp("known"), lambda: 1 << 62))
 
 
 @pytest.mark.parametrize("gap", GAPS)
 @pytest.mark.parametrize("name", WHOLES)
 def test_whatever_is_offered_together_makes_a_whole(
-    stocked: Shelf, tmp_path: Path, name: str, gap: str
+    stocked: PartsIndex, tmp_path: Path, name: str, gap: str
 ) -> None:
     """Every part on the shelf beside every gap: one for each gap, as they come, is accepted."""
     checkpoint = identify(lacking(tmp_path, WHOLES[name], *GAPS[gap]))
@@ -221,7 +223,7 @@ def test_whatever_is_offered_together_makes_a_whole(
 
 
 def test_what_leaves_no_room_for_the_other_text_encoder_is_not_offered(
-    shelf: Shelf, tmp_path: Path
+    shelf: PartsIndex, tmp_path: Path
 ) -> None:
     """SD 2's is as wide as half of what SDXL attends to, and nothing is as wide as the rest."""
     of_sd2 = put(shelf, "a-sd2.safetensors", WHOLES["a-sd2"])
@@ -236,7 +238,7 @@ def test_what_leaves_no_room_for_the_other_text_encoder_is_not_offered(
 
 
 def test_a_vae_of_another_factor_is_neither_offered_nor_accepted(
-    shelf: Shelf, tmp_path: Path
+    shelf: PartsIndex, tmp_path: Path
 ) -> None:
     """The x4 upscaler's: its pictures are four times as large as its latents."""
     vae = put(shelf, "x4.safetensors", PARTS["vae of factor 4"])

@@ -10,8 +10,8 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import identify
-from engine.families.identify import FAMILIES
-from engine.families.recognition import listing, recognise
+from engine.families.recognition import Listing as TensorListing
+from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
 from tests.families import listings, other_listings
 from tests.families.listings import (
@@ -95,9 +95,9 @@ OTHERS: dict[str, tuple[str, Listing]] = {
 
 
 def verdicts(tmp_path: Path, names: Listing) -> list[str]:
-    text = listing(read_index(write_sparse(tmp_path / "x.safetensors", names)).tensors)
-    families = [family.name for family in FAMILIES if family.recognises(text)]
-    kind = recognise(text)
+    listing = TensorListing(read_index(write_sparse(tmp_path / "x.safetensors", names)).tensors)
+    families = [family.name for family in FAMILIES if family.recognise(listing)]
+    kind = listing.kind
     return [*families, kind.title] if kind else families
 
 

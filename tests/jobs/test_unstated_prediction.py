@@ -75,11 +75,11 @@ def test_the_first_picture_is_right_already(
     tmp_path: Path, asked: list[int], gain: float, prediction: PredictionType
 ) -> None:
     bench = Bench(tmp_path, gain)
-    assert bench.known().parts.unstated is not None
+    assert bench.known().parts.denoiser.unstated is not None
     first = bench.picture()
     assert (first.record.prediction, asked) == (prediction, [1])
     found = bench.known()
-    assert (found.prediction, found.parts.unstated) == (prediction, None)
+    assert (found.prediction, found.parts.denoiser.unstated) == (prediction, None)
     reason = "because one step of the denoiser shows it"
     assert found.evidence[-1] == f"SD 2.x, {prediction.label} {reason}"
     again, said = bench.picture(), bench.picture(prediction)
@@ -100,7 +100,7 @@ def test_the_kinds_make_other_pictures(tmp_path: Path) -> None:
 def test_what_tells_nothing_leaves_the_guess(tmp_path: Path, asked: list[int]) -> None:
     bench = Bench(tmp_path, 0.5)
     assert bench.picture(count=2).record.prediction is PredictionType.EPSILON
-    assert bench.known().parts.unstated is not None
+    assert bench.known().parts.denoiser.unstated is not None
     assert asked == [1]
 
 

@@ -1,22 +1,24 @@
 """Stable Diffusion 1.x: CLIP ViT-L/14 text encoder, convolutional UNet, KL autoencoder."""
 
+import re
+
 from engine.families.base import Component
+from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
-from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
-from engine.families.shared.unet.unet_signs import unet_signs
+from engine.families.shared.unet.sizes import UNetFacts
+from engine.families.shared.unet.unet_signs import UNetSigns
 
 CONTEXT_WIDTH = 768
 
 
-def recognises(text: str) -> bool:
-    """Whether a UNet projects by convolution, as no later family does, and attends to its text.
+def has_unet(signs: UNetSigns) -> bool:
+    """Tell whether a UNet projects by convolution, as no later family does, and fits its encoder.
 
     With a text encoder of another width it is still SD 1.x if made for CLIP ViT-L: then the error
     is about the encoder.
     """
-    signs = unet_signs(text)
-    if signs is None or not signs.convolutional:
+    if not signs.convolutional:
         return False
     fits_text = not signs.text_widths or signs.text_widths[0] == signs.context_width
     return fits_text or signs.context_width == CONTEXT_WIDTH
@@ -25,10 +27,11 @@ def recognises(text: str) -> bool:
 FAMILY = LatentDiffusion(
     name="sd1",
     title="SD 1.x",
-    recognises=recognises,
+    called=re.compile(r"sd ?1|sd_v1|stable-diffusion-v1"),
+    has_unet=has_unet,
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts()},
     unet=UNetFacts(heads=8),
     latents=latent_spaces.SD,
     default_size=512,
     convolutional=True,
-).family()
+)

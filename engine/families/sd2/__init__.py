@@ -7,10 +7,11 @@ import numpy as np
 
 from engine.api.values import PredictionType
 from engine.families.base import Component, ComponentSource, TextUse
+from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
-from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
-from engine.families.shared.stable_diffusion.training import Training
+from engine.families.shared.stable_diffusion.training import SD_2_NAMES, Training
+from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 from engine.graphs.unet import UNetConfig
@@ -48,7 +49,8 @@ def guessed_training(unet: ComponentSource) -> Training | None:
 FAMILY = LatentDiffusion(
     name="sd2",
     title="SD 2.x",
-    recognises=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=False),
+    called=SD_2_NAMES,
+    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=False),
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SD,
@@ -57,4 +59,4 @@ FAMILY = LatentDiffusion(
     hides_prediction=True,
     text=text_use,
     guess=guessed_training,
-).family()
+)

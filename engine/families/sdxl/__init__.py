@@ -4,17 +4,24 @@ The UNet adds bigG's pooled text and six sizes (original, crop, target) to the t
 and KOALA are pruned versions of it; their sizes say which.
 """
 
+import re
+
 from engine.families.base import Component
+from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.latent_diffusion import SDXL_TEXT, LatentDiffusion
 from engine.families.shared.stable_diffusion.size_conditioning import sdxl_time_ids
-from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
+from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 from engine.graphs.unet import UNetConfig
 
 CONTEXT_WIDTH = 2048
+_CALLED = re.compile(
+    r"(?!(sdxl|stable-diffusion-xl).*refiner)"
+    r"(sdxl|stable-diffusion-xl|pony$|illustrious|noobai|playground v2)"
+)
 # Transformer blocks on the way down, as in ComfyUI's `comfy/model_detection.py`.
 _PRUNED: dict[tuple[int, ...], str] = {
     (0, 0, 2, 2, 4, 4): "SSD-1B",
@@ -32,7 +39,8 @@ def pruned_name(unet: UNetConfig) -> str:
 FAMILY = LatentDiffusion(
     name="sdxl",
     title="SDXL",
-    recognises=has_linear_unet(CONTEXT_WIDTH, text_encoders=2, told_sizes=True),
+    called=_CALLED,
+    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=2, told_sizes=True),
     text_encoders={
         Component.TEXT_ENCODER: ClipTextFacts(),
         Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU),
@@ -47,4 +55,4 @@ FAMILY = LatentDiffusion(
     told_sizes=6,
     architecture=StableDiffusion(sdxl_time_ids),
     sizes_name=pruned_name,
-).family()
+)

@@ -1,14 +1,16 @@
 """The SDXL refiner: OpenCLIP bigG alone, and a UNet told of sizes and of how the picture looks."""
 
+import re
 from dataclasses import replace
 
 from engine.api.values import ConventionName
 from engine.families.base import Component
+from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.latent_diffusion import SDXL_TEXT, LatentDiffusion
 from engine.families.shared.stable_diffusion.size_conditioning import refiner_time_ids
-from engine.families.shared.stable_diffusion.sizes import ClipTextFacts, UNetFacts
+from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 
@@ -20,7 +22,8 @@ _TEXT = replace(SDXL_TEXT, zeroes_empty=frozenset({ConventionName.A1111, Convent
 FAMILY = LatentDiffusion(
     name="sdxl_refiner",
     title="SDXL refiner",
-    recognises=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=True),
+    called=re.compile(r"(sdxl|stable-diffusion-xl).*refiner"),
+    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=True),
     text_encoders={Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
@@ -30,4 +33,4 @@ FAMILY = LatentDiffusion(
     # Original height and width, crop, and the aesthetic score.
     told_sizes=5,
     architecture=StableDiffusion(refiner_time_ids),
-).family()
+)

@@ -1,1 +1,1 @@
-"""What several families share, in rooms named for what they hold. It imports no family."""
+"""Parts that several families share, in rooms named for what they hold. They import no family."""

@@ -26,7 +26,7 @@ def config_of(checkpoint: IdentifiedCheckpoint, component: Component, kind: type
     """The configuration of a component that is there. Raises TypeError where it is another's."""
     config = checkpoint.components[component].config
     if not isinstance(config, kind):
-        raise TypeError(f"the {component.label} has a {type(config).__name__}")
+        raise TypeError(f"the {component.value} has a {type(config).__name__}")
     return config
 
 

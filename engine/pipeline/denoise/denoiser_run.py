@@ -72,7 +72,8 @@ class DenoiserRun:
     def _is_to_be_probed(self) -> bool:
         checkpoint = self._checkpoint
         takes_more = checkpoint.architecture.features.concat_channels is not ConcatChannels.NONE
-        return checkpoint.parts.unstated is not None and not self._probed and not takes_more
+        is_unstated = checkpoint.parts.denoiser.unstated is not None
+        return is_unstated and not self._probed and not takes_more
 
     def _probe(self, session: Session, request: ResolvedRequest, prompt: Conditioning) -> None:
         """Find out what the denoiser predicts; whatever the text, it shows in noise alone."""

@@ -28,14 +28,14 @@ _FUSED = re.compile(r"attn\.in_proj_(weight|bias)")
 
 
 def is_open_clip(tensors: Mapping[str, StoredWeight]) -> bool:
-    """Whether a text encoder's tensors have OpenCLIP's names."""
+    """Tell whether a text encoder's tensors have OpenCLIP's names."""
     return any(name.startswith("transformer.resblocks.") for name in tensors)
 
 
 def hugging_face_names(tensors: Mapping[str, StoredWeight], path: Path) -> dict[str, StoredWeight]:
-    """The same tensors as CLIPTextModel has them, but for `text_projection`.
+    """Name the tensors as CLIPTextModel does, but for `text_projection`.
 
-    That one keeps its name: OpenCLIP multiplies by it as it is stored, [width, projection].
+    It keeps its name: OpenCLIP multiplies by it as it is stored, [width, projection].
     """
     named: dict[str, StoredWeight] = {}
     for name, tensor in tensors.items():
@@ -57,7 +57,7 @@ def hugging_face_names(tensors: Mapping[str, StoredWeight], path: Path) -> dict[
 def _parts(
     tensor: StoredWeight, attention: str, kind: str, name: str, path: Path
 ) -> dict[str, StoredWeight]:
-    """Query, key and value, which lie one after another."""
+    """Cut a fused projection [3 * width, ...] into query, key and value."""
     rows = tensor.shape[0] if tensor.shape else 0
     if not rows or rows % 3:
         raise damaged(path, f"{name!r} has the shape {list(tensor.shape)}")

@@ -74,7 +74,7 @@ class CanonicalWeights:
 
 @dataclass(frozen=True)
 class KeyLayout:
-    """How the keys of a family's single files are made up."""
+    """The rules for the keys of a family's single files."""
 
     # The components in sentences.
     labels: Mapping[Component, str]

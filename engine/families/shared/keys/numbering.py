@@ -11,28 +11,31 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 class Numbering:
-    """How many numbered children each dotted prefix has: blocks, layers, residual blocks."""
+    """Counts of the numbered children of each dotted prefix: blocks, layers, residual blocks."""
 
     def __init__(self, names: Iterable[str], path: Path) -> None:
         self._path = path
         self._children: dict[str, set[int]] = {}
-        seen: set[str] = set()
+        counted: set[str] = set()
         for name in names:
             module = name.rpartition(".")[0]
             # Most names share most of their modules.
-            while module not in seen:
-                seen.add(module)
+            while module not in counted:
+                counted.add(module)
                 module = self._count(module)
 
     def _count(self, module: str) -> str:
-        """Count a module for the one it is in, if it is numbered, and return that one."""
+        """Count a module as a child of its parent, if it is numbered, and return the parent."""
         within, dot, last = module.rpartition(".")
         if dot and _NUMBER.fullmatch(last):
             self._children.setdefault(within, set()).add(int(last))
         return within
 
     def count(self, prefix: str) -> int:
-        """Children of `prefix`, which must be numbered from 0 without a gap."""
+        """Count the children of `prefix`, which must be numbered from 0 without a gap.
+
+        Raises EngineError(CHECKPOINT_CORRUPT) that names the first one missing.
+        """
         found = self._children.get(prefix, set())
         for number in range(len(found)):
             if number not in found:

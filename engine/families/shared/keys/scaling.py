@@ -1,10 +1,10 @@
-"""Scaled fp8: which keys beside a layer's weight say what its numbers count for.
+"""Scaled fp8: weights whose numbers are multiplied by the scale of their layer.
 
-Two ways are in use, of one number a layer each. The older marks the component by a key `scaled_fp8`
-and has `<layer>.scale_weight` (ComfyUI until 2025, `comfy/ops.py`, `scaled_fp8_ops`); the newer has
-`<layer>.weight_scale` and says in `<layer>.comfy_quant`, or in the file's metadata, that it is fp8
-(`comfy/utils.py`, `convert_old_quants`). Scales of a layer's input serve hardware that multiplies
-in fp8, which nothing here does.
+Two ways are in use, each with one number for a layer. The older marks the component by a key
+`scaled_fp8` and has `<layer>.scale_weight` (ComfyUI until 2025, `comfy/ops.py`, `scaled_fp8_ops`);
+the newer has `<layer>.weight_scale` and says in `<layer>.comfy_quant`, or in the file's metadata,
+that it is fp8 (`comfy/utils.py`, `convert_old_quants`). Scales of a
+layer's input serve hardware that multiplies in fp8, which nothing here does.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _NUMBERS = {DType.F32, DType.F16, DType.BF16}
 
 @dataclass(frozen=True, slots=True)
 class ScaledKeys:
-    """A component's tensors, scaled ones with their scale, and how many keys only serve others."""
+    """A component's tensors, scaled ones with their scale, and the number of keys left out."""
 
     tensors: Mapping[str, StoredWeight]
     ignored: int

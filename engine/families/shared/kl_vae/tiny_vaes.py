@@ -17,9 +17,11 @@ from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
 from engine.families.base import Component, ComponentSource, Parts
+from engine.families.refusals import cannot_supply
 from engine.families.shared.keys.numbering import damaged
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
+from engine.file_paths import is_folder
 from engine.folders import SAFETENSORS_SUFFIXES, weights_below
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.weights.sources import StoredWeight
@@ -36,46 +38,71 @@ _KEY = re.compile(
 
 
 def is_tiny_vae(tensors: Mapping[str, StoredWeight]) -> bool:
-    """Whether these are a tiny autoencoder's, or one side's."""
+    """Tell whether all tensors are those of a tiny autoencoder, or of one side of it."""
     return bool(tensors) and all(_KEY.fullmatch(name) for name in tensors)
 
 
 def is_tiny_vae_folder(path: Path) -> bool:
-    """Whether a folder is diffusers' of an `AutoencoderTiny` alone."""
+    """Tell whether a folder holds diffusers' `AutoencoderTiny` and nothing else."""
     config = path / "config.json"
     return config.is_file() and read_config(config, PipelineFile).class_name == "AutoencoderTiny"
 
 
 def named_space(path: Path) -> LatentSpace | None:
-    """The latent space that the name of a file, or else of its folder, tells; None: none does."""
+    """The latent space in the name of a file, or else of its folder; None where neither has one."""
     name = next((name for name in (path.name, path.parent.name) if _NAME.search(name)), None)
     if name is None:
         return None
     return latent_spaces.SDXL if "xl" in name.casefold() else latent_spaces.SD
 
 
+def read_tiny_vae(path: Path, read: ReadIndex, space: LatentSpace) -> Parts | None:
+    """Read a tiny autoencoder for latents of `space`; None for files and folders of other kinds.
+
+    Raises EngineError: CHECKPOINT_CORRUPT, and CHECKPOINT_MISMATCH where it has no decoder or its
+    name tells another latent space.
+    """
+    if is_tiny_vae_folder(path):
+        path = path / "diffusion_pytorch_model.safetensors"
+    if is_folder(path):
+        return None
+    index = read(path)
+    if not is_tiny_vae(index.tensors):
+        return None
+    named = named_space(path)
+    if named not in (None, space):
+        raise cannot_supply("VAE", Component.VAE, path, f"its name says {named and named.name}")
+    parts = tiny_vae_parts(index, read)
+    config = parts.sources[Component.VAE].config
+    if isinstance(config, TinyVaeConfig) and not config.decoder_blocks:
+        raise cannot_supply("VAE", Component.VAE, path, "it has no decoder")
+    return parts
+
+
 def tiny_vae_parts(index: TensorIndex, read: ReadIndex) -> Parts:
-    """A tiny autoencoder as a VAE, with the other side from the file beside it if that is there.
+    """Read a tiny autoencoder as a VAE, with the other side from the file next to it, if any.
 
     Raises EngineError(CHECKPOINT_CORRUPT).
     """
     weights, digest = _canonical(index), index.digest
     sides = {name.split(".")[0] for name in weights}
-    beside = _other_side(index.path, sides)
-    if beside is not None:
-        other = read(beside)
+    other_path = _other_side(index.path, sides)
+    if other_path is not None:
+        other = read(other_path)
         weights |= _canonical(other)
         digest = combined_digest(digest, other.digest)
     config = _config(weights, index.path)
     space = named_space(index.path)
-    told = f"of {space.name} by its name" if space else "of this family, as no name says otherwise"
-    evidence = f"tiny VAE (TAESD), {config.latent_channels} latent channels, {told}"
+    naming = (
+        f"of {space.name} by its name" if space else "of this family, as no name says otherwise"
+    )
+    evidence = f"tiny VAE (TAESD), {config.latent_channels} latent channels, {naming}"
     source = ComponentSource(Component.VAE, config, weights)
     return Parts({Component.VAE: source}, digest, (evidence,))
 
 
 def find_tiny_decoder(folder: Path, space: str, read: ReadIndex) -> Parts | None:
-    """The first tiny decoder below a folder for the latent space of that name."""
+    """Find the first tiny decoder below a folder for the latent space of that name."""
     for path in islice(_candidates(folder), _MOST_FILES):
         named = named_space(path)
         if named is None or named.name != space:
@@ -106,7 +133,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
 
 
 def _other_side(path: Path, sides: set[str]) -> Path | None:
-    """The file with the other side: named as this one is, but for that."""
+    """The file whose name differs from this one's in the side alone; None where there is none."""
     if len(sides) != 1:
         return None
     (side,) = sides

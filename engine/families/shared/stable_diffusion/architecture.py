@@ -14,6 +14,7 @@ from engine.families.base import IdentifiedCheckpoint
 from engine.families.shared.clip.network import text_encoders, text_layers
 from engine.families.shared.clip.text_encoding import ClipText
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
+from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.families.shared.stable_diffusion.size_conditioning import SizeConditioning, TimeIds
 from engine.families.shared.unet.denoiser import UNetDenoiser, concat_channels, embeds_guidance
 from engine.sampling.noise_model import VarianceExploding
@@ -59,7 +60,7 @@ class StableDiffusion:
             refiner=True,
             size_multiple=checkpoint.latent.downscale,
             texts=tuple(
-                TextLength(label=one.label, tokens=_TOKENS, chunked=True)
+                TextLength(label=LABELS[one], tokens=_TOKENS, chunked=True)
                 for one in text_encoders(checkpoint)
             ),
             options=self._options(checkpoint),

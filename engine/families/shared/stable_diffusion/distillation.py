@@ -1,13 +1,12 @@
-"""How denoisers that were distilled to few steps, or trained by levels, like to be sampled.
+"""Defaults for denoisers that were distilled to few steps, or trained by EDM's levels.
 
-Keys tell of two, a diffusers folder's scheduler of others; most only by what they are called: on a
-card beside them, in their metadata, and last in the name of the file. Each default is from the
-model's own card, whose address is beside it; guidance 0 there means none, which is 1 here.
+Keys show two kinds and a diffusers folder's scheduler others. Most are known by their names alone:
+on a card, in the file's metadata, and last in the name of the file. Each default is from the
+model's own card, whose address is next to it; guidance 0 there means none, which is 1 here.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -15,17 +14,8 @@ import msgspec
 from engine.api.values import PredictionType, SamplerName, ScheduleName
 from engine.checkpoints.diffusers_configs import SchedulerFile
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.hints import NO_HINTS, CheckpointHints
+from engine.families.hints import CheckpointHints, LearntHints
 from engine.graphs.unet import UNetConfig
-
-
-@dataclass(frozen=True, slots=True)
-class _LearntHints:
-    """Defaults, and why."""
-
-    hints: CheckpointHints
-    evidence: str
-
 
 _TRAILING = ScheduleName.SGM_UNIFORM
 
@@ -39,7 +29,7 @@ def _few(
 
 
 # huggingface.co/latent-consistency/lcm-sdxl, huggingface.co/SimianLuo/LCM_Dreamshaper_v7
-_LCM_TOLD = _few(SamplerName.LCM, 4, 8.0, _TRAILING)
+_LCM_GUIDED = _few(SamplerName.LCM, 4, 8.0, _TRAILING)
 # huggingface.co/playgroundai/playground-v2.5-1024px-aesthetic: 3 for DPM++ 2M, 5 for Euler
 _PLAYGROUND = CheckpointHints(
     sampler=SamplerName.DPMPP_2M, schedule=ScheduleName.KARRAS, steps=50, guidance=3.0
@@ -78,39 +68,22 @@ _SCHEDULERS = {
 }
 
 
-def with_hints(
-    checkpoint: IdentifiedCheckpoint,
-    hints: CheckpointHints,
-    scheduler: SchedulerFile | None = None,
-) -> IdentifiedCheckpoint:
-    """With what somebody wrote down for it, and with what it says of its kind."""
-    learnt = _learnt_hints(checkpoint, scheduler)
-    if learnt is not None:
-        # What it comes to stays last.
-        *shapes, last = checkpoint.evidence or ("",)
-        evidence = tuple(filter(None, (*shapes, learnt.evidence, last)))
-        checkpoint = replace(checkpoint, evidence=evidence)
-        hints = _together(hints, learnt.hints)
-    if hints.size is not None and checkpoint.parts.sample_size is None:
-        checkpoint = replace(checkpoint, default_size=hints.size)
-    latent = checkpoint.latent
-    if hints.preview is not None and len(hints.preview.weights) == latent.channels:
-        latent = replace(latent, preview=hints.preview)
-    return replace(checkpoint, hints=hints, latent=latent)
-
-
-def _learnt_hints(
+def learnt_hints(
     checkpoint: IdentifiedCheckpoint, scheduler: SchedulerFile | None = None
-) -> _LearntHints | None:
-    """What a checkpoint says of itself, its keys first and its name last; None for nothing."""
+) -> LearntHints | None:
+    """The defaults of a checkpoint's kind, None for the usual ones.
+
+    Its keys are asked first and its name last. `scheduler` is that of the folder it
+    was read from, if any.
+    """
     unet = checkpoint.components.get(Component.DENOISER)
     if unet and isinstance(unet.config, UNetConfig) and unet.config.guidance_width:
-        return _LearntHints(_LCM_TOLD, "a latent consistency model: key time_embedding.cond_proj")
+        return LearntHints(_LCM_GUIDED, "a latent consistency model: key time_embedding.cond_proj")
     if checkpoint.prediction is PredictionType.EDM:
-        return _LearntHints(_PLAYGROUND, "sampled as Playground 2.5, which is trained so")
+        return LearntHints(_PLAYGROUND, "sampled as Playground 2.5, which is trained so")
     if checkpoint.prediction is PredictionType.EDM_V:
-        return _LearntHints(_COSXL, "sampled as CosXL, which is trained so")
-    for words, where in _said(checkpoint):
+        return LearntHints(_COSXL, "sampled as CosXL, which is trained so")
+    for words, where in _names(checkpoint):
         found = _named(words, where)
         if found is not None:
             return found
@@ -118,28 +91,28 @@ def _learnt_hints(
         return None
     if scheduler.class_name in _SCHEDULERS:
         what = f"scheduler/scheduler_config.json: {scheduler.class_name}"
-        return _LearntHints(_SCHEDULERS[scheduler.class_name], what)
+        return LearntHints(_SCHEDULERS[scheduler.class_name], what)
     if scheduler.timestep_spacing == "trailing":
         what = "scheduler/scheduler_config.json: timestep_spacing trailing"
-        return _LearntHints(CheckpointHints(schedule=_TRAILING, any_sampler=True), what)
+        return LearntHints(CheckpointHints(schedule=_TRAILING, any_sampler=True), what)
     return None
 
 
-def _said(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, str]]:
-    """What it is called, and where."""
-    for card in checkpoint.parts.cards:
+def _names(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, str]]:
+    """The checkpoint's names, and where each stands."""
+    for card in checkpoint.parts.denoiser.cards:
         yield card.base_model, card.source
         yield card.title, card.source
     yield _name(checkpoint.path), "the name of the file"
 
 
 def _name(path: Path) -> str:
-    """A file's or a folder's; of the Hugging Face cache, the repository's."""
+    """The name of a file or folder; of a folder in the Hugging Face cache, the repository's."""
     cached = path.parent.name == "snapshots" and path.parent.parent.name.startswith("models--")
     return path.parent.parent.name.rpartition("--")[2] if cached else path.stem
 
 
-def _named(words: str, where: str) -> _LearntHints | None:
+def _named(words: str, where: str) -> LearntHints | None:
     plain = _BORDER.sub(" ", words).casefold().strip()
     for title, pattern, hints in _NAMED:
         if not pattern.search(plain):
@@ -147,14 +120,5 @@ def _named(words: str, where: str) -> _LearntHints | None:
         steps = _STEPS.search(plain)
         if steps and 1 <= int(steps[1]) <= 50:
             hints = msgspec.structs.replace(hints, steps=int(steps[1]))
-        return _LearntHints(hints, f"sampled as {title}: {where} says {words!r}")
+        return LearntHints(hints, f"sampled as {title}: {where} says {words!r}")
     return None
-
-
-def _together(given: CheckpointHints, learnt: CheckpointHints) -> CheckpointHints:
-    """What somebody wrote down for this checkpoint, and what is known of its kind for the rest."""
-    if given == NO_HINTS:
-        return learnt
-    own = msgspec.structs.asdict(given)
-    fields = msgspec.structs.asdict(learnt) | {k: v for k, v in own.items() if v is not None}
-    return CheckpointHints(**fields)

@@ -1,4 +1,4 @@
-"""What files say of denoisers that were trained as in EDM (Karras et al. 2022).
+"""Denoisers that were trained as in EDM (Karras et al. 2022), by the keys and schedulers of files.
 
 Two are known: Playground 2.5, whose latents are normalised by numbers of its own, and CosXL. Keys
 as ComfyUI has them (`comfy/supported_models.py`, SDXL.model_type), schedulers as diffusers.
@@ -38,12 +38,15 @@ _USUAL_LEVELS = {
 
 
 def usual_levels(prediction: PredictionType) -> EdmLevels | None:
-    """The levels of a kind of prediction; None for those that are trained by timesteps."""
+    """The usual levels of a kind of prediction; None for those trained by timesteps."""
     return _USUAL_LEVELS.get(prediction)
 
 
 def edm_of_file(index: TensorIndex) -> tuple[PredictionType, EdmLevels, str] | None:
-    """What its keys say, and which they are; None where they say nothing."""
+    """Read an EDM denoiser's prediction, levels and evidence off keys; None for all others.
+
+    Raises EngineError(CHECKPOINT_CORRUPT) for levels that are none.
+    """
     if _MEAN in index.tensors and _DEVIATION in index.tensors:
         return PredictionType.EDM, _USUAL_LEVELS[PredictionType.EDM], f"keys {_MEAN}, {_DEVIATION}"
     if _HIGHEST not in index.tensors:
@@ -58,7 +61,7 @@ def edm_of_file(index: TensorIndex) -> tuple[PredictionType, EdmLevels, str] | N
 
 
 def statistics_of_file(index: TensorIndex) -> LatentStatistics | None:
-    """How the latents of a file's denoiser are normalised, where its keys say so."""
+    """Read the statistics by which latents are normalised; None where keys have none."""
     if _MEAN not in index.tensors or _DEVIATION not in index.tensors:
         return None
     mean, deviation = _numbers(index, _MEAN), _numbers(index, _DEVIATION)
@@ -68,11 +71,11 @@ def statistics_of_file(index: TensorIndex) -> LatentStatistics | None:
 
 
 def edm_of_scheduler(scheduler: SchedulerFile) -> tuple[PredictionType, EdmLevels] | None:
-    """What a diffusers scheduler says; None for those that go by timesteps."""
+    """Read an EDM denoiser's prediction and levels off its scheduler; None for all others."""
     continuous = scheduler.timestep_type == "continuous"
     prediction = _PREDICTIONS.get(scheduler.prediction_type)
     if scheduler.class_name not in _EDM_SCHEDULERS:
-        # EulerDiscreteScheduler with levels between the timesteps is told log(sigma) / 4, too.
+        # EulerDiscreteScheduler with levels between the timesteps gets log(sigma) / 4, too.
         if not continuous or prediction is not PredictionType.EDM_V:
             return None
         data = 1.0

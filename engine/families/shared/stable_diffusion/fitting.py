@@ -1,4 +1,4 @@
-"""Whether parts that may come from different files make one checkpoint."""
+"""Checks that parts of different files make one checkpoint."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,22 +6,24 @@ from engine.api.remedies import SupplyParts
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component, Parts
+from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
-# The pixels on a side that a number of a latent stands for, in every family that is run.
+# Pixels along the side of a latent cell, for all of Stable Diffusion.
 DOWNSCALE = 8
+_COLOURS = 3
 
 
 def require_fitting_text(
     parts: Parts, unet: UNetConfig, encoders: Sequence[Component], told_sizes: int
 ) -> None:
-    """The UNet attends to what its text encoders give side by side.
+    """Require that the UNet's context is as wide as all text encoders together.
 
-    Where it is told sizes, it is told the last one's text as a whole beside them. While one is
-    missing, those that are there must leave room for one that fits. Raises
+    A UNet that adds `told_sizes` sizes to the time adds the pooled text of the last encoder, too.
+    While an encoder is missing, the others must leave room for one. Raises
     EngineError(CHECKPOINT_MISMATCH).
     """
     found = {one: parts.sources[one].config for one in encoders if one in parts.sources}
@@ -32,10 +34,23 @@ def require_fitting_text(
         _require_fitting_all(list(texts.values()), unet, encoders, told_sizes)
 
 
-def require_same_factor(parts: Parts, other: Parts) -> None:
-    """A VAE from elsewhere makes as many pixels of a latent as the one in its place did.
+def require_fitting_vae(vae: VaeConfig | TinyVaeConfig, channels: int) -> None:
+    """Require a VAE of RGB pictures for latents of so many channels.
 
-    Where there is none yet, as those of all families do. Raises EngineError(CHECKPOINT_MISMATCH).
+    Raises EngineError(CHECKPOINT_MISMATCH).
+    """
+    if vae.latent_channels != channels:
+        found = f"for {vae.latent_channels} latent channels"
+        raise misfit(Component.VAE, found, f"one for {channels}")
+    if vae.image_channels != _COLOURS:
+        found = f"for pictures of {vae.image_channels} channels"
+        raise misfit(Component.VAE, found, f"one for {_COLOURS}")
+
+
+def require_same_factor(parts: Parts, other: Parts) -> None:
+    """Require that a VAE of another file downscales as the one whose place it takes.
+
+    Where there is none yet, by 8, as in all families. Raises EngineError(CHECKPOINT_MISMATCH).
     """
     before, now = _factor(parts) or DOWNSCALE, _factor(other)
     if now not in (None, before):
@@ -53,10 +68,9 @@ def _factor(parts: Parts) -> int | None:
 def _require_room(
     texts: Mapping[Component, ClipTextConfig], unet: UNetConfig, last: Component, told_sizes: int
 ) -> None:
-    """What the others leave of the context is a width that the last one can have.
+    """Require that the encoders that are there leave a width that a missing one can have.
 
-    As a whole, a text is told in as many numbers as its encoder is wide: OpenCLIP's and CLIP's all
-    project so.
+    A pooled text has as many numbers as its encoder is wide: OpenCLIP's and CLIP's all project so.
     """
     taken = sum(text.width for text in texts.values())
     left = unet.context_width - taken
@@ -66,7 +80,7 @@ def _require_room(
             _require_fitting_whole(text, unet, encoder, told_sizes)
         of_last = encoder is not last and told_sizes and (sizes <= 0 or sizes % told_sizes)
         if left <= 0 or of_last:
-            wanted = f"one that leaves room for the {last.label} in {unet.context_width}"
+            wanted = f"one that leaves room for the {LABELS[last]} in {unet.context_width}"
             raise misfit(encoder, f"{text.width} wide", wanted)
 
 
@@ -88,7 +102,7 @@ def _require_fitting_all(
 def _require_fitting_whole(
     text: ClipTextConfig, unet: UNetConfig, encoder: Component, told_sizes: int
 ) -> None:
-    """What the UNet is told is a text and sizes, of equally many numbers each."""
+    """Require that the UNet adds one pooled text and sizes of equally many numbers."""
     if not text.projected_width:
         raise misfit(encoder, "without text_projection", "one with it")
     left = unet.added_width - text.projected_width
@@ -101,7 +115,7 @@ def misfit(component: Component, found: str, needed: str) -> EngineError:
     """The error for a part that is `found` where the UNet needs `needed`."""
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
-        f"The {component.label} does not fit: it is {found}, the UNet needs {needed}.",
+        f"The {LABELS[component]} does not fit: it is {found}, the UNet needs {needed}.",
         "Another one is needed, made for this model's family.",
         remedies=(SupplyParts(components=(component.value,)),),
     )

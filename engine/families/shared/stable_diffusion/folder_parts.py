@@ -17,18 +17,14 @@ from engine.checkpoints.diffusers_configs import (
     VaeFile,
     unusual,
 )
-from engine.checkpoints.diffusers_folder import FolderPart
+from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, find_tokenizer
 from engine.errors import EngineError
 from engine.families.base import Component, ComponentSource
+from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
+from engine.families.shared.keys.shapes import check_claims
+from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT
-from engine.families.shared.stable_diffusion.sizes import (
-    ClipTextFacts,
-    UNetFacts,
-    check_claims,
-    clip_text_config,
-    unet_config,
-    vae_config,
-)
+from engine.families.shared.unet.sizes import UNetFacts, unet_config
 from engine.graphs.clip_text import Activation
 
 
@@ -38,6 +34,37 @@ class FolderSource:
 
     source: ComponentSource
     ignored: int
+
+
+def folder_source(component: Component, part: FolderPart, vae: VaeFile | None) -> FolderSource:
+    """A component of a folder; `vae` is the configuration of the folder's VAE, if it has one."""
+    match component:
+        case Component.DENOISER:
+            return unet_source(part)
+        case Component.VAE:
+            return vae_source(part, vae or part.config(VaeFile))
+        case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
+            return clip_text_source(part, component)
+
+
+def sample_size(unet: FolderPart | None) -> int | None:
+    """The side of the latents that a folder's UNet was trained for, in cells; None: not said."""
+    size = unet.config(UNetFile).sample_size if unet else None
+    return next(iter(size), None) if isinstance(size, tuple) else size
+
+
+def tokenizer_of_folder(folder: DiffusersFolder) -> Path | None:
+    """The tokenizer beside the weights of a text encoder, or in a subfolder of its own.
+
+    The refiner's folder has the second alone, which differs from the first in its padding.
+    """
+    encoder = folder.parts.get("text_encoder")
+    places = (
+        encoder.path if encoder else None,
+        folder.path / "tokenizer",
+        folder.path / "tokenizer_2",
+    )
+    return next(filter(None, (find_tokenizer(place) for place in places if place)), None)
 
 
 def unet_source(part: FolderPart) -> FolderSource:

@@ -1,49 +1,62 @@
 """What the families of latent diffusion with a UNet share: how their files are read and fit.
 
-A family is a `LatentDiffusion`: its constants, and what recognises it. All else is read off the
-file, so pruned, distilled, inpainting and small variants need no case of their own.
+A family is a `LatentDiffusion`: its constants, and how its UNet is recognised. All else is read off
+the file, so pruned, distilled, inpainting and small variants need no case of their own.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
-from engine.api.values import ConventionName, ErrorCode, PredictionType
-from engine.checkpoints.diffusers_configs import UNetFile, VaeFile
-from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart, find_tokenizer
+from engine.api.request import CheckpointOverride
+from engine.api.values import ConventionName, PredictionType
+from engine.checkpoints.diffusers_configs import VaeFile
+from engine.checkpoints.diffusers_folder import (
+    DiffusersFolder,
+    ReadIndex,
+)
 from engine.checkpoints.index import TensorIndex, combined_digest
-from engine.errors import EngineError
 from engine.families.base import (
     Component,
-    ComponentConfig,
     ComponentSource,
-    Family,
+    DenoiserFacts,
     IdentifiedCheckpoint,
     Parts,
+    TextFacts,
     TextUse,
+    VaeFacts,
 )
+from engine.families.family import Family
+from engine.families.hints import LearntHints
+from engine.families.kind import LonePart
 from engine.families.latents import LatentFormat
+from engine.families.recognition import Listing
+from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
+from engine.families.shared.clip.vocabulary import require_words
 from engine.families.shared.keys.layout import CanonicalWeights
+from engine.families.shared.kl_vae.sizes import vae_config
+from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
 from engine.families.shared.stable_diffusion.architecture import StableDiffusion
+from engine.families.shared.stable_diffusion.distillation import learnt_hints
 from engine.families.shared.stable_diffusion.edm import statistics_of_file, usual_levels
-from engine.families.shared.stable_diffusion.fitting import DOWNSCALE, misfit, require_fitting_text
+from engine.families.shared.stable_diffusion.evidence import described
+from engine.families.shared.stable_diffusion.fitting import (
+    DOWNSCALE,
+    require_fitting_text,
+    require_fitting_vae,
+    require_same_factor,
+)
 from engine.families.shared.stable_diffusion.folder_parts import (
-    FolderSource,
-    clip_text_source,
-    unet_source,
-    vae_source,
+    folder_source,
+    sample_size,
+    tokenizer_of_folder,
 )
 from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT, LABELS
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
+from engine.families.shared.stable_diffusion.merging import with_override, with_part
 from engine.families.shared.stable_diffusion.pipelines import draws_after_text, is_for_sdxl
-from engine.families.shared.stable_diffusion.sizes import (
-    ClipTextFacts,
-    UNetFacts,
-    clip_text_config,
-    unet_config,
-    vae_config,
-)
 from engine.families.shared.stable_diffusion.training import (
     Training,
     training_of_file,
@@ -58,7 +71,9 @@ from engine.families.shared.stable_diffusion.vae_facts import (
     usual_latents,
     words_of_vae,
 )
-from engine.families.shared.unet.unet_signs import what_rules_out
+from engine.families.shared.unet.sizes import UNetFacts, unet_config
+from engine.families.shared.unet.unet_signs import UNetSigns, unet_signs, what_rules_out
+from engine.families.shared.unet.variants import require_known_additions, variant_of
 from engine.families.sidecars import cards_of
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
@@ -73,7 +88,11 @@ SUBFOLDERS: Mapping[str, Component] = {
     "text_encoder_2": Component.TEXT_ENCODER_2,
     "vae": Component.VAE,
 }
-COLOURS = 3
+_LONE_PARTS = {
+    LonePart.VAE: (Component.VAE,),
+    LonePart.TINY_VAE: (Component.VAE,),
+    LonePart.CLIP_TEXT_ENCODER: (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2),
+}
 # What SDXL and its refiner want of OpenCLIP bigG, and SDXL of CLIP ViT-L.
 SDXL_TEXT = TextUse(
     clip_skip=2,
@@ -84,12 +103,18 @@ SDXL_TEXT = TextUse(
 
 
 @dataclass(frozen=True, slots=True)
-class LatentDiffusion:
+class LatentDiffusion(Family):
     """The constants of one family."""
+
+    labels: ClassVar[Mapping[Component, str]] = LABELS
+    subfolders: ClassVar[Mapping[str, Component]] = SUBFOLDERS
 
     name: str
     title: str
-    recognises: Callable[[str], bool]
+    # How cards' words for a base model of this family begin, in small letters.
+    called: re.Pattern[str]
+    # Whether a UNet is of this family.
+    has_unet: Callable[[UNetSigns], bool]
     # The text encoders whose outputs stand side by side in the UNet's context.
     text_encoders: Mapping[Component, ClipTextFacts]
     unet: UNetFacts
@@ -116,32 +141,80 @@ class LatentDiffusion:
     # What a name for the UNet's sizes adds to the variant, such as that of a pruned one.
     sizes_name: Callable[[UNetConfig], str] = lambda _: ""
 
-    def family(self) -> Family:
-        """The family as `identify` wants it."""
-        return Family(
-            name=self.name,
-            title=self.title,
-            is_for=self.is_for,
-            latents=self.latents,
-            recognises=self.recognises,
-            rules_out=partial(
-                what_rules_out,
-                convolutional=self.convolutional,
-                told_sizes=bool(self.told_sizes),
-            ),
-            read_file=self.read_file,
-            read_folder=self.read_folder,
-            assemble=self.assemble,
+    def recognise(self, listing: Listing) -> str | None:
+        """Describe the UNet of a file of this family; None for all other files."""
+        signs = unet_signs(listing.text)
+        return signs.words if signs and self.has_unet(signs) else None
+
+    def rule_out(self, listing: Listing) -> str | None:
+        """Say what in a file no UNet of this family has; None where the file may be of it."""
+        return what_rules_out(
+            listing.text, convolutional=self.convolutional, told_sizes=bool(self.told_sizes)
         )
 
-    def is_for(self, pipeline: str) -> bool:
-        """Whether diffusers' pipeline of this class draws with such checkpoints."""
+    def draws_with(self, pipeline: str) -> bool:
+        """Tell whether diffusers' pipeline of this class draws with such checkpoints."""
         return draws_after_text(pipeline) and is_for_sdxl(pipeline) == bool(self.told_sizes)
+
+    def is_called(self, base_model: str) -> bool:
+        """Tell whether a card's word for what a checkpoint was made from names this family."""
+        return self.called.match(base_model) is not None
+
+    def learnt_hints(
+        self, checkpoint: IdentifiedCheckpoint, folder: DiffusersFolder | None
+    ) -> LearntHints | None:
+        """Defaults of distilled checkpoints and of those trained by levels."""
+        return learnt_hints(checkpoint, folder.scheduler if folder else None)
+
+    def require_tokenizers(self, checkpoint: IdentifiedCheckpoint) -> None:
+        """Raise EngineError where a text encoder has a vocabulary of its own and no tokenizer."""
+        require_words(checkpoint)
+
+    def lone_parts(self, listing: Listing) -> tuple[Component, ...]:
+        """List the components that a VAE or a CLIP text encoder alone could be."""
+        part = listing.kind.part if listing.kind else None
+        return _LONE_PARTS.get(part, ()) if part else ()
+
+    def read_lone_part(self, component: Component, path: Path, read: ReadIndex) -> Parts | None:
+        """Read a tiny autoencoder as a VAE."""
+        if component is not Component.VAE:
+            return None
+        return read_tiny_vae(path, read, self.latents)
+
+    def takes_from(self, giver: Family, component: Component) -> bool:
+        """VAEs of one latent space fit each other; text encoders' sizes tell what they are."""
+        match component:
+            case Component.DENOISER:
+                return giver is self
+            case Component.VAE:
+                return isinstance(giver, LatentDiffusion) and giver.latents is self.latents
+            case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
+                return True
+
+    def name_suits(self, component: Component, name: str) -> bool:
+        """VAEs of SD and SDXL have the same shapes, and only their names tell them apart."""
+        if component is not Component.VAE:
+            return True
+        return ("xl" in name.casefold()) == bool(self.told_sizes)
+
+    def with_part(self, parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
+        """Put a component of `other` into `parts`, with what is said about it there."""
+        if component is Component.VAE:
+            require_same_factor(parts, other)
+        return with_part(parts, component, other, path)
+
+    def with_override(self, parts: Parts, override: CheckpointOverride) -> Parts:
+        """Let the denoiser predict what a person says."""
+        return with_override(parts, override)
 
     @property
     def components(self) -> tuple[Component, ...]:
         """What a whole checkpoint has, in the order it is used."""
         return (*self.text_encoders, Component.DENOISER, Component.VAE)
+
+    def components_of(self, index: TensorIndex) -> tuple[Component, ...]:
+        """List the components in a single file, by its keys."""
+        return tuple(KEY_LAYOUT.sort(index.tensors, index.path).components)
 
     def read_file(self, index: TensorIndex, wanted: frozenset[Component]) -> Parts:
         """The wanted components of a single file, in the original layout or diffusers' names."""
@@ -158,26 +231,30 @@ class LatentDiffusion:
                 ignored += named.ignored
         foreign = [one for one in keys.components if one in wanted and one not in self.components]
         ignored += sum(len(keys.components[one]) for one in foreign)
-        unet = sources.get(Component.DENOISER)
-        training = training_of_file(index, lambda: self.guess(unet) if unet else None)
-        cards = cards_of(index) if unet else ()
-        side = next((card.side for card in cards if card.side), None)
-        asks = self.hides_prediction and not training.is_stated
         return Parts(
             sources,
             index.digest,
             (
-                *_evidence(sources),
+                *described(sources),
                 *(f"{LABELS[one]} left out: not of {self.title}" for one in foreign),
             ),
             ignored,
-            training.prediction,
-            training.evidence,
-            training.zero_terminal_snr,
+            self._denoiser_facts(index, sources.get(Component.DENOISER)),
+            VaeFacts(fits_f16=name_that_fits_f16(index.path) if Component.VAE in sources else ""),
+        )
+
+    def _denoiser_facts(self, index: TensorIndex, unet: ComponentSource | None) -> DenoiserFacts:
+        training = training_of_file(index, lambda: self.guess(unet) if unet else None)
+        cards = cards_of(index) if unet else ()
+        side = next((card.side for card in cards if card.side), None)
+        asks = self.hides_prediction and not training.is_stated
+        return DenoiserFacts(
+            prediction=training.prediction,
+            reason=training.evidence,
+            zero_terminal_snr=training.zero_terminal_snr,
+            sample_size=side and side // DOWNSCALE,
             levels=training.levels,
             statistics=statistics_of_file(index),
-            sample_size=side and side // DOWNSCALE,
-            vae_fits_f16=name_that_fits_f16(index.path) if Component.VAE in sources else "",
             unstated=index.state if asks else None,
             cards=cards,
         )
@@ -187,59 +264,58 @@ class LatentDiffusion:
         parts = {SUBFOLDERS[name]: part for name, part in folder.parts.items()}
         parts = {one: parts[one] for one in self.components if one in parts}
         vae = parts[Component.VAE].config(VaeFile) if Component.VAE in parts else None
-        found = [_folder_source(component, part, vae) for component, part in parts.items()]
+        found = [folder_source(component, part, vae) for component, part in parts.items()]
         sources = {part.source.component: part.source for part in found}
         training = training_of_folder(folder.scheduler, folder.path)
         return Parts(
             sources,
             combined_digest(*(part.index.digest for part in parts.values())),
-            _evidence(sources),
-            ignored_keys=sum(part.ignored for part in found),
-            prediction=training.prediction,
-            reason=training.evidence,
-            zero_terminal_snr=training.zero_terminal_snr,
-            levels=training.levels,
-            statistics=statistics_of_folder(vae),
-            sample_size=_sample_size(parts.get(Component.DENOISER)),
-            latent_scale=vae.scaling_factor if vae else None,
-            latent_shift=vae.shift_factor if vae else None,
-            vae_fits_f16=configuration_that_fits_f16(vae),
-            tokenizer=_tokenizer(folder),
+            described(sources),
+            sum(part.ignored for part in found),
+            DenoiserFacts(
+                prediction=training.prediction,
+                reason=training.evidence,
+                zero_terminal_snr=training.zero_terminal_snr,
+                sample_size=sample_size(parts.get(Component.DENOISER)),
+                levels=training.levels,
+                statistics=statistics_of_folder(vae),
+            ),
+            VaeFacts(
+                vae.scaling_factor if vae else None,
+                vae.shift_factor if vae else None,
+                configuration_that_fits_f16(vae),
+            ),
+            TextFacts(tokenizer_of_folder(folder)),
         )
 
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
         """A checkpoint of these parts. Raises EngineError where they do not fit together."""
         unet, vae = _unet_and_vae(parts)
         channels = unet.out_channels if unet else vae.latent_channels if vae else LATENT_CHANNELS
-        self._require_known_additions(unet, path)
         if unet:
+            require_known_additions(unet, path, self.title, adds_sizes=bool(self.told_sizes))
             require_fitting_text(parts, unet, tuple(self.text_encoders), self.told_sizes)
-        if vae and vae.latent_channels != channels:
-            raise misfit(
-                Component.VAE, f"for {vae.latent_channels} latent channels", f"one for {channels}"
-            )
-        if vae and vae.image_channels != COLOURS:
-            found = f"for pictures of {vae.image_channels} channels"
-            raise misfit(Component.VAE, found, f"one for {COLOURS}")
+        if vae:
+            require_fitting_vae(vae, channels)
         downscale = vae.downscale if vae else DOWNSCALE
         return IdentifiedCheckpoint(
             path=path,
             family=self.name,
-            variant=self._variant(unet, path),
-            prediction=parts.prediction,
-            zero_terminal_snr=parts.zero_terminal_snr,
+            variant=variant_of(unet, path, self.title, self.sizes_name) if unet else "base",
+            prediction=parts.denoiser.prediction,
+            zero_terminal_snr=parts.denoiser.zero_terminal_snr,
             latent=self._latent_format(parts, channels, downscale),
-            levels=parts.levels or usual_levels(parts.prediction),
+            levels=parts.denoiser.levels or usual_levels(parts.denoiser.prediction),
             default_size=self._default_size(parts, downscale),
             components=parts.sources,
             missing=tuple(one for one in self.components if one not in parts.sources),
             evidence=(
                 *parts.evidence,
                 *(words_of_vae(parts) if self.vae_overflows_f16 else ()),
-                *(self._conclusions(parts) if unet else ()),
+                *((self._conclusion(parts),) if unet else ()),
             ),
             ignored_keys=parts.ignored_keys,
-            tokenizer=parts.tokenizer,
+            tokenizer=parts.text.tokenizer,
             digest=parts.digest,
             parts=parts,
             make_architecture=self.architecture,
@@ -250,33 +326,28 @@ class LatentDiffusion:
     def _overflows(self, parts: Parts, vae: VaeConfig | TinyVaeConfig | None) -> bool:
         """Whether the VAE must not compute in float16."""
         large = self.vae_overflows_f16 and isinstance(vae, VaeConfig)
-        return large and not parts.vae_fits_f16
+        return large and not parts.vae.fits_f16
 
     def _latent_format(self, parts: Parts, channels: int, downscale: int) -> LatentFormat:
-        trained_by_levels = parts.prediction is PredictionType.EDM and self.edm_latents
+        trained_by_levels = parts.denoiser.prediction is PredictionType.EDM and self.edm_latents
         space = trained_by_levels or self.latents
         if isinstance(_unet_and_vae(parts)[1], TinyVaeConfig):
             return tiny_latents(space, self.latents, channels, downscale)
         return usual_latents(parts, space, self.latents, channels, downscale)
 
     def _default_size(self, parts: Parts, downscale: int) -> int:
-        predicts_v = parts.prediction is PredictionType.V
+        predicts_v = parts.denoiser.prediction is PredictionType.V
         usual = (predicts_v and self.v_default_size) or self.default_size
-        return parts.sample_size * downscale if parts.sample_size else usual
+        return parts.denoiser.sample_size * downscale if parts.denoiser.sample_size else usual
 
-    def _conclusions(self, parts: Parts) -> tuple[str, ...]:
-        """What the shapes and what is said come to; where they disagree, that the shapes count."""
-        others = (card for card in parts.cards if card.family not in (None, self.name))
-        return (
-            *(f"{card.words}, but its shapes are {self.title}'s" for card in others),
-            f"{self.title}, {parts.prediction.label} because {parts.reason}",
-        )
+    def _conclusion(self, parts: Parts) -> str:
+        return f"{self.title}, {parts.denoiser.prediction.label} because {parts.denoiser.reason}"
 
     def _text_layers(self, parts: Parts) -> int:
         first = parts.sources.get(next(iter(self.text_encoders)))
         return first.config.layers if first and isinstance(first.config, ClipTextConfig) else 0
 
-    def _config(self, component: Component, named: CanonicalWeights, path: Path) -> ComponentConfig:
+    def _config(self, component: Component, named: CanonicalWeights, path: Path) -> object:
         match component:
             case Component.DENOISER:
                 return unet_config(named.weights, self.unet, path)
@@ -284,35 +355,6 @@ class LatentDiffusion:
                 return vae_config(named.weights, NORM_GROUPS, path)
             case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
                 return clip_text_config(named.weights, self.text_encoders[component], path)
-
-    def _require_known_additions(self, unet: UNetConfig | None, path: Path) -> None:
-        if unet and bool(unet.added_width) != bool(self.told_sizes):
-            raise EngineError(
-                ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-                f"The UNet of {path.name} adds {unet.added_width} numbers to the time, "
-                f"as no {self.title} UNet does.",
-                "Choose another version of the model.",
-            )
-
-    def _variant(self, unet: UNetConfig | None, path: Path) -> str:
-        """What the UNet's input says it was trained for, and the name of its sizes."""
-        if unet is None:
-            return "base"
-        latent = unet.out_channels
-        variants = {
-            latent: "base",
-            2 * latent: "instruct-pix2pix",  # beside the latent, that of the picture to change
-            2 * latent + 1: "inpainting",  # beside the latent, that of the picture, and the mask
-        }
-        if unet.in_channels not in variants:
-            raise EngineError(
-                ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
-                f"The UNet of {path.name} takes {unet.in_channels} channels, "
-                f"as no {self.title} UNet does.",
-                "Choose a text-to-image or inpainting model.",
-            )
-        variant, sizes = variants[unet.in_channels], self.sizes_name(unet)
-        return sizes if sizes and variant == "base" else " ".join(filter(None, (sizes, variant)))
 
 
 def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | TinyVaeConfig | None]:
@@ -322,54 +364,3 @@ def _unet_and_vae(parts: Parts) -> tuple[UNetConfig | None, VaeConfig | TinyVaeC
         unet.config if unet and isinstance(unet.config, UNetConfig) else None,
         vae.config if vae and isinstance(vae.config, VaeConfig | TinyVaeConfig) else None,
     )
-
-
-def _folder_source(component: Component, part: FolderPart, vae: VaeFile | None) -> FolderSource:
-    match component:
-        case Component.DENOISER:
-            return unet_source(part)
-        case Component.VAE:
-            return vae_source(part, vae or part.config(VaeFile))
-        case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
-            return clip_text_source(part, component)
-
-
-def _sample_size(unet: FolderPart | None) -> int | None:
-    size = unet.config(UNetFile).sample_size if unet else None
-    return next(iter(size), None) if isinstance(size, tuple) else size
-
-
-def _tokenizer(folder: DiffusersFolder) -> Path | None:
-    """The tokenizer beside the weights of a text encoder, or in a subfolder of its own.
-
-    The refiner's folder has the second alone, which differs from the first in its padding.
-    """
-    encoder = folder.parts.get("text_encoder")
-    places = (
-        encoder.path if encoder else None,
-        folder.path / "tokenizer",
-        folder.path / "tokenizer_2",
-    )
-    return next(filter(None, (find_tokenizer(place) for place in places if place)), None)
-
-
-def _evidence(sources: Mapping[Component, ComponentSource]) -> tuple[str, ...]:
-    return tuple(_describe(source.config) for source in sources.values())
-
-
-def _describe(config: ComponentConfig) -> str:
-    match config:
-        case UNetConfig():
-            widths = "-".join(str(block.width) for block in config.down)
-            kind = "linear" if config.linear_projection else "convolutional"
-            return (
-                f"UNet of widths {widths} with {kind} projections, "
-                f"{config.in_channels} channels in, context {config.context_width} wide"
-            )
-        case VaeConfig():
-            widths = "-".join(str(width) for width in config.widths)
-            return f"VAE of widths {widths}, {config.latent_channels} latent channels"
-        case TinyVaeConfig():
-            return f"tiny VAE (TAESD), {config.latent_channels} latent channels"
-        case ClipTextConfig():
-            return f"CLIP text encoder, {config.layers} layers {config.width} wide"

@@ -1,7 +1,7 @@
-"""Which of diffusers' pipelines draw a picture after a text with an ordinary checkpoint.
+"""Diffusers' pipelines that make a picture of a text with an ordinary checkpoint.
 
-Others give the same UNet another meaning (Marigold's sees depth, Zero-1-to-3's another side of the
-picture), which no shape tells.
+Others give the same UNet another meaning (Marigold estimates depth, Zero-1-to-3 turns the object),
+which no shape shows.
 """
 
 import re
@@ -19,10 +19,10 @@ _PIPELINE = re.compile(
 
 
 def draws_after_text(pipeline: str) -> bool:
-    """Whether a pipeline of this class (`_class_name` of `model_index.json`) does so."""
+    """Tell whether the class of a pipeline (`_class_name` in `model_index.json`) is one of them."""
     return bool(_PIPELINE.fullmatch(pipeline))
 
 
 def is_for_sdxl(pipeline: str) -> bool:
-    """Whether such a pipeline is for SDXL."""
+    """Tell whether such a pipeline is for SDXL."""
     return "XL" in pipeline

@@ -1,8 +1,9 @@
-"""What a denoiser was trained to predict, as far as files say it.
+"""Reading off files what a denoiser was trained to predict.
 
-Shapes do not tell, so this is a list of places to look, in order: what the user put beside the file
-comes before what is inside it, that before what the denoiser did when it was asked, and that before
-what only names a model it was made from. First answer wins; without one, it predicts noise.
+Shapes do not show it, so there is a list of places to look at, in order: a sidecar file that the
+user put next to the checkpoint, the checkpoint's own metadata and keys, the outcome of an earlier
+run of the denoiser, and last names of models that it was made from. The first answer counts;
+without one, the denoiser predicts noise.
 """
 
 import re
@@ -16,20 +17,20 @@ from engine.checkpoints.faults import unreadable
 from engine.checkpoints.index import TensorIndex
 from engine.errors import EngineError
 from engine.families.shared.stable_diffusion.edm import EdmLevels, edm_of_file, edm_of_scheduler
-from engine.families.sidecars import cards_of
+from engine.families.sidecars import Card, cards_of
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """An answer, and where it was found: what "because" is followed by."""
+    """The prediction and its evidence, which follows "because" in a sentence."""
 
     prediction: PredictionType
     evidence: str
     # The levels reach noise alone (Lin et al. 2023).
     zero_terminal_snr: bool = False
-    # Whether the file says so itself; else one step of the denoiser may know better.
+    # Whether the file states it; if not, one step of the denoiser may show something else.
     is_stated: bool = True
-    # Those that it was trained for, where that was no timesteps.
+    # The levels it was trained for; None where it was trained by timesteps.
     levels: EdmLevels | None = None
 
 
@@ -42,12 +43,14 @@ _PREDICTIONS = {
 }
 _PARAMETERIZATION = re.compile(r"^\s*parameterization:\s*[\"']?(v|eps)\b", re.MULTILINE)
 _SIDECAR_BYTES = 64 * 1024
+# How cards' words for a base model begin where that is SD 2, in small letters.
+SD_2_NAMES = re.compile(r"sd ?2|sd_v2|stable-diffusion-v2")
 
 
 def training_of_file(
     index: TensorIndex, guess: Callable[[], Training | None] = lambda: None
 ) -> Training:
-    """What a single file says, or a sidecar file with its name; else the `guess`, if any."""
+    """The training of a single file's denoiser, as it is stated, or else as `guess` has it."""
     answers = (rule(index) for rule in _RULES)
     usual = Training(PredictionType.EPSILON, "nothing says otherwise", is_stated=False)
     answer = next((answer for answer in answers if answer), None) or guess() or usual
@@ -62,7 +65,7 @@ def training_of_file(
 
 
 def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Training:
-    """What a diffusers folder's scheduler says."""
+    """The training that a diffusers folder's scheduler states."""
     if scheduler is None:
         return Training(PredictionType.EPSILON, "the folder has no scheduler")
     where = "scheduler/scheduler_config.json"
@@ -108,7 +111,7 @@ def _from_modelspec(index: TensorIndex) -> Training | None:
 
 
 def _from_edm_keys(index: TensorIndex) -> Training | None:
-    """They say more than a word for what is predicted, which can be that of no EDM."""
+    """Keys of EDM come first: words for the prediction in other places may ignore EDM."""
     found = edm_of_file(index)
     return Training(found[0], found[2], levels=found[1]) if found else None
 
@@ -129,15 +132,19 @@ def _from_probe(index: TensorIndex) -> Training | None:
 
 
 def _from_cards(index: TensorIndex) -> Training | None:
-    """From the model it is said to be made from, as "SD 2.1 768"."""
-    card = next((card for card in cards_of(index) if card.prediction), None)
-    if card is None or card.prediction is None:
-        return None
-    return Training(card.prediction, card.words, is_stated=False)
+    """From the name of the base model on a card, such as "SD 2.1 768"."""
+    card = next((card for card in cards_of(index) if _is_of_sd2_768(card)), None)
+    return Training(PredictionType.V, card.words, is_stated=False) if card else None
+
+
+def _is_of_sd2_768(card: Card) -> bool:
+    """Tell whether a card names SD 2 for 768 pixels, which predicts v; no other name shows it."""
+    is_sd2 = SD_2_NAMES.match(card.base_model.casefold()) is not None
+    return is_sd2 and "768" in card.base_model
 
 
 def _from_name(index: TensorIndex) -> Training | None:
-    """SDXL-Lightning's for one step, of which nothing but its name tells.
+    """SDXL-Lightning for one step, which its name alone shows.
 
     huggingface.co/ByteDance/SDXL-Lightning: sdxl_lightning_1step_x0, prediction_type "sample".
     """

@@ -1,4 +1,4 @@
-"""The UNet in a listing (`engine.families.recognition.listing`): what its names and shapes show."""
+"""Signs of a UNet in the text of a `Listing`."""
 
 import re
 from collections.abc import Callable
@@ -14,17 +14,24 @@ _TEMPORAL = ("time_stack.", "temporal_transformer.", "time_mixer.")
 
 @dataclass(frozen=True, slots=True)
 class UNetSigns:
-    """What a listing shows of a UNet."""
+    """The features of a UNet that its names and shapes show."""
 
     context_width: int
     convolutional: bool
-    # It is told the picture's size, and the pooled text, beside the time.
+    # It adds the picture's size and the pooled text to the time.
     added: bool
     text_widths: tuple[int, ...]
 
+    @property
+    def words(self) -> str:
+        """The UNet in words for a person."""
+        projections = "convolutional" if self.convolutional else "linear"
+        sizes = ", told the picture's size" if self.added else ""
+        return f"a UNet with {projections} projections{sizes}, context {self.context_width} wide"
+
 
 def unet_signs(text: str) -> UNetSigns | None:
-    """None for what has no whole UNet for pictures; a ControlNet is half a one."""
+    """Read the signs; None where there is no whole UNet for pictures (a ControlNet is half)."""
     context = _CONTEXT.search(text)
     if not context or not any(sign in text for sign in _WAY_UP):
         return None
@@ -40,26 +47,25 @@ def unet_signs(text: str) -> UNetSigns | None:
 
 def has_linear_unet(
     context_width: int, *, text_encoders: int, told_sizes: bool
-) -> Callable[[str], bool]:
-    """Whether a UNet projects by linear layers, is told sizes or not, and attends to its texts.
+) -> Callable[[UNetSigns], bool]:
+    """Make the test for a UNet with linear projections whose context is that of its text encoders.
 
-    With other text encoders it is still of the family if its context is: then the error is about
-    those.
+    With other text encoders a UNet of that context width passes, too: then the error is about the
+    encoders.
     """
 
-    def recognises(text: str) -> bool:
-        signs = unet_signs(text)
-        if signs is None or signs.convolutional or signs.added != told_sizes:
+    def fits(signs: UNetSigns) -> bool:
+        if signs.convolutional or signs.added != told_sizes:
             return False
         widths = signs.text_widths
         fits_text = len(widths) == text_encoders and sum(widths) == signs.context_width
         return fits_text or signs.context_width == context_width
 
-    return recognises
+    return fits
 
 
 def what_rules_out(text: str, *, convolutional: bool, told_sizes: bool) -> str | None:
-    """What in a listing no UNet has that projects so and is told sizes or not; None: nothing."""
+    """Say what in a listing no UNet of this kind has; None where nothing rules it out."""
     signs = unet_signs(text)
     if signs is None:
         return "it has no UNet for pictures"

@@ -1,0 +1,37 @@
+"""Defaults that somebody wrote down for a checkpoint, and those of its kind, as one."""
+
+from dataclasses import replace
+
+import msgspec
+
+from engine.families.base import IdentifiedCheckpoint
+from engine.families.hints import NO_HINTS, CheckpointHints, LearntHints
+
+
+def with_hints(
+    checkpoint: IdentifiedCheckpoint, hints: CheckpointHints, learnt: LearntHints | None
+) -> IdentifiedCheckpoint:
+    """The checkpoint with the hints written for it and, for the rest, with what suits its kind."""
+    if learnt is not None:
+        checkpoint = with_evidence(checkpoint, learnt.evidence)
+        hints = _together(hints, learnt.hints)
+    if hints.size is not None and checkpoint.parts.denoiser.sample_size is None:
+        checkpoint = replace(checkpoint, default_size=hints.size)
+    latent = checkpoint.latent
+    if hints.preview is not None and len(hints.preview.weights) == latent.channels:
+        latent = replace(latent, preview=hints.preview)
+    return replace(checkpoint, hints=hints, latent=latent)
+
+
+def with_evidence(checkpoint: IdentifiedCheckpoint, *words: str) -> IdentifiedCheckpoint:
+    """The checkpoint with further evidence, before the last, which is the conclusion."""
+    *shapes, last = checkpoint.evidence or ("",)
+    return replace(checkpoint, evidence=tuple(filter(None, (*shapes, *words, last))))
+
+
+def _together(given: CheckpointHints, learnt: CheckpointHints) -> CheckpointHints:
+    if given == NO_HINTS:
+        return learnt
+    own = msgspec.structs.asdict(given)
+    fields = msgspec.structs.asdict(learnt) | {k: v for k, v in own.items() if v is not None}
+    return CheckpointHints(**fields)

@@ -1,0 +1,146 @@
+"""Finding the family of a file or folder, or saying why it has none."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.api.remedies import DeclareFamily, UseAsPart
+from engine.api.values import ErrorCode
+from engine.checkpoints.diffusers_folder import DiffusersFolder
+from engine.errors import EngineError
+from engine.families.base import Component
+from engine.families.family import Family
+from engine.families.kind import Kind
+from engine.families.recognition import Listing, foreign_kind
+from engine.families.registry import FAMILIES
+
+
+@dataclass(frozen=True, slots=True)
+class Recognised:
+    """The family of a listing and its evidence, and the kind of other file that it also is.
+
+    A kind beside a family is one that gives the family's tensors another meaning.
+    """
+
+    family: Family | None
+    evidence: str
+    kind: Kind | None
+
+
+def recognise(listing: Listing) -> Recognised:
+    """Ask the families in order, and then the rules for other files."""
+    answers = ((family, family.recognise(listing)) for family in FAMILIES)
+    family, evidence = next((one for one in answers if one[1] is not None), (None, None))
+    kind = foreign_kind(listing, of_family=True) if family else listing.kind
+    return Recognised(family, evidence or "", kind)
+
+
+def lone_parts(listing: Listing) -> tuple[Component, ...]:
+    """The components that a file which is no checkpoint could be, in any family."""
+    found = {part for family in FAMILIES for part in family.lone_parts(listing)}
+    return tuple(one for one in Component if one in found)
+
+
+def subfolders() -> dict[str, Component]:
+    """The subfolders of diffusers folders that some family reads, and what they hold."""
+    return {name: one for family in FAMILIES for name, one in family.subfolders.items()}
+
+
+def family_of_file(
+    listing: Listing, path: Path, wanted: Family | None = None, *, draws: bool = False
+) -> Family:
+    """The family of the tensors of a file, or of a folder's parts.
+
+    `wanted` is what a person says. `draws`: the folder names a pipeline that draws with it,
+    whatever it looks like. Raises EngineError: CHECKPOINT_UNKNOWN_FAMILY, and
+    CHECKPOINT_MISMATCH where the wanted one is ruled out.
+    """
+    found = recognise(listing)
+    kind, family = found.kind, found.family
+    if kind is not None and not (
+        (wanted or draws) and kind.is_checkpoint and kind.beside_checkpoint
+    ):
+        raise _not_ours(path, kind, listing)
+    if wanted is not None and wanted is not family:
+        reason = wanted.rule_out(listing)
+        reason = reason or (f"its shapes are {family.title}'s" if family else None)
+        if reason is not None:
+            raise _ruled_out(path, wanted, found, reason)
+        return wanted
+    if family is None:
+        raise _unknown(path, listing)
+    return family
+
+
+def family_of_folder(folder: DiffusersFolder, wanted: Family | None = None) -> Family:
+    """The family of a diffusers folder. Raises EngineError as `family_of_file`."""
+    tensors = {
+        f"{name}.{key}": tensor
+        for name, part in folder.parts.items()
+        for key, tensor in part.index.tensors.items()
+    }
+    drawing = next((family for family in FAMILIES if family.draws_with(folder.pipeline)), None)
+    kinds = subfolders()
+    if any(kinds[name] is Component.DENOISER for name in folder.parts):
+        if wanted is None and folder.pipeline and drawing is None:
+            raise _other_pipeline(folder)
+        draws = drawing is not None
+        return family_of_file(Listing(tensors), folder.path, wanted, draws=draws)
+    if drawing is not None and tensors:
+        return drawing
+    raise EngineError(
+        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+        f"The folder {folder.path.name} is for {folder.pipeline or 'no pipeline'} and has no UNet; "
+        f"this version runs {FAMILIES.titles}.",
+        _choose(),
+    )
+
+
+def _other_pipeline(folder: DiffusersFolder) -> EngineError:
+    return EngineError(
+        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+        f"The folder {folder.path.name} is for {folder.pipeline}, which is not run.",
+        f"{_choose()} If its parts are nevertheless an ordinary one's, say of which family.",
+    )
+
+
+def _not_ours(path: Path, kind: Kind, listing: Listing) -> EngineError:
+    if kind.is_checkpoint:
+        return EngineError(
+            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+            f"{path.name} is {kind.title}, which is not run yet.",
+            _choose(),
+        )
+    parts = tuple(component.value for component in lone_parts(listing))
+    return EngineError(
+        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+        f"{path.name} is {kind.title}, not a model.",
+        _choose(),
+        remedies=(UseAsPart(components=parts),) if parts else (),
+    )
+
+
+def _ruled_out(path: Path, wanted: Family, found: Recognised, reason: str) -> EngineError:
+    instead = f" It is {found.family.title}." if found.family else ""
+    return EngineError(
+        ErrorCode.CHECKPOINT_MISMATCH,
+        f"{path.name} cannot be taken for {wanted.title}: {reason}.",
+        f"Leave its family to the file.{instead}",
+        detail=found.evidence,
+    )
+
+
+def _unknown(path: Path, listing: Listing) -> EngineError:
+    tensors = listing.tensors
+    first = ", ".join(ascii(name) for name in sorted(tensors)[:3])
+    possible = tuple(family.name for family in FAMILIES if family.rule_out(listing) is None)
+    return EngineError(
+        ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+        f"{path.name} is not a model this version knows.",
+        _choose(),
+        detail=f"{len(tensors)} tensors: {first}" if tensors else "no tensors",
+        remedies=(DeclareFamily(families=possible),) if possible else (),
+    )
+
+
+def _choose() -> str:
+    return f"Choose a model of one of these: {FAMILIES.titles}.{FAMILIES.problem}"

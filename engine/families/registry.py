@@ -1,0 +1,125 @@
+"""The families, by the modules that define them: each has its `FAMILY`.
+
+To add a family, add a line to `_MODULES`.
+"""
+
+import importlib
+import logging
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.families.family import Family
+
+# In the order they are asked whether a file is theirs.
+_MODULES = (
+    "engine.families.sd1",
+    "engine.families.sd2",
+    "engine.families.sdxl",
+    "engine.families.sdxl_refiner",
+)
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenFamily:
+    """A family whose module could not be imported."""
+
+    name: str
+    reason: str
+
+
+class FamilyRegistry:
+    """Families that are imported when they are first asked for; one that fails stops no other."""
+
+    def __init__(self, modules: tuple[str, ...]) -> None:
+        self._modules = modules
+        self._loaded: dict[str, Family | BrokenFamily] = {}
+
+    def __iter__(self) -> Iterator[Family]:
+        """The families that could be imported, in order."""
+        return (one for one in self._all() if isinstance(one, Family))
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The names of the families' modules."""
+        return self._modules
+
+    @property
+    def broken(self) -> tuple[BrokenFamily, ...]:
+        """The families that could not be imported, in order."""
+        return tuple(one for one in self._all() if isinstance(one, BrokenFamily))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The families' names, in order."""
+        return tuple(family.name for family in self)
+
+    @property
+    def titles(self) -> str:
+        """The families' titles, as a list in a sentence."""
+        return ", ".join(family.title for family in self)
+
+    @property
+    def problem(self) -> str:
+        """A sentence that names the broken families, with a space before it; empty for none."""
+        words = "; ".join(f"{one.name} ({one.reason})" for one in self.broken)
+        return f" Families that could not be loaded: {words}." if words else ""
+
+    def named(self, name: str) -> Family:
+        """The family of this name. Raises EngineError(REQUEST_INVALID) where there is none."""
+        family = next((family for family in self if family.name == name), None)
+        if family is None:
+            raise EngineError(
+                ErrorCode.REQUEST_INVALID,
+                f"There is no family {name!r}.",
+                f"Families: {', '.join(self.names)}.{self.problem}",
+            )
+        return family
+
+    def called(self, base_model: str) -> Family | None:
+        """The family that a card means by its word for the base model; None for no known one."""
+        word = base_model.casefold()
+        return next((family for family in self if family.is_called(word)), None)
+
+    def add(self, module: str) -> None:
+        """Register the family of a further module, after the others."""
+        self._modules = (*self._modules, module)
+
+    @contextmanager
+    def added(self, *modules: str) -> Generator[None]:
+        """Register the families of further modules for the length of a block."""
+        before = self._modules
+        self._modules = (*before, *modules)
+        try:
+            yield
+        finally:
+            self._modules = before
+
+    def _all(self) -> Iterator[Family | BrokenFamily]:
+        for name in self._modules:
+            if name not in self._loaded:
+                self._loaded[name] = _load(name)
+            yield self._loaded[name]
+
+
+def _load(name: str) -> Family | BrokenFamily:
+    try:
+        return _family_of(importlib.import_module(name))
+    except Exception as error:  # noqa: BLE001 (whatever a family's module raises, the others must still work)
+        _LOG.exception("The family %s could not be loaded", name)
+        return BrokenFamily(name.rpartition(".")[2], f"{type(error).__name__}: {error}")
+
+
+def _family_of(module: ModuleType) -> Family:
+    family: object = module.FAMILY
+    if not isinstance(family, Family):
+        raise TypeError(f"FAMILY is a {type(family).__name__}")
+    return family
+
+
+FAMILIES = FamilyRegistry(_MODULES)

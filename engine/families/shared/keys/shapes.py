@@ -1,0 +1,78 @@
+"""Shapes of weights under canonical names, and whether a configuration agrees with them."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.families.shared.keys.numbering import Numbering, damaged
+from engine.weights.sources import StoredWeight
+
+
+class Shapes:
+    """The shapes of a component's weights. A missing one raises EngineError that names its key."""
+
+    def __init__(self, weights: Mapping[str, StoredWeight], path: Path) -> None:
+        self.path = path
+        self._weights = weights
+        self._numbering = Numbering(weights, path)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._weights
+
+    def of(self, name: str, rank: int | None = None) -> tuple[int, ...]:
+        """The shape of a weight, which must exist and have `rank` dimensions, none of them zero.
+
+        Raises EngineError(CHECKPOINT_CORRUPT).
+        """
+        weight = self._weights.get(name)
+        if weight is None:
+            raise damaged(self.path, f"it lacks {name!r}")
+        if not all(weight.shape) or (rank is not None and len(weight.shape) != rank):
+            raise damaged(self.path, f"{name!r} has the shape {list(weight.shape)}")
+        return weight.shape
+
+    def first(self, ending: str, rank: int | None) -> tuple[int, ...]:
+        """The shape of the first weight whose name ends with `ending`."""
+        name = next((name for name in self._weights if name.endswith(ending)), ending)
+        return self.of(name, rank)
+
+    def count(self, prefix: str) -> int:
+        """Count the numbered children of `prefix`."""
+        return self._numbering.count(prefix)
+
+    def blocks(self, prefix: str, first: str) -> int:
+        """Count the numbered children of `prefix`, at least one; child 0 has the weight `first`."""
+        count = self.count(prefix)
+        if not count:
+            raise damaged(self.path, f"it lacks {f'{prefix}.0.{first}'!r}")
+        return count
+
+
+def check_claims(file: Path, claims: Iterable[tuple[str, object, object]]) -> None:
+    """Compare each claim of a configuration file: (field, stated, found in the weights).
+
+    Raises EngineError(CHECKPOINT_MISMATCH) for the first that differs.
+    """
+    for field, stated, found in claims:
+        if stated != found:
+            raise mismatch(file, f"{field} = {stated}", f"{found}")
+
+
+def mismatch(file: Path, stated: str, found: str) -> EngineError:
+    """The error for a configuration that is not that of the folder's weights."""
+    return EngineError(
+        ErrorCode.CHECKPOINT_MISMATCH,
+        f"{file.parent.name}/{file.name} says {stated}, but the weights have {found}.",
+        "The folder mixes files of two models; download it again.",
+    )
+
+
+def check_divides(path: Path, width: int, parts: int, what: str) -> None:
+    """Raise EngineError(CHECKPOINT_MISMATCH) where a width is not so many equal parts."""
+    if parts < 1 or width % parts:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_MISMATCH,
+            f"{path.name} is {width} wide, which {parts} {what} do not divide.",
+            "It may be of another family, or its configuration of another model.",
+        )

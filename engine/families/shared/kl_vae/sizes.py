@@ -1,0 +1,39 @@
+"""Sizes of an autoencoder, read off the shapes of its weights under canonical names."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from engine.families.shared.keys.numbering import damaged
+from engine.families.shared.keys.shapes import Shapes, check_divides
+from engine.graphs.vae import VaeConfig
+from engine.weights.sources import StoredWeight
+
+
+def vae_config(weights: Mapping[str, StoredWeight], norm_groups: int, path: Path) -> VaeConfig:
+    """Read the sizes of an AutoencoderKL. Raises EngineError for shapes that make none."""
+    shapes = Shapes(weights, path)
+    levels = shapes.blocks("encoder.down_blocks", "resnets.0.conv1.weight")
+    layers = shapes.blocks("encoder.down_blocks.0.resnets", "conv1.weight")
+    if shapes.blocks("decoder.up_blocks", "resnets.0.conv1.weight") != levels:
+        name = f"decoder.up_blocks.{levels - 1}.resnets.0.conv1.weight"
+        raise damaged(path, f"it lacks {name!r}")
+    for level in range(levels):
+        for block, wanted in (("encoder.down", layers), ("decoder.up", layers + 1)):
+            if shapes.count(f"{block}_blocks.{level}.resnets") != wanted:
+                name = f"{block}_blocks.{level}.resnets.{wanted - 1}.conv1.weight"
+                raise damaged(path, f"it lacks {name!r}")
+    config = VaeConfig(
+        latent_channels=shapes.of("decoder.conv_in.weight", 4)[1],
+        widths=tuple(
+            shapes.of(f"encoder.down_blocks.{level}.resnets.0.conv1.weight", 4)[0]
+            for level in range(levels)
+        ),
+        layers=layers,
+        norm_groups=norm_groups,
+        quant_convolutions="quant_conv.weight" in shapes,
+        mid_attention="decoder.mid_block.attentions.0.to_q.weight" in shapes,
+        image_channels=shapes.of("encoder.conv_in.weight", 4)[1],
+    )
+    for width in config.widths:
+        check_divides(path, width, norm_groups, "normalisation groups")
+    return config

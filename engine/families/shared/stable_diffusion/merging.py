@@ -1,0 +1,68 @@
+"""Joining parts of several files to those of one checkpoint, with the facts about each."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from engine.api.request import CheckpointOverride
+from engine.api.values import PredictionType
+from engine.checkpoints.index import combined_digest
+from engine.families.base import Component, Parts, TextFacts
+from engine.families.shared.stable_diffusion.key_layout import LABELS
+from engine.graphs.clip_text import ClipTextConfig
+
+_BY_LEVELS = {PredictionType.EDM, PredictionType.EDM_V}
+
+
+def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
+    """`parts` with a component of `other`, and with what `other` says about that component."""
+    whole = replace(
+        parts,
+        sources={**parts.sources, component: other.sources[component]},
+        digest=combined_digest(parts.digest, component, other.digest),
+        evidence=(
+            *parts.evidence,
+            f"{LABELS[component]} from {path.name}: {'; '.join(other.evidence)}",
+        ),
+    )
+    match component:
+        case Component.DENOISER:
+            # Statistics are the denoiser's, a scale is the VAE's; they do not mix.
+            same = _normalises(parts) == _normalises(other)
+            vae = parts.vae if same else replace(parts.vae, scale=None, shift=None)
+            return replace(whole, denoiser=other.denoiser, vae=vae)
+        case Component.VAE if _normalises(parts) or _normalises(other):
+            return replace(whole, vae=replace(parts.vae, fits_f16=other.vae.fits_f16))
+        case Component.VAE:
+            return replace(whole, vae=other.vae)
+        case Component.TEXT_ENCODER_2:
+            return whole
+        case Component.TEXT_ENCODER:
+            same_words = _vocabulary(parts) in {None, _vocabulary(other)}
+            kept = parts.text if same_words else TextFacts()
+            return replace(whole, text=other.text if other.text.tokenizer else kept)
+
+
+def _normalises(parts: Parts) -> bool:
+    """Tell whether the denoiser's latents are normalised channel by channel."""
+    return parts.denoiser.statistics is not None or parts.denoiser.prediction is PredictionType.EDM
+
+
+def _vocabulary(parts: Parts) -> int | None:
+    source = parts.sources.get(Component.TEXT_ENCODER)
+    return (
+        source.config.vocabulary if source and isinstance(source.config, ClipTextConfig) else None
+    )
+
+
+def with_override(parts: Parts, override: CheckpointOverride) -> Parts:
+    """Let the denoiser predict what a person says."""
+    stated = override.prediction
+    if stated is None:
+        return parts
+    facts = parts.denoiser
+    found = f"{facts.prediction.label} because {facts.reason}"
+    reason = "you say so" + ("" if stated is facts.prediction else f" (found: {found})")
+    # Levels that are no timesteps are those of EDM alone.
+    levels = facts.levels if stated in _BY_LEVELS else None
+    facts = replace(facts, prediction=stated, reason=reason, levels=levels, unstated=None)
+    return replace(parts, denoiser=facts)

@@ -1,0 +1,149 @@
+"""Sizes of a UNet, read off the shapes of its weights under canonical names.
+
+What shapes cannot say (heads, groups, epsilon) is an argument: a family's
+constant for a single file, the `config.json` of a folder, whose other claims must then agree.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.families.shared.keys.numbering import damaged
+from engine.families.shared.keys.shapes import Shapes, check_divides, mismatch
+from engine.graphs.unet import UNetBlock, UNetConfig
+from engine.weights.sources import StoredWeight
+
+_ADDED = "add_embedding.linear_1.weight"
+_GUIDANCE = "time_embedding.cond_proj.weight"
+_CONTEXT = "transformer_blocks.0.attn2.to_k.weight"
+_HEAD_WIDTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class UNetFacts:
+    """Settings of a UNet that its shapes do not show.
+
+    `heads` is one number, or one for each level; None: one for each 64 of a level's width.
+    """
+
+    heads: int | tuple[int, ...] | None
+    norm_groups: int = 32
+    norm_epsilon: float = 1e-5
+
+
+def unet_config(weights: Mapping[str, StoredWeight], facts: UNetFacts, path: Path) -> UNetConfig:
+    """Read the sizes of a UNet2DConditionModel. Raises EngineError for shapes that make none."""
+    shapes = Shapes(weights, path)
+    levels = shapes.blocks("down_blocks", "resnets.0.conv1.weight")
+    heads = _heads(shapes, facts.heads, levels)
+    if shapes.blocks("up_blocks", "resnets.0.conv1.weight") != levels:
+        raise damaged(path, f"it lacks {f'up_blocks.{levels - 1}.resnets.0.conv1.weight'!r}")
+    config = UNetConfig(
+        in_channels=shapes.of("conv_in.weight", 4)[1],
+        out_channels=shapes.of("conv_out.weight", 4)[0],
+        context_width=shapes.first(_CONTEXT, 2)[1],
+        down=tuple(
+            _unet_block(shapes, f"down_blocks.{level}", heads[level], "downsamplers")
+            for level in range(levels)
+        ),
+        mid=_unet_mid(shapes, heads[-1]),
+        up=tuple(
+            _unet_block(shapes, f"up_blocks.{level}", heads[levels - 1 - level], "upsamplers")
+            for level in range(levels)
+        ),
+        norm_groups=facts.norm_groups,
+        norm_epsilon=facts.norm_epsilon,
+        linear_projection=len(shapes.first("attentions.0.proj_in.weight", None)) == 2,
+        added_width=shapes.of(_ADDED, 2)[1] if _ADDED in shapes else 0,
+        guidance_width=shapes.of(_GUIDANCE, 2)[1] if _GUIDANCE in shapes else 0,
+    )
+    _check_skips(config, path)
+    _check_attention(config, weights, path)
+    for block in (*config.down, *((config.mid,) if config.mid else ()), *config.up):
+        check_divides(path, block.width, config.norm_groups, "normalisation groups")
+        if any(block.depths):
+            check_divides(path, block.width, block.heads, "heads")
+    return config
+
+
+def _heads(shapes: Shapes, stated: int | tuple[int, ...] | None, levels: int) -> tuple[int, ...]:
+    if stated is None:
+        widths = (
+            shapes.of(f"down_blocks.{level}.resnets.0.conv1.weight", 4)[0]
+            for level in range(levels)
+        )
+        return tuple(max(1, width // _HEAD_WIDTH) for width in widths)
+    heads = stated if isinstance(stated, tuple) else (stated,) * levels
+    if len(heads) != levels:
+        raise mismatch(shapes.path, f"{len(heads)} numbers of heads", f"{levels} levels")
+    return heads
+
+
+def _unet_mid(shapes: Shapes, heads: int) -> UNetBlock | None:
+    """The middle: two residual blocks around a transformer, one residual block, or None."""
+    layers = shapes.count("mid_block.resnets")
+    if not layers:
+        return None
+    width = shapes.of("mid_block.resnets.0.conv2.weight", 4)[0]
+    depth = shapes.count("mid_block.attentions.0.transformer_blocks")
+    depths = (depth,) if layers == 2 else ()
+    if depth and not depths:
+        raise damaged(shapes.path, "it lacks 'mid_block.resnets.1.conv1.weight'")
+    if layers > 2:
+        raise damaged(shapes.path, f"its middle has {layers} residual blocks")
+    return UNetBlock(width, depths, heads, resample=False)
+
+
+def _unet_block(shapes: Shapes, block: str, heads: int, resampler: str) -> UNetBlock:
+    layers = shapes.blocks(f"{block}.resnets", "conv1.weight")
+    return UNetBlock(
+        width=shapes.of(f"{block}.resnets.0.conv1.weight", 4)[0],
+        depths=tuple(
+            shapes.count(f"{block}.attentions.{layer}.transformer_blocks")
+            for layer in range(layers)
+        ),
+        heads=heads,
+        resample=f"{block}.{resampler}.0.conv.weight" in shapes,
+    )
+
+
+def _check_skips(config: UNetConfig, path: Path) -> None:
+    """Require that each residual block of the decoder has one skip connection."""
+    given = 1 + sum(len(block.depths) + block.resample for block in config.down)
+    last = len(config.up) - 1
+    taken = sum(len(block.depths) for block in config.up)
+    if given > taken:
+        name = f"up_blocks.{last}.resnets.{len(config.up[last].depths)}.conv1.weight"
+        raise damaged(path, f"it lacks {name!r}")
+    if given < taken:
+        name = f"down_blocks.{last}.resnets.{len(config.down[last].depths)}.conv1.weight"
+        raise damaged(path, f"it lacks {name!r}")
+
+
+_ATTENTION = re.compile(
+    r"(?:(down|up)_blocks\.(\d+)|mid_block)\.attentions\.\d+\.transformer_blocks\.\d+"
+    r"\.attn([12])\.to_(?:([kv])|q|out\.0)\.weight"
+)
+
+
+def _check_attention(config: UNetConfig, weights: Mapping[str, StoredWeight], path: Path) -> None:
+    """Require attentions as wide as their blocks; SDXS 0.9 and others have narrower ones."""
+    for name, weight in weights.items():
+        match = _ATTENTION.fullmatch(name)
+        if match is None:
+            continue
+        side, level, which, keys = match.groups()
+        block = config.mid if side is None else getattr(config, side)[int(level)]
+        width = block.width if block else 0
+        crosses = which == "2" and keys
+        expected = (width, config.context_width if crosses else width)
+        if weight.shape != expected:
+            raise EngineError(
+                ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+                f"The UNet of {path.name} attends in another way than is run: {name!r} has the "
+                f"shape {list(weight.shape)}, not {list(expected)}.",
+                "Use another version of the model.",
+            )

@@ -1,0 +1,46 @@
+"""Variants of a UNet, by its inputs: for text alone, for inpainting, for editing by instruction."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.graphs.unet import UNetConfig
+
+
+def variant_of(
+    unet: UNetConfig, path: Path, title: str, sizes_name: Callable[[UNetConfig], str]
+) -> str:
+    """Name what the UNet was trained for, and its sizes where `sizes_name` knows them.
+
+    Raises EngineError(CHECKPOINT_UNKNOWN_FAMILY), which names the family by its `title`, for a
+    number of input channels that no variant has.
+    """
+    latent = unet.out_channels
+    variants = {
+        latent: "base",
+        2 * latent: "instruct-pix2pix",  # with the latent of the picture to change
+        2 * latent + 1: "inpainting",  # with the latent of the picture, and the mask
+    }
+    if unet.in_channels not in variants:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+            f"The UNet of {path.name} takes {unet.in_channels} channels, as no {title} UNet does.",
+            "Choose a text-to-image or inpainting model.",
+        )
+    variant, sizes = variants[unet.in_channels], sizes_name(unet)
+    return sizes if sizes and variant == "base" else " ".join(filter(None, (sizes, variant)))
+
+
+def require_known_additions(unet: UNetConfig, path: Path, title: str, *, adds_sizes: bool) -> None:
+    """Require that the UNet adds pooled text and sizes to the time if its family does.
+
+    Raises EngineError(CHECKPOINT_UNKNOWN_FAMILY).
+    """
+    if bool(unet.added_width) != adds_sizes:
+        raise EngineError(
+            ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
+            f"The UNet of {path.name} adds {unet.added_width} numbers to the time, "
+            f"as no {title} UNet does.",
+            "Choose another version of the model.",
+        )
