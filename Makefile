@@ -22,7 +22,7 @@ test: $(BASE)/.tools
 
 # Lines of the rooms that run nothing on a device, by their own tests. Apart from `make test`, because
 # counting lines takes 75 % more processor time in Python 3.11.
-COVERED := api checkpoints families metadata output sampling text
+COVERED := api checkpoints compile families memory metadata output sampling text weights
 .PHONY: coverage
 coverage: $(BASE)/.tools
 	$(PY) -m pytest $(PARALLEL) -m "not oracle and not slow and not gpu" \

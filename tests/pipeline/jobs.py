@@ -102,6 +102,7 @@ def run(
     together: bool = False,
     log: Log | None = None,
     cancel: Cancellation | None = None,
+    residency: Residency | None = None,
 ) -> Result:
     """Make the pictures of a request; `tried` replaces the precisions it asks for."""
     device, log = backend.probe()[0], log or Log()
@@ -109,11 +110,20 @@ def run(
     resolved = resolve(request, checkpoint)
     tried = tried or precisions(request.precision, device)
     folder = checkpoint.path.parent / "cache"
-    stages = make_stages(backend, folder, tried, together=together, log=log, cancel=cancel)
+    stages = make_stages(
+        backend,
+        folder,
+        tried,
+        together=together,
+        log=log,
+        cancel=cancel,
+        residency=residency,
+    )
     read = read_job(ResolvedJob(resolved, checkpoint, request.count))
     with closing(stages):
         generation = Generation(plan_pictures(read, place(resolved, device)), stages, log)
         pictures = list(generation.pictures())
+        stages.leave_resident()
     assert len(pictures) == request.count
     warnings = list(pictures[-1].warnings)
     return Result(pictures, warnings, tuple(stages.retries), log)

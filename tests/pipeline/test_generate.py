@@ -14,11 +14,10 @@ from engine.api.conventions import CONVENTIONS
 from engine.api.request import InputImage, SeedOptions
 from engine.api.values import ConventionName, InputRole, Phase, SamplerName
 from engine.families import identify
+from tests.pipeline.conftest import Draw
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request, psnr, run
 from tests.tiny_checkpoint import SIDE, write_checkpoint
-
-CPU = CpuBackend()
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +31,13 @@ def init(tmp_path_factory: pytest.TempPathFactory) -> InputImage:
 @pytest.fixture(scope="module")
 def usual(tiny: Path) -> NDArray[np.uint8]:
     """The picture of a request without changes."""
-    return run(a_request(tiny), CPU).pixels[0]
+    return run(a_request(tiny), CpuBackend()).pixels[0]
 
 
-def test_the_same_request_gives_the_same_pixels(tiny: Path, usual: NDArray[np.uint8]) -> None:
-    first, second = usual, run(a_request(tiny), CPU).pixels[0]
+def test_the_same_request_gives_the_same_pixels(
+    tiny: Path, draw: Draw, usual: NDArray[np.uint8]
+) -> None:
+    first, second = usual, draw(a_request(tiny)).pixels[0]
     assert first.shape == (SIDE, SIDE, 3)
     assert first.std() > 20
     np.testing.assert_array_equal(first, second)
@@ -47,7 +48,7 @@ def test_the_size_is_height_by_width(tiny: Path) -> None:
     assert pixels.shape == (70, 96, 3)
 
 
-def test_a_picture_of_a_batch_is_that_of_its_seed(tiny: Path) -> None:
+def test_a_picture_of_a_batch_is_that_of_its_seed(tiny: Path, draw: Draw) -> None:
     """Of its own seed, or of its place in what one seed draws, as the tool has it."""
     places = SeedOptions(batch_index=1, batch_size=2)
     for convention, changes in (
@@ -55,8 +56,8 @@ def test_a_picture_of_a_batch_is_that_of_its_seed(tiny: Path) -> None:
         (ConventionName.COMFY, {"seed": 7, "seed_options": places}),
     ):
         asked = {"convention": convention, "sampler": SamplerName.EULER_ANCESTRAL}
-        batch = run(a_request(tiny, seed=7, count=2, **asked), CPU).pixels
-        alone = run(a_request(tiny, **asked, **changes), CPU).pixels[0]
+        batch = draw(a_request(tiny, seed=7, count=2, **asked)).pixels
+        alone = draw(a_request(tiny, **asked, **changes)).pixels[0]
         np.testing.assert_array_equal(batch[1], alone)
         assert psnr(batch[0], batch[1]) < 20
 
@@ -74,25 +75,25 @@ def test_a_picture_of_a_batch_is_that_of_its_seed(tiny: Path) -> None:
     ids=lambda change: next(iter(change)),
 )
 def test_every_setting_has_a_say(
-    tiny: Path, usual: NDArray[np.uint8], change: dict[str, object]
+    tiny: Path, draw: Draw, usual: NDArray[np.uint8], change: dict[str, object]
 ) -> None:
-    assert psnr(usual, run(a_request(tiny, **change), CPU).pixels[0]) < 60
+    assert psnr(usual, draw(a_request(tiny, **change)).pixels[0]) < 60
 
 
-def test_without_guidance_the_negative_prompt_has_none(tiny: Path) -> None:
+def test_without_guidance_the_negative_prompt_has_none(tiny: Path, draw: Draw) -> None:
     first, second = (
-        run(a_request(tiny, guidance=1.0, negative_prompt=text), CPU).pixels[0]
+        draw(a_request(tiny, guidance=1.0, negative_prompt=text)).pixels[0]
         for text in ("blur", "green")
     )
     np.testing.assert_array_equal(first, second)
 
 
-def test_the_final_norm_is_left_out_only_where_layers_are_skipped(tiny: Path) -> None:
+def test_the_final_norm_is_left_out_only_where_layers_are_skipped(tiny: Path, draw: Draw) -> None:
     usual = CONVENTIONS[ConventionName.A1111]
     without = msgspec.structs.replace(usual, final_norm=False)
     pixels = {
-        (skip, convention.final_norm): run(
-            a_request(tiny, clip_skip=skip, convention=convention), CPU
+        (skip, convention.final_norm): draw(
+            a_request(tiny, clip_skip=skip, convention=convention)
         ).pixels[0]
         for skip in (1, 2)
         for convention in (usual, without)
@@ -101,11 +102,10 @@ def test_the_final_norm_is_left_out_only_where_layers_are_skipped(tiny: Path) ->
     assert psnr(pixels[2, True], pixels[2, False]) < 40
 
 
-def test_a_picture_is_redrawn_by_its_strength(tiny: Path, init: InputImage) -> None:
+def test_a_picture_is_redrawn_by_its_strength(tiny: Path, draw: Draw, init: InputImage) -> None:
     asked = {"convention": ConventionName.A1111, "steps": 10, "inputs": (init,)}
     results = {
-        strength: run(a_request(tiny, **asked, strength=strength), CPU)
-        for strength in (0.0, 0.5, 1.0)
+        strength: draw(a_request(tiny, **asked, strength=strength)) for strength in (0.0, 0.5, 1.0)
     }
     steps = {strength: result.log.steps[-1] for strength, result in results.items()}
     assert steps == {0.0: (1, 1), 0.5: (6, 6), 1.0: (10, 10)}
@@ -117,15 +117,15 @@ def test_a_picture_is_redrawn_by_its_strength(tiny: Path, init: InputImage) -> N
 
 @pytest.mark.parametrize("prediction", ["epsilon", "v_prediction"])
 def test_what_the_denoiser_predicts_is_read_off_the_folder(
-    tmp_path: Path, usual: NDArray[np.uint8], prediction: str
+    tmp_path: Path, draw: Draw, usual: NDArray[np.uint8], prediction: str
 ) -> None:
     path = write_checkpoint(tmp_path / prediction, prediction=prediction)
     assert identify(path).prediction.value == prediction
-    same = psnr(run(a_request(path), CPU).pixels[0], usual) == 99
+    same = psnr(draw(a_request(path)).pixels[0], usual) == 99
     assert same == (prediction == "epsilon")
 
 
-def test_an_inpainting_checkpoint_paints_everything(tmp_path: Path) -> None:
+def test_an_inpainting_checkpoint_paints_everything(tmp_path: Path, draw: Draw) -> None:
     path = write_checkpoint(tmp_path / "inpainting", in_channels=9)
     assert identify(path).variant == "inpainting"
     backend = CountingBackend()
@@ -133,7 +133,7 @@ def test_an_inpainting_checkpoint_paints_everything(tmp_path: Path) -> None:
     names = [name for name, _ in backend.loads]
     assert (names[0], names[-1]) == ("vae_encoder", "vae_decoder")
     assert sorted(names[1:-1]) == ["denoiser", "text_encoder"]
-    assert run(a_request(path), CPU).pixels[0].std() > 20
+    assert draw(a_request(path)).pixels[0].std() > 20
 
 
 def test_pictures_come_in_the_precision_that_is_asked_for(tiny: Path) -> None:

@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from backends.cpu import CpuBackend
 from engine.api.request import GuidanceOptions, InputImage
 from engine.api.values import ConventionName, InputRole, Phase
 from engine.compile.estimates import Estimates
 from engine.families import identify
+from tests.pipeline.conftest import Draw
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request, psnr, run
 from tests.pipeline.test_forecast import make
 from tests.tiny_checkpoint import SIDE, write_checkpoint
-
-CPU = CpuBackend()
 
 
 @pytest.fixture(scope="module")
@@ -92,14 +90,14 @@ def test_an_edit_has_a_third_prediction(folder: Path, inputs: tuple[InputImage, 
 
 
 def test_an_edit_listens_to_its_picture_its_text_and_both_guidances(
-    folder: Path, inputs: tuple[InputImage, ...], tmp_path: Path
+    draw: Draw, folder: Path, inputs: tuple[InputImage, ...], tmp_path: Path
 ) -> None:
     other = tmp_path / "other.png"
     Image.open(inputs[0].path).transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(other)
     usual: dict[str, object] = {"inputs": inputs[:1], "convention": ConventionName.COMFY}
 
     def made(**changes: object) -> np.ndarray:
-        return run(a_request(folder / "8", **(usual | changes)), CPU).pixels[0]
+        return draw(a_request(folder / "8", **(usual | changes))).pixels[0]
 
     first = made()
     for changes in (
@@ -113,11 +111,11 @@ def test_an_edit_listens_to_its_picture_its_text_and_both_guidances(
 
 
 def test_an_inpainting_checkpoint_without_a_mask_redraws_it_all(
-    folder: Path, inputs: tuple[InputImage, ...]
+    draw: Draw, folder: Path, inputs: tuple[InputImage, ...]
 ) -> None:
     asked = {"strength": 0.5, "steps": 6, "convention": ConventionName.A1111}
-    whole = run(a_request(folder / "9", inputs=inputs[:1], **asked), CPU).pixels[0]
-    part = run(a_request(folder / "9", inputs=inputs, **asked), CPU).pixels[0]
+    whole = draw(a_request(folder / "9", inputs=inputs[:1], **asked)).pixels[0]
+    part = draw(a_request(folder / "9", inputs=inputs, **asked)).pixels[0]
     before = np.asarray(Image.open(inputs[0].path))
     corner = (slice(0, 8), slice(0, 8))
     assert np.array_equal(part[corner], before[corner])
@@ -126,25 +124,25 @@ def test_an_inpainting_checkpoint_without_a_mask_redraws_it_all(
 
 @pytest.mark.parametrize("tool", [ConventionName.A1111, ConventionName.COMFY])
 def test_a_mask_that_is_white_all_over_is_none(
-    tiny: Path, inputs: tuple[InputImage, ...], tmp_path: Path, tool: ConventionName
+    draw: Draw, tiny: Path, inputs: tuple[InputImage, ...], tmp_path: Path, tool: ConventionName
 ) -> None:
     """Whatever its size, which is scaled to the picture's."""
     Image.new("1", (150, 90), 1).save(tmp_path / "white.png")
     white = InputImage(role=InputRole.MASK, path=str(tmp_path / "white.png"))
     asked = {"strength": 0.5, "steps": 4, "convention": tool}
-    masked = run(a_request(tiny, inputs=(inputs[0], white), **asked), CPU).pixels[0]
-    plain = run(a_request(tiny, inputs=inputs[:1], **asked), CPU).pixels[0]
+    masked = draw(a_request(tiny, inputs=(inputs[0], white), **asked)).pixels[0]
+    plain = draw(a_request(tiny, inputs=inputs[:1], **asked)).pixels[0]
     np.testing.assert_array_equal(masked, plain)
 
 
 @pytest.mark.parametrize("channels", [4, 9])
 def test_invokeai_keeps_the_latent_of_what_is_kept(
-    folder: Path, tiny: Path, inputs: tuple[InputImage, ...], channels: int
+    draw: Draw, folder: Path, tiny: Path, inputs: tuple[InputImage, ...], channels: int
 ) -> None:
     checkpoint = tiny if channels == 4 else folder / "9"
     asked = {"steps": 4, "convention": ConventionName.INVOKE, "inputs": inputs}
     half, full = (
-        run(a_request(checkpoint, strength=strength, **asked), CPU).pixels[0].astype(int)
+        draw(a_request(checkpoint, strength=strength, **asked)).pixels[0].astype(int)
         for strength in (0.5, 1.0)
     )
     differences = np.abs(half - full).mean(axis=2)
