@@ -42,7 +42,7 @@ from engine.memory.plan import MemoryPlan
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.read_job import ReadJob, read_job
 from engine.pipeline.resolve import resolve
-from engine.pipeline.stages import Stopwatch
+from engine.pipeline.stages import RunContext, Stopwatch
 from engine.text import expand_wildcards
 
 # How often a job goes on after a copy of weights was damaged: a failing disk ends it.
@@ -232,10 +232,11 @@ class JobRunner:
 
     def _made_on(self, candidate: Candidate, work: _Work) -> JobResult:
         plan, progress = self._plan_on(candidate, work), work.progress
-        run = DeviceRun(plan, self.services, work.stopwatch)
+        context = RunContext(work.reporter, work.cancel, work.stopwatch)
+        run = DeviceRun(plan, self.services, context)
         try:
             with host_memory_errors(), self._watched(plan, work.cancel):
-                for image in run.saved_pictures(progress, work.saver, work.reporter, work.cancel):
+                for image in run.saved_pictures(progress, work.saver):
                     progress.images.append(image)
                     work.reporter.image_saved(image)
         except EngineError as error:

@@ -30,7 +30,7 @@ from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder
 from engine.jobs.reporting import JobReporter
 from engine.memory.plan import WeightPlacement
-from engine.pipeline.stages import as_pixels
+from engine.pipeline.canvas.pictures import as_pixels
 from engine.sampling.types import Latent
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies

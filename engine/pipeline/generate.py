@@ -12,12 +12,13 @@ from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType
 from engine.families.architecture import Conditioning, Texts, texts_of
 from engine.memory.plan import TILE_CELLS
+from engine.pipeline.canvas.pictures import as_pixels
 from engine.pipeline.denoise.denoiser_run import DenoiserRun
 from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.denoise.segments import Handover
 from engine.pipeline.picture_plan import PicturePlan
 from engine.pipeline.read_job import PictureGroup
-from engine.pipeline.stages import Reporter, Stages, as_pixels
+from engine.pipeline.stages import Reporter, Stages
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.sampling.types import Latent
 

@@ -21,11 +21,12 @@ from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation, Picture
+from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
-from engine.pipeline.stages import Stages, Stopwatch
+from engine.pipeline.stages import RunContext, Stages
 from engine.weights.working_copies import WorkingCopies
 from tests.tiny_checkpoint import SIDE
 
@@ -90,8 +91,8 @@ def make_stages(
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder))
     plan = MemoryPlan(WeightPlacement.MEMORY, together, 0, 0, resident=residency is not None)
     token = cancel or CancelToken()
-    given = compiler, plan, tried, log or Log(), token, Stopwatch(), residency
-    return Stages(*given, release=release)
+    pool = NetworkPool(compiler, plan, token, residency, release)
+    return Stages(pool, tried, RunContext(log or Log(), token))
 
 
 def run(

@@ -142,7 +142,7 @@ class Safelight:
         with closing(stages):
             generation = Generation(plan_pictures(read, placement), stages, SilentReporter())
             (made,) = generation.pictures(range(index, index + 1))
-            stages.leave_resident()
+            stages.pool.leave_resident()
         return made.pixels
 
     def close(self) -> None:
