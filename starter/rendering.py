@@ -58,11 +58,8 @@ def safelight_renderer(
         )
         resolved = resolve(request, checkpoint)
         read = read_job(ResolvedJob(resolved, checkpoint))
-        picture = next(
-            Generation(
-                plan_pictures(read, place(resolved, device)), stages, SilentReporter()
-            ).pictures()
-        )
+        plan = plan_pictures(read, place(resolved.precision, resolved.vae_tile, device))
+        picture = next(Generation(plan, stages, SilentReporter()).pictures())
         return Image.fromarray(picture.pixels)
 
     with ExitStack() as stack:

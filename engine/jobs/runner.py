@@ -39,11 +39,9 @@ from engine.jobs.tiny_preview import (
     tiny_decoder_for,
 )
 from engine.memory.plan import MemoryPlan
-from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.read_job import ReadJob, read_job
-from engine.pipeline.resolve import resolve
+from engine.pipeline.resolve import resolve_job
 from engine.pipeline.stages import RunContext, Stopwatch
-from engine.text import expand_wildcards
 
 # How often a job goes on after a copy of weights was damaged: a failing disk ends it.
 _MOST_DAMAGES = 3
@@ -90,7 +88,7 @@ class JobRunner:
     def plan(self, request: GenerateRequest) -> JobPlan:
         """The plan of a request on the device it would run on first. Raises EngineError."""
         checkpoint = self._checkpoint(request)
-        read = read_job(self._resolved(request, checkpoint))
+        read = read_job(resolve_job(request, checkpoint, self.services.wildcards))
         first = self._candidates(request.backend, request.precision, CancelToken())[0]
         preview_bytes = PREVIEW_BYTES if self._tiny_decoder(checkpoint) else 0
         allowance = MemoryAllowance(request.memory_limit_bytes, preview_bytes)
@@ -143,22 +141,13 @@ class JobRunner:
         if cancel.is_set():
             raise Cancelled
         with host_memory_errors():
-            read = read_job(self._resolved(request, checkpoint))
+            read = read_job(resolve_job(request, checkpoint, self.services.wildcards))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)
         with self._previewing(reporter, checkpoint, candidates[0], tiny) as previewing:
             progress = JobProgress()
             work = _Work(read, allowance, saver, previewing, cancel, stopwatch, progress)
             return self._on_first_that_can(work, self._ordered(work, candidates))
-
-    def _resolved(self, request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedJob:
-        expands = partial(expand_wildcards, folder=self.services.wildcards)
-        return ResolvedJob(
-            request=resolve(request, checkpoint),
-            checkpoint=checkpoint,
-            count=request.count,
-            replace_wildcards=expands if request.expand_wildcards else None,
-        )
 
     @contextmanager
     def _previewing(

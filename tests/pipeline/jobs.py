@@ -112,8 +112,9 @@ def run(
     folder = checkpoint.path.parent / "cache"
     stages = make_stages(backend, folder, tried, together=together, log=log, cancel=cancel)
     read = read_job(ResolvedJob(resolved, checkpoint, request.count))
+    placement = place(resolved.precision, resolved.vae_tile, device)
     with closing(stages):
-        generation = Generation(plan_pictures(read, place(resolved, device)), stages, log)
+        generation = Generation(plan_pictures(read, placement), stages, log)
         pictures = list(generation.pictures())
     assert len(pictures) == request.count
     warnings = list(pictures[-1].warnings)

@@ -116,7 +116,8 @@ def make(
     )
     resolved = resolve(request, checkpoint)
     read = read_job(ResolvedJob(resolved, checkpoint, request.count))
-    generation = Generation(plan_pictures(read, place(resolved, device)), stages, log)
+    placement = place(resolved.precision, resolved.vae_tile, device)
+    generation = Generation(plan_pictures(read, placement), stages, log)
     with closing(stages):
         for _ in generation.pictures():
             with stages.timed(Phase.SAVE):
