@@ -17,11 +17,12 @@ from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation
+from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
-from engine.pipeline.stages import Stages, Stopwatch
+from engine.pipeline.stages import RunContext, Stages
 from engine.weights.working_copies import WorkingCopies
 
 # Prompts and a seed for each to 256x256 pictures.
@@ -57,16 +58,14 @@ def safelight_renderer(
         )
         resolved = resolve(request, checkpoint)
         read = read_job(ResolvedJob(resolved, checkpoint))
-        picture = next(
-            Generation(
-                plan_pictures(read, place(resolved, device)), stages, SilentReporter()
-            ).pictures()
-        )
+        plan = plan_pictures(read, place(resolved.precision, resolved.vae_tile, device))
+        picture = next(Generation(plan, stages, SilentReporter()).pictures())
         return Image.fromarray(picture.pixels)
 
     with ExitStack() as stack:
         wanted = precisions(GenerateRequest(prompt="").precision, device)
-        stages = Stages(compiler, plan, wanted, SilentReporter(), CancelToken(), Stopwatch())
+        context = RunContext(SilentReporter(), CancelToken())
+        stages = Stages(NetworkPool(compiler, plan, context.cancel), wanted, context)
         stack.callback(stages.close)
         yield lambda prompts, seeds: [
             render_one(prompt, seed, stages) for prompt, seed in zip(prompts, seeds, strict=True)

@@ -33,7 +33,8 @@ from engine.cancel import CancelToken
 from engine.checkpoints.background_hash import BackgroundHash
 from engine.families.identify import identify
 from engine.file_paths import exists
-from engine.jobs.runner import JobResult, JobRunner
+from engine.jobs.attempts import JobResult
+from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices, known_files
 from engine.memory.peak import PeakMemory

@@ -19,7 +19,8 @@ from engine.families import identify
 from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.pipeline.canvas.pictures import read_image
-from engine.pipeline.stages import Stages, Stopwatch
+from engine.pipeline.network_pool import NetworkPool
+from engine.pipeline.stages import RunContext, Stages
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.pipeline.vae.networks import vae_networks
 from engine.weights.working_copies import WorkingCopies
@@ -70,5 +71,6 @@ class Decoded:
     def _stages(self) -> Stages:
         compiler = Compiler(self._backend, self._device, WorkingCopies(Path(self._folder.name)))
         plan = MemoryPlan(WeightPlacement.MEMORY, together=False, peak_bytes=0, budget_bytes=0)
-        given = (self._precision,), SilentReporter(), CancelToken(), Stopwatch()
-        return Stages(compiler, plan, *given)
+        context = RunContext(SilentReporter(), CancelToken())
+        pool = NetworkPool(compiler, plan, context.cancel)
+        return Stages(pool, (self._precision,), context)

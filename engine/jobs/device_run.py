@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.metadata import version
 
-from backends.base import Cancellation
 from engine.api.record import GenerationRecord, ResolvedRequest, Retry
 from engine.api.values import ErrorInfo, Phase, PredictionType
 from engine.jobs.job_plan import JobPlan
@@ -13,31 +12,30 @@ from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
 from engine.pipeline.forecast import Forecast
 from engine.pipeline.generate import Generation
-from engine.pipeline.stages import Reporter, Stages, Stopwatch
+from engine.pipeline.network_pool import NetworkPool
+from engine.pipeline.stages import RunContext, Stages
 
 
 class DeviceRun:
     """What is left of a job, on one device."""
 
-    def __init__(self, plan: JobPlan, services: JobServices, stopwatch: Stopwatch) -> None:
-        self.plan, self._services, self._stopwatch = plan, services, stopwatch
+    def __init__(self, plan: JobPlan, services: JobServices, context: RunContext) -> None:
+        self.plan, self._services, self._context = plan, services, context
 
-    def saved_pictures(
-        self, progress: JobProgress, saver: PictureSaver, reporter: Reporter, cancel: Cancellation
-    ) -> Iterator[SavedImage]:
+    def saved_pictures(self, progress: JobProgress, saver: PictureSaver) -> Iterator[SavedImage]:
         """Yield each picture that is left once it is durably on disk.
 
         Its record repeats the warnings of the job so far, to which the picture's own are added.
         Raises EngineError: WORKING_COPY_DAMAGED where a picture is not to be believed.
         """
-        plan, stages = self.plan, self._stages(reporter, cancel)
+        plan, stages, context = self.plan, self._stages(), self._context
         if self._services.residency is not None and not plan.memory.resident:
             self._services.residency.release()
         with closing(stages):
-            generation = Generation(plan.pictures, stages, reporter, progress.pending)
+            generation = Generation(plan.pictures, stages, context.reporter, progress.pending)
             for picture in generation.pictures(range(len(progress.images), plan.job.count)):
                 # Before anything is kept that was made with them.
-                plan.compiler.require_sound(cancel)
+                plan.compiler.require_sound(context.cancel)
                 self._keep(generation.found_prediction)
                 progress.add_warnings(picture.warnings)
                 with stages.timed(Phase.SAVE):
@@ -45,24 +43,18 @@ class DeviceRun:
                     record = self._record(picture.request, stages.retries, progress.warnings, found)
                     saved = saver.save(picture, record)
                 yield saved
-            stages.leave_resident()
+            stages.pool.leave_resident()
 
-    def _stages(self, reporter: Reporter, cancel: Cancellation) -> Stages:
-        compiler = self.plan.compiler
-        return Stages(
-            compiler,
-            self.plan.memory,
-            self.plan.precisions,
-            reporter,
-            cancel,
-            self._stopwatch,
-            self._services.residency,
-            Forecast(self._services.estimates, compiler),
-            self._services.release,
+    def _stages(self) -> Stages:
+        plan, services, compiler = self.plan, self._services, self.plan.compiler
+        pool = NetworkPool(
+            compiler, plan.memory, self._context.cancel, services.residency, services.release
         )
+        forecast = Forecast(services.estimates, compiler)
+        return Stages(pool, plan.precisions, self._context, forecast)
 
     def _keep(self, found: PredictionType | None) -> None:
-        """Remember what the denoiser showed that it predicts: it need not be asked again."""
+        """Remember what the denoiser was found to predict, so that it is not probed again."""
         file, known = self.plan.job.checkpoint.parts.denoiser.unstated, self._services.known_files
         if found is not None and file is not None and known.is_settled(file):
             known.note_prediction(file, found)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from backends.base import Precision
-from engine.api.record import ResolvedRequest
 from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
 from engine.api.values import ErrorCode
 from engine.compile.compiler import Compiler
@@ -12,11 +11,10 @@ from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.jobs.job_estimate import JobEstimate, estimate_job
 from engine.jobs.services import JobServices
-from engine.memory.plan import ComponentBytes, MemoryNeeds, MemoryPlan, plan_memory
+from engine.memory.plan import TILE_CELLS, ComponentBytes, MemoryNeeds, MemoryPlan, plan_memory
 from engine.pipeline.batch import ResolvedJob
-from engine.pipeline.denoise.denoising import guidances
 from engine.pipeline.picture_plan import PicturePlan, plan_pictures
-from engine.pipeline.place import place, planned_tile, precisions
+from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import ReadJob
 
 
@@ -54,10 +52,10 @@ def plan_job(
 
     Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY where it cannot fit.
     """
-    compiler, request = services.compiler(candidate), read.job.request
-    placement = place(request, candidate.device)
-    offered = precisions(request.precision, candidate.device)
-    needs = _needs(request, read.job.checkpoint, compiler, offered, allowance)
+    compiler, wanted = services.compiler(candidate), read.job.request
+    placement = place(wanted.precision, wanted.vae_tile, candidate.device)
+    offered = precisions(wanted.precision, candidate.device)
+    needs = _needs(read, compiler, offered, allowance)
     memory = plan_memory(
         needs,
         pictures=read.job.count,
@@ -65,9 +63,12 @@ def plan_job(
         free_bytes=compiler.memory().free + services.freeable_bytes,
         limit_bytes=allowance.limit_bytes,
     )
-    _require_room(memory, request, compiler.memory().total, allowance.limit_bytes)
-    tile = planned_tile(request, memory, read.job.checkpoint.latent.downscale)
-    pictures = plan_pictures(read, placement.with_tile(tile))
+    size, downscale = (wanted.width, wanted.height), read.job.checkpoint.latent.downscale
+    _require_room(memory, size, compiler.memory().total, allowance.limit_bytes)
+    larger = max(size) > TILE_CELLS * downscale
+    if memory.tiles and larger and wanted.vae_tile is None:
+        placement = placement.with_tiles(downscale)
+    pictures = plan_pictures(read, placement)
     estimate = estimate_job(
         compiler, offered, memory, pictures.runs, read.job.count, services.estimates
     )
@@ -75,8 +76,7 @@ def plan_job(
 
 
 def _needs(
-    request: ResolvedRequest,
-    checkpoint: IdentifiedCheckpoint,
+    read: ReadJob,
     compiler: Compiler,
     offered: tuple[Precision, ...],
     allowance: MemoryAllowance,
@@ -92,6 +92,7 @@ def _needs(
             converted=sum(compiler.converted_bytes(some, precision) for some in weights),
         )
 
+    request, checkpoint = read.job.request, read.job.checkpoint
     precision, denoiser = offered[0], (Component.DENOISER,)
     vae_precision = checkpoint.architecture.autoencoder.decoder().precisions(offered)[0]
     texts, refiner = checkpoint.architecture.text.components, checkpoint.refiner
@@ -106,7 +107,7 @@ def _needs(
         refiner=size(refiner, denoiser, precision) if refiner else None,
         cells=(request.width // latent) * (request.height // latent),
         # A denoiser that edits a picture is run once more, without it.
-        contexts=2 + (guidances(request)[1] != 1),
+        contexts=2 + read.passes[0].denoising.asks_without_picture,
         vae_itemsize=vae_precision.dtype.itemsize,
         tile_cells=tile and (tile // latent) ** 2,
         preview_bytes=allowance.preview_bytes,
@@ -114,7 +115,7 @@ def _needs(
 
 
 def _require_room(
-    plan: MemoryPlan, request: ResolvedRequest, total_bytes: int, limit_bytes: int | None
+    plan: MemoryPlan, size: tuple[int, int], total_bytes: int, limit_bytes: int | None
 ) -> None:
     """Refuse what cannot fit, before minutes of work end in a crash.
 
@@ -124,7 +125,7 @@ def _require_room(
     most = total_bytes if limit_bytes is None else limit_bytes
     if plan.fits or plan.peak_bytes <= most:
         return
-    width, height = request.width, request.height
+    width, height = size
     smaller = MakeSmaller(width=width, height=height)
     raise EngineError(
         ErrorCode.OUT_OF_MEMORY,

@@ -30,7 +30,7 @@ from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
 from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder
 from engine.jobs.reporting import JobReporter
 from engine.memory.plan import WeightPlacement
-from engine.pipeline.stages import as_pixels
+from engine.pipeline.canvas.pictures import as_pixels
 from engine.sampling.types import Latent
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
@@ -161,8 +161,8 @@ def loader(parts: Parts, candidate: Candidate, copies: WorkingCopies) -> Callabl
             backend = CpuBackend()
             device = backend.probe()[0]
         compiler = Compiler(backend, device, copies)
-        given = device.precisions[0], WeightPlacement.MEMORY
-        return compiler.load(network, *given, lambda _done, _total: None, CancelToken())
+        precision, placement = device.precisions[0], WeightPlacement.MEMORY
+        return compiler.load(network, precision, placement, _ignore, CancelToken())
 
     return load
 
@@ -183,3 +183,7 @@ class Previewing:
         """By the tiny VAE, or as the other reporter does it."""
         if not self._previews.offer(step, form.latent(latent) * self._scale):
             self._inner.preview(step, latent, form)
+
+
+def _ignore(_done: int, _total: int) -> None:
+    """Report nothing: the decoder is small."""

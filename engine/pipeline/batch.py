@@ -7,6 +7,7 @@ import msgspec
 
 from engine.api.conventions import BatchSeeds
 from engine.api.record import ResolvedRequest
+from engine.families.architecture import Texts, texts_of
 from engine.families.base import IdentifiedCheckpoint
 
 # A prompt with wildcards and a seed to the prompt without.
@@ -25,13 +26,20 @@ class ResolvedJob:
     count: int = 1
     replace_wildcards: ReplaceWildcards | None = None
 
-    def requests(self, places: range) -> Iterator[tuple[int, ResolvedRequest]]:
-        """Yield the places of some pictures, and with each the request that makes it alone."""
+    def pictures(self, places: range) -> Iterator["BatchPicture"]:
+        """Yield the pictures at these places of the batch."""
         for place in places:
-            yield (
-                place,
-                request_of_picture(self.request, place, self.count, self.replace_wildcards),
-            )
+            alone = request_of_picture(self.request, place, self.count, self.replace_wildcards)
+            yield BatchPicture(place, alone, texts_of(alone))
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPicture:
+    """One picture of a job: its place in the batch, and the request that makes it alone."""
+
+    place: int
+    request: ResolvedRequest
+    texts: Texts
 
 
 def request_of_picture(

@@ -10,14 +10,16 @@ from backends.base import Array
 from engine import result_checks
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType
-from engine.families.architecture import Conditioning, Texts, texts_of
-from engine.memory.plan import TILE_CELLS
-from engine.pipeline.denoise.denoiser_run import DenoiserRun
+from engine.families.architecture import Conditioning, Texts
+from engine.pipeline.batch import BatchPicture
+from engine.pipeline.canvas.pictures import as_pixels
+from engine.pipeline.denoise.denoiser_run import DenoiserRun, PromptedPicture
 from engine.pipeline.denoise.denoising import EncodedCanvas
 from engine.pipeline.denoise.segments import Handover
 from engine.pipeline.picture_plan import PicturePlan
+from engine.pipeline.place import Placement
 from engine.pipeline.read_job import PictureGroup
-from engine.pipeline.stages import Reporter, Stages, as_pixels
+from engine.pipeline.stages import Reporter, Stages
 from engine.pipeline.vae.autoencoding import Autoencoder
 from engine.sampling.types import Latent
 
@@ -88,15 +90,15 @@ class Generation:
         for group in self._read.groups(places):
             asked_for |= dict.fromkeys(group.warnings)
             prompts: Prompts | None = None
-            for place, request in group.pictures:
-                latent = self._pending.of(place)
+            for picture in group.pictures:
+                latent = self._pending.of(picture.place)
                 if latent is None:
                     prompts = prompts or self._encode(group, len(places))
-                    latent = self._denoise(request, group, prompts)
-                    self._pending.keep(place, latent)
+                    latent = self._denoise(picture, group, prompts)
+                    self._pending.keep(picture.place, latent)
                 pixels = self._decode(latent)
                 warnings = (*asked_for, *self._read.foreign_syntax, *self._shortages)
-                yield Picture(self._placed(request), pixels, warnings)
+                yield Picture(self._placement.placed(picture.request), pixels, warnings)
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
         """The group's prompts through the text encoders of each pass, and first the canvas."""
@@ -104,21 +106,21 @@ class Generation:
             self._stages.announce(self._plan.runs, pictures)
             self._canvas = self._read.to_encode.encode(self._vae)
         # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
-        first = self._read.passes[0].network(group.texts[0], texts_of(group.first))
+        first = self._read.passes[0].network(group.texts[0], group.pictures[0].texts)
         self._stages.prepare(first)
         return tuple(text.encode(self._stages) for text in group.texts)
 
-    def _denoise(self, request: ResolvedRequest, group: PictureGroup, prompts: Prompts) -> Latent:
+    def _denoise(self, picture: BatchPicture, group: PictureGroup, prompts: Prompts) -> Latent:
         """One picture through the passes, from noise to the latent to decode."""
         assert self._canvas is not None, "the canvas is encoded before the first prompts"
-        texts, handover = texts_of(request), Handover()
+        texts, handover = picture.texts, Handover()
         passes = zip(self._read.passes, self._denoisers, group.texts, prompts, strict=True)
         for one, denoiser, text, conditioning in passes:
             if one.takes_no_step:
                 continue
             network = one.network(text, texts)
-            own, canvas = one.request_of(request), self._canvas
-            result = denoiser.run(network, own, conditioning[texts], canvas, handover)
+            prompted = PromptedPicture(one.request_of(picture.request), conditioning[texts])
+            result = denoiser.run(network, prompted, self._canvas, handover)
             if result.handover is None:
                 return result.latent
             handover = result.handover
@@ -135,13 +137,14 @@ class Generation:
         overlay = canvas.overlay if canvas else None
         return overlay.over(pixels) if overlay else pixels
 
-    def _placed(self, request: ResolvedRequest) -> ResolvedRequest:
-        """The request that makes the picture as it was made, with the tiles it was decoded in."""
+    @property
+    def _placement(self) -> Placement:
+        """Where the pictures are made, with the tiles that they are decoded in now."""
         placement = self._plan.placement
         if self._vae.ran_out_of_memory:
             cell = self._read.job.checkpoint.latent.downscale
-            placement = placement.with_tile(TILE_CELLS * cell)
-        return placement.placed(request)
+            placement = placement.with_tiles(cell)
+        return placement
 
     @property
     def _shortages(self) -> tuple[ErrorInfo, ...]:

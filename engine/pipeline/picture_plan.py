@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from engine.api.values import Phase
-from engine.families.architecture import texts_of
 from engine.pipeline.forecast import Run
 from engine.pipeline.place import Placement
 from engine.pipeline.read_job import ReadJob
@@ -34,5 +33,5 @@ def _runs(read: ReadJob, vae: VaeNetworks) -> tuple[Run, ...]:
     runs = list(vae.encoding(read.to_encode.count)) if read.to_encode.count else []
     for one, text in zip(read.passes, read.first.texts, strict=True):
         runs += [Run(Phase.ENCODE, network) for network in text.networks]
-        runs.append(one.steps(text, texts_of(read.first.first), cells))
+        runs.append(one.steps(text, read.first.pictures[0].texts, cells))
     return (*runs, *vae.decoding(), Run(Phase.SAVE, each=True, size=cells))

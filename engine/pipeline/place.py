@@ -8,7 +8,7 @@ from backends.base import Device, Precision
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, PrecisionName
 from engine.errors import EngineError
-from engine.memory.plan import TILE_CELLS, MemoryPlan
+from engine.memory.plan import TILE_CELLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +28,21 @@ class Placement:
             request, backend=self.backend, precision=self.precision, vae_tile=self.vae_tile
         )
 
-    def with_tile(self, vae_tile: int | None) -> "Placement":
-        """The same with other tiles."""
-        return replace(self, vae_tile=vae_tile)
+    def with_tiles(self, downscale: int) -> "Placement":
+        """The same with tiles, where the whole does not fit and none were asked for.
+
+        `downscale` is the number of pixels along a latent cell.
+        """
+        return replace(self, vae_tile=TILE_CELLS * downscale)
 
 
-def place(request: ResolvedRequest, device: Device) -> Placement:
-    """Place a request on a device.
+def place(wanted: PrecisionName, vae_tile: int | None, device: Device) -> Placement:
+    """Place a request for this precision and these tiles on a device.
 
-    Raises EngineError(REQUEST_INVALID) where the device does not offer the precision asked for.
+    Raises EngineError(REQUEST_INVALID) where the device does not offer the precision.
     """
-    first = precisions(request.precision, device)[0]
-    return Placement(device.backend, PrecisionName(first.value), request.vae_tile)
-
-
-def planned_tile(request: ResolvedRequest, plan: MemoryPlan, downscale: int) -> int | None:
-    """The side of the VAE's tiles in pixels: as asked for, else where the plan has tiles.
-
-    `downscale` is the number of pixels along a latent cell.
-    """
-    tile = TILE_CELLS * downscale
-    larger = max(request.width, request.height) > tile
-    return tile if plan.tiles and larger and request.vae_tile is None else request.vae_tile
+    first = precisions(wanted, device)[0]
+    return Placement(device.backend, PrecisionName(first.value), vae_tile)
 
 
 def precisions(wanted: PrecisionName, device: Device) -> tuple[Precision, ...]:

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.families.architecture import TextPlan
-from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
@@ -19,18 +18,10 @@ _PICTURES_AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureGroup:
-    """Some pictures of a job and their prompts, as the text encoders of each pass read them.
+    """Some pictures of a job and their prompts, as the text encoders of each pass read them."""
 
-    `pictures` are their places in the batch, each with the request that makes that picture alone.
-    """
-
-    pictures: tuple[tuple[int, ResolvedRequest], ...]
+    pictures: tuple[BatchPicture, ...]
     texts: tuple[TextPlan, ...]
-
-    @property
-    def first(self) -> ResolvedRequest:
-        """The request of the first of them."""
-        return self.pictures[0][1]
 
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:
@@ -78,10 +69,13 @@ class ReadJob:
 
     def groups(self, places: range) -> Iterator[PictureGroup]:
         """Yield the pictures at these places of the batch in groups, with their prompts read."""
-        requests = self.job.requests(places)
-        while pictures := tuple(islice(requests, _PICTURES_AT_ONCE)):
-            is_first = pictures[0][0] == self.first.pictures[0][0]
-            yield self.first if is_first else _read(pictures, self.passes)
+        count = len(self.first.pictures)
+        if places[:count] == range(count):
+            yield self.first
+            places = places[count:]
+        left = self.job.pictures(places)
+        while pictures := tuple(islice(left, _PICTURES_AT_ONCE)):
+            yield _read(pictures, self.passes)
 
 
 def read_job(job: ResolvedJob) -> ReadJob:
@@ -93,7 +87,7 @@ def read_job(job: ResolvedJob) -> ReadJob:
     canvas = read_canvas(request, checkpoint.latent.downscale)
     masks = canvas is not None and canvas.mask is not None
     passes = passes_of(request, checkpoint, redraws=canvas is not None, masks=masks)
-    first = tuple(job.requests(range(min(job.count, _PICTURES_AT_ONCE))))
+    first = tuple(job.pictures(range(min(job.count, _PICTURES_AT_ONCE))))
     to_encode = canvas_pictures(
         canvas,
         checkpoint.architecture.features.concat_channels,
@@ -103,11 +97,9 @@ def read_job(job: ResolvedJob) -> ReadJob:
     return ReadJob(job, canvas, to_encode, passes, _read(first, passes))
 
 
-def _read(
-    pictures: tuple[tuple[int, ResolvedRequest], ...], passes: tuple[DenoisingPass, ...]
-) -> PictureGroup:
+def _read(pictures: tuple[BatchPicture, ...], passes: tuple[DenoisingPass, ...]) -> PictureGroup:
     texts = (
-        one.checkpoint.architecture.text.read([one.request_of(picture) for _, picture in pictures])
+        one.checkpoint.architecture.text.read([one.request_of(each.request) for each in pictures])
         for one in passes
     )
     return PictureGroup(pictures, tuple(texts))

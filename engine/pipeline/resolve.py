@@ -1,6 +1,8 @@
 """Fills a request's gaps and refuses what cannot be made, before anything heavy starts."""
 
 import secrets
+from functools import partial
+from pathlib import Path
 
 import msgspec
 
@@ -18,12 +20,31 @@ from engine.api.record import ResolvedRequest
 from engine.api.request import GenerateRequest, RefinerChoice, SeedOptions
 from engine.api.values import SamplerName
 from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
 from engine.sampling.samplers import SAMPLERS, SamplerDefaults
+from engine.text import expand_wildcards
 
 _RANDOM_SEEDS = 2**32
 _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
+
+
+def resolve_job(
+    request: GenerateRequest, checkpoint: IdentifiedCheckpoint, wildcards: Path | None
+) -> ResolvedJob:
+    """Resolve a request for all its pictures; `wildcards` is the folder of lists of words.
+
+    Raises EngineError as `resolve` does.
+    """
+    return ResolvedJob(
+        request=resolve(request, checkpoint),
+        checkpoint=checkpoint,
+        count=request.count,
+        replace_wildcards=partial(expand_wildcards, folder=wildcards)
+        if request.expand_wildcards
+        else None,
+    )
 
 
 def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedRequest:

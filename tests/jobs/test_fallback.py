@@ -30,8 +30,9 @@ from engine.cancel import CancelToken
 from engine.devices.choice import Candidate, Devices
 from engine.errors import Cancelled, EngineError
 from engine.jobs import runner as job_runner
+from engine.jobs.attempts import JobResult
 from engine.jobs.reporting import SilentReporter
-from engine.jobs.runner import JobResult, JobRunner
+from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
 from engine.memory.residency import Residency, Resident

@@ -16,8 +16,9 @@ from engine.api.values import ConventionName, Phase
 from engine.cancel import CancelToken
 from engine.devices.choice import Candidate, Devices
 from engine.errors import Cancelled
+from engine.jobs.attempts import JobResult
 from engine.jobs.reporting import SilentReporter
-from engine.jobs.runner import JobResult, JobRunner
+from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.memory.residency import Residency
@@ -139,10 +140,9 @@ def test_within_a_job_a_text_encoder_that_hides_tokens_is_another(
 
 
 def test_without_room_nothing_stays(bench: Bench) -> None:
-    bench.run()
+    enough = bench.run().plan.peak_bytes
     assert bench.runner.services.residency is not None
     assert bench.runner.services.residency.weight_bytes > 10_000_000
-    enough = bench.runner.plan(bench.request).memory.peak_bytes
     bench.run(msgspec.structs.replace(bench.request, memory_limit_bytes=enough - 1))
     assert bench.backend.open_now == []
     assert bench.runner.services.residency.weight_bytes == 0

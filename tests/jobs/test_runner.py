@@ -11,8 +11,9 @@ from engine.api.request import GenerateRequest
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
 from engine.errors import EngineError
+from engine.jobs.attempts import JobResult
 from engine.jobs.reporting import SilentReporter
-from engine.jobs.runner import JobResult, JobRunner
+from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
 from engine.metadata.record import read_record

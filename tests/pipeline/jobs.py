@@ -21,11 +21,12 @@ from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.generate import Generation, Picture
+from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
-from engine.pipeline.stages import Stages, Stopwatch
+from engine.pipeline.stages import RunContext, Stages
 from engine.weights.working_copies import WorkingCopies
 from tests.tiny_checkpoint import SIDE
 
@@ -90,8 +91,8 @@ def make_stages(
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(folder))
     plan = MemoryPlan(WeightPlacement.MEMORY, together, 0, 0, resident=residency is not None)
     token = cancel or CancelToken()
-    given = compiler, plan, tried, log or Log(), token, Stopwatch(), residency
-    return Stages(*given, release=release)
+    pool = NetworkPool(compiler, plan, token, residency, release)
+    return Stages(pool, tried, RunContext(log or Log(), token))
 
 
 def run(
@@ -120,10 +121,11 @@ def run(
         residency=residency,
     )
     read = read_job(ResolvedJob(resolved, checkpoint, request.count))
+    placement = place(resolved.precision, resolved.vae_tile, device)
     with closing(stages):
-        generation = Generation(plan_pictures(read, place(resolved, device)), stages, log)
+        generation = Generation(plan_pictures(read, placement), stages, log)
         pictures = list(generation.pictures())
-        stages.leave_resident()
+        stages.pool.leave_resident()
     assert len(pictures) == request.count
     warnings = list(pictures[-1].warnings)
     return Result(pictures, warnings, tuple(stages.retries), log)

@@ -155,7 +155,7 @@ def _comes_back(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> b
     """Whether the request is accepted; then its record is read back equal from text and wire."""
     try:
         resolved = resolve(request, checkpoint)
-        resolved = place(resolved, _DEVICE).placed(resolved)
+        resolved = place(resolved.precision, resolved.vae_tile, _DEVICE).placed(resolved)
     except EngineError as error:
         if error.code not in (ErrorCode.REQUEST_INVALID, ErrorCode.INPUT_IMAGE_UNREADABLE):
             raise

@@ -20,11 +20,12 @@ from engine.memory.residency import Residency
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.forecast import Forecast, PhaseEstimate
 from engine.pipeline.generate import Generation
+from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve
-from engine.pipeline.stages import Stages, Stopwatch
+from engine.pipeline.stages import RunContext, Stages
 from engine.weights.working_copies import WorkingCopies
 from tests.pipeline.jobs import Log, a_request
 from tests.tiny_checkpoint import write_checkpoint
@@ -106,24 +107,22 @@ def make(
         backend, device, WorkingCopies(checkpoint.path.parent / "copies"), artifacts
     )
     plan = MemoryPlan(WeightPlacement.MEMORY, together, 0, 0, resident=residency is not None)
+    context = RunContext(log, CancelToken())
     stages = Stages(
-        compiler,
-        plan,
+        NetworkPool(compiler, plan, context.cancel, residency),
         tried or precisions(request.precision, device),
-        log,
-        CancelToken(),
-        Stopwatch(),
-        residency,
+        context,
         Forecast(estimates, compiler, clock),
     )
     resolved = resolve(request, checkpoint)
     read = read_job(ResolvedJob(resolved, checkpoint, request.count))
-    generation = Generation(plan_pictures(read, place(resolved, device)), stages, log)
+    placement = place(resolved.precision, resolved.vae_tile, device)
+    generation = Generation(plan_pictures(read, placement), stages, log)
     with closing(stages):
         for _ in generation.pictures():
             with stages.timed(Phase.SAVE):
                 pass
-        stages.leave_resident()
+        stages.pool.leave_resident()
     return log
 
 

@@ -48,7 +48,7 @@ def filled(checkpoint: IdentifiedCheckpoint, **fields: object) -> ResolvedReques
 
 
 def _placed(resolved: ResolvedRequest, device: Device) -> ResolvedRequest:
-    return place(resolved, device).placed(resolved)
+    return place(resolved.precision, resolved.vae_tile, device).placed(resolved)
 
 
 def refused(checkpoint: IdentifiedCheckpoint, **fields: object) -> EngineError:

@@ -30,7 +30,8 @@ from engine.compile.network import Network
 from engine.errors import Cancelled, EngineError
 from engine.families import identify
 from engine.memory.residency import Residency
-from engine.pipeline.stages import Stages, as_pixels
+from engine.pipeline.canvas.pictures import as_pixels
+from engine.pipeline.stages import Stages
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import Log, a_request, make_stages, run
 from tests.tiny_checkpoint import DOWNSCALE
@@ -220,7 +221,7 @@ def test_an_array_that_does_not_fit_is_tried_once_more(tmp_path: Path, decoder: 
 
     assert stages.run(Phase.DECODE, decoder, work, problem).shape[1] == 3
     assert released == [1]
-    assert not stages.plan.together
+    assert not stages.pool.memory.together
     # Once in a job: there is nothing more to free.
     failures.append(MemoryError("Unable to allocate 96 GiB"))
     with pytest.raises(EngineError) as caught:
@@ -429,11 +430,11 @@ def test_one_that_serves_for_another_size_is_taken(
         stages.prepare(made[wide])
         for width in (wide, narrow):
             decode_at(stages, made[width], width)
-        stages.leave_resident()
+        stages.pool.leave_resident()
     assert len(backend.loads) == loads
     with closing(make_stages(backend, tmp_path, (F32,), residency=residency)) as stages:
         decode_at(stages, checkpoint.architecture.autoencoder.decoder(narrow, narrow), narrow)
         assert len(backend.loads) == loads
-        stages.leave_resident()
+        stages.pool.leave_resident()
     residency.release()
     assert backend.open_now == []

@@ -32,11 +32,14 @@ from engine.api.request import ComponentFiles
 from engine.api.values import ConventionName, ErrorCode, Phase
 from engine.compile.cache import NetworkCache
 from engine.families.identify import identify
-from engine.jobs.runner import JobRunner
+from engine.jobs.checkpoint_loading import load_checkpoint
+from engine.jobs.job_plan import MemoryAllowance, plan_job
 from engine.jobs.services import JobServices
 from engine.metadata.infotext import parse_infotext
 from engine.metadata.pictures import read_text_chunks
 from engine.pipeline.inspection import inspect
+from engine.pipeline.read_job import read_job
+from engine.pipeline.resolve import resolve_job
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import Conversation, scripted
 from tests.server.test_ending import LONG
@@ -168,8 +171,11 @@ def test_everything_is_answered_while_a_job_runs(start: Start, job: MakeJob, tin
 def test_a_copy_that_a_job_uses_is_not_cleared(start: Start, job: MakeJob, tmp_path: Path) -> None:
     talk = start(scripted(LONG))
     # A little less memory than converted weights need, so that working copies are made.
-    plan = JobRunner(JobServices.in_cache(tmp_path)).plan(job("", starter=True).request).memory
-    talk.send(job("long", starter=True, memory_limit_bytes=plan.peak_bytes - 1))
+    services, request = JobServices.in_cache(tmp_path), job("", starter=True).request
+    read = read_job(resolve_job(request, load_checkpoint(request), None))
+    (first, *_) = services.devices.candidates(request.backend)
+    plan = plan_job(read, first, services, MemoryAllowance())
+    talk.send(job("long", starter=True, memory_limit_bytes=plan.memory.peak_bytes - 1))
     talk.wait_for(JobPhase, lambda event: event.phase is Phase.DENOISE)
     # As `safelight cache clear` does, in a process of its own.
     cache = NetworkCache(tmp_path / "cache")

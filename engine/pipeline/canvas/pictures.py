@@ -1,4 +1,4 @@
-"""Reads the pictures a request refers to."""
+"""Reads the pictures a request refers to, and turns pictures to samples and back."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +25,13 @@ def read_image(path: Path, width: int, height: int) -> NDArray[np.float32]:
     As `read_picture` reads it.
     """
     return as_samples(read_picture(path).resize((width, height), Image.Resampling.LANCZOS))
+
+
+def as_pixels(image: NDArray[np.float32], *, rounds: bool) -> NDArray[np.uint8]:
+    """Decoded images, float [batch, 3, height, width], as uint8 [batch, height, width, 3]."""
+    levels = np.clip((image + 1) * 127.5, 0, 255)
+    levels = np.rint(levels) if rounds else levels
+    return np.ascontiguousarray(levels.astype(np.uint8).transpose(0, 2, 3, 1))
 
 
 def as_samples(picture: Image.Image) -> NDArray[np.float32]:

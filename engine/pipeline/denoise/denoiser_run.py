@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
@@ -24,6 +25,18 @@ from engine.sampling.types import Latent
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PromptedPicture:
+    """One picture's request in a pass, and its encoded prompts."""
+
+    request: ResolvedRequest
+    conditioning: Conditioning
+
+    def inputs(self, evaluation: int, *, guided: bool) -> Mapping[str, Array]:
+        """The denoiser's inputs of the prompts that are in effect at an evaluation."""
+        return self.conditioning.inputs(evaluation, self.request, guided=guided)
+
+
 class DenoiserRun:
     """Takes the pictures of a job through one pass, with the pass's denoiser."""
 
@@ -38,27 +51,27 @@ class DenoiserRun:
     def run(
         self,
         network: Network,
-        request: ResolvedRequest,
-        prompt: Conditioning,
+        picture: PromptedPicture,
         canvas: EncodedCanvas,
         handover: Handover | None = None,
     ) -> SegmentResult:
         """Denoise one picture: from what the pass begins with to latents.
 
-        `request` is the picture's, `handover` what the pass before leaves to this one.
+        `handover` is what the pass before leaves to this one.
         """
         reporter, segment = self._reporter, self._pass.segment(handover)
 
         def work(session: Session) -> SegmentResult:
             if self._is_to_be_probed:
-                self._probe(session, request, prompt)
-            attempt = segment.begin(request, canvas)
+                self._probe(session, picture)
+            attempt = segment.begin(picture.request, canvas)
             x, concatenated = attempt.beginning.x, attempt.beginning.concatenated
             first = segment.first_evaluation
-            predict = self._predict(session, request, prompt, concatenated, first)
+            predict = self._predict(session, picture, concatenated, first)
+            weights = picture.conditioning.weights
             reporter.progress(segment.first_step, self._denoising.steps)
             prediction = self.found or self._checkpoint.architecture.noise.prediction
-            for step in attempt.steps(ConditionedNetwork(predict, prediction, prompt.weights)):
+            for step in attempt.steps(ConditionedNetwork(predict, prediction, weights)):
                 x = step.x
                 reporter.progress(*segment.progress(step))
                 reporter.preview(step.index + 1, step.denoised, self._checkpoint.latent)
@@ -75,11 +88,11 @@ class DenoiserRun:
         is_unstated = checkpoint.parts.denoiser.unstated is not None
         return is_unstated and not self._probed and not takes_more
 
-    def _probe(self, session: Session, request: ResolvedRequest, prompt: Conditioning) -> None:
+    def _probe(self, session: Session, picture: PromptedPicture) -> None:
         """Find out what the denoiser predicts; whatever the text, it shows in noise alone."""
-        form = self._checkpoint.latent
-        shape = form.channels, request.height // form.downscale, request.width // form.downscale
-        predict = self._predict(session, request, prompt, None)
+        form, own = self._checkpoint.latent, self._pass.request
+        shape = form.channels, own.height // form.downscale, own.width // form.downscale
+        predict = self._predict(session, picture, None)
         result = probe_prediction(lambda x, timestep: predict(x, timestep, False)[:1], shape)
         self.found, self._probed = result.prediction, True
         _log.info("the denoiser was asked what it predicts: %s", result)
@@ -87,19 +100,18 @@ class DenoiserRun:
     def _predict(
         self,
         session: Session,
-        request: ResolvedRequest,
-        prompt: Conditioning,
+        picture: PromptedPicture,
         concatenated: Latent | None,
         evaluated: int = 0,
     ) -> Predict:
-        """What the network says under the prompts that are in effect at each evaluation."""
+        """Bind the network to the prompts that are in effect at each evaluation."""
         evaluations = count(evaluated)
         pinned: Mapping[str, Array] | None = None
 
         def predict(x: Latent, timestep: np.float32, guided: bool) -> Latent:
             nonlocal pinned
             without_picture = guided and self._denoising.asks_without_picture
-            inputs = prompt.inputs(next(evaluations), request, guided=guided)
+            inputs = picture.inputs(next(evaluations), guided=guided)
             if inputs is not pinned:
                 for name, rows in inputs.items():
                     session.pin(name, _last_again(rows) if without_picture else rows)
@@ -109,8 +121,8 @@ class DenoiserRun:
                 hidden = _concatenated(x, np.zeros_like(concatenated))
                 contexts = len(next(iter(inputs.values())))
                 sample = np.concatenate([sample] * contexts + [hidden])
-            timestep_inputs = self._model.timestep_inputs(float(timestep), request.guidance)
-            feeds = {"sample": sample, **timestep_inputs}
+            level = self._model.timestep_inputs(float(timestep), picture.request.guidance)
+            feeds = {"sample": sample, **level}
             return self._stages.call(session, feeds)["prediction"]
 
         return predict

@@ -70,6 +70,7 @@ class Denoising:
         """`redraws`: over another picture, `masks` a part of it. Raises REQUEST_INVALID."""
         self._request = request
         self._noise_model = checkpoint.architecture.noise
+        self.guidance, self.image_guidance = guidances(request)
         self._model = checkpoint.architecture.denoiser
         self._concat = checkpoint.architecture.features.concat_channels
         self._plan = plan_sampling(request, self._noise_model, redraws=redraws)
@@ -77,7 +78,6 @@ class Denoising:
         form = checkpoint.latent
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
-        self.guidance, self.image_guidance = guidances(request)
         if checkpoint.architecture.features.embeds_guidance:
             # It has learnt what the negative prompt is for, and needs no second half.
             self.guidance = 1.0

@@ -1,7 +1,6 @@
 """Pictures to latents and back, whole or in tiles."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from backends.base import Array, Session
 from engine import result_checks
@@ -14,8 +13,6 @@ from engine.memory.plan import TILE_CELLS
 from engine.pipeline.stages import Reporter, Stages
 from engine.pipeline.vae.networks import VaeNetworks
 from engine.sampling.types import Latent
-
-T = TypeVar("T")
 
 
 class Autoencoder:
@@ -38,37 +35,38 @@ class Autoencoder:
         """Pictures, float32 [1, 3, height, width] in [-1, 1], as their latents' distributions."""
         model = self._networks.model
         model.require_encoder()
-        stages, progress = self._stages, self._reporter.progress
-        encoded = self._whole_or_tiled(
-            lambda: self._encode_whole(pictures),
-            lambda tiled: [tiled.encode(picture, stages, progress) for picture in pictures],
-        )
-        return [model.encoded(output) for output in encoded]
+        return [model.encoded(output) for output in self._encoder_outputs(pictures)]
 
     def decode(self, latent: Latent, problem: Problem) -> Array:
         """Pixels in [-1, 1], float32 [1, 3, height, width], once `problem` finds none."""
-        stages, progress = self._stages, self._reporter.progress
-        unscaled = self._latent.latent(latent)
-        return self._whole_or_tiled(
-            lambda: self._decode_whole(unscaled, problem),
-            lambda tiled: tiled.decode(unscaled, stages, progress, problem),
-        )
+        unscaled, tiled = self._latent.latent(latent), self._tiled
+        if tiled is None:
+            try:
+                return self._decode_whole(unscaled, problem)
+            except EngineError as error:
+                tiled = self._tiles_after(error)
+                if tiled is None:
+                    raise
+        return tiled.decode(unscaled, self._stages, self._reporter.progress, problem)
 
-    def _whole_or_tiled(
-        self, whole: Callable[[], T], in_tiles: Callable[[TiledAutoencoder], T]
-    ) -> T:
-        """As it was asked for; in tiles where memory runs out, and from then on."""
-        if self._tiled is not None:
-            return in_tiles(self._tiled)
-        try:
-            return whole()
-        except EngineError as error:
-            if error.code is ErrorCode.OUT_OF_MEMORY:
-                self._tiled = self._networks.in_tiles(TILE_CELLS)
-            if self._tiled is None:
-                raise
-        self.ran_out_of_memory = True
-        return in_tiles(self._tiled)
+    def _encoder_outputs(self, pictures: Sequence[Array]) -> list[Array]:
+        tiled = self._tiled
+        if tiled is None:
+            try:
+                return self._encode_whole(pictures)
+            except EngineError as error:
+                tiled = self._tiles_after(error)
+                if tiled is None:
+                    raise
+        stages, progress = self._stages, self._reporter.progress
+        return [tiled.encode(picture, stages, progress) for picture in pictures]
+
+    def _tiles_after(self, error: EngineError) -> TiledAutoencoder | None:
+        """The tiles to go on with from now on; None if memory is not the problem, or no cure."""
+        if error.code is ErrorCode.OUT_OF_MEMORY:
+            self._tiled = self._networks.in_tiles(TILE_CELLS)
+            self.ran_out_of_memory = self._tiled is not None
+        return self._tiled
 
     def _decode_whole(self, unscaled: Latent, problem: Problem) -> Array:
         def work(session: Session) -> Array:

@@ -138,11 +138,12 @@ class Safelight:
         )
         index = picture.batch_index
         read = read_job(ResolvedJob(resolved, known, count=index + 1))
-        placement = place(resolved, self._backend.probe()[0])
+        device = self._backend.probe()[0]
+        placement = place(resolved.precision, resolved.vae_tile, device)
         with closing(stages):
             generation = Generation(plan_pictures(read, placement), stages, SilentReporter())
             (made,) = generation.pictures(range(index, index + 1))
-            stages.leave_resident()
+            stages.pool.leave_resident()
         return made.pixels
 
     def close(self) -> None:

@@ -1,0 +1,139 @@
+"""A job on one device after another, until one of them has made its pictures."""
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from backends.base import Cancellation, Device
+from engine.api.record import Timings
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.devices.choice import Candidate
+from engine.errors import EngineError, host_memory_errors
+from engine.jobs.device_run import DeviceRun
+from engine.jobs.fallback import CURABLE, failure_of, goes_on, taken_over, with_size_and_phase
+from engine.jobs.job_plan import JobPlan, MemoryAllowance, plan_job
+from engine.jobs.progress import JobProgress
+from engine.jobs.reporting import JobReporter
+from engine.jobs.saving import PictureSaver, SavedImage
+from engine.jobs.services import JobServices
+from engine.memory.plan import MemoryPlan
+from engine.pipeline.read_job import ReadJob
+from engine.pipeline.stages import RunContext, Stopwatch
+
+# How often a job goes on after a copy of weights was damaged: a failing disk ends it.
+_MOST_DAMAGES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """The pictures of a finished job, the device, and the seconds that each phase took."""
+
+    images: tuple[SavedImage, ...]
+    family: str
+    device: Device
+    timings: Timings
+    warnings: tuple[ErrorInfo, ...]
+    plan: MemoryPlan
+    # Why this device.
+    choice: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JobSetting:
+    """Where a job's pictures go, who is told of it, what may stop it, and what it may use."""
+
+    saver: PictureSaver
+    reporter: JobReporter
+    cancel: Cancellation
+    stopwatch: Stopwatch
+    allowance: MemoryAllowance
+
+
+class Attempts:
+    """Makes the pictures of a job that was read; the next device goes on where one fails."""
+
+    def __init__(self, read: ReadJob, services: JobServices, setting: JobSetting) -> None:
+        self._read, self._services, self._setting = read, services, setting
+        self._progress = JobProgress()
+
+    def plan_on(self, candidate: Candidate) -> JobPlan:
+        """The job's plan on a device, as free memory is now. Raises EngineError."""
+        return plan_job(self._read, candidate, self._services, self._setting.allowance)
+
+    def warn(self, warning: ErrorInfo) -> None:
+        """Tell a warning at once, and repeat it in the result and in the records to come."""
+        self._progress.warnings.append(warning)
+        self._setting.reporter.warning(warning)
+
+    def on_first_that_can(self, candidates: list[Candidate]) -> JobResult:
+        """Make all pictures; where a device fails the next makes those left, with the same seeds.
+
+        A device that failed where another one did not is put behind it, but for lack of memory.
+        Raises EngineError.
+        """
+        failed: list[tuple[Candidate, EngineError]] = []
+        for candidate, following in zip(candidates, [*candidates[1:], None], strict=True):
+            current = taken_over(candidate, failed[-1][0]) if failed else candidate
+            try:
+                result = self._on_device(current)
+            except EngineError as error:
+                if error.code not in CURABLE or following is None:
+                    raise
+                failed.append((candidate, error))
+                self.warn(goes_on(error, candidate, following))
+                # What is resident on a device that is gone is gone, too.
+                self._services.release()
+            else:
+                for loser, error in failed:
+                    if error.code is ErrorCode.BACKEND_FAILED:
+                        self._services.devices.note_failure(loser.device, failure_of(error))
+                return result
+        raise AssertionError("candidates() returns at least one device")
+
+    def _on_device(self, candidate: Candidate) -> JobResult:
+        """Make what is left; once more what was made of weights whose copy was damaged."""
+        for _ in range(_MOST_DAMAGES):
+            try:
+                return self._made_on(candidate)
+            except EngineError as error:
+                if error.code is not ErrorCode.WORKING_COPY_DAMAGED:
+                    raise
+                self._progress.pending.forget()
+                self.warn(error.info)
+        raise EngineError(
+            ErrorCode.WORKING_COPY_DAMAGED,
+            "The copies of the weights in the cache are damaged whenever they are made.",
+            "The disk or the memory of this computer may be failing.",
+        )
+
+    def _made_on(self, candidate: Candidate) -> JobResult:
+        plan, progress, setting = self.plan_on(candidate), self._progress, self._setting
+        context = RunContext(setting.reporter, setting.cancel, setting.stopwatch)
+        run = DeviceRun(plan, self._services, context)
+        try:
+            with host_memory_errors(), self._blamed(plan):
+                for image in run.saved_pictures(progress, setting.saver):
+                    progress.images.append(image)
+                    setting.reporter.image_saved(image)
+        except EngineError as error:
+            if error.code not in (ErrorCode.CANCELLED, ErrorCode.WORKING_COPY_DAMAGED):
+                # Numbers that are broken may have been so in the file.
+                self._services.cache.working_copies.require_sound(setting.cancel)
+            if error.code is not ErrorCode.OUT_OF_MEMORY:
+                raise
+            size, phase = plan.job.request, setting.stopwatch.latest
+            raise with_size_and_phase(error, size, phase, candidate.device.name) from error
+        return JobResult(
+            images=tuple(progress.images),
+            family=plan.job.checkpoint.family,
+            device=candidate.device,
+            timings=setting.stopwatch.timings(),
+            warnings=tuple(progress.warnings),
+            plan=plan.memory,
+            choice=candidate.choice,
+        )
+
+    def _blamed(self, plan: JobPlan) -> AbstractContextManager[None]:
+        """A block in which a death of the engine is blamed on the device, at the next start."""
+        if plan.compiler.memory().integrated:
+            return nullcontext()
+        return self._services.crash_markers.running(plan.candidate.device, self._setting.cancel)

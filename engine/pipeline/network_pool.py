@@ -1,0 +1,174 @@
+"""The loaded networks of a job: kept between pictures, loading ahead, or resident since before."""
+
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from backends.base import Cancellation, Precision, Session
+from engine.compile.compiler import Compiler, Network
+from engine.errors import Cancelled
+from engine.memory.plan import MemoryPlan, in_turns
+from engine.memory.release import return_free_memory
+from engine.memory.residency import Residency, Resident
+from engine.pipeline.load_ahead import LoadAhead
+from engine.weights.binding import Report
+
+_Key = tuple[str, Precision]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A network that stays loaded, and what it was loaded from."""
+
+    network: Network
+    session: Session
+
+
+class NetworkPool:
+    """Loads networks for one device, and keeps those that the memory plan has room for.
+
+    What the `residency` holds of another job is taken from there. `release` frees what this job
+    does not use, where memory runs out.
+    """
+
+    def __init__(
+        self,
+        compiler: Compiler,
+        memory: MemoryPlan,
+        cancel: Cancellation,
+        residency: Residency | None = None,
+        release: Callable[[], None] = return_free_memory,
+    ) -> None:
+        self.compiler, self.memory = compiler, memory
+        # True once memory ran out: nothing is kept from then on.
+        self.is_short_of_memory = False
+        self._cancel, self._residency, self._release = cancel, residency, release
+        self._kept: dict[_Key, _Kept] = {}
+        self._identities: dict[_Key, list[tuple[Network, str]]] = {}
+        self._ahead: dict[_Key, tuple[Network, LoadAhead]] = {}
+
+    def has(self, network: Network, precision: Precision) -> bool:
+        """True if the network is loaded, by this job or by one before."""
+        return self._find(network, precision) is not None
+
+    def reloads(self) -> bool:
+        """True if each picture loads its networks again."""
+        return not (self.memory.together or self.memory.resident)
+
+    @contextmanager
+    def loaded(
+        self,
+        network: Network,
+        precision: Precision,
+        report: Report,
+        loading: AbstractContextManager[None],
+        *,
+        keep: bool,
+    ) -> Generator[Session]:
+        """The network's session within the block; it is loaded within `loading` if need be.
+
+        `keep` asks for it to stay loaded after the block, if the plan has room.
+        """
+        key = (network.name, precision)
+        session = self._find(network, precision)
+        if session is None:
+            with loading:
+                session = self._loaded_ahead_or_now(network, precision, report)
+            if self.memory.resident or (keep and self.memory.together):
+                self._kept[key] = _Kept(network, session)
+        try:
+            yield session
+        finally:
+            if key not in self._kept:
+                session.close()
+
+    def load_ahead(self, network: Network, precision: Precision) -> None:
+        """Begin to load a network that is wanted later, while another one runs.
+
+        Nothing is begun where the plan has no room for both.
+        """
+        key = (network.name, precision)
+        if not self.memory.beside or key in self._ahead or self.has(network, precision):
+            return
+        ahead = LoadAhead(partial(self._load, network, precision), self._cancel)
+        self._ahead[key] = network, ahead
+
+    def drop(self, network: Network, precision: Precision) -> None:
+        """Free a network that was kept and whose results are broken."""
+        kept = self._kept.pop((network.name, precision), None)
+        if kept is not None:
+            kept.session.close()
+
+    def make_room(self) -> None:
+        """Free everything, and keep nothing from now on."""
+        self.is_short_of_memory = True
+        self.memory = in_turns(self.memory)
+        self.close()
+        self._release()
+
+    def leave_resident(self) -> None:
+        """After success: hand what was kept to the residency, if the plan has room."""
+        if self._residency is None or not self.memory.resident:
+            return
+        for (name, precision), kept in self._kept.items():
+            weight_bytes = self.compiler.weight_bytes(kept.network, precision)
+            identity = self._identity(kept.network, precision)
+            self._residency.give(name, Resident(identity, kept.session, weight_bytes))
+        self._kept.clear()
+
+    def close(self) -> None:
+        """Free every network that is kept or loading."""
+        with ExitStack() as stack:
+            for kept in self._kept.values():
+                stack.callback(kept.session.close)
+            for _, ahead in self._ahead.values():
+                stack.callback(ahead.discard)
+            self._kept.clear()
+            self._ahead.clear()
+
+    def _find(self, network: Network, precision: Precision) -> Session | None:
+        """The network's session if this job or the one before has loaded it."""
+        key = (network.name, precision)
+        kept = self._kept.get(key)
+        if kept is not None and not self._is_same(kept.network, network, precision):
+            # Another graph of the same name, as the text encoder with hidden tokens.
+            self.drop(network, precision)
+        if key not in self._kept and self._residency is not None:
+            resident = self._residency.take(network.name, self._identity(network, precision))
+            if resident is not None:
+                self._kept[key] = _Kept(network, resident.session)
+        kept = self._kept.get(key)
+        return kept.session if kept else None
+
+    def _identity(self, network: Network, precision: Precision) -> str:
+        """As it was before the network was loaded: its files may be written anew meanwhile."""
+        known = self._identities.setdefault((network.name, precision), [])
+        for before, identity in known:
+            if before is network:
+                return identity
+        known.append((network, self.compiler.identity(network, precision)))
+        return known[-1][1]
+
+    def _is_same(self, one: Network, other: Network, precision: Precision) -> bool:
+        """True if one session serves for both."""
+        return one is other or self._identity(one, precision) == self._identity(other, precision)
+
+    def _loaded_ahead_or_now(
+        self, network: Network, precision: Precision, report: Report
+    ) -> Session:
+        prepared, ahead = self._ahead.pop((network.name, precision), (None, None))
+        if ahead is not None and prepared is not None:
+            if self._is_same(prepared, network, precision):
+                return ahead.wait(report)
+            ahead.discard()
+        session = self._load(network, precision, report, self._cancel)
+        if self._cancel.is_set():  # while a runtime loaded that cannot be stopped
+            session.close()
+            raise Cancelled
+        return session
+
+    def _load(
+        self, network: Network, precision: Precision, report: Report, cancel: Cancellation
+    ) -> Session:
+        return self.compiler.load(network, precision, self.memory.placement, report, cancel)
