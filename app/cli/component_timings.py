@@ -7,7 +7,8 @@ from time import perf_counter
 import numpy as np
 
 from backends.base import Array, Cancellation, Precision
-from engine.compile.compiler import Compiler, translated_errors
+from engine.compile.backend_errors import translated_errors
+from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.registry import FAMILIES

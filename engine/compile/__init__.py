@@ -1,1 +1,1 @@
-"""From a component to something that runs: emit its graph, bind its weights, load it."""
+"""Makes networks ready on a device: emits the graph, binds the weights, compiles, loads."""

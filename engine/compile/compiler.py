@@ -5,15 +5,12 @@ from threading import Lock
 
 from backends.base import Backend, Cancellation, Device, FileSlice, MemoryInfo, Precision, Session
 from engine.compile.artifacts import ArtifactStore
-from engine.compile.backend_errors import translated_errors
-from engine.compile.network import Network, Preparation
+from engine.compile.network import Network
 from engine.compile.prepared import PreparedNetwork
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
 from engine.weights.sources import WeightSource, as_sources
 from engine.weights.working_copies import WorkingCopies
-
-__all__ = ["Compiler", "Network", "Preparation", "translated_errors"]
 
 
 class Compiler:
@@ -72,14 +69,6 @@ class Compiler:
         """Memory of the device, now."""
         return self.backend.memory(self.device)
 
-    def identity(self, network: Network, precision: Precision) -> str:
-        """See `PreparedNetwork.identity`."""
-        return self.prepared(network, precision).identity()
-
-    def weight_bytes(self, network: Network, precision: Precision) -> int:
-        """See `PreparedNetwork.weight_bytes`."""
-        return self.prepared(network, precision).weight_bytes()
-
     def load(
         self,
         network: Network,
@@ -90,26 +79,3 @@ class Compiler:
     ) -> Session:
         """See `PreparedNetwork.load`."""
         return self.prepared(network, precision).load(placement, report, cancel)
-
-    def is_prepared(self, network: Network, precision: Precision) -> bool:
-        """See `PreparedNetwork.is_prepared`."""
-        return self.prepared(network, precision).is_prepared()
-
-    def preparation(self, network: Network, precision: Precision) -> Preparation:
-        """See `PreparedNetwork.preparation`."""
-        return self.prepared(network, precision).preparation()
-
-    def artifact_name(self, network: Network, precision: Precision) -> str:
-        """See `PreparedNetwork.artifact_name`."""
-        return self.prepared(network, precision).artifact_name()
-
-    def prepare(
-        self,
-        network: Network,
-        precision: Precision,
-        placement: WeightPlacement,
-        report: Report,
-        cancel: Cancellation,
-    ) -> None:
-        """See `PreparedNetwork.prepare`."""
-        self.prepared(network, precision).prepare(placement, report, cancel)

@@ -21,7 +21,8 @@ from backends.cpu import CpuBackend
 from backends.registry import BackendReference
 from engine.api.machine import PrecisionFigures
 from engine.cancel import CancelToken
-from engine.compile.compiler import Compiler, translated_errors
+from engine.compile.backend_errors import translated_errors
+from engine.compile.compiler import Compiler
 from engine.devices import trial_network
 from engine.devices.cpu_self_test import difference_from_numpy
 from engine.devices.trial_messages import (

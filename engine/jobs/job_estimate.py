@@ -8,6 +8,7 @@ from engine.api.values import Phase
 from engine.compile.compiler import Compiler
 from engine.compile.estimates import Estimates
 from engine.compile.network import Network, Preparation
+from engine.compile.prepared import PreparedNetwork
 from engine.memory.plan import MemoryPlan
 from engine.pipeline.forecast import Forecast, Run
 
@@ -39,8 +40,12 @@ class JobEstimate:
         return tuple(
             network
             for network in self.networks
-            if self.compiler.preparation(network, self.precision(network)) is Preparation.COMPILE
+            if self.prepared(network).preparation() is Preparation.COMPILE
         )
+
+    def prepared(self, network: Network) -> PreparedNetwork:
+        """The network for the device, in the precision that it is computed in first."""
+        return self.compiler.prepared(network, self.precision(network))
 
     def precision(self, network: Network) -> Precision:
         """The precision that a network is computed in first."""

@@ -143,7 +143,7 @@ class Preparations:
         self, wanted: JobEstimate, missing: Sequence[Network], plan: MemoryPlan
     ) -> ErrorInfo | None:
         """See to it that these are compiled; why not, where one of them failed before."""
-        names = [wanted.compiler.artifact_name(one, wanted.precision(one)) for one in missing]
+        names = [wanted.prepared(one).artifact_name() for one in missing]
         with self._changed:
             for name, network in zip(names, missing, strict=True):
                 if name in self._failed:
@@ -175,7 +175,7 @@ class Preparations:
     def _has_room(self, task: _Task) -> bool:
         """Whether a compiler fits beside the job that runs, or, where none does, alone."""
         compiler = task.estimate.compiler
-        needed = 2 * compiler.weight_bytes(task.network, task.estimate.precision(task.network))
+        needed = 2 * task.estimate.prepared(task.network).weight_bytes()
         own = compiler.memory()
         beside = task.beside if self._is_busy() else 0
         fits = hardware.host_memory().free >= needed + _COMPILER_BYTES + beside
@@ -186,13 +186,8 @@ class Preparations:
         started = perf_counter()
         try:
             with self._holding():
-                estimate.compiler.prepare(
-                    network,
-                    estimate.precision(network),
-                    estimate.memory.placement,
-                    _ignore,
-                    self._token,
-                )
+                prepared = estimate.prepared(network)
+                prepared.prepare(estimate.memory.placement, _ignore, self._token)
         except Cancelled:
             return
         except EngineError as error:

@@ -1,1 +1,1 @@
-"""How a job uses memory: `plan` decides before it starts, `working_copy` trades disk for it."""
+"""The memory plan of a job, and the networks that stay loaded between jobs."""

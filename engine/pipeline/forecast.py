@@ -73,7 +73,7 @@ class Forecast:
         self, network: Network, precision: Precision, *, again: bool = False
     ) -> PlannedPhase:
         """Preparing a network to run; `again`: what is kept when that was done once is there."""
-        preparation = self._compiler.preparation(network, precision)
+        preparation = self._compiler.prepared(network, precision).preparation()
         if again and preparation is Preparation.COMPILE:
             preparation = Preparation.LOAD
         elements = sum(ref.elements for ref in network.weights.values())

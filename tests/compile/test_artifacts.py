@@ -111,7 +111,7 @@ def test_what_is_damaged_is_made_again_without_a_word(
     whole = bench.numbers()
     (artifact,) = bench.artifacts()
     damage(artifact)
-    assert not bench.compiler().is_prepared(network(bench.weights), Precision.F32)
+    assert not bench.compiler().prepared(network(bench.weights), Precision.F32).is_prepared()
     np.testing.assert_array_equal(bench.numbers(), whole)
     assert bench.compiles == 2
     np.testing.assert_array_equal(bench.numbers(), whole)

@@ -21,7 +21,8 @@ from backends.base import (
 )
 from engine.api.values import ErrorCode
 from engine.cancel import CancelToken
-from engine.compile.compiler import Compiler, translated_errors
+from engine.compile.backend_errors import translated_errors
+from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.errors import Cancelled, EngineError
 from engine.graphs.clip_text import clip_text
@@ -198,7 +199,7 @@ def test_scaled_weights_are_multiplied_in_memory_and_in_a_copy(
 
 def test_other_scales_make_another_session(loading: Loading, tmp_path: Path) -> None:
     first, second = (scaled_network(tmp_path, scale) for scale in (0.25, 3.0))
-    identities = {loading.compiler.identity(made, F32) for made in (first, second)}
+    identities = {loading.compiler.prepared(made, F32).identity() for made in (first, second)}
     assert len(identities) == 2
 
 
@@ -208,7 +209,9 @@ def test_two_networks_that_differ_in_their_digest_alone_share_no_session(
     """As two files of one path do, written one after the other within a tick of its clock."""
     first = network(tmp_path, DType.F16)
     second = replace(first, weights=WeightSet("another digest", first.weights))
-    identities = {loading.compiler.identity(made, F32) for made in (first, first, second)}
+    identities = {
+        loading.compiler.prepared(made, F32).identity() for made in (first, first, second)
+    }
     assert len(identities) == 2
 
 
@@ -219,7 +222,7 @@ def test_a_weight_of_another_type_at_the_same_place_makes_another_session(
     name, source = next(iter(first.weights.items()))
     weights = {**first.weights, name: replace(source.parts()[0], dtype=DType.BF16)}
     second = replace(first, weights=WeightSet(first.weights.content, weights))
-    assert len({loading.compiler.identity(made, F32) for made in (first, second)}) == 2
+    assert len({loading.compiler.prepared(made, F32).identity() for made in (first, second)}) == 2
 
 
 def test_a_byte_that_the_digest_misses_makes_another_copy(loading: Loading, tmp_path: Path) -> None:

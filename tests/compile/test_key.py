@@ -121,9 +121,8 @@ def test_each_part_counts(
     state = Change(bench, monkeypatch)
     state.numbers()
     change(state)
-    assert not bench.compiler().is_prepared(
-        network(bench.weights, skip=state.skip), state.precision
-    )
+    made = network(bench.weights, skip=state.skip)
+    assert not bench.compiler().prepared(made, state.precision).is_prepared()
     state.numbers()
     state.numbers()
     assert bench.compiles == 2

@@ -92,7 +92,9 @@ class Office:
     def wait_until_prepared(self) -> None:
         made = network(self.bench.weights)
         compiler = self.compiler(self.fast)
-        _wait(lambda: compiler.preparation(made, Precision.F32) is not Preparation.COMPILE)
+        _wait(
+            lambda: compiler.prepared(made, Precision.F32).preparation() is not Preparation.COMPILE
+        )
 
 
 @pytest.fixture

@@ -246,14 +246,14 @@ def test_converting_is_told_from_loading(tmp_path: Path) -> None:
     compiler = Compiler(backend, backend.probe()[0], copies)
     half = write_checkpoint(tmp_path / "half", dtype=DType.F16)
     decoder = identify(half).architecture.autoencoder.decoder(64, 64)
-    assert compiler.preparation(decoder, F32) is Preparation.CONVERT
+    assert compiler.prepared(decoder, F32).preparation() is Preparation.CONVERT
     token = CancelToken()
     placement = WeightPlacement.WORKING_COPY
     compiler.load(decoder, F32, placement, lambda _done, _total: None, token).close()
-    assert compiler.preparation(decoder, F32) is Preparation.LOAD
+    assert compiler.prepared(decoder, F32).preparation() is Preparation.LOAD
     full = identify(write_checkpoint(tmp_path / "full"))
     unconverted = full.architecture.autoencoder.decoder(64, 64)
-    assert compiler.preparation(unconverted, F32) is Preparation.LOAD
+    assert compiler.prepared(unconverted, F32).preparation() is Preparation.LOAD
 
 
 def test_compiling_is_said_to_happen_once_and_is_learnt_apart(tiny: Path, tmp_path: Path) -> None:

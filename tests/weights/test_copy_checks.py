@@ -187,8 +187,8 @@ def test_what_carries_weights_is_not_compiled_from_a_damaged_copy(tmp_path: Path
 
     expected = bench.numbers(made)
     bench.store.remove()
-    given = made, Precision.F32, WeightPlacement.WORKING_COPY
-    bench.compiler().prepare(*given, lambda _done, _total: None, CancelToken())
+    prepared = bench.compiler().prepared(made, Precision.F32)
+    prepared.prepare(WeightPlacement.WORKING_COPY, lambda _done, _total: None, CancelToken())
     (copy,) = (bench.cache / "weights").glob("*.safetensors")
     copy.write_bytes(copy.read_bytes()[:-4000] + bytes(4000))
     bench.store.remove()
