@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from backends.base import Cancellation, Precision, Session
-from engine.compile.compiler import Compiler, Network
+from engine.compile.compiler import Compiler
+from engine.compile.network import Network
 from engine.errors import Cancelled
 from engine.memory.plan import MemoryPlan, in_turns
 from engine.memory.release import return_free_memory
