@@ -98,7 +98,7 @@ class Generation:
                     self._pending.keep(picture.place, latent)
                 pixels = self._decode(latent)
                 warnings = (*asked_for, *self._read.foreign_syntax, *self._shortages)
-                yield Picture(self._placement.placed(picture.request), pixels, warnings)
+                yield Picture(picture.request_on(self._placement), pixels, warnings)
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
         """The group's prompts through the text encoders of each pass, and first the canvas."""
