@@ -17,7 +17,7 @@ from engine.pipeline.stages import RunContext, Stages
 
 
 class DeviceRun:
-    """What is left of a job, on one device."""
+    """Makes and saves the pictures of a job that are left, as planned for one device."""
 
     def __init__(self, plan: JobPlan, services: JobServices, context: RunContext) -> None:
         self.plan, self._services, self._context = plan, services, context

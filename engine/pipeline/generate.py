@@ -80,7 +80,7 @@ class Generation:
 
     @property
     def found_prediction(self) -> PredictionType | None:
-        """What the denoiser was found to predict, where nothing states it and it has run."""
+        """The prediction type the denoiser was found to have, where nothing states it."""
         return self._denoisers[0].found
 
     def pictures(self, places: range | None = None) -> Iterator[Picture]:
