@@ -4,20 +4,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from importlib.metadata import version
 
-from engine.api.record import GenerationRecord, ResolvedRequest, Retry
+from engine.api.record import GenerationRecord, Retry
 from engine.api.values import ErrorInfo, Phase, PredictionType
 from engine.jobs.job_plan import JobPlan
 from engine.jobs.progress import JobProgress
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
 from engine.pipeline.forecast import Forecast
-from engine.pipeline.generate import Generation
+from engine.pipeline.generate import Generation, Picture
 from engine.pipeline.network_pool import NetworkPool
 from engine.pipeline.stages import RunContext, Stages
 
 
 class DeviceRun:
-    """What is left of a job, on one device."""
+    """Makes and saves the pictures of a job that are left, as planned for one device."""
 
     def __init__(self, plan: JobPlan, services: JobServices, context: RunContext) -> None:
         self.plan, self._services, self._context = plan, services, context
@@ -40,7 +40,7 @@ class DeviceRun:
                 progress.add_warnings(picture.warnings)
                 with stages.timed(Phase.SAVE):
                     found = generation.found_prediction
-                    record = self._record(picture.request, stages.retries, progress.warnings, found)
+                    record = self._record(picture, stages.retries, progress.warnings, found)
                     saved = saver.save(picture, record)
                 yield saved
             stages.pool.leave_resident()
@@ -61,7 +61,7 @@ class DeviceRun:
 
     def _record(
         self,
-        request: ResolvedRequest,
+        picture: Picture,
         retries: Sequence[Retry],
         warnings: Sequence[ErrorInfo],
         found: PredictionType | None,
@@ -70,7 +70,7 @@ class DeviceRun:
         refiner = checkpoint.refiner
         return GenerationRecord(
             safelight=version("safelight"),
-            request=request,
+            request=picture.request,
             family=checkpoint.family,
             prediction=found or checkpoint.prediction,
             device=candidate.device.name,

@@ -1,4 +1,4 @@
-"""What is said where a device cannot go on, and which failures another device may cure."""
+"""Failures that another device may cure, and the warnings where it takes over."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,7 +30,7 @@ _DOING = {
 def with_size_and_phase(
     error: EngineError, request: ResolvedRequest, phase: Phase, device: str
 ) -> EngineError:
-    """What ran out of memory: how large a picture, and in which phase."""
+    """The error with the size of the picture, the phase and the device that ran out of memory."""
     return EngineError(
         error.code,
         f"A picture of {request.width}x{request.height} ran out of memory on {device}, "
@@ -47,7 +47,7 @@ def with_size_and_phase(
 
 
 def goes_on(error: EngineError, failed: Candidate, following: Candidate) -> ErrorInfo:
-    """What to tell of a device that another one takes over from."""
+    """The warning that a device failed and another one takes over."""
     before, after = title(failed.device.backend), title(following.device.backend)
     if error.code is ErrorCode.OUT_OF_MEMORY:
         message = f"{error.message} {after} goes on with what is left."
@@ -62,7 +62,7 @@ def goes_on(error: EngineError, failed: Candidate, following: Candidate) -> Erro
 
 
 def failure_of(error: EngineError) -> str:
-    """Why a device is put behind the others, in a line."""
+    """The reason for putting a device behind the others, in a line."""
     return " ".join((error.detail or error.message).split())[:300]
 
 

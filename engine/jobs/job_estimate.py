@@ -1,4 +1,4 @@
-"""How long a job should take on a device, and the networks it needs there."""
+"""The estimate of a job on a device: its networks, and how long it should take."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is decided of a job on one device before anything is loaded."""
+"""The plan of a job on one device, made before anything is loaded."""
 
 from dataclasses import dataclass
 

@@ -44,7 +44,7 @@ class _Task:
 
 
 class Preparations:
-    """What is compiled in the background, one network after another. Ended by `close`.
+    """Compiles networks in the background, one after another, until `close`.
 
     `holding` keeps what compilers read, `note_failure` remembers a device that cannot compile,
     `is_busy` tells whether a job runs.
@@ -134,7 +134,7 @@ class Preparations:
         return None
 
     def _seconds(self, estimate: JobEstimate, networks: Sequence[Network]) -> float | None:
-        """What compiling these should take."""
+        """The seconds that compiling these should take; None where that is not known."""
         expected = [self._estimates.expect(_work(estimate, network)) for network in networks]
         known = [seconds for seconds in expected if seconds is not None]
         return sum(known) if len(known) == len(expected) else None
@@ -173,7 +173,7 @@ class Preparations:
         return None
 
     def _has_room(self, task: _Task) -> bool:
-        """Whether a compiler fits beside the job that runs, or, where none does, alone."""
+        """True if a compiler fits into memory beside the job that runs, if one does."""
         compiler = task.estimate.compiler
         needed = 2 * task.estimate.prepared(task.network).weight_bytes()
         own = compiler.memory()
@@ -220,7 +220,7 @@ def _work(estimate: JobEstimate, network: Network) -> Work:
 
 
 def _seconds(estimate: JobEstimate, candidate: Candidate) -> float | None:
-    """What the pictures should take, by other jobs or by the trial; None where neither tells."""
+    """The seconds that the pictures should take, by other jobs or by the trial; None if unknown."""
     if estimate.seconds is not None:
         return estimate.seconds
     guess = estimate.trials * candidate.milliseconds / 1000

@@ -21,7 +21,7 @@ class PreviewPace:
         self._next: float | None = None
 
     def is_due(self) -> bool:
-        """Whether one may be made now; if so, the next has to wait."""
+        """True if one may be made now; then the next has to wait."""
         now = self._clock()
         if self._next is not None and now < self._next:
             return False

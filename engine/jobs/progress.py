@@ -1,4 +1,4 @@
-"""How far a job is, while it goes from device to device."""
+"""The progress of a job while it goes from device to device."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

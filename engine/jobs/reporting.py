@@ -1,4 +1,4 @@
-"""Who is told how a job goes."""
+"""Reporters, which are told how a job goes."""
 
 from typing import Protocol
 
@@ -18,7 +18,7 @@ class JobReporter(Reporter, Protocol):
 
     @property
     def shows_previews(self) -> bool:
-        """Whether anybody sees them; if not, none that costs anything is made."""
+        """True if anybody sees previews; else none that costs anything is made."""
         ...
 
     def image_saved(self, image: SavedImage) -> None:

@@ -18,7 +18,7 @@ from engine.memory.residency import Residency
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JobServices:
-    """What jobs share, made once by `in_cache`.
+    """The things that jobs share, made once by `in_cache`.
 
     `wildcards` is the folder of the lists of words that prompts name. `models` is the folder of
     checkpoints, where files are found that hold what another one lacks; `shelf` looks there. With
@@ -92,5 +92,5 @@ class JobServices:
 
 
 def known_files(cache: Path) -> KnownFiles:
-    """What is remembered of files in the cache."""
+    """The store of facts about files, in the cache."""
     return KnownFiles(cache / "files")

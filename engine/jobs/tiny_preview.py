@@ -139,7 +139,7 @@ def tiny_decoder_for(
 
 
 def scale_of(checkpoint: IdentifiedCheckpoint) -> float:
-    """What a latent is multiplied by to be a tiny VAE's."""
+    """The factor from a latent to a tiny VAE's."""
     if isinstance(checkpoint.components[Component.VAE].config, TinyVaeConfig):
         return 1.0
     return next(one.scale for one in (SD, SDXL) if one.name == checkpoint.latent.space)

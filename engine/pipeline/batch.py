@@ -9,6 +9,7 @@ from engine.api.conventions import BatchSeeds
 from engine.api.record import ResolvedRequest
 from engine.families.architecture import Texts, texts_of
 from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.place import Placement
 
 # A prompt with wildcards and a seed to the prompt without.
 ReplaceWildcards = Callable[[str, int], str]
@@ -40,6 +41,15 @@ class BatchPicture:
     place: int
     request: ResolvedRequest
     texts: Texts
+
+    def request_on(self, placement: Placement) -> ResolvedRequest:
+        """The request with what it is computed on, for the record."""
+        return msgspec.structs.replace(
+            self.request,
+            backend=placement.backend,
+            precision=placement.precision,
+            vae_tile=placement.vae_tile,
+        )
 
 
 def request_of_picture(

@@ -15,7 +15,7 @@ from engine.compile.network import Network, Preparation
 
 @dataclass(frozen=True, slots=True)
 class PhaseEstimate:
-    """How long a phase should take, in seconds; None where nothing like it was ever done.
+    """The seconds that a phase should take; None where nothing like it was ever done.
 
     `after_s` is for all that comes after it to the job's end. `once`: it is quicker next time.
     """
@@ -65,7 +65,7 @@ class Forecast:
     def announce(
         self, first: Sequence[PlannedPhase], following: Sequence[PlannedPhase], pictures: int
     ) -> None:
-        """What the first picture will go through, and each of the others."""
+        """Take the phases of the first picture, and of each of the others."""
         self._present, self._following = tuple(first), tuple(following)
         self._pictures_left, self._place = pictures - 1, -1
 

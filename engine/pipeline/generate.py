@@ -80,7 +80,7 @@ class Generation:
 
     @property
     def found_prediction(self) -> PredictionType | None:
-        """What the denoiser was found to predict, where nothing states it and it has run."""
+        """The prediction type the denoiser was found to have, where nothing states it."""
         return self._denoisers[0].found
 
     def pictures(self, places: range | None = None) -> Iterator[Picture]:
@@ -98,7 +98,7 @@ class Generation:
                     self._pending.keep(picture.place, latent)
                 pixels = self._decode(latent)
                 warnings = (*asked_for, *self._read.foreign_syntax, *self._shortages)
-                yield Picture(self._placement.placed(picture.request), pixels, warnings)
+                yield Picture(picture.request_on(self._placement), pixels, warnings)
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
         """The group's prompts through the text encoders of each pass, and first the canvas."""

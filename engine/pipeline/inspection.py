@@ -1,4 +1,4 @@
-"""What a checkpoint is, as data for a person."""
+"""A checkpoint described as data for a person."""
 
 from collections.abc import Sequence
 
@@ -38,7 +38,7 @@ def inspect(
 
 
 def _card(cards: Sequence[Card]) -> CheckpointCard:
-    """What is said of it: of each, the first that says it."""
+    """The card of a checkpoint: for each field, the first card that has it."""
     return CheckpointCard(
         title=next((card.title for card in cards if card.title), ""),
         base_model=next((card.base_model for card in cards if card.base_model), ""),

@@ -30,7 +30,7 @@ class LoadAhead:
         self._session = self._thread.submit(load, self._note, self)
 
     def is_set(self) -> bool:
-        """Whether to stop."""
+        """True if the load is to stop."""
         return self._unwanted.is_set() or self._cancel.is_set()
 
     @contextmanager

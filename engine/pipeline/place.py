@@ -2,10 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-import msgspec
-
 from backends.base import Device, Precision
-from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, PrecisionName
 from engine.errors import EngineError
 from engine.memory.plan import TILE_CELLS
@@ -21,12 +18,6 @@ class Placement:
     backend: str
     precision: PrecisionName
     vae_tile: int | None
-
-    def placed(self, request: ResolvedRequest) -> ResolvedRequest:
-        """The request as it is computed here."""
-        return msgspec.structs.replace(
-            request, backend=self.backend, precision=self.precision, vae_tile=self.vae_tile
-        )
 
     def with_tiles(self, downscale: int) -> "Placement":
         """The same with tiles, where the whole does not fit and none were asked for.

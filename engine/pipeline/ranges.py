@@ -1,4 +1,4 @@
-"""How a request is refused."""
+"""Range checks that raise REQUEST_INVALID."""
 
 from engine.api.remedies import Remedy
 from engine.api.values import ErrorCode

@@ -25,7 +25,7 @@ class PictureGroup:
 
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:
-        """What the prompts ask for and this version cannot do."""
+        """Warnings of networks that the prompts ask for and this version cannot apply."""
         tags = dict.fromkeys((tag.kind, tag.name) for tag in self.texts[0].tags)
         return tuple(
             ErrorInfo(

@@ -106,7 +106,7 @@ def _refiner(
 
 
 def suggested_settings(checkpoint: IdentifiedCheckpoint) -> tuple[SuggestedSettings, ...]:
-    """What `resolve` would fill in with each sampler; first the one taken where none is chosen."""
+    """The settings `resolve` fills in with each sampler; first the default sampler's."""
     first = checkpoint.hints.sampler or _DEFAULT_SAMPLER
     others = (sampler for sampler in SAMPLERS if sampler is not first)
     suggested: list[SuggestedSettings] = []
@@ -126,7 +126,7 @@ def suggested_settings(checkpoint: IdentifiedCheckpoint) -> tuple[SuggestedSetti
 def _defaults(
     checkpoint: IdentifiedCheckpoint, sampler: SamplerName, *, chosen: bool
 ) -> SamplerDefaults:
-    """What open choices become: as the checkpoint likes it, else as the sampler does.
+    """The defaults of open choices: the checkpoint's hints, else the sampler's.
 
     A checkpoint's hints were given with its own sampler in mind: one that a person chose instead
     keeps its schedule and steps, but where a denoiser was distilled to few, which hold for any.

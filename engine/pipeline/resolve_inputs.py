@@ -30,7 +30,7 @@ Sides = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FilledInputs:
-    """What follows from a request's pictures."""
+    """The settings that follow from a request's pictures."""
 
     width: int
     height: int

@@ -25,7 +25,7 @@ class Reporter(Protocol):
     """Told how a job goes, on the thread that runs it."""
 
     def expect(self, estimate: PhaseEstimate) -> None:
-        """What the phase that begins now promises; `phase` follows at once."""
+        """Take the estimate of the phase that begins now; `phase` follows at once."""
         ...
 
     def phase(self, phase: Phase) -> None:
@@ -33,7 +33,7 @@ class Reporter(Protocol):
         ...
 
     def progress(self, done: int, total: int) -> None:
-        """How far the current phase is."""
+        """Take the progress of the current phase."""
         ...
 
     def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
@@ -61,7 +61,7 @@ class Stopwatch:
             self._spent[phase] += perf_counter() - start
 
     def timings(self) -> Timings:
-        """What was spent so far; the total counts from the watch's creation."""
+        """The seconds spent so far; the total counts from the watch's creation."""
         spent = {f"{phase.value}_s": round(seconds, 4) for phase, seconds in self._spent.items()}
         return Timings(**spent, total_s=round(perf_counter() - self.started, 4))
 

@@ -42,8 +42,9 @@ from engine.api.values import (
 )
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
+from engine.families.architecture import texts_of
 from engine.metadata.record import decode_record, encode_record
-from engine.pipeline.batch import request_of_picture
+from engine.pipeline.batch import BatchPicture, request_of_picture
 from engine.pipeline.place import place
 from engine.pipeline.resolve import resolve
 from tests.api.strategies import values
@@ -155,7 +156,8 @@ def _comes_back(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> b
     """Whether the request is accepted; then its record is read back equal from text and wire."""
     try:
         resolved = resolve(request, checkpoint)
-        resolved = place(resolved.precision, resolved.vae_tile, _DEVICE).placed(resolved)
+        placement = place(resolved.precision, resolved.vae_tile, _DEVICE)
+        resolved = BatchPicture(0, resolved, texts_of(resolved)).request_on(placement)
     except EngineError as error:
         if error.code not in (ErrorCode.REQUEST_INVALID, ErrorCode.INPUT_IMAGE_UNREADABLE):
             raise

@@ -24,7 +24,9 @@ from engine.api.values import (
 )
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
+from engine.families.architecture import texts_of
 from engine.families.hints import NO_HINTS, CheckpointHints
+from engine.pipeline.batch import BatchPicture
 from engine.pipeline.place import place, precisions
 from engine.pipeline.resolve import resolve, suggested_settings
 from tests.checkpoints.files import write_sparse
@@ -48,7 +50,8 @@ def filled(checkpoint: IdentifiedCheckpoint, **fields: object) -> ResolvedReques
 
 
 def _placed(resolved: ResolvedRequest, device: Device) -> ResolvedRequest:
-    return place(resolved.precision, resolved.vae_tile, device).placed(resolved)
+    placement = place(resolved.precision, resolved.vae_tile, device)
+    return BatchPicture(0, resolved, texts_of(resolved)).request_on(placement)
 
 
 def refused(checkpoint: IdentifiedCheckpoint, **fields: object) -> EngineError:

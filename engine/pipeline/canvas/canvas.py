@@ -1,4 +1,4 @@
-"""What is painted over: a picture, which part of it, and how what comes out goes back into it."""
+"""The canvas of a job: a picture, the part to paint, and how the result goes back into it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +34,7 @@ Margins = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """What is kept of a picture, RGBA, to be laid over what comes out.
+    """The kept part of a picture, RGBA, to be laid over the result.
 
     `box` is where that belongs; None where it is the whole.
     """
@@ -76,7 +76,7 @@ class Canvas:
 
 
 def read_canvas(request: ResolvedRequest, downscale: int) -> Canvas | None:
-    """What a request paints over; None where it starts from nothing.
+    """Read the picture that a request paints over; None where it starts from nothing.
 
     `downscale` is the side of a latent's cell in pixels. A mask of another size than the picture
     is scaled to it, as in all the tools. Raises EngineError: INPUT_IMAGE_UNREADABLE, or
@@ -170,7 +170,7 @@ def _mask(path: Path | None, options: MaskOptions, size: tuple[int, int]) -> Ima
 
 
 def _pasted(picture: Image.Image, mask: Image.Image) -> Image.Image:
-    """What is kept of the whole; half masked is masked (A1111 doubles the mask for this)."""
+    """The kept part of the whole; half masked is masked (A1111 doubles the mask for this)."""
     doubled = np.minimum(2 * np.asarray(mask, np.uint16), 255).astype(np.uint8)
     return without_masked(picture, Image.fromarray(doubled)).convert("RGBA")
 

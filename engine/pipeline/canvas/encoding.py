@@ -1,4 +1,4 @@
-"""What a job paints over through the VAE's encoder, once for all its pictures."""
+"""Encodes a canvas, once for all pictures of a job."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class CanvasPictures:
 
     @property
     def count(self) -> int:
-        """How many pictures are encoded."""
+        """The number of pictures that are encoded."""
         return len(self._pictures)
 
     def encode(self, vae: Autoencoder) -> EncodedCanvas:

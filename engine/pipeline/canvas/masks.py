@@ -162,7 +162,7 @@ def cell_mask(mask: Image.Image, masking: Masking, downscale: int) -> CellMask:
 
 
 def _shares(mask: Image.Image) -> Latent:
-    """How much of each pixel is painted, from 0 to 1."""
+    """The part of each pixel that is painted, from 0 to 1."""
     return np.asarray(mask, np.float32) / np.float32(255)
 
 

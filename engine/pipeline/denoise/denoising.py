@@ -24,7 +24,7 @@ from engine.sampling.types import GuidedDenoise, Latent, NoiseSource, Sigmas, St
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedCanvas:
-    """What a job paints over, as the denoiser sees it; None for what there is not.
+    """The latents of a job's canvas as the denoiser takes them; None for those there are not.
 
     `hidden` is the picture with grey where it is painted.
     """
@@ -57,7 +57,7 @@ class ConditionedNetwork:
 
 
 class Denoising:
-    """What the pictures of a job have in common: the sampler, its levels, how guidance acts."""
+    """The sampling that the pictures of a pass have in common: sampler, levels, guidance."""
 
     def __init__(
         self,
@@ -84,22 +84,22 @@ class Denoising:
 
     @property
     def steps(self) -> int:
-        """How many steps are planned; none leaves a picture as it is."""
+        """The number of planned steps; 0 leaves a picture as it is."""
         return len(self._plan.sigmas) - 1
 
     @property
     def is_guided(self) -> bool:
-        """Whether the negative prompt has a say."""
+        """True if the negative prompt has a say."""
         return self.guidance != 1 or self.asks_without_picture
 
     @property
     def asks_without_picture(self) -> bool:
-        """Whether the denoiser is asked once more without the picture that it edits."""
+        """True if the denoiser also runs without the picture that it edits."""
         return self.image_guidance != 1
 
     @property
     def encodes_init(self) -> bool:
-        """Whether the latent of the picture to be painted over is wanted."""
+        """True if the latent of the picture to be painted over is wanted."""
         blends = self._masks and self._concat is not ConcatChannels.MASK
         return self.redraws and (
             blends or self._concat is ConcatChannels.PICTURE or not self._from_noise
@@ -149,7 +149,7 @@ class Denoising:
         return self._plan.sigmas[first : None if end is None else end + 1]
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """How many steps lie behind after this one, and of how many."""
+        """The steps that lie behind after this one, and their number."""
         return step.progress(self.steps), self.steps
 
     def timesteps(self) -> tuple[float, ...]:
@@ -191,7 +191,7 @@ class Denoising:
 
     @property
     def _keeping(self) -> Keeping | None:
-        """How the kept part stays; None where the denoiser sees to it."""
+        """The way the kept part stays; None where the denoiser sees to it."""
         convention = self._request.convention
         match convention.masking:
             case Masking.COMFY:
@@ -205,7 +205,7 @@ class Denoising:
 
     @property
     def _from_noise(self) -> bool:
-        """Whether nothing of the picture is under the first noise."""
+        """True if nothing of the picture is under the first noise."""
         if self._request.strength < 1:
             return False
         tool = self._request.convention.name
@@ -214,7 +214,10 @@ class Denoising:
         return edits or (self._masks and tool is ConventionName.DIFFUSERS)
 
     def _with_content(self, request: ResolvedRequest, latent: Latent, mask: CellMask) -> Latent:
-        """What the masked part starts from (A1111 `StableDiffusionProcessingImg2Img.init`)."""
+        """The latent with the content of the masked part.
+
+        As in A1111 (`StableDiffusionProcessingImg2Img.init`).
+        """
         match request.mask_options.content:
             case MaskedContent.LATENT_NOISE:
                 seeds = SeedOptions(
@@ -236,7 +239,7 @@ class Denoising:
 
 
 def guidances(request: ResolvedRequest) -> tuple[float, float]:
-    """How strictly the prompt is followed, and the picture where one is edited."""
+    """The guidance of the prompt, and of the picture where one is edited."""
     image = request.guidance_options.image_guidance
     if image is None:
         return request.guidance, 1.0

@@ -25,7 +25,7 @@ from engine.sampling.samplers import SAMPLERS
 
 
 class PassStart(Enum):
-    """What a pass begins with."""
+    """The latents that a pass begins with."""
 
     # Seeded noise, over the job's canvas if it has one.
     NOISE = auto()

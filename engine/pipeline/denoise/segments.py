@@ -34,7 +34,7 @@ Answer = Latent | tuple[Latent, Latent]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handover:
-    """What the base's segment leaves to the refiner's.
+    """The value that the base's segment leaves to the refiner's.
 
     `x` are the latents after its last whole step, None before the first. `answers` are the base's,
     where the sampler is to be run again; `noise_draws` is how often its steps drew noise.

@@ -22,12 +22,12 @@ class VaeNetworks:
     tiled: TiledAutoencoder | None
 
     def encoding(self, count: int) -> tuple[Run, ...]:
-        """What encoding so many pictures runs."""
+        """The runs of encoding so many pictures."""
         parts = self.tiled.encoding if self.tiled else (self.encoder,)
         return tuple(Run(Phase.ENCODE, part, times=count, size=self._area) for part in parts)
 
     def decoding(self) -> tuple[Run, ...]:
-        """What decoding each picture runs."""
+        """The runs of decoding each picture."""
         parts = self.tiled.decoding if self.tiled else (self.decoder,)
         return tuple(Run(Phase.DECODE, part, each=True, size=self._area) for part in parts)
 
