@@ -104,7 +104,7 @@ class Making(QObject):
 
     def _submit(self, request: GenerateRequest, *, front: bool) -> None:
         try:
-            jobs = self._queue.submit(request, f"{self._gallery.folder}{os.sep}", front=front)
+            jobs = self._queue.submit(request, self._gallery.folder, front=front)
         except EngineError as error:
             self._notices.tell_error(error.info)
             return

@@ -1,6 +1,7 @@
 """A job, and what can happen to one."""
 
 from enum import StrEnum
+from pathlib import Path
 
 import msgspec
 
@@ -31,7 +32,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     request: GenerateRequest
-    out: str
+    folder: Path
     state: JobState = JobState.WAITING
     # Why it failed.
     error: ErrorInfo | None = None
@@ -152,17 +153,18 @@ class CancelAsked(JobEntry, frozen=True, kw_only=True):
         return None
 
 
-class Retried(JobEntry, frozen=True, kw_only=True):
-    """The user wants it after all, or again: perhaps with another request, or to another place."""
+class Retried(JobEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
+    """The user wants it after all, or again: perhaps with another request, or in another folder."""
 
     request: GenerateRequest | None = None
-    out: str | None = None
+    folder: str | None = None
 
     def apply(self, job: Job) -> Job | None:
         """A failed or cancelled job waits again, as if it were new."""
         if job.state not in (JobState.FAILED, JobState.CANCELLED):
             return None
-        return Job(id=job.id, request=self.request or job.request, out=self.out or job.out)
+        folder = job.folder if self.folder is None else Path(self.folder)
+        return Job(id=job.id, request=self.request or job.request, folder=folder)
 
 
 class Kept(JobEntry, frozen=True, kw_only=True):

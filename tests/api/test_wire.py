@@ -153,7 +153,7 @@ def test_fields_of_a_later_version_are_ignored() -> None:
 
 
 def test_a_request_without_a_field_it_needs_is_refused() -> None:
-    command = RunJob(job="a", request=GenerateRequest(prompt="p"), out="o")
+    command = RunJob(job="a", request=GenerateRequest(prompt="p"), folder="o")
     (frame,) = FrameParser().feed(encode(command))
     with pytest.raises(WireError, match="prompt"):
         decode_command(Frame(frame.header.replace(b"\xa6prompt", b"\xa6promqt")))

@@ -69,7 +69,12 @@ def test_an_event_is_told_by_the_signal_of_its_name(
 def test_each_command_has_a_method(tmp_path: Path, qtbot: QtBot) -> None:
     process = SilentProcess(tmp_path)
     client = EngineClient(process)
-    values = {"job_id": "a", "request": GenerateRequest(prompt=""), "out": "o", "path": "/p"}
+    values = {
+        "job_id": "a",
+        "request": GenerateRequest(prompt=""),
+        "folder": Path("o"),
+        "path": "/p",
+    }
     wanted = {command.__name__ for command in get_args(Command)} - NOT_ASKED_HERE
     for name in wanted:
         method = getattr(client, snake_case(name))
@@ -87,9 +92,9 @@ def test_jobs_go_out_and_events_come_in(tmp_path: Path, qtbot: QtBot) -> None:
     process = SilentProcess(tmp_path)
     client = EngineClient(process)
     request = GenerateRequest(prompt="a house")
-    assert client.run_job("a", request, "out")
+    assert client.run_job("a", request, Path("out"))
     assert client.cancel_job("a")
-    assert process.sent == [RunJob(job="a", request=request, out="out"), CancelJob(job="a")]
+    assert process.sent == [RunJob(job="a", request=request, folder="out"), CancelJob(job="a")]
     heard: list[tuple[JobPreview, bytes]] = []
     client.job_preview.connect(lambda event, pixels: heard.append((event, pixels)))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     preview = JobPreview(job="a", step=1, width=1, height=1)
@@ -99,7 +104,7 @@ def test_jobs_go_out_and_events_come_in(tmp_path: Path, qtbot: QtBot) -> None:
 
 def test_a_job_finds_no_engine_that_is_not_there(tmp_path: Path, qtbot: QtBot) -> None:
     client = EngineClient(SilentProcess(tmp_path, EngineState.STARTING))
-    assert not client.run_job("a", GenerateRequest(prompt=""), "out")
+    assert not client.run_job("a", GenerateRequest(prompt=""), Path("out"))
     assert not client.cancel_job("a")
 
 

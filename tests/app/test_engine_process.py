@@ -37,7 +37,7 @@ NOT_ANSWERING = EngineState.NOT_ANSWERING
 def run_job(engine: Supervised, name: str = "job") -> None:
     request = GenerateRequest(prompt="a red house", seed=7)
     out = str(engine.folder / "out")
-    assert engine.process.send(RunJob(job=name, request=request, out=out))
+    assert engine.process.send(RunJob(job=name, request=request, folder=out))
 
 
 # --- start and stop ---
@@ -63,7 +63,7 @@ def test_a_command_too_large_for_a_frame_is_refused_and_harms_nothing(
     engine = supervise().start()
     long = GenerateRequest(prompt="x" * (MAX_HEADER_BYTES + 1))
     with pytest.raises(EngineError) as caught:
-        engine.process.send(RunJob(job="a", request=long, out=""))
+        engine.process.send(RunJob(job="a", request=long, folder=""))
     assert caught.value.code is ErrorCode.REQUEST_INVALID
     engine.process.send(VerifyDevices(query=1))
     engine.wait_for(DevicesFound)

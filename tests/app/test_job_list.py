@@ -34,7 +34,7 @@ A = "a"
 def submitted(*names: str, front: bool = False, prompt: str = "a house") -> Submitted:
     seeds = tuple(range(10, 10 + len(names)))
     request = GenerateRequest(prompt=prompt)
-    return Submitted(jobs=names, seeds=seeds, request=request, out="out", front=front)
+    return Submitted(jobs=names, seeds=seeds, request=request, folder="out", front=front)
 
 
 def submitted_list(names: list[str], front: bool) -> Submitted:
