@@ -107,7 +107,7 @@ def _starter() -> CheckOutput:
 
 
 def _adapters() -> Iterator[CheckOutput]:
-    """What there is; a machine without a graphics processor is not at fault."""
+    """Report the graphics processors; a machine without one is not at fault."""
     hardware = find_adapters()
     for row in adapter_rows(hardware.adapters):
         name, vendor, memory, driver, backends = row

@@ -20,7 +20,7 @@ _MOST_LOOKED_FOR = 100
 
 
 class Making(QObject):
-    """What is asked for with a seed that is kept is looked for first, off this thread."""
+    """Queues the form's request; with a kept seed it looks first whether the picture exists."""
 
     # Jobs were put into the queue.
     submitted = Signal()

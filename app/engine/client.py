@@ -98,7 +98,7 @@ class EngineClient(QObject):
 
     @property
     def engine_state(self) -> EngineState:
-        """What the engine is doing."""
+        """The state of the engine."""
         return self._process.state
 
     def run_job(self, job_id: str, request: GenerateRequest, folder: Path) -> bool:

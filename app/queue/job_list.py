@@ -71,7 +71,7 @@ Entry: TypeAlias = (
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What an entry did to the list, for those who show it."""
+    """The changes that an entry made to the list."""
 
     added: tuple[Job, ...] = ()
     changed: tuple[Job, ...] = ()
@@ -189,5 +189,5 @@ class JobList:
 
 
 def _template(job: Job) -> tuple[GenerateRequest, Path]:
-    """What jobs submitted together have in common."""
+    """Return the request without its seed, and the folder: equal for jobs submitted together."""
     return msgspec.structs.replace(job.request, seed=None), job.folder

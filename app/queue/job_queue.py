@@ -311,7 +311,7 @@ class JobQueue(QObject):
 
 
 def batch_of(job_id: str) -> str:
-    """What the ids of jobs that were submitted together have in common."""
+    """Return the part of an id that is equal for jobs submitted together."""
     return job_id.rpartition("-")[0]
 
 
@@ -336,7 +336,7 @@ def _check(request: GenerateRequest) -> None:
 
 
 def _is_text(text: str) -> bool:
-    """Whether UTF-8 has all of it."""
+    """Return True if UTF-8 can encode the text."""
     return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 

@@ -13,7 +13,7 @@ MAX_ATTEMPTS = 2
 
 
 class JobState(StrEnum):
-    """Where a job is on its way."""
+    """The states of a job."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -23,7 +23,7 @@ class JobState(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more happens to the job by itself."""
+        """True if the job is done, failed or cancelled."""
         return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
@@ -168,7 +168,7 @@ class Retried(JobEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
 
 
 class Kept(JobEntry, frozen=True, kw_only=True):
-    """Where it stood when the journal was rewritten."""
+    """The state of the job when the journal was rewritten."""
 
     state: JobState
     attempts: int
