@@ -146,7 +146,7 @@ def settings_summary(request: GenerateRequest) -> str:
 
 
 def extras_summary(extras: Extras) -> str:
-    """What is in force beyond the form, empty where nothing is."""
+    """Return the settings in force beyond the form, empty where there are none."""
     return " · ".join(_summaries(extras))
 
 

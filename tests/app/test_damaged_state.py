@@ -64,7 +64,7 @@ def _age(path: Path) -> None:
 
 @pytest.fixture
 def files(tmp_path: Path, qtbot: QtBot) -> dict[Path, bytes]:
-    """What a session leaves that had something in each of its files."""
+    """The files of a session that had something in each of them."""
     state = tmp_path / "state"
     staged = _session(tmp_path, qtbot)
     staged.queue.submit(GenerateRequest(prompt="a house"), tmp_path / "out")

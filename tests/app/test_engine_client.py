@@ -123,7 +123,7 @@ def test_queries_have_numbers_of_their_own_and_wait_for_the_engine(
     assert asked.path == "/a"
 
 
-def test_what_the_engine_did_not_answer_fails_when_it_ends(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_query_without_an_answer_fails_when_the_engine_ends(tmp_path: Path, qtbot: QtBot) -> None:
     process = SilentProcess(tmp_path)
     client = EngineClient(process)
     failed, answered = connect(client, "query_failed"), connect(client, "devices_found")
@@ -139,7 +139,7 @@ def test_what_the_engine_did_not_answer_fails_when_it_ends(tmp_path: Path, qtbot
     assert failed[1:] == [QueryFailed(query=late, error=CRASH)]
 
 
-def test_what_still_waits_fails_when_the_engine_is_given_up(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_query_that_waits_fails_when_the_engine_is_given_up(tmp_path: Path, qtbot: QtBot) -> None:
     process = SilentProcess(tmp_path, EngineState.RESTARTING)
     client = EngineClient(process)
     failed, given_up = connect(client, "query_failed"), connect(client, "engine_gave_up")
@@ -161,7 +161,7 @@ def test_a_query_that_cannot_be_sent_fails_alone(supervise: Supervise) -> None:
     assert answered[0].query == good
 
 
-def test_what_the_engine_is_up_to_is_passed_on(supervise: Supervise) -> None:
+def test_states_and_ends_of_the_engine_are_passed_on(supervise: Supervise) -> None:
     engine = supervise()
     names = ("engine_state_changed", "engine_ended", "engine_crashed")
     states, ends, crashes = (connect(engine.client, name) for name in names)

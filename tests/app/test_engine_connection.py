@@ -64,7 +64,7 @@ def preview(width: int, height: int, payload: bytes) -> bytes:
         *("flat preview", "negative preview", "preview too large", "preview of wrong length"),
     ],
 )
-def test_what_is_no_event_ends_the_connection(supervise: Supervise, raw: bytes) -> None:
+def test_bytes_that_are_no_event_end_the_connection(supervise: Supervise, raw: bytes) -> None:
     engine = supervise(Plan(raw=raw, ignores_shutdown=True))
     engine.process.start()
     engine.wait(lambda: bool(engine.told.given_up))
@@ -141,7 +141,7 @@ def test_of_waiting_previews_the_newest_is_told_and_none_after_the_jobs_end(
 
 
 def test_a_preview_that_comes_with_the_jobs_end_is_not_told(supervise: Supervise) -> None:
-    """Whoever shows it would show it over the picture."""
+    """The window would show the preview over the picture."""
     cancelled = encode(JobCancelled(job="a"))
     engine = supervise(Plan(raw=preview(1, 1, b"rgb") + cancelled)).start()
     engine.wait_for(JobCancelled)

@@ -173,7 +173,7 @@ ENTRIES = st.one_of(
 
 @given(st.lists(ENTRIES, max_size=40))
 def test_changes_tell_everything(happened: list[Entry]) -> None:
-    """Whoever follows the changes has the same list as one who asks."""
+    """A list kept up to date by the changes is equal to the snapshot."""
     jobs = JobList()
     shown: dict[str, Job] = {}
     for entry in happened:

@@ -128,7 +128,9 @@ def test_a_request_without_a_seed_gets_one_that_stays(open_queue: Open) -> None:
         GenerateRequest(prompt="\ud800"),
     ],
 )
-def test_what_cannot_be_queued_is_refused(open_queue: Open, request_: GenerateRequest) -> None:
+def test_a_request_that_cannot_be_queued_is_refused(
+    open_queue: Open, request_: GenerateRequest
+) -> None:
     it = open_queue()
     with pytest.raises(EngineError) as caught:
         it.queue.submit(request_, Path("out"))
@@ -137,7 +139,7 @@ def test_what_cannot_be_queued_is_refused(open_queue: Open, request_: GenerateRe
     assert len(it.queue.jobs) == 1
 
 
-def test_nothing_is_sent_before_the_engine_is_ready(open_queue: Open) -> None:
+def test_no_job_is_sent_before_the_engine_is_ready(open_queue: Open) -> None:
     it = open_queue(EngineState.STARTING)
     (job,) = it.submit()
     assert it.process.sent == []
@@ -145,7 +147,7 @@ def test_nothing_is_sent_before_the_engine_is_ready(open_queue: Open) -> None:
     it.wait_until_running(job)
 
 
-def test_nothing_is_sent_while_it_does_not_answer(open_queue: Open) -> None:
+def test_no_job_is_sent_while_the_engine_does_not_answer(open_queue: Open) -> None:
     it = open_queue(EngineState.NOT_ANSWERING)
     it.submit()
     assert it.process.sent == []
@@ -177,7 +179,7 @@ def test_a_request_too_long_to_be_sent_fails_and_the_next_runs(
     assert error.message == "Too long."
 
 
-def test_what_is_said_of_other_jobs_changes_nothing(open_queue: Open) -> None:
+def test_events_of_other_jobs_change_nothing(open_queue: Open) -> None:
     it = open_queue()
     first, second = it.submit(2)
     it.wait_until_running(first)

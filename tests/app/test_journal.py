@@ -72,7 +72,7 @@ def test_no_file_is_an_empty_journal(path: Path) -> None:
     assert journal(path).read().problem is None
 
 
-def test_what_is_appended_is_read_back(path: Path) -> None:
+def test_appended_entries_are_read_back(path: Path) -> None:
     assert journal(path).rewrite(ENTRIES[:1]) is None
     writing = Writing(path)
     for entry in ENTRIES[1:]:
@@ -84,7 +84,7 @@ def test_what_is_appended_is_read_back(path: Path) -> None:
     assert max(writing.numbers) == 3
 
 
-def test_what_is_reported_is_in_the_file(path: Path) -> None:
+def test_an_entry_that_is_reported_is_in_the_file(path: Path) -> None:
     journal(path).rewrite(())
     writing = Writing(path)
     for entry in ENTRIES:
@@ -93,7 +93,7 @@ def test_what_is_reported_is_in_the_file(path: Path) -> None:
     writing.writer.close()
 
 
-def test_what_is_reported_was_synced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_that_is_reported_was_synced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal(path).rewrite(())
     sizes: list[int] = []
     fsync = os.fsync
@@ -110,7 +110,7 @@ def test_what_is_reported_was_synced(path: Path, monkeypatch: pytest.MonkeyPatch
     writing.writer.close()
 
 
-def test_it_is_nobody_elses_to_read(path: Path) -> None:
+def test_only_the_user_may_read_the_journal(path: Path) -> None:
     written(path)
     assert path.stat().st_mode & 0o077 == 0
     assert path.parent.stat().st_mode & 0o077 == 0
