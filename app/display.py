@@ -1,4 +1,4 @@
-"""Whether a window can be opened here, found out before Qt would abort."""
+"""A check that a window can be opened here, made before Qt would abort."""
 
 import ctypes
 import os
@@ -22,7 +22,7 @@ _WITHOUT = 'The command line works without: safelight generate "a red house".'
 
 
 def prepare_display(variables: MutableMapping[str, str]) -> ErrorInfo | None:
-    """Why no window can be opened, None if one can; before a QApplication is made.
+    """Return why no window can be opened, None if one can; call it before making a QApplication.
 
     On Linux it also tells Qt, by QT_QPA_PLATFORM, which of X11 and Wayland was found to work.
     """
@@ -80,7 +80,7 @@ def _platform_problem(name: str, variables: Mapping[str, str]) -> ErrorInfo | No
 
 
 def _x11_answers(variables: Mapping[str, str]) -> bool:
-    """Whether an X server takes a connection; xcb reads the cookie itself."""
+    """Return True if an X server takes a connection; xcb reads the cookie itself."""
     xcb = ctypes.CDLL("libxcb.so.1")
     xcb.xcb_connect.argtypes = [ctypes.c_char_p, ctypes.c_void_p]
     xcb.xcb_connect.restype = ctypes.c_void_p

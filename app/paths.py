@@ -15,7 +15,7 @@ from engine.file_paths import exists, is_folder, is_too_long
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Where things are. None of these folders need exist."""
+    """The folders of the application. None of them need exist."""
 
     # Pictures, always where the user looks for pictures.
     output: Path

@@ -38,7 +38,7 @@ _MAX_SOCKET_BYTES = 100
 
 
 class Start(StrEnum):
-    """What a start of Safelight found."""
+    """The results of claiming a state folder."""
 
     # None other runs here: go on.
     FIRST = "first"
@@ -49,7 +49,7 @@ class Start(StrEnum):
 
 
 class Opening(msgspec.Struct, frozen=True, kw_only=True):
-    """What a second start says: show yourself and open these paths."""
+    """The message of a second start: show the window and open these paths."""
 
     paths: tuple[str, ...]
 
@@ -81,7 +81,7 @@ class SingleInstance(QObject):
 
     @property
     def socket_name(self) -> str:
-        """What a second start connects to."""
+        """The name of the socket that a second start connects to."""
         return self._name
 
     @property
@@ -231,7 +231,7 @@ def _valid_opening(message: bytes) -> Opening | None:
 
 
 def _is_sane(path: str) -> bool:
-    """Whether it may be an absolute path, in characters that can be handed on."""
+    """Return True if it may be an absolute path, in characters that can be handed on."""
     unspeakable = re.search(r"[\0\ud800-\udfff]", path)
     return not unspeakable and len(path) <= _MAX_PATH_CHARACTERS and Path(path).is_absolute()
 

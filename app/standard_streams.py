@@ -61,7 +61,7 @@ class _Guarded:
 
     @property
     def buffer(self) -> "_Guarded":
-        """Where bytes are written: here, so that one failure ends both."""
+        """The binary stream: this object, so that one failure ends both."""
         return self
 
     def write(self, text: str | bytes) -> int:

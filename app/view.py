@@ -1,4 +1,4 @@
-"""What the canvas shows: the picture being made, or one that was chosen."""
+"""The picture on the canvas: the one being made, or one that was chosen."""
 
 from PySide6.QtCore import QObject, Signal
 

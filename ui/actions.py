@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 
 class ActionName(StrEnum):
-    """What can be done."""
+    """The names of the window's actions."""
 
     GENERATE = "generate"
     GENERATE_FIRST = "generate_first"

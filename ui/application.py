@@ -24,7 +24,7 @@ class Application(QApplication):
 
 
 def has_fonts() -> bool:
-    """Whether there is anything to write with."""
+    """Return True if any font is installed."""
     return bool(QFontDatabase.families())
 
 

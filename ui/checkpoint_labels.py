@@ -1,4 +1,4 @@
-"""What a checkpoint is, in the user's language. Why it is believed is the engine's sentence."""
+"""Facts about a checkpoint in the user's language; the evidence is in the engine's words."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ FAMILIES = ("sd1", "sd2", "sdxl", "sdxl_refiner")
 
 
 def prediction_label(prediction: PredictionType) -> str:
-    """What a denoiser predicts."""
+    """Return the name of a prediction type."""
     return {
         PredictionType.EPSILON: translate("checkpoints", "epsilon"),
         PredictionType.V: translate("checkpoints", "v (velocity)"),
@@ -37,7 +37,7 @@ def part_label(component: str) -> str:
 
 
 def part_summary(part: ComponentInfo) -> str:
-    """How large a part is, and how it is stored."""
+    """Return the size and the number type of a part."""
     millions = QLocale().toString(round(part.parameters / 1e6))
     count = translate("checkpoints", "{n} million weights").format(n=millions)
     return " · ".join((count, file_size(part.bytes), "/".join(part.precisions)))
@@ -67,7 +67,7 @@ def given_parts(components: ComponentFiles) -> str:
 
 
 def prediction_line(info: CheckpointInfo) -> str:
-    """What its denoiser predicts, and whether that is known."""
+    """Return the denoiser's prediction type, and a note where it is a guess."""
     label = prediction_label(PredictionType(info.prediction))
     if info.prediction_is_stated:
         return label

@@ -17,13 +17,13 @@ def device_name(device: DeviceInfo) -> str:
 
 
 def device_times(device: DeviceInfo) -> str:
-    """What it was seen to need, in each precision that is right."""
+    """Return the measured times in each precision that computes rightly."""
     right = [figure for figure in device.figures if not figure.problem]
     return " · ".join(f"{f.precision} {_milliseconds(f.milliseconds)}" for f in right)
 
 
 def device_words(device: DeviceInfo, choice: str) -> str:
-    """Why it is used or not; `choice` is why the first one is, empty for all others."""
+    """Return why it is used or not; `choice` is the reason for the first, empty for all others."""
     if choice:
         return translate("devices", "In use: {reason}.").format(reason=choice)
     if device.unusable:
@@ -50,7 +50,7 @@ def _works_only_in(precisions: list[str]) -> str:
 
 
 def with_packages(reason: str, packages: tuple[str, ...]) -> str:
-    """Why a device cannot be used, and what would have to be installed for it."""
+    """Return why a device cannot be used, and the packages that it lacks."""
     said = f"{reason[:1].upper()}{reason[1:]}"
     if not packages:
         return said

@@ -34,7 +34,7 @@ def family_label(family: str) -> str:
 
 
 def phase_label(phase: Phase, *, once: bool = False) -> str:
-    """What is going on, as the start of a sentence; `once`: it will not take as long again."""
+    """Return the name of a phase; `once`: it will not take as long again."""
     if once and phase is Phase.COMPILE:
         return translate("labels", "Preparing the networks for this computer, once")
     return {
@@ -106,7 +106,7 @@ def size_label(width: int, height: int) -> str:
 
 
 def size_remark(width: int, height: int, side: int) -> str:
-    """What a size means for a checkpoint that was trained on `side` pixels; mostly nothing."""
+    """Return a warning for a size far from `side`, the checkpoint's own; mostly empty."""
     own = size_label(side, side)
     match size_fit(width, height, side):
         case SizeFit.LARGER:
@@ -121,7 +121,7 @@ def size_remark(width: int, height: int, side: int) -> str:
 
 
 def side_remark(typed: int, taken: int) -> str:
-    """Why a side is not the one that was typed, in pixels."""
+    """Return why a side is not the one that was typed, in pixels."""
     if typed < MIN_SIDE:
         text = translate("labels", "{typed} became {taken}: no side may be smaller.")
     else:
@@ -146,7 +146,7 @@ def settings_summary(request: GenerateRequest) -> str:
 
 
 def extras_summary(extras: Extras) -> str:
-    """What is in force beyond the form, empty where nothing is."""
+    """Return the settings in force beyond the form, empty where there are none."""
     return " · ".join(_summaries(extras))
 
 
@@ -181,7 +181,7 @@ def _shown(value: object) -> str:
 
 
 def token_count(check: PromptCheck) -> str:
-    """How much of its room a prompt takes."""
+    """Return the number of a prompt's tokens, and of those that fit."""
     if not check.complete:
         text = translate("labels", "more than {n} tokens")
     elif check.drawn:
@@ -193,7 +193,7 @@ def token_count(check: PromptCheck) -> str:
 
 
 def cut_text(check: PromptCheck) -> str:
-    """What has no effect, empty where all has."""
+    """Return a warning about words without effect, empty where there are none."""
     if not check.is_cut:
         return ""
     if check.cut_words is None:
@@ -205,7 +205,7 @@ def cut_text(check: PromptCheck) -> str:
 
 
 def hint_text(hint: Hint) -> str:
-    """What looks wrong in a prompt; where is underlined there."""
+    """Return what looks wrong in a prompt; the place is underlined in the prompt."""
     sign = hint.subject[:60]
     match hint.kind:
         case HintKind.REFUSED:

@@ -50,7 +50,7 @@ _REUSES = {
 
 
 class DropOffer(NamedTuple):
-    """What a drop on a card does, and what the card says."""
+    """A card for a dragged file: its words, and the action of a drop on it."""
 
     title: str
     sentence: str
@@ -168,7 +168,7 @@ class MainWindow(QMainWindow):
             self._show_offers(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802 (Qt's name)
-        """Which of the offers is meant; beside the cards a drop does nothing."""
+        """Point at the card under the pointer; a drop beside the cards does nothing."""
         self._show_offers(event)
         if self.overlay.chosen(event.position().toPoint()) is None:
             event.ignore()
@@ -240,7 +240,7 @@ class MainWindow(QMainWindow):
         return super().event(event)
 
     def offers(self, file: Path, *, ours: bool = False) -> list[DropOffer]:
-        """What a drop of a file could do; `ours`: it comes from the strip of this window."""
+        """Return the cards for a file; `ours`: it is dragged from the strip of this window."""
         start = DropOffer(
             self.tr("Start from it"),
             self.tr("It is redrawn, all of it or a part."),

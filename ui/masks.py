@@ -31,7 +31,7 @@ def read_mask(path: str, size: QSize) -> QImage | None:
 
 
 def veil(mask: QImage, colour: str) -> QImage:
-    """What is laid over a picture to show its mask, in the mask's size."""
+    """Return an overlay that shows a mask over a picture, in the mask's size."""
     hidden = QImage(mask.size(), QImage.Format.Format_Grayscale8)
     hidden.fill(Qt.GlobalColor.black)
     with QPainter(hidden) as painter:
@@ -44,12 +44,12 @@ def veil(mask: QImage, colour: str) -> QImage:
 
 
 def is_empty(mask: QImage) -> bool:
-    """Whether it keeps everything."""
+    """Return True if the mask keeps the whole picture."""
     return mask == empty_mask(mask.size())
 
 
 def inverted(mask: QImage) -> QImage:
-    """What it kept is painted, and the other way round."""
+    """Return the mask with painted and kept pixels exchanged."""
     other = mask.copy()
     other.invertPixels()
     return other

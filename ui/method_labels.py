@@ -29,7 +29,7 @@ def QT_TRANSLATE_NOOP(_context: str, text: str) -> str:  # noqa: N802 (what Qt's
 
 
 class SamplerAbout(NamedTuple):
-    """What a sampler is like, whether it adds noise at each step, how often it evaluates in one.
+    """A sampler's description, its noise in each step, and its evaluations in each step.
 
     `adds_noise` is None where that depends on the tool.
     """
@@ -249,7 +249,7 @@ def group_label(name: str) -> str:
 
 
 def sampler_about(name: SamplerName) -> str:
-    """What a sampler is like, in two or three sentences."""
+    """Return a description of a sampler in two or three sentences."""
     about = SAMPLERS[name]
     parts = [translate("methods", about.text)]
     match about.adds_noise:
@@ -265,7 +265,7 @@ def sampler_about(name: SamplerName) -> str:
 
 
 def schedule_about(name: ScheduleName) -> str:
-    """How a schedule spreads the steps."""
+    """Return a description of how a schedule spreads the steps."""
     return translate("methods", _SCHEDULES[name])
 
 
@@ -278,7 +278,7 @@ def tool_label(chosen: ConventionName | Convention) -> str:
 
 
 def tool_about(chosen: ConventionName | Convention) -> str:
-    """What following a tool means, and what is other than usual with it."""
+    """Return what following a tool means, and the conventions that differ from its usual ones."""
     if isinstance(chosen, ConventionName):
         return _habits(chosen)
     changes = adjustments(chosen)
@@ -304,7 +304,7 @@ def _habits(name: ConventionName) -> str:
 
 
 def adjustments(convention: Convention) -> list[str]:
-    """What is otherwise than the tool usually does it."""
+    """Return the conventions that differ from the tool's usual ones."""
     usual = CONVENTIONS[convention.name]
     changed = {
         name: getattr(convention, name)

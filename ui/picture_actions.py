@@ -1,4 +1,4 @@
-"""What can be done with a picture's file outside of this application."""
+"""Actions on a picture's file outside of this application."""
 
 import subprocess
 import sys

@@ -105,7 +105,7 @@ def picture_kind(path: str) -> str:
 
 
 def _is_turned(reader: QImageReader) -> bool:
-    """Whether the camera was held upright, so that width and height change places."""
+    """Return True if the camera was held upright, so that width and height change places."""
     return bool(reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90)
 
 

@@ -68,7 +68,7 @@ class ThumbnailStore(QObject):
 
     @property
     def kept_bytes(self) -> int:
-        """What the thumbnails hold now."""
+        """The bytes of the thumbnails that are kept."""
         return self._bytes
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Where the window is on the desktop: kept, and put back where there is a screen for it."""
+"""The window's place on the desktop: kept, and restored where there is a screen for it."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,13 @@ _EDGE = 2
 
 
 def guessed_frame(widget: QWidget) -> QMargins:
-    """What a window's frame may take around it, before it has one."""
+    """Return a guess at the margins of a window's frame, before it has one."""
     title = widget.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight)
     return QMargins(_EDGE, title, _EDGE, _EDGE)
 
 
 def real_frame(widget: QWidget) -> QMargins:
-    """What the frame of a window that is shown takes around it."""
+    """Return the margins of the frame of a window that is shown."""
     inner, outer = widget.geometry(), widget.frameGeometry()
     return QMargins(
         inner.left() - outer.left(),
@@ -74,7 +74,7 @@ def fit(window: QWidget) -> None:
 
 
 def place_of(window: QWidget) -> WindowPlace:
-    """Where it is now."""
+    """Return the window's present place."""
     inner = window.normalGeometry() if window.isMaximized() else window.geometry()
     return WindowPlace(
         x=inner.x(),

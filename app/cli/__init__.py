@@ -69,7 +69,7 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _superfluous(command: str, rest: Sequence[str]) -> str:
-    """What to say of arguments that no option takes."""
+    """Return the message for arguments that no option takes."""
     words = " ".join(rest)
     if command == "generate" and not any(word.startswith("-") for word in rest):
         return f"a prompt of several words goes in quotes, and then there is nothing for: {words}"

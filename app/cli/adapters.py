@@ -37,7 +37,7 @@ class AdaptersFound(msgspec.Struct, frozen=True):
 
 
 def find_adapters() -> AdaptersFound:
-    """What this machine has."""
+    """Return the graphics processors of this machine."""
     found = list_adapters()
     outputs = tuple(_output(adapter) for adapter in found)
     return AdaptersFound(outputs, second_opinions(found) if found else ())

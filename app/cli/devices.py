@@ -116,7 +116,7 @@ def check_hardware(
 
 
 def list_devices(devices: Devices) -> list[DeviceOutput]:
-    """What every backend sees, in the order that "auto" takes."""
+    """Return the devices of every backend, in the order that "auto" takes."""
     return [_output(device) for device in devices.listed()]
 
 
@@ -132,7 +132,7 @@ def device_verdict(device: DeviceOutput) -> str:
 
 
 def unusable_words(device: DeviceOutput) -> str:
-    """Why it cannot be used, and how to install what would change that."""
+    """Return why the device cannot be used, and how to install the packages that it lacks."""
     if not device.install:
         return device.reason
     return f"{device.reason}. {remedy_words(InstallPackages(packages=device.install))}"

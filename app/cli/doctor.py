@@ -24,6 +24,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
+from engine.output import Destination
 
 _PACKAGES = ("safelight", "numpy", "onnx", "onnxruntime", "openvino", "PySide6-Essentials")
 # Peak signal-to-noise ratio below which two backends do not make the same picture.
@@ -106,7 +107,7 @@ def _starter() -> CheckOutput:
 
 
 def _adapters() -> Iterator[CheckOutput]:
-    """What there is; a machine without a graphics processor is not at fault."""
+    """Report the graphics processors; a machine without one is not at fault."""
     hardware = find_adapters()
     for row in adapter_rows(hardware.adapters):
         name, vendor, memory, driver, backends = row
@@ -160,7 +161,7 @@ def _picture(backend: str, folder: Path, devices: Devices) -> tuple[np.ndarray, 
         seed=1,
         backend=backend,
     )
-    saver = PictureSaver(str(folder / f"{backend}.png"), 1)
+    saver = PictureSaver(Destination(folder, f"{backend}.png"))
     runner = JobRunner(JobServices.in_cache(folder / "cache", devices=devices))
     result = runner.run(request, saver, SilentReporter(), CancelToken())
     with Image.open(result.images[0].path) as image:

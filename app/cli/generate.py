@@ -1,7 +1,6 @@
 """`safelight generate`: a prompt becomes pictures."""
 
 import argparse
-import os
 import re
 import signal
 from collections.abc import Generator
@@ -39,6 +38,7 @@ from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices, known_files
 from engine.memory.peak import PeakMemory
 from engine.metadata.readers import ImportedRequest, read_request
+from engine.output import Destination, destination
 
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
@@ -156,8 +156,11 @@ def run(options: argparse.Namespace) -> int:
     request = _request(options, source)
     preview = typed_path(options.preview) if options.preview else None
     paths = find_paths()
-    out = typed_text(options.out) if options.out else os.path.join(paths.output, "")  # noqa: PTH118
-    saver = PictureSaver(out, request.count)
+    if options.out:
+        target = destination(typed_text(options.out), request.count)
+    else:
+        target = Destination(paths.output)
+    saver = PictureSaver(target)
     # Before the devices are tried, which takes longer than anything else.
     saver.require_writable()
     reporter = TerminalReporter(announce=not options.json, preview=preview)

@@ -120,7 +120,7 @@ def _missing(gap: Gap) -> Iterator[str]:
 
 
 def _said(card: CheckpointCard) -> Iterator[str]:
-    """What is written about it."""
+    """Yield the lines of a checkpoint's card."""
     texts = {
         "title": card.title,
         "base model": card.base_model,

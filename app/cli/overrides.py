@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def given(
     options: argparse.Namespace, before: CheckpointOverride = NO_OVERRIDE
 ) -> CheckpointOverride:
-    """What the options say, and for the rest what was said before."""
+    """Return the override with the values that the options give."""
     said = {"family": options.family, "prediction": options.prediction}
     changes = {name: value for name, value in said.items() if value is not None}
     return msgspec.structs.replace(before, **changes)

@@ -1,4 +1,4 @@
-"""What to do about a failure, in the words of the command line."""
+"""Remedies for failures, in the words of the command line."""
 
 import shlex
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ _FOUND_BY = {"torch": ("torchruntime", "`torchruntime install`, which finds the 
 
 
 def advice(error: ErrorInfo) -> str:
-    """What to do about an error, in a few sentences; empty where nothing is known."""
+    """Return the remedies for an error in a few sentences; empty where none is known."""
     return " ".join(filter(None, (error.hint, *map(remedy_words, error.remedies))))
 
 

@@ -1,4 +1,4 @@
-"""What the command line writes: errors, tables, a progress bar, and JSON."""
+"""Output of the command line: errors, tables, a progress bar, and JSON."""
 
 import json
 import os
@@ -123,7 +123,7 @@ def bar(fraction: float) -> str:
 
 
 class ByteBar:
-    """How much of so many bytes is done."""
+    """A progress bar for a number of bytes."""
 
     def __init__(self, label: str, total: int) -> None:
         self._label, self._total = label, max(1, total)

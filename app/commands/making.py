@@ -20,7 +20,7 @@ _MOST_LOOKED_FOR = 100
 
 
 class Making(QObject):
-    """What is asked for with a seed that is kept is looked for first, off this thread."""
+    """Queues the form's request; with a kept seed it looks first whether the picture exists."""
 
     # Jobs were put into the queue.
     submitted = Signal()
@@ -104,7 +104,7 @@ class Making(QObject):
 
     def _submit(self, request: GenerateRequest, *, front: bool) -> None:
         try:
-            jobs = self._queue.submit(request, f"{self._gallery.folder}{os.sep}", front=front)
+            jobs = self._queue.submit(request, self._gallery.folder, front=front)
         except EngineError as error:
             self._notices.tell_error(error.info)
             return

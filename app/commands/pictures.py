@@ -24,7 +24,7 @@ class PictureCommands(QObject):
 
     @property
     def is_live(self) -> bool:
-        """Whether the canvas follows a job that is running."""
+        """True while the canvas follows a running job."""
         return self._view.live and self._progress.job is not None
 
     def use_settings(self, path: Path, reuse: Reuse = Reuse.ALL_BUT_SEED) -> None:

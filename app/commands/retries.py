@@ -1,6 +1,5 @@
 """Pictures that failed and are made again: as they were, smaller, or saved elsewhere."""
 
-import os
 from pathlib import Path
 
 import msgspec
@@ -27,7 +26,7 @@ class Retries:
     def elsewhere(self, notice: Notice, folder: Path) -> None:
         """Saved to another folder."""
         for job in notice.subjects:
-            self._queue.retry(job, out=f"{folder}{os.sep}")
+            self._queue.retry(job, folder=folder)
         self._view.follow()
 
     def smaller(self, notice: Notice) -> None:

@@ -1,6 +1,7 @@
 """The engine as the app sees it: a method for each command, a signal for each event."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 
@@ -97,15 +98,15 @@ class EngineClient(QObject):
 
     @property
     def engine_state(self) -> EngineState:
-        """What the engine is doing."""
+        """The state of the engine."""
         return self._process.state
 
-    def run_job(self, job_id: str, request: GenerateRequest, out: str) -> bool:
-        """Have the pictures of a request made; whether there was an engine to take the job.
+    def run_job(self, job_id: str, request: GenerateRequest, folder: Path) -> bool:
+        """Make the pictures of a request into a folder; False where no engine takes the job.
 
         Raises EngineError(REQUEST_INVALID) for a request that is too long to be sent.
         """
-        return self._process.send(RunJob(job=job_id, request=request, out=out))
+        return self._process.send(RunJob(job=job_id, request=request, folder=str(folder)))
 
     def cancel_job(self, job_id: str) -> bool:
         """Stop a job; whether there was an engine to tell."""

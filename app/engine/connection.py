@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class EngineCommand:
-    """How the engine is started."""
+    """The program and arguments that start the engine."""
 
     program: str
     arguments: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class EngineCommand:
 
 @dataclass(frozen=True, slots=True)
 class ReadingLimits:
-    """What reading may cost: milliseconds for each turn of the event loop, and unread bytes.
+    """Limits of reading: milliseconds for each turn of the event loop, and unread bytes.
 
     The bytes count what has come faster than it could be parsed, not a frame that is on its way.
     """
@@ -126,7 +126,7 @@ class EngineConnection(QObject):
 
     @property
     def last_lines(self) -> tuple[str, ...]:
-        """What the engine wrote to stderr last, at most 200 lines."""
+        """The last lines that the engine wrote to stderr, at most 200."""
         return self._errors.last_lines
 
     def _make_process(self) -> QProcess:
@@ -249,7 +249,7 @@ class EngineConnection(QObject):
 
 
 class _ErrorOutput:
-    """What the engine writes to stderr: all of it to the log, the last lines for a report."""
+    """The engine's stderr: all of it goes to the log, the last lines are kept for a report."""
 
     def __init__(self, log: RotatingLog) -> None:
         self._log = log
@@ -278,7 +278,7 @@ def _plain(line: bytes) -> str:
 
 
 def _require_pixels(event: JobPreview, payload: bytes) -> None:
-    """Whoever draws the picture trusts its size."""
+    """Raise WireError unless the payload has all pixels; code that draws relies on that."""
     sides = event.width > 0 and event.height > 0
     if not sides or len(payload) != 3 * event.width * event.height:
         size = f"{event.width}x{event.height}"

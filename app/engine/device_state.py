@@ -1,4 +1,4 @@
-"""What this machine computes with, and why: looked at after each start of the engine."""
+"""The devices of this machine, asked for after each start of the engine."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -36,7 +36,7 @@ class DeviceState(QObject):
 
     @property
     def chosen(self) -> DeviceInfo | None:
-        """What "auto" takes now."""
+        """The device that "auto" takes now; None if it takes none."""
         first = next(iter(self.devices), None)
         return first if first is not None and first.automatic and not first.unusable else None
 

@@ -1,4 +1,4 @@
-"""Why an engine process ended, in words a person can use."""
+"""The end of an engine process as an error for a person."""
 
 import signal
 import sys
@@ -88,7 +88,7 @@ def mismatch_error(reason: str) -> ErrorInfo:
 
 
 def _in_words(code: int, *, by_signal: bool) -> tuple[str, str, str]:
-    """What happened, what to do, and the same for an expert."""
+    """Return what happened, a hint what to do, and the technical reason."""
     if sys.platform == "win32":
         status = code & 0xFFFFFFFF
         what, hint = _WINDOWS_CODES.get(status, ("ended unexpectedly", _REPORT))

@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class EngineState(StrEnum):
-    """What the engine is doing, as far as the app can tell."""
+    """The states of the engine, as far as the app can tell."""
 
     # No command is accepted before READY.
     STARTING = "starting"
@@ -52,7 +52,7 @@ class EngineState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Supervision:
-    """How patient we are with an engine."""
+    """Time limits and counts for the supervision of an engine."""
 
     # From the start of the process to Ready.
     handshake_ms: int = 30_000
@@ -70,7 +70,7 @@ class Supervision:
 
 
 def engine_command() -> EngineCommand:
-    """How the engine of this installation is started: isolated from everything but itself."""
+    """Return the command that starts this installation's engine in Python's isolated mode."""
     arguments = ("-I", "-m", "engine", "--parent", str(os.getpid()))
     return EngineCommand(sys.executable, arguments)
 
@@ -124,17 +124,17 @@ class EngineProcess(QObject):
 
     @property
     def state(self) -> EngineState:
-        """What the engine is doing."""
+        """The state of the engine."""
         return self._state
 
     @property
     def hello(self) -> Hello | None:
-        """Who the present engine said it is; None before it did."""
+        """The Hello of the present engine; None before it came."""
         return self._hello
 
     @property
     def last_lines(self) -> tuple[str, ...]:
-        """What the present engine wrote to stderr last, for a report; at most 200 lines."""
+        """The last lines that the present engine wrote to stderr, for a report; at most 200."""
         return self._connection.last_lines if self._connection else ()
 
     def start(self) -> None:

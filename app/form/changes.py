@@ -21,7 +21,7 @@ from engine.api.values import ErrorInfo, InputRole
 
 
 class Reuse(StrEnum):
-    """What is taken from a picture."""
+    """The parts of a picture's settings that are used."""
 
     ALL_BUT_SEED = "all_but_seed"
     PROMPT = "prompt"
@@ -30,7 +30,7 @@ class Reuse(StrEnum):
 
 
 class MaskEnd(StrEnum):
-    """How the window to paint a mask in was left."""
+    """The ways to leave the mask dialog."""
 
     USED = "used"
     # By Esc or its frame: nobody said that the painting is not wanted.

@@ -1,4 +1,4 @@
-"""What the form holds: each value the user edits, and what open choices will become."""
+"""The form's values, and the values that its open choices will get."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -33,7 +33,7 @@ _LONGEST = 2.5
 
 
 class Suggestions(msgspec.Struct, frozen=True):
-    """What a checkpoint does where the user leaves it the choice; sides in pixels."""
+    """The values a checkpoint suggests where the user leaves the choice open; sides in pixels."""
 
     side: int
     # One for each sampler; first the one that is taken where none is chosen.
@@ -67,7 +67,7 @@ COMMON_SUGGESTIONS = Suggestions(
 
 
 class EffectiveSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What the next picture is made with: the user's choices, gaps filled by suggestions."""
+    """The settings of the next picture: the user's choices, gaps filled by suggestions."""
 
     width: int
     height: int
@@ -98,7 +98,7 @@ class GenerationState(FormFields):
 
     @property
     def effective(self) -> EffectiveSettings:
-        """What the engine will fill in, as far as is known before it has seen the checkpoint."""
+        """The settings that the engine will use, as far as the app knows them."""
         suggestions = self.suggestions
         wanted = self.sampler or suggestions.settings[0].sampler
         suggested = next(
@@ -133,7 +133,7 @@ class GenerationState(FormFields):
 
     @property
     def has_choices(self) -> bool:
-        """Whether the user decided anything that the checkpoint would decide."""
+        """True if the user made any choice that is the checkpoint's otherwise."""
         return any(getattr(self, name) is not None for name in _CHOICES)
 
     def clear_choices(self) -> None:
@@ -217,7 +217,7 @@ def smaller_size(width: int, height: int) -> tuple[int, int] | None:
 
 
 class SizeFit(StrEnum):
-    """How a size agrees with the one that a checkpoint was trained for."""
+    """A size compared with the one that a checkpoint was trained for."""
 
     GOOD = "good"
     LARGER = "larger"
@@ -226,7 +226,7 @@ class SizeFit(StrEnum):
 
 
 def size_fit(width: int, height: int, side: int) -> SizeFit:
-    """Whether a checkpoint trained on `side` pixels draws this size well."""
+    """Compare a size with that of a checkpoint trained on `side` by `side` pixels."""
     area = width * height
     if area > (_LARGER * side) ** 2:
         return SizeFit.LARGER

@@ -1,4 +1,4 @@
-"""What the window had in it, as a file that is read at the next start."""
+"""The form and the window's place, in a file that is read at the next start."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ _MOST_BYTES = 16 << 20
 
 
 class WindowPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a window is on the desktop, without its frame; where it would be, if maximized."""
+    """A window's place on the desktop without its frame; if maximized, its place before."""
 
     x: int
     y: int
@@ -28,7 +28,7 @@ class WindowPlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LastSession(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept. `opened` are the checkpoints that were opened where they lie."""
+    """The content of the file. `opened` are checkpoints outside of the models folder."""
 
     form: Form
     opened: tuple[Path, ...] = ()
@@ -70,7 +70,7 @@ def read_last_session(folder: Path) -> tuple[LastSession | None, ErrorInfo | Non
 
 
 def _is_beyond(value: Any) -> bool:
-    """Whether a number in it is larger than anything that a message or a control can hold."""
+    """Return True if a number in it is larger than a message or a control can hold."""
     if isinstance(value, int):
         return not -MAX_SEED <= value <= MAX_SEED
     parts: list[Any] = []

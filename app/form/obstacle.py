@@ -1,4 +1,4 @@
-"""Why a picture cannot be made as the form stands, as far as that is known without trying."""
+"""The reason why the form cannot make a picture, as far as it is known without trying."""
 
 from collections.abc import Sequence
 from pathlib import Path

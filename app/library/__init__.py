@@ -1,1 +1,1 @@
-"""What is on the disk of the person: checkpoints, pictures, and the trash."""
+"""The user's files: checkpoints, pictures, and the trash."""

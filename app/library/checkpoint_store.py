@@ -21,7 +21,7 @@ ENGINE_FAILURES = (ErrorCode.ENGINE_CRASHED, ErrorCode.PROTOCOL_BROKEN)
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What the engine is to look at; `again` where it failed at it once."""
+    """A checkpoint that the engine is to inspect; `again` where the engine failed at it once."""
 
     path: Path
     components: ComponentFiles
@@ -31,7 +31,7 @@ class _Question:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What the models folder holds, and which of the others are not there."""
+    """The checkpoints of the models folder, and the paths elsewhere that are gone."""
 
     listed: list[ListedCheckpoint]
     gone: frozenset[Path]
@@ -83,7 +83,7 @@ class CheckpointStore(QObject):
         return (*self._listed, *opened)
 
     def answer(self, path: Path) -> CheckpointInfo | ErrorInfo | None:
-        """What the engine said of a checkpoint last, None where it has not yet."""
+        """The engine's last answer on a checkpoint, None before there is one."""
         return self._answers.get(path)
 
     def refresh(self) -> None:
@@ -109,7 +109,7 @@ class CheckpointStore(QObject):
         return tuple(entry.path for entry in self._opened)
 
     def is_gone(self, path: Path) -> bool:
-        """Whether its file was not there when it was last looked for."""
+        """True if the file was not there when it was last looked for."""
         return path in self._gone
 
     def _name(self, path: Path) -> str:

@@ -1,4 +1,4 @@
-"""What a person said of each checkpoint, and which parts it was given: it outlives the session."""
+"""What a person declared of each checkpoint, and the parts it was given, kept in a file."""
 
 import logging
 from pathlib import Path
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class CheckpointWords(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is said of one checkpoint; without any, it is what its files say."""
+    """What a person declared of one checkpoint; by default its files decide."""
 
     override: CheckpointOverride = NO_OVERRIDE
     # None: as the checkpoint says.
@@ -46,7 +46,7 @@ class CheckpointMemory:
         self._said: dict[str, CheckpointWords] = said or {}
 
     def of(self, checkpoint: Path) -> CheckpointWords:
-        """What was said of a checkpoint."""
+        """Return what was declared of a checkpoint."""
         return self._said.get(str(checkpoint), NO_WORDS)
 
     def keep(self, checkpoint: Path, words: CheckpointWords) -> None:

@@ -28,7 +28,7 @@ class Picture(msgspec.Struct, frozen=True, gc=False):
 
 
 class Change(msgspec.Struct, frozen=True, gc=False):
-    """How to get from one list to another: rows to take out, last first, then rows to put in."""
+    """The steps from one list to another: rows to remove, last first, then rows to insert."""
 
     removed: tuple[tuple[int, int], ...]
     inserted: tuple[tuple[int, int], ...]
@@ -38,7 +38,7 @@ class Change(msgspec.Struct, frozen=True, gc=False):
 
 
 def is_picture(path: Path) -> bool:
-    """Whether a file is called like a picture."""
+    """Return True if a file has the suffix of a picture."""
     return path.suffix.lower() in _SUFFIXES
 
 
@@ -191,7 +191,7 @@ def _picture(entry: os.DirEntry[str]) -> Picture | None:
 
 
 def compare(before: Sequence[Picture], after: list[Picture]) -> Change:
-    """How to get from one list to another that is in the same order: what stays keeps its own.
+    """Return the steps from one list to another in the same order; pictures in both stay.
 
     A walk along both, in steps that let other threads of Python in between.
     """

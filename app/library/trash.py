@@ -9,7 +9,7 @@ from PySide6.QtCore import QFile, QStandardPaths
 
 
 class Trashed(msgspec.Struct, frozen=True):
-    """What became of a file; `trash_path` is empty where the system does not tell it."""
+    """The result of moving a file; `trash_path` is empty where the system does not tell it."""
 
     path: str
     moved: bool

@@ -1,4 +1,4 @@
-"""What the user is told: failures with what to do about them, and notes."""
+"""Notices to the user: failures with their remedies, and notes."""
 
 from collections.abc import Callable
 
@@ -31,7 +31,7 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NoticeState(QObject):
-    """What there is to tell, newest last."""
+    """The notices that are not dismissed, newest last."""
 
     changed = Signal()
 

@@ -1,4 +1,4 @@
-"""What to do about a failure, in the window: words, and what one press does about it."""
+"""Remedies for failures in the window: their words, and the actions of buttons."""
 
 from enum import StrEnum
 from typing import assert_never
@@ -27,7 +27,7 @@ translate = QCoreApplication.translate
 
 
 class NoticeAction(StrEnum):
-    """What one press on a notice does, in the order that the buttons have."""
+    """The actions of a notice's buttons, in the order of the buttons."""
 
     RETRY_SMALLER = "retry_smaller"
     CHOOSE_FOLDER = "choose_folder"
@@ -78,12 +78,12 @@ _OF_THE_CHECKPOINT = frozenset(
 
 
 def advice(error: ErrorInfo) -> str:
-    """What to do about an error, in a few sentences; empty where nothing is known."""
+    """Return the remedies for an error in a few sentences; empty where none is known."""
     return " ".join(filter(None, (error.hint, *map(remedy_words, error.remedies))))
 
 
 def actions(error: ErrorInfo, *, of_a_job: bool) -> tuple[NoticeAction, ...]:
-    """What a press could do about an error, the best first; `of_a_job`: it ended a picture's."""
+    """Return the actions for an error, the best first; `of_a_job`: it ended a job."""
     found = [action for action in map(_action, error.remedies) if action is not None]
     if error.code in _OF_THE_CHECKPOINT:
         found.append(NoticeAction.CHOOSE_CHECKPOINT)

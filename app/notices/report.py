@@ -13,7 +13,7 @@ _LONGEST = 20_000
 
 
 def error_report(error: ErrorInfo) -> str:
-    """What happened and on what system; the user's home folder is written as ~."""
+    """Return an error and the system's versions as text; the home folder is written as ~."""
     lines = (
         f"Safelight {version('safelight')}",
         f"{platform.platform()}, Python {platform.python_version()}, Qt {qVersion()}",

@@ -6,6 +6,7 @@ whether they happen now or are read back. So a restart cannot differ from what w
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
@@ -32,13 +33,13 @@ class ListEntry(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Something that happens to the list."""
 
 
-class Submitted(ListEntry, frozen=True, kw_only=True):
+class Submitted(ListEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
     """New jobs: the request with each of the seeds. `front`: before all that wait."""
 
     jobs: tuple[str, ...]
     seeds: tuple[int, ...]
     request: GenerateRequest
-    out: str
+    folder: str
     front: bool = False
 
 
@@ -70,7 +71,7 @@ Entry: TypeAlias = (
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What an entry did to the list, for those who show it."""
+    """The changes that an entry made to the list."""
 
     added: tuple[Job, ...] = ()
     changed: tuple[Job, ...] = ()
@@ -141,11 +142,11 @@ class JobList:
 
     def entries(self) -> Iterator[Entry]:
         """The fewest entries that make a list like this one."""
-        for (request, out), group in groupby(self.snapshot, _template):
+        for (request, folder), group in groupby(self.snapshot, _template):
             jobs = tuple(group)
             names = tuple(job.id for job in jobs)
             seeds = tuple(job.request.seed or 0 for job in jobs)
-            yield Submitted(jobs=names, seeds=seeds, request=request, out=out)
+            yield Submitted(jobs=names, seeds=seeds, request=request, folder=str(folder))
             for job in jobs:
                 if job.state is not JobState.WAITING or job.attempts:
                     yield Kept(
@@ -158,7 +159,11 @@ class JobList:
 
     def _submit(self, entry: Submitted) -> Change:
         added = tuple(
-            Job(id=name, request=msgspec.structs.replace(entry.request, seed=seed), out=entry.out)
+            Job(
+                id=name,
+                request=msgspec.structs.replace(entry.request, seed=seed),
+                folder=Path(entry.folder),
+            )
             for name, seed in dict(zip(entry.jobs, entry.seeds, strict=False)).items()
             if name not in self._jobs
         )
@@ -183,6 +188,6 @@ class JobList:
         return after
 
 
-def _template(job: Job) -> tuple[GenerateRequest, str]:
-    """What jobs submitted together have in common."""
-    return msgspec.structs.replace(job.request, seed=None), job.out
+def _template(job: Job) -> tuple[GenerateRequest, Path]:
+    """Return the request without its seed, and the folder: equal for jobs submitted together."""
+    return msgspec.structs.replace(job.request, seed=None), job.folder

@@ -112,12 +112,13 @@ class JobQueue(QObject):
         """The job of that id, None if there is none."""
         return self._list.get(job_id)
 
-    def submit(self, request: GenerateRequest, out: str, *, front: bool = False) -> tuple[str, ...]:
+    def submit(
+        self, request: GenerateRequest, folder: Path, *, front: bool = False
+    ) -> tuple[str, ...]:
         """Queue a job for each of `count` pictures, with seeds from the request's on; their ids.
 
-        `front` puts them before all that wait. Without a seed one is drawn. `out` is a file or
-        folder, as `--out` takes it. Raises EngineError(REQUEST_INVALID) if count or seed are out of
-        range or a text is not valid.
+        `front` puts them before all that wait. Without a seed one is drawn. Raises
+        EngineError(REQUEST_INVALID) if count or seed are out of range or a text is not valid.
         """
         _check(request)
         drawn = secrets.randbelow(_RANDOM_SEEDS)
@@ -130,7 +131,11 @@ class JobQueue(QObject):
         for start in reversed(starts) if front else starts:
             piece = jobs[start : start + _SUBMIT_AT_ONCE]
             seeds = tuple(range(first + start, first + start + len(piece)))
-            self._record(Submitted(jobs=piece, seeds=seeds, request=template, out=out, front=front))
+            self._record(
+                Submitted(
+                    jobs=piece, seeds=seeds, request=template, folder=str(folder), front=front
+                )
+            )
         return jobs
 
     def cancel(self, job_id: str) -> None:
@@ -148,10 +153,12 @@ class JobQueue(QObject):
         self._record(AllCancelAsked())
 
     def retry(
-        self, job_id: str, request: GenerateRequest | None = None, out: str | None = None
+        self, job_id: str, request: GenerateRequest | None = None, folder: Path | None = None
     ) -> None:
         """Queue a job again, where it stands, that failed or was cancelled; as it was, or so."""
-        self._record(Retried(job=job_id, request=request, out=out))
+        self._record(
+            Retried(job=job_id, request=request, folder=None if folder is None else str(folder))
+        )
 
     def dismiss(self, job_id: str) -> None:
         """Take a job off the list that is over."""
@@ -264,7 +271,7 @@ class JobQueue(QObject):
 
     def _hand_over(self, job: Job) -> None:
         try:
-            taken = self._client.run_job(job.id, job.request, job.out)
+            taken = self._client.run_job(job.id, job.request, job.folder)
         except EngineError as error:
             self._record(Failed(job=job.id, error=error.info))
         else:
@@ -304,7 +311,7 @@ class JobQueue(QObject):
 
 
 def batch_of(job_id: str) -> str:
-    """What the ids of jobs that were submitted together have in common."""
+    """Return the part of an id that is equal for jobs submitted together."""
     return job_id.rpartition("-")[0]
 
 
@@ -329,7 +336,7 @@ def _check(request: GenerateRequest) -> None:
 
 
 def _is_text(text: str) -> bool:
-    """Whether UTF-8 has all of it."""
+    """Return True if UTF-8 can encode the text."""
     return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 

@@ -1,6 +1,7 @@
 """A job, and what can happen to one."""
 
 from enum import StrEnum
+from pathlib import Path
 
 import msgspec
 
@@ -12,7 +13,7 @@ MAX_ATTEMPTS = 2
 
 
 class JobState(StrEnum):
-    """Where a job is on its way."""
+    """The states of a job."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -22,7 +23,7 @@ class JobState(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more happens to the job by itself."""
+        """True if the job is done, failed or cancelled."""
         return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
@@ -31,7 +32,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     request: GenerateRequest
-    out: str
+    folder: Path
     state: JobState = JobState.WAITING
     # Why it failed.
     error: ErrorInfo | None = None
@@ -152,21 +153,22 @@ class CancelAsked(JobEntry, frozen=True, kw_only=True):
         return None
 
 
-class Retried(JobEntry, frozen=True, kw_only=True):
-    """The user wants it after all, or again: perhaps with another request, or to another place."""
+class Retried(JobEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
+    """The user wants it after all, or again: perhaps with another request, or in another folder."""
 
     request: GenerateRequest | None = None
-    out: str | None = None
+    folder: str | None = None
 
     def apply(self, job: Job) -> Job | None:
         """A failed or cancelled job waits again, as if it were new."""
         if job.state not in (JobState.FAILED, JobState.CANCELLED):
             return None
-        return Job(id=job.id, request=self.request or job.request, out=self.out or job.out)
+        folder = job.folder if self.folder is None else Path(self.folder)
+        return Job(id=job.id, request=self.request or job.request, folder=folder)
 
 
 class Kept(JobEntry, frozen=True, kw_only=True):
-    """Where it stood when the journal was rewritten."""
+    """The state of the job when the journal was rewritten."""
 
     state: JobState
     attempts: int

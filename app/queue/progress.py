@@ -1,4 +1,4 @@
-"""How the running job is doing: phase, step, speed, time left, and the picture so far."""
+"""Progress of the running job: phase, step, speed, time left, and the picture so far."""
 
 import time
 from collections.abc import Callable
@@ -57,7 +57,7 @@ class ProgressState(QObject):
 
     @property
     def seconds_per_step(self) -> float | None:
-        """How long a step takes, None before two were seen."""
+        """The seconds that a step takes, None before two steps are done."""
         return self._time.seconds_per_step
 
     @property
@@ -72,12 +72,12 @@ class ProgressState(QObject):
 
     @property
     def is_overdue(self) -> bool:
-        """Whether the phase takes much longer than it did before."""
+        """True if the phase takes much longer than in earlier jobs."""
         return self._time.is_overdue
 
     @property
     def fraction(self) -> float:
-        """How much of the job is done, in [0, 1), never less than before; still while it stops."""
+        """The part of the job that is done, in [0, 1); it never falls, and rests while it stops."""
         if not self.stopping:
             known = self._time.fraction
             if known is None and self.phase is not None:

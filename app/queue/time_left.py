@@ -1,4 +1,4 @@
-"""How far a job is and how long it still takes, as a person wants to read it.
+"""Estimates of a job's progress and time left, smoothed for a person to read.
 
 The engine says at the beginning of each phase how long it should take and what comes after it, as
 far as it knows from earlier jobs; steps say how fast this one is. Where neither tells how far a
@@ -71,7 +71,7 @@ class TimeLeft:
 
     @property
     def seconds_per_step(self) -> float | None:
-        """How long a step takes, None before two were seen.
+        """The seconds that a step takes, None before two steps are done.
 
         Over several seconds: steps are told in bursts where a thread or the pipe was busy.
         """
@@ -102,7 +102,7 @@ class TimeLeft:
 
     @property
     def is_overdue(self) -> bool:
-        """Whether the phase takes much longer than it should."""
+        """True if the phase takes much longer than was expected."""
         return bool(self._expected_s) and not self._total and self._ratio > _OVERDUE
 
     @property

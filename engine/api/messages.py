@@ -74,14 +74,11 @@ class CheckPrompt(Message, frozen=True, kw_only=True):
 
 
 class RunJob(Message, frozen=True, kw_only=True):
-    """Make the pictures of a request; jobs run one after another in the order they came.
-
-    `out` is a file or folder, as `--out` takes it.
-    """
+    """Make the pictures of a request into a folder; jobs run one by one in the order they came."""
 
     job: str
     request: GenerateRequest
-    out: str
+    folder: str
 
 
 class CancelJob(Message, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.file_paths import exists, is_folder
 from engine.metadata.record import record_chunks
-from engine.output import Destination, destination, write_picture
+from engine.output import Destination, write_picture
 from engine.pipeline.generate import Picture
 
 _WRITE_ERRORS = frozenset({ErrorCode.DISK_FULL, ErrorCode.OUTPUT_NOT_WRITABLE})
@@ -31,9 +31,8 @@ class SavedImage:
 class PictureSaver:
     """Saves the pictures of one job to a file or folder."""
 
-    def __init__(self, out: str, count: int) -> None:
-        """`out` is a file or a folder. Raises EngineError(REQUEST_INVALID) for another format."""
-        self._target = destination(out, count)
+    def __init__(self, target: Destination) -> None:
+        self._target = target
 
     def require_writable(self) -> None:
         """Raise EngineError(OUTPUT_NOT_WRITABLE) now rather than after minutes of work."""

@@ -9,7 +9,7 @@ from engine.server.outbox import Put
 
 
 def devices_found(query: int, runner: JobRunner) -> DevicesFound:
-    """What there is, and what "auto" makes of it."""
+    """Return the event with all devices, in the order that "auto" takes them."""
     devices = runner.services.devices
     return DevicesFound(
         query=query,

@@ -12,7 +12,7 @@ _MAX_CHARACTERS = 64 << 10
 
 
 def error_info(error: BaseException) -> ErrorInfo:
-    """What to tell the app of an exception."""
+    """Return an exception as an error for the app."""
     match error:
         case EngineError():
             return msgspec.structs.replace(

@@ -1,6 +1,7 @@
 """One job, told in events."""
 
 import logging
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from engine.families.latents import LatentFormat
 from engine.jobs.preview import PreviewPace, preview_pixels
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
+from engine.output import Destination
 from engine.pipeline.forecast import PhaseEstimate
 from engine.sampling.types import Latent
 from engine.server.failures import error_info
@@ -113,7 +115,7 @@ def tell_hash(put: Put, state: FileState, done: int, sha256: str | None) -> None
 def run_job(runner: JobRunner, command: RunJob, cancel: CancelToken, put: Put) -> Ending:
     """Do a job, telling how it goes; returns how it ended, whatever happened."""
     try:
-        saver = PictureSaver(command.out, command.request.count)
+        saver = PictureSaver(Destination(Path(command.folder)))
         result = runner.run(command.request, saver, EventReporter(command.job, put), cancel)
     except Cancelled:
         return JobCancelled(job=command.job)

@@ -15,7 +15,7 @@ MAX_PENDING_BYTES = 16 << 20
 
 
 class Put(Protocol):
-    """How an event is sent; `Outbox.put`."""
+    """The signature of `Outbox.put`, which sends an event."""
 
     def __call__(self, event: Event, payload: bytes = b"", *, wait: bool = True) -> None:
         """Send it, and what it carries."""
@@ -116,7 +116,7 @@ class Outbox:
 
 
 def _latest_key(event: Event) -> Hashable | None:
-    """What a later event of the same key replaces; None for events that all count."""
+    """Return the key of an event that a later one of that key replaces; None for other events."""
     return (JobPreview, event.job) if isinstance(event, JobPreview) else None
 
 

@@ -117,14 +117,7 @@ class Engine:
             from engine.server.answers import answer_all
             from engine.server.job_run import run_job, tell_hash
         except Exception as error:  # noqa: BLE001 (whatever a broken installation raises, the app is told)
-            self._fail(
-                ErrorInfo(
-                    ErrorCode.ENGINE_NOT_STARTED,
-                    "A part of Safelight cannot be loaded.",
-                    "Install Safelight again.",
-                    error_info(error).detail,
-                )
-            )
+            self._fail(_broken_installation(error))
             return
         self._configured.wait()
         if self._folders is None or self._stopping:
@@ -218,3 +211,13 @@ class Engine:
         threading.__excepthook__(what)
         if what.exc_value is not None and what.thread is not None and what.thread.name in _NEEDED:
             self._fail(error_info(what.exc_value))
+
+
+def _broken_installation(error: Exception) -> ErrorInfo:
+    """The reason of an engine whose own modules cannot be imported."""
+    return ErrorInfo(
+        ErrorCode.ENGINE_NOT_STARTED,
+        "A part of Safelight cannot be loaded.",
+        "Install Safelight again.",
+        error_info(error).detail,
+    )

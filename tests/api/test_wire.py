@@ -55,7 +55,7 @@ def test_events_come_out_as_they_went_in(event: Event, payload: bytes) -> None:
     st.lists(st.tuples(events, st.binary(max_size=50)), min_size=1, max_size=5),
     st.data(),
 )
-def test_it_does_not_matter_how_the_stream_is_cut(
+def test_frames_are_parsed_however_the_stream_is_cut(
     sent: list[tuple[Event, bytes]], data: st.DataObject
 ) -> None:
     stream = b"".join(encode(event, payload) for event, payload in sent)
@@ -147,13 +147,13 @@ def test_a_command_is_no_event_and_an_event_no_command() -> None:
 
 
 def test_fields_of_a_later_version_are_ignored() -> None:
-    """What makes messages unreadable is told apart by the protocol's number, not here."""
+    """Messages that cannot be read are told apart by the protocol's number, not here."""
     header = b"\x83\xa4type\xa4Ping\xa8sequence\x07\xa5extra\x01"
     assert decode_command(Frame(header)) == Ping(sequence=7)
 
 
 def test_a_request_without_a_field_it_needs_is_refused() -> None:
-    command = RunJob(job="a", request=GenerateRequest(prompt="p"), out="o")
+    command = RunJob(job="a", request=GenerateRequest(prompt="p"), folder="o")
     (frame,) = FrameParser().feed(encode(command))
     with pytest.raises(WireError, match="prompt"):
         decode_command(Frame(frame.header.replace(b"\xa6prompt", b"\xa6promqt")))

@@ -59,7 +59,7 @@ class Deaths:
         self._left = seed % POINTS[self._moment] + 1
 
     def is_due(self, moment: Moment) -> bool:
-        """Whether this is the point."""
+        """Return True at the point where the engine is to die."""
         if moment is not self._moment or self._left == 0:
             return False
         self._left -= 1

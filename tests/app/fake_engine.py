@@ -212,7 +212,7 @@ class FakeEngine:
 
 def _save(command: RunJob) -> ImageSaved:
     """Put a file where the picture would be, as the engine does: under its name only when whole."""
-    folder = Path(command.out)
+    folder = Path(command.folder)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{command.job}.png"
     temporary = path.with_suffix(".tmp")

@@ -58,7 +58,7 @@ def main(folder: Path, plan: str, checkpoint: str, count: int) -> int:
             count=count,
             backend="null",
         )
-        queue.submit(request, str(folder / "out") + os.sep)
+        queue.submit(request, folder / "out")
     return application.exec()
 
 

@@ -28,14 +28,14 @@ T = TypeVar("T", bound=Message)
 
 
 def fake_command(plan: Plan) -> EngineCommand:
-    """How a fake engine is started."""
+    """Return the command that starts a fake engine."""
     script = Path(__file__).with_name("fake_engine.py")
     return EngineCommand(sys.executable, ("-I", str(script), msgspec.json.encode(plan).decode()))
 
 
 @dataclass
 class Told:
-    """What the supervision told, in order."""
+    """The signals of the supervision, in order."""
 
     states: list[EngineState] = field(default_factory=list[EngineState])
     events: list[tuple[Event, bytes]] = field(default_factory=list[tuple[Event, bytes]])
@@ -49,7 +49,7 @@ class Told:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is such a process, and not only its exit status that nobody fetched."""
+    """Return True if the process runs; one that has ended and was not waited for does not."""
     if sys.platform == "win32":
         # os.kill would end it there.
         command = ["tasklist", "/FI", f"PID eq {pid}", "/NH"]

@@ -34,7 +34,7 @@ def test_a_fault_is_told(qtbot: QtBot) -> None:
     background.close()
 
 
-def test_nothing_is_delivered_after_it_was_closed(qtbot: QtBot) -> None:
+def test_no_result_is_delivered_after_the_pool_was_closed(qtbot: QtBot) -> None:
     background = Background(1)
     begun, release, seen = threading.Event(), threading.Event(), list[bool]()
 

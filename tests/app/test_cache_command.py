@@ -58,7 +58,7 @@ def test_it_tells_what_each_is_for(bench: Bench, capsys: pytest.CaptureFixture[s
     assert lines[-1].endswith(f"in {bench.cache}; all of it can be made again.")
 
 
-def test_what_is_named_is_cleared(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+def test_named_artifacts_are_cleared(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     before = json_of(capsys)["artifacts"]
     output = json_of(capsys, "clear", before[0]["name"], "copy")
     assert [entry["name"] for entry in output["artifacts"]] == [before[1]["name"]]

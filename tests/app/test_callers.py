@@ -118,7 +118,7 @@ OWNERS = {
 
 @pytest.mark.parametrize("owner", OWNERS)
 def test_every_public_member_of_a_central_object_is_asked_of_it(owner: str) -> None:
-    """Where a member's name is common, a use elsewhere is none."""
+    """A use of another object's member of the same name does not count."""
     path, variables = OWNERS[owner]
     asked = {
         node.attr

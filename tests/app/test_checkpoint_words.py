@@ -1,4 +1,4 @@
-"""What a person says of a checkpoint is in the requests for it, and is remembered."""
+"""A person's declarations on a checkpoint are in the requests for it, and are remembered."""
 
 from collections.abc import Iterator
 from pathlib import Path

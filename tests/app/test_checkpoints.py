@@ -30,7 +30,7 @@ def models() -> Path:
 
 @pytest.fixture
 def listed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each folder is listed."""
+    """The number of times that each folder is listed."""
     found = Counter[str]()
     real = os.scandir
 

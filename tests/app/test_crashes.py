@@ -136,7 +136,7 @@ def test_an_engine_killed_anywhere_costs_no_picture(
     while len(engine.told.crashes) < kills:
         wanted = msgspec.structs.replace(request, count=kills - len(engine.told.crashes))
         request = msgspec.structs.replace(request, seed=(request.seed or 0) + wanted.count)
-        jobs = queue.submit(wanted, str(tmp_path / "out") + os.sep)
+        jobs = queue.submit(wanted, tmp_path / "out")
         engine.wait(partial(_are_over, queue, jobs), LONG_MS)
     pictures.check()
     jobs = queue.jobs

@@ -64,10 +64,10 @@ def _age(path: Path) -> None:
 
 @pytest.fixture
 def files(tmp_path: Path, qtbot: QtBot) -> dict[Path, bytes]:
-    """What a session leaves that had something in each of its files."""
+    """The files of a session that had something in each of them."""
     state = tmp_path / "state"
     staged = _session(tmp_path, qtbot)
-    staged.queue.submit(GenerateRequest(prompt="a house"), f"{tmp_path / 'out'}/")
+    staged.queue.submit(GenerateRequest(prompt="a house"), tmp_path / "out")
     staged.session.checkpoint.declare(_WORDS)
     assert keep_mask(state / "masks", _MASK)
     staged.end()

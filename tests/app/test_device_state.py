@@ -1,4 +1,4 @@
-"""What is new is tried once, in the background; what is shown is what the engine says."""
+"""New devices are tried once, in the background; the list shown is the engine's."""
 
 from collections.abc import Callable
 from typing import Any
@@ -69,7 +69,7 @@ def state(client: Client) -> DeviceState:
     return state
 
 
-def test_what_is_new_is_tried_once(client: Client, state: DeviceState) -> None:
+def test_a_new_device_is_tried_once(client: Client, state: DeviceState) -> None:
     told: list[bool] = []
     state.checking_changed.connect(told.append)
     client.answer(FAST, news=True)
@@ -86,7 +86,7 @@ def test_what_is_new_is_tried_once(client: Client, state: DeviceState) -> None:
     assert client.asked == ["scan", "new", "scan", "new"]
 
 
-def test_where_nothing_is_new_nothing_is_tried(client: Client, state: DeviceState) -> None:
+def test_no_device_is_tried_where_none_is_new(client: Client, state: DeviceState) -> None:
     client.answer(FAST)
     assert client.asked == ["scan"]
     assert not state.checking
@@ -127,7 +127,7 @@ def test_a_job_that_changed_the_device_has_them_looked_at(
     assert client.asked == ["scan", "scan"]
 
 
-def test_nothing_is_chosen_where_nothing_works(client: Client, state: DeviceState) -> None:
+def test_no_device_is_chosen_where_none_works(client: Client, state: DeviceState) -> None:
     assert state.chosen is None
     client.answer(msgspec.structs.replace(FAST, unusable="It crashed (SIGSEGV)."))
     assert state.chosen is None

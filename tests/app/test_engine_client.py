@@ -69,7 +69,12 @@ def test_an_event_is_told_by_the_signal_of_its_name(
 def test_each_command_has_a_method(tmp_path: Path, qtbot: QtBot) -> None:
     process = SilentProcess(tmp_path)
     client = EngineClient(process)
-    values = {"job_id": "a", "request": GenerateRequest(prompt=""), "out": "o", "path": "/p"}
+    values = {
+        "job_id": "a",
+        "request": GenerateRequest(prompt=""),
+        "folder": Path("o"),
+        "path": "/p",
+    }
     wanted = {command.__name__ for command in get_args(Command)} - NOT_ASKED_HERE
     for name in wanted:
         method = getattr(client, snake_case(name))
@@ -87,9 +92,9 @@ def test_jobs_go_out_and_events_come_in(tmp_path: Path, qtbot: QtBot) -> None:
     process = SilentProcess(tmp_path)
     client = EngineClient(process)
     request = GenerateRequest(prompt="a house")
-    assert client.run_job("a", request, "out")
+    assert client.run_job("a", request, Path("out"))
     assert client.cancel_job("a")
-    assert process.sent == [RunJob(job="a", request=request, out="out"), CancelJob(job="a")]
+    assert process.sent == [RunJob(job="a", request=request, folder="out"), CancelJob(job="a")]
     heard: list[tuple[JobPreview, bytes]] = []
     client.job_preview.connect(lambda event, pixels: heard.append((event, pixels)))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     preview = JobPreview(job="a", step=1, width=1, height=1)
@@ -99,7 +104,7 @@ def test_jobs_go_out_and_events_come_in(tmp_path: Path, qtbot: QtBot) -> None:
 
 def test_a_job_finds_no_engine_that_is_not_there(tmp_path: Path, qtbot: QtBot) -> None:
     client = EngineClient(SilentProcess(tmp_path, EngineState.STARTING))
-    assert not client.run_job("a", GenerateRequest(prompt=""), "out")
+    assert not client.run_job("a", GenerateRequest(prompt=""), Path("out"))
     assert not client.cancel_job("a")
 
 
@@ -118,7 +123,7 @@ def test_queries_have_numbers_of_their_own_and_wait_for_the_engine(
     assert asked.path == "/a"
 
 
-def test_what_the_engine_did_not_answer_fails_when_it_ends(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_query_without_an_answer_fails_when_the_engine_ends(tmp_path: Path, qtbot: QtBot) -> None:
     process = SilentProcess(tmp_path)
     client = EngineClient(process)
     failed, answered = connect(client, "query_failed"), connect(client, "devices_found")
@@ -134,7 +139,7 @@ def test_what_the_engine_did_not_answer_fails_when_it_ends(tmp_path: Path, qtbot
     assert failed[1:] == [QueryFailed(query=late, error=CRASH)]
 
 
-def test_what_still_waits_fails_when_the_engine_is_given_up(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_query_that_waits_fails_when_the_engine_is_given_up(tmp_path: Path, qtbot: QtBot) -> None:
     process = SilentProcess(tmp_path, EngineState.RESTARTING)
     client = EngineClient(process)
     failed, given_up = connect(client, "query_failed"), connect(client, "engine_gave_up")
@@ -156,7 +161,7 @@ def test_a_query_that_cannot_be_sent_fails_alone(supervise: Supervise) -> None:
     assert answered[0].query == good
 
 
-def test_what_the_engine_is_up_to_is_passed_on(supervise: Supervise) -> None:
+def test_states_and_ends_of_the_engine_are_passed_on(supervise: Supervise) -> None:
     engine = supervise()
     names = ("engine_state_changed", "engine_ended", "engine_crashed")
     states, ends, crashes = (connect(engine.client, name) for name in names)

@@ -64,7 +64,7 @@ def preview(width: int, height: int, payload: bytes) -> bytes:
         *("flat preview", "negative preview", "preview too large", "preview of wrong length"),
     ],
 )
-def test_what_is_no_event_ends_the_connection(supervise: Supervise, raw: bytes) -> None:
+def test_bytes_that_are_no_event_end_the_connection(supervise: Supervise, raw: bytes) -> None:
     engine = supervise(Plan(raw=raw, ignores_shutdown=True))
     engine.process.start()
     engine.wait(lambda: bool(engine.told.given_up))
@@ -129,7 +129,7 @@ def test_of_waiting_previews_the_newest_is_told_and_none_after_the_jobs_end(
     engine = supervise(Plan(previews=50)).start()
     request = GenerateRequest(prompt="", seed=7)
     for name in ("a", "b"):
-        engine.process.send(RunJob(job=name, request=request, out=str(engine.folder / "out")))
+        engine.process.send(RunJob(job=name, request=request, folder=str(engine.folder / "out")))
         engine.wait_for(JobFinished, "ab".index(name) + 1)
     previews = engine.told.of(JobPreview)
     assert len(previews) < 2 * 50
@@ -141,7 +141,7 @@ def test_of_waiting_previews_the_newest_is_told_and_none_after_the_jobs_end(
 
 
 def test_a_preview_that_comes_with_the_jobs_end_is_not_told(supervise: Supervise) -> None:
-    """Whoever shows it would show it over the picture."""
+    """The window would show the preview over the picture."""
     cancelled = encode(JobCancelled(job="a"))
     engine = supervise(Plan(raw=preview(1, 1, b"rgb") + cancelled)).start()
     engine.wait_for(JobCancelled)
@@ -163,7 +163,7 @@ def test_a_picture_of_the_largest_preview_size_arrives(supervise: Supervise) -> 
     side = 2048
     engine = supervise(Plan(previews=1, preview_side=side, never_finishes=True)).start()
     request = GenerateRequest(prompt="", seed=7)
-    engine.process.send(RunJob(job="a", request=request, out=str(engine.folder / "out")))
+    engine.process.send(RunJob(job="a", request=request, folder=str(engine.folder / "out")))
     engine.wait_for(ImageSaved)
     engine.wait_for(JobPreview)
     (pixels,) = (pixels for event, pixels in engine.told.events if isinstance(event, JobPreview))
@@ -173,7 +173,7 @@ def test_a_picture_of_the_largest_preview_size_arrives(supervise: Supervise) -> 
 def test_commands_are_answered_in_the_middle_of_events(supervise: Supervise) -> None:
     engine = supervise(Plan(step_seconds=0.001, steps=500)).start()
     request = GenerateRequest(prompt="", seed=7)
-    engine.process.send(RunJob(job="a", request=request, out=str(engine.folder / "out")))
+    engine.process.send(RunJob(job="a", request=request, folder=str(engine.folder / "out")))
     engine.wait_for(JobProgress)
     engine.process.send(VerifyDevices(query=1))
     engine.wait_for(DevicesFound)

@@ -37,7 +37,7 @@ NOT_ANSWERING = EngineState.NOT_ANSWERING
 def run_job(engine: Supervised, name: str = "job") -> None:
     request = GenerateRequest(prompt="a red house", seed=7)
     out = str(engine.folder / "out")
-    assert engine.process.send(RunJob(job=name, request=request, out=out))
+    assert engine.process.send(RunJob(job=name, request=request, folder=out))
 
 
 # --- start and stop ---
@@ -50,7 +50,7 @@ def test_starts_and_answers(supervise: Supervise) -> None:
     assert engine.wait_for(DevicesFound)[0].query == 4
 
 
-def test_nothing_is_sent_before_it_is_ready(supervise: Supervise) -> None:
+def test_no_command_is_sent_before_the_engine_is_ready(supervise: Supervise) -> None:
     engine = supervise()
     assert not engine.process.send(Ping(sequence=1))
     engine.process.start()
@@ -63,7 +63,7 @@ def test_a_command_too_large_for_a_frame_is_refused_and_harms_nothing(
     engine = supervise().start()
     long = GenerateRequest(prompt="x" * (MAX_HEADER_BYTES + 1))
     with pytest.raises(EngineError) as caught:
-        engine.process.send(RunJob(job="a", request=long, out=""))
+        engine.process.send(RunJob(job="a", request=long, folder=""))
     assert caught.value.code is ErrorCode.REQUEST_INVALID
     engine.process.send(VerifyDevices(query=1))
     engine.wait_for(DevicesFound)
@@ -99,7 +99,7 @@ def test_the_end_of_the_app_can_wait_for_it(supervise: Supervise, plan: Plan) ->
     assert not is_alive(pid)
 
 
-def test_what_it_says_while_it_stops_is_heard(supervise: Supervise) -> None:
+def test_events_are_received_while_the_engine_stops(supervise: Supervise) -> None:
     engine = supervise(Plan(ignores_shutdown=True, step_seconds=0.05)).start()
     run_job(engine)
     engine.process.stop()
@@ -275,7 +275,7 @@ def test_crashes_far_apart_do_not_end_it(supervise: Supervise) -> None:
     assert engine.told.given_up == []
 
 
-def test_what_it_said_before_it_died_is_heard_first(supervise: Supervise) -> None:
+def test_events_before_a_crash_are_received_before_the_end(supervise: Supervise) -> None:
     # Hello, Ready, JobPhase, 200 times JobProgress, ImageSaved, and dead before JobFinished.
     plan = Plan(steps=200, ends_after=204, by_signal=9)
     engine = supervise(plan, replace(QUICK, ping_ms=60_000)).start()
@@ -285,7 +285,7 @@ def test_what_it_said_before_it_died_is_heard_first(supervise: Supervise) -> Non
     assert len(engine.told.of(ImageSaved)) == 1
 
 
-def test_what_it_writes_to_stderr_is_logged_and_the_log_does_not_grow_for_ever(
+def test_stderr_of_the_engine_is_logged_in_files_of_bounded_size(
     supervise: Supervise,
 ) -> None:
     text = "x" * 999 + "\nthe end\n"

@@ -42,7 +42,7 @@ def test_the_engine_gets_nothing_that_changes_its_code(monkeypatch: pytest.Monke
 
 
 @pytest.mark.usefixtures("hostile")
-def test_whoever_needs_a_library_path_can_give_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_path_can_be_given_by_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAFELIGHT_LIBRARY_PATH", "/usr/local/gpu")
     assert engine_environment().value("LD_LIBRARY_PATH") == "/usr/local/gpu"
 

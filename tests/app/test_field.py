@@ -11,7 +11,7 @@ class Sample(QObject):
     number = Field[float | None](None)
 
 
-def test_it_tells_of_each_change_once() -> None:
+def test_a_field_tells_of_each_change_once() -> None:
     sample, told = Sample(), list[object]()
     sample.number_changed.connect(told.append)
     for value in (None, 1, 1, 2, None, None):

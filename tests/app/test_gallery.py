@@ -90,7 +90,7 @@ def test_pictures_come_newest_first(followed: Followed) -> None:
     assert followed.store.row_of("elsewhere") is None
 
 
-def test_it_follows_what_others_do_to_the_folder(followed: Followed) -> None:
+def test_the_gallery_follows_changes_of_the_folder_by_others(followed: Followed) -> None:
     followed.folder.mkdir()
     first = put(followed.folder, "1.png", 1)
     followed.store.refresh()

@@ -224,7 +224,7 @@ def test_a_memory_limit_makes_a_working_copy_and_the_same_picture(
     assert np.array_equal(pixels(tmp_path / "plain.png"), pixels(tmp_path / "limited.png"))
 
 
-def test_what_cannot_fit_is_refused_before_the_work(
+def test_a_picture_that_does_not_fit_is_refused_before_the_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert generate(tmp_path, "--size", "8192x8192", "--memory-limit", "2G") == 1

@@ -41,7 +41,7 @@ def pixels(path: Path) -> np.ndarray:
         return np.asarray(image).astype(int)
 
 
-def test_what_is_black_stays_and_what_is_white_is_painted(
+def test_pixels_under_black_stay_and_pixels_under_white_are_painted(
     tmp_path: Path, init: Path, mask: Path
 ) -> None:
     out, again = tmp_path / "out.png", tmp_path / "again.png"

@@ -59,7 +59,7 @@ def test_a_loaded_request_brings_nothing_of_its_machine() -> None:
 
 
 @given(requests, form_requests)
-def test_nothing_of_an_earlier_request_is_left(
+def test_a_loaded_request_leaves_nothing_of_an_earlier_one(
     earlier: GenerateRequest, later: GenerateRequest
 ) -> None:
     later = msgspec.structs.replace(later, checkpoint="/models/later.safetensors")
@@ -74,7 +74,7 @@ def test_the_first_request_leaves_every_choice_to_the_engine() -> None:
     assert request == GenerateRequest(prompt=STARTER_PROMPT, checkpoint=str(CHECKPOINT))
 
 
-def test_what_is_shown_before_the_engine_answers_is_what_it_answers() -> None:
+def test_the_settings_shown_for_the_starter_are_those_the_engine_answers() -> None:
     form = state()
     before = form.effective
     form.suggest(starter_info())

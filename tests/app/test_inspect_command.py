@@ -34,7 +34,7 @@ def put_vae() -> Path:
     return write_sparse(folder / "my vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
 
 
-def test_what_is_missing_comes_with_the_option_that_supplies_it(
+def test_a_missing_part_is_told_with_the_option_that_supplies_it(
     without_vae: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["inspect", str(without_vae)]) == 0

@@ -34,7 +34,7 @@ A = "a"
 def submitted(*names: str, front: bool = False, prompt: str = "a house") -> Submitted:
     seeds = tuple(range(10, 10 + len(names)))
     request = GenerateRequest(prompt=prompt)
-    return Submitted(jobs=names, seeds=seeds, request=request, out="out", front=front)
+    return Submitted(jobs=names, seeds=seeds, request=request, folder="out", front=front)
 
 
 def submitted_list(names: list[str], front: bool) -> Submitted:
@@ -173,7 +173,7 @@ ENTRIES = st.one_of(
 
 @given(st.lists(ENTRIES, max_size=40))
 def test_changes_tell_everything(happened: list[Entry]) -> None:
-    """Whoever follows the changes has the same list as one who asks."""
+    """A list kept up to date by the changes is equal to the snapshot."""
     jobs = JobList()
     shown: dict[str, Job] = {}
     for entry in happened:

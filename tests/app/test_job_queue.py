@@ -42,7 +42,7 @@ class Queued:
     def submit(self, count: int = 1, *, front: bool = False) -> tuple[str, ...]:
         """Submit, and wait until it is told."""
         request = GenerateRequest(prompt="a red house", seed=7, count=count)
-        jobs = self.queue.submit(request, "out", front=front)
+        jobs = self.queue.submit(request, Path("out"), front=front)
         self.wait(lambda: self.queue.job(jobs[-1]) is not None)
         return jobs
 
@@ -111,7 +111,7 @@ def test_jobs_run_one_after_another_in_order(open_queue: Open, tmp_path: Path) -
 
 def test_a_request_without_a_seed_gets_one_that_stays(open_queue: Open) -> None:
     it = open_queue(EngineState.STARTING)
-    it.queue.submit(GenerateRequest(prompt="", count=3), "out")
+    it.queue.submit(GenerateRequest(prompt="", count=3), Path("out"))
     it.wait(lambda: len(it.added) == 3)
     first = it.added[0].request.seed
     assert first is not None
@@ -128,16 +128,18 @@ def test_a_request_without_a_seed_gets_one_that_stays(open_queue: Open) -> None:
         GenerateRequest(prompt="\ud800"),
     ],
 )
-def test_what_cannot_be_queued_is_refused(open_queue: Open, request_: GenerateRequest) -> None:
+def test_a_request_that_cannot_be_queued_is_refused(
+    open_queue: Open, request_: GenerateRequest
+) -> None:
     it = open_queue()
     with pytest.raises(EngineError) as caught:
-        it.queue.submit(request_, "out")
+        it.queue.submit(request_, Path("out"))
     assert caught.value.code is ErrorCode.REQUEST_INVALID
     it.submit()
     assert len(it.queue.jobs) == 1
 
 
-def test_nothing_is_sent_before_the_engine_is_ready(open_queue: Open) -> None:
+def test_no_job_is_sent_before_the_engine_is_ready(open_queue: Open) -> None:
     it = open_queue(EngineState.STARTING)
     (job,) = it.submit()
     assert it.process.sent == []
@@ -145,7 +147,7 @@ def test_nothing_is_sent_before_the_engine_is_ready(open_queue: Open) -> None:
     it.wait_until_running(job)
 
 
-def test_nothing_is_sent_while_it_does_not_answer(open_queue: Open) -> None:
+def test_no_job_is_sent_while_the_engine_does_not_answer(open_queue: Open) -> None:
     it = open_queue(EngineState.NOT_ANSWERING)
     it.submit()
     assert it.process.sent == []
@@ -177,7 +179,7 @@ def test_a_request_too_long_to_be_sent_fails_and_the_next_runs(
     assert error.message == "Too long."
 
 
-def test_what_is_said_of_other_jobs_changes_nothing(open_queue: Open) -> None:
+def test_events_of_other_jobs_change_nothing(open_queue: Open) -> None:
     it = open_queue()
     first, second = it.submit(2)
     it.wait_until_running(first)
@@ -222,7 +224,7 @@ def test_the_engine_has_the_last_word_on_a_running_job(open_queue: Open) -> None
 
 def test_a_cancel_that_meets_the_start_reaches_the_engine_after_the_job(open_queue: Open) -> None:
     it = open_queue()
-    (job,) = it.queue.submit(REQUEST, "out")
+    (job,) = it.queue.submit(REQUEST, Path("out"))
     it.queue.cancel(job)
     it.wait_until(job, JobState.CANCELLED)
     it.process.become(EngineState.STARTING)
@@ -272,7 +274,7 @@ def test_a_job_at_the_front_is_started_before_those_that_wait(open_queue: Open) 
 def test_a_large_batch_at_the_front_keeps_its_order(open_queue: Open) -> None:
     it = open_queue(EngineState.STARTING)
     waiting = it.submit(2)
-    batch = it.queue.submit(GenerateRequest(prompt="", seed=0, count=2500), "out", front=True)
+    batch = it.queue.submit(GenerateRequest(prompt="", seed=0, count=2500), Path("out"), front=True)
     it.wait(lambda: len(it.queue.jobs) == 2502)
     assert it.order == [*batch, *waiting]
     assert [job.request.seed for job in it.queue.jobs[:2500]] == list(range(2500))
@@ -289,7 +291,7 @@ def test_ten_thousand_jobs_and_a_storm_keep_the_order(open_queue: Open) -> None:
         cancelled.add(goner)
         # Submitted while the storm goes on.
         if number % 100 == 0:
-            model += it.queue.submit(REQUEST, "out")
+            model += it.queue.submit(REQUEST, Path("out"))
     it.wait(lambda: len(it.queue.jobs) == len(model) and it.state(goner) is JobState.CANCELLED)
     assert it.order == model
     over = {job.id for job in it.queue.jobs if job.state is JobState.CANCELLED}
@@ -370,7 +372,7 @@ def test_an_orderly_end_takes_the_running_job_back_without_blame(open_queue: Ope
 @pytest.mark.parametrize("running", [True, False])
 def test_closing_takes_the_job_back_wherever_it_is(open_queue: Open, running: bool) -> None:
     it = open_queue()
-    (job,) = it.submit() if running else it.queue.submit(REQUEST, "out")
+    (job,) = it.submit() if running else it.queue.submit(REQUEST, Path("out"))
     if running:
         it.wait_until_running(job)
     it.queue.close()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.queue.job_list import AllCancelAsked, Entry, Submitted
+from app.queue.job_list import AllCancelAsked, Entry, JobList, Submitted
 from app.queue.jobs import CancelAsked, Started
 from app.queue.queue_journal import queue_journal
 from app.storage.journal import VERSION, Journal, JournalKind, JournalWords, JournalWriter
@@ -19,7 +19,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 
 REQUEST = GenerateRequest(prompt="ein Häuschen 🏠\n\0")
 ENTRIES: tuple[Entry, ...] = (
-    Submitted(jobs=("a", "b"), seeds=(1, 2), request=REQUEST, out="o"),
+    Submitted(jobs=("a", "b"), seeds=(1, 2), request=REQUEST, folder="o"),
     Started(job="a"),
     AllCancelAsked(),
     CancelAsked(job="a"),
@@ -72,7 +72,7 @@ def test_no_file_is_an_empty_journal(path: Path) -> None:
     assert journal(path).read().problem is None
 
 
-def test_what_is_appended_is_read_back(path: Path) -> None:
+def test_appended_entries_are_read_back(path: Path) -> None:
     assert journal(path).rewrite(ENTRIES[:1]) is None
     writing = Writing(path)
     for entry in ENTRIES[1:]:
@@ -84,7 +84,7 @@ def test_what_is_appended_is_read_back(path: Path) -> None:
     assert max(writing.numbers) == 3
 
 
-def test_what_is_reported_is_in_the_file(path: Path) -> None:
+def test_an_entry_that_is_reported_is_in_the_file(path: Path) -> None:
     journal(path).rewrite(())
     writing = Writing(path)
     for entry in ENTRIES:
@@ -93,7 +93,7 @@ def test_what_is_reported_is_in_the_file(path: Path) -> None:
     writing.writer.close()
 
 
-def test_what_is_reported_was_synced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_that_is_reported_was_synced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal(path).rewrite(())
     sizes: list[int] = []
     fsync = os.fsync
@@ -110,7 +110,7 @@ def test_what_is_reported_was_synced(path: Path, monkeypatch: pytest.MonkeyPatch
     writing.writer.close()
 
 
-def test_it_is_nobody_elses_to_read(path: Path) -> None:
+def test_only_the_user_may_read_the_journal(path: Path) -> None:
     written(path)
     assert path.stat().st_mode & 0o077 == 0
     assert path.parent.stat().st_mode & 0o077 == 0
@@ -301,3 +301,22 @@ def test_a_queue_of_the_first_safelight_which_names_no_kind_is_read(path: Path) 
     path.write_bytes(b'{"journal":1}\n{"type":"Started","job":"a"}\n')
     content = journal(path).read()
     assert (content.entries, content.problem) == ((Started(job="a"),), None)
+
+
+def test_a_folder_that_was_written_with_a_separator_at_its_end_is_that_folder(path: Path) -> None:
+    """Journals of before say "out" as the command line takes it."""
+    path.parent.mkdir()
+    request = '{"prompt":"a house"}'
+    lines = (
+        '{"journal":1}',
+        f'{{"type":"Submitted","jobs":["a"],"seeds":[1],"request":{request},"out":"/pictures/"}}',
+        '{"type":"Retried","job":"a","out":"/others/"}',
+    )
+    path.write_text("".join(f"{line}\n" for line in lines))
+    submitted, retried = journal(path).read().entries
+    jobs = JobList()
+    jobs.apply(submitted)
+    assert jobs.snapshot[0].folder == Path("/pictures")
+    jobs.apply(CancelAsked(job="a"))
+    jobs.apply(retried)
+    assert jobs.snapshot[0].folder == Path("/others")

@@ -1,4 +1,4 @@
-"""What was in the window, read back from whatever has become of its file."""
+"""The last session, read back from whatever has become of its file."""
 
 import os
 import shutil

@@ -52,7 +52,7 @@ def test_pressing_twice_with_a_kept_seed_makes_one_picture(stage: Stage) -> None
     staged.wait_for_jobs(1)
 
 
-def test_who_insists_has_it_made_again(stage: Stage) -> None:
+def test_a_repeated_picture_is_made_again_when_the_notice_is_pressed(stage: Stage) -> None:
     staged = stage().start()
     lock(staged)
     staged.session.jobs.generate()
@@ -109,7 +109,9 @@ def test_a_picture_in_the_trash_may_be_made_again(stage: Stage) -> None:
     staged.wait_for_jobs(2)
 
 
-def test_what_is_cancelled_while_it_is_looked_for_is_not_made(stage: Stage) -> None:
+def test_a_request_that_is_cancelled_during_the_search_for_its_picture_is_not_queued(
+    stage: Stage,
+) -> None:
     staged = stage().start()
     lock(staged)
     staged.session.jobs.generate()

@@ -1,4 +1,4 @@
-"""What there is to tell: newest last, nothing twice, nothing without end."""
+"""Notices: newest last, none twice, at most twenty."""
 
 from app.notices.notices import NoticeState
 from app.notices.remedies import NoticeAction
@@ -21,7 +21,7 @@ def test_the_newest_is_last_and_the_same_again_is_told_once() -> None:
     assert state.notices[-1].error == ERROR
 
 
-def test_what_was_dismissed_is_gone() -> None:
+def test_a_dismissed_notice_is_gone() -> None:
     state, told = NoticeState(), list[int]()
     state.tell("One.")
     state.tell("Two.")

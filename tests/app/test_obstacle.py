@@ -1,4 +1,4 @@
-"""Why a picture cannot be made is known before it is tried, and forgotten when it is mended."""
+"""An obstacle to a picture is known before it is tried, and forgotten when it is mended."""
 
 import shutil
 from collections.abc import Iterator

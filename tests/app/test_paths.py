@@ -1,4 +1,4 @@
-"""Where things are."""
+"""The folders of the application."""
 
 from dataclasses import fields
 from pathlib import Path

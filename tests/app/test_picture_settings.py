@@ -47,7 +47,9 @@ def test_the_starter_is_known_by_its_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("gone", ["/gone/mix.safetensors", "x" * 5000, ""])
-def test_one_that_is_gone_is_said_and_the_chosen_one_kept(tmp_path: Path, gone: str) -> None:
+def test_a_checkpoint_that_is_gone_is_told_and_the_chosen_one_kept(
+    tmp_path: Path, gone: str
+) -> None:
     settings = read(picture(tmp_path, gone))
     if gone:
         assert settings.request.checkpoint is None
@@ -78,7 +80,7 @@ def test_a_text_too_long_to_edit_is_shortened_and_that_is_said(tmp_path: Path) -
     assert "10000" in settings.remarks[-1]
 
 
-def test_what_has_no_settings_is_an_error(tmp_path: Path) -> None:
+def test_a_picture_without_settings_is_an_error(tmp_path: Path) -> None:
     plain = tmp_path / "plain.png"
     plain.write_bytes(PNG)
     for path, code in (

@@ -49,7 +49,7 @@ def test_speed_and_time_left_come_from_the_steps(running: Running) -> None:
     assert running.state.seconds_left == pytest.approx(10.5)
 
 
-def test_what_comes_after_the_steps_is_known_from_earlier_jobs(running: Running) -> None:
+def test_the_time_after_the_steps_is_known_from_earlier_jobs(running: Running) -> None:
     phase = JobPhase(job=JOB, phase=Phase.DENOISE, expected_s=20.0, after_s=4.0)
     running.state.on_phase(phase)
     assert running.state.seconds_left == pytest.approx(24)
@@ -175,7 +175,7 @@ def test_a_preview_of_another_size_than_it_says_is_not_shown(
     assert running.state.preview is None
 
 
-def test_that_cancel_was_heard_is_told_at_once(running: Running) -> None:
+def test_a_cancel_is_confirmed_at_once(running: Running) -> None:
     told: list[bool] = []
     running.state.changed.connect(lambda: told.append(running.state.stopping))
     running.state.stop()

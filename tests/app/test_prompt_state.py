@@ -1,4 +1,4 @@
-"""What is said of a prompt follows the typing, the form and the engine; hints wait for a pause."""
+"""The check of a prompt follows the typing, the form and the engine; hints wait for a pause."""
 
 import os
 import signal
@@ -93,7 +93,7 @@ def test_a_new_engine_is_asked_what_the_last_one_did_not_answer(stage: Stage) ->
 
 
 def answer(staged: Staged, prompt: PromptState, *hints: Hint) -> None:
-    """What the engine might say of the text next."""
+    """Answer the question about the text as the engine might."""
     staged.wait(lambda: prompt.query is not None)
     check = PromptCheck(text=staged.session.generation.prompt, hints=hints)
     query = prompt.query
@@ -117,7 +117,7 @@ def test_a_hint_waits_for_a_pause_and_goes_at_once(stage: Stage) -> None:
     assert prompt.hints == ()
 
 
-def test_nothing_is_asked_before_the_start_nor_of_an_empty_text(stage: Stage) -> None:
+def test_no_prompt_is_checked_before_the_start_and_no_empty_one(stage: Stage) -> None:
     staged = stage()
     staged.session.generation.prompt = "a house"
     assert staged.session.prompts.prompt.query is None

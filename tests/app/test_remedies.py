@@ -102,7 +102,7 @@ def test_the_window_adds_its_own_words_to_the_hint() -> None:
     assert window.advice(error) == "Free some space. Choose another folder for pictures."
 
 
-def test_they_cross_the_wire() -> None:
+def test_remedies_cross_the_wire() -> None:
     event = JobFailed(job="a-0", error=WHOLE)
     (frame,) = FrameParser().feed(encode(event))
     assert decode_event(frame) == event
@@ -113,7 +113,7 @@ def journal_of(path: Path, *lines: bytes) -> tuple[Entry, ...]:
     return queue_journal(path.parent).read().entries
 
 
-def test_they_are_kept_in_the_journal(tmp_path: Path) -> None:
+def test_remedies_are_kept_in_the_journal(tmp_path: Path) -> None:
     entry = Failed(job="a-0", error=WHOLE)
     path = tmp_path / "queue.jsonl"
     assert journal_of(path, _HEADER, encode_json(entry) + b"\n") == (entry,)
@@ -129,7 +129,7 @@ def test_a_journal_from_before_there_were_any_is_read(tmp_path: Path) -> None:
     assert isinstance(failed, Failed)
     assert failed.error.remedies == ()
     assert failed.error.code is ErrorCode.OUTPUT_NOT_WRITABLE
-    assert msgspec.structs.asdict(retried) == {"job": "a-0", "request": None, "out": None}
+    assert msgspec.structs.asdict(retried) == {"job": "a-0", "request": None, "folder": None}
 
 
 @pytest.mark.parametrize(

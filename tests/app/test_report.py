@@ -6,7 +6,7 @@ from app.notices.report import error_report
 from engine.api.values import ErrorCode, ErrorInfo
 
 
-def test_it_holds_everything_but_the_home_folder() -> None:
+def test_a_report_holds_everything_but_the_home_folder() -> None:
     home = Path.home()
     error = ErrorInfo(
         ErrorCode.CHECKPOINT_CORRUPT, f"{home}/a is broken.", "Get it again.", f"at {home}/b"
@@ -17,6 +17,6 @@ def test_it_holds_everything_but_the_home_folder() -> None:
     assert str(home) not in report
 
 
-def test_it_fits_into_a_message() -> None:
+def test_a_report_is_bounded_in_length() -> None:
     error = ErrorInfo(ErrorCode.INTERNAL, "Broken.", "", "x" * 10_000_000)
     assert len(error_report(error)) <= 20_000

@@ -90,7 +90,7 @@ def test_cancel_stops_what_runs_then_what_waits(stage: Stage) -> None:
     assert session.notices.notices == ()
 
 
-def test_what_waits_without_an_engine_can_be_cancelled(stage: Stage) -> None:
+def test_a_job_that_waits_without_an_engine_can_be_cancelled(stage: Stage) -> None:
     staged = stage()
     staged.session.jobs.generate()
     staged.wait(lambda: staged.session.jobs.waiting == 1)
@@ -98,7 +98,7 @@ def test_what_waits_without_an_engine_can_be_cancelled(stage: Stage) -> None:
     staged.wait(lambda: staged.session.jobs.waiting == 0)
 
 
-def test_what_was_just_submitted_can_be_cancelled(stage: Stage) -> None:
+def test_a_job_that_was_just_submitted_can_be_cancelled(stage: Stage) -> None:
     staged = stage()
     staged.session.jobs.generate()
     staged.session.jobs.cancel()
@@ -159,7 +159,7 @@ def test_the_queue_of_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -
     later.end()
 
 
-def test_what_failed_in_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_job_that_failed_in_an_earlier_session_is_told(tmp_path: Path, qtbot: QtBot) -> None:
     earlier = Staged(tmp_path, qtbot, fake_command(Plan(dies_in_jobs=True)), QUICK)
     earlier.session.jobs.generate()
     earlier.session.start()

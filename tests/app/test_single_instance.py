@@ -104,7 +104,7 @@ def test_after_the_first_ended_the_next_is_first(
         one.release()
 
 
-def test_what_a_killed_one_left_is_in_nobodys_way(
+def test_the_lock_of_a_killed_process_does_not_hinder_a_start(
     tmp_path: Path, qtbot: QtBot, other_start: Callable[..., OtherStart]
 ) -> None:
     killed = other_start(tmp_path / "state")
@@ -118,7 +118,7 @@ def test_what_a_killed_one_left_is_in_nobodys_way(
     one.release()
 
 
-def test_one_that_hangs_is_told_apart(
+def test_a_first_instance_that_hangs_is_reported(
     tmp_path: Path, qapp: object, other_start: Callable[..., OtherStart]
 ) -> None:
     """It holds the lock, and its event loop does not turn."""

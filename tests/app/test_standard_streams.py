@@ -15,7 +15,7 @@ needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is
 
 
 def shell(line: str, tmp_path: Path) -> tuple[subprocess.CompletedProcess[str], list[Path]]:
-    """What came of a line in a shell, and the pictures it made."""
+    """The result of a line in a shell, and the pictures it made."""
     out = tmp_path / "pictures"
     done = subprocess.run(
         ["/bin/sh", "-c", line],

@@ -20,7 +20,7 @@ class Screen:
 
     @property
     def line(self) -> str:
-        """What was drawn last."""
+        """The line that was drawn last."""
         self.reporter.draw()
         drawn = self._capsys.readouterr().err.split("\r\x1b[2K")
         return drawn[-1]
@@ -63,7 +63,7 @@ def test_the_time_of_the_whole_job_is_told_from_its_first_phase_on(screen: Scree
     assert screen.line == f"Developing {'█' * 12}{'░' * 12} 10/20  3.50 s/step  about 40 s left"
 
 
-def test_where_only_the_phase_is_known_its_own_time_is_told(screen: Screen) -> None:
+def test_the_time_of_the_phase_is_told_where_only_that_is_known(screen: Screen) -> None:
     """A first compile, before any job was made here."""
     begin(screen, Phase.COMPILE, PhaseEstimate(360.0, None, once=True))
     screen.now += 180
@@ -77,13 +77,13 @@ def test_a_phase_that_takes_too_long_is_said_to(screen: Screen) -> None:
     assert "left" not in screen.line.replace("longer", "")
 
 
-def test_what_is_promised_counts_for_one_phase(screen: Screen) -> None:
+def test_an_expected_time_counts_for_one_phase(screen: Screen) -> None:
     begin(screen, Phase.COMPILE, PhaseEstimate(10.0, 90.0))
     begin(screen, Phase.ENCODE)
     assert "left" not in screen.line
 
 
-def test_that_ctrl_c_was_heard_is_said_at_once(screen: Screen) -> None:
+def test_ctrl_c_is_confirmed_at_once(screen: Screen) -> None:
     begin(screen, Phase.COMPILE, PhaseEstimate(10.0, 90.0))
     screen.reporter.stop()
     assert screen.line == "Stopping"

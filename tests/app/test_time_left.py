@@ -1,4 +1,4 @@
-"""How far a job is and how long it still takes, on a clock that is told the time."""
+"""Progress and time left of a job, on a clock that the tests set."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What a person types as a path is understood, or refused in a sentence, wherever it is typed."""
+"""Paths that a person types are understood, or refused in a sentence, wherever they are typed."""
 
 import os
 import subprocess
@@ -94,7 +94,7 @@ def test_paths_mean_what_a_shell_would_make_of_them(
     ],
 )
 @pytest.mark.parametrize("option", ["--init", "--mask", "--from"])
-def test_what_is_no_picture_is_called_what_it_is(
+def test_a_file_that_is_no_picture_is_named_by_its_kind(
     option: str, path: str, said: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     os.mkfifo(folder / "pipe")

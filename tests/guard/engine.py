@@ -79,7 +79,7 @@ class Guarded:
         """The pictures of a case, in their order."""
         out = self.folder / "out" / case.name.replace("/", "-")
         request = self._with_paths(case.request)
-        self._send(RunJob(job=case.name, request=request, out=f"{out}/"))
+        self._send(RunJob(job=case.name, request=request, folder=str(out)))
         heard = self._wait_for(JobFinished)
         paths = [Path(event.path) for event in heard if isinstance(event, ImageSaved)]
         return [self._read(name, path) for name, path in zip(case.pictures, paths, strict=True)]

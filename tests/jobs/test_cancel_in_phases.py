@@ -24,6 +24,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
+from engine.output import destination
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import Log, a_request, run
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -172,4 +173,4 @@ def request(checkpoint: Path, backend: str, count: int = 1) -> GenerateRequest:
 
 
 def saver(folder: Path) -> PictureSaver:
-    return PictureSaver(str(folder / "out") + "/", 1)
+    return PictureSaver(destination(str(folder / "out") + "/", 1))

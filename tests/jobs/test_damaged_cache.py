@@ -21,6 +21,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
+from engine.output import destination
 from engine.weights import working_copies
 from tests import damages
 from tests.app.known_hardware import write_verdicts
@@ -60,7 +61,7 @@ class Made:
         """As a process that has just started does it."""
         runner = JobRunner(JobServices.in_cache(self.cache))
         try:
-            saver = PictureSaver(f"{self.folder / 'out'}/", 1)
+            saver = PictureSaver(destination(f"{self.folder / 'out'}/", 1))
             result = runner.run(self.request, saver, SilentReporter(), CancelToken())
         finally:
             runner.close()

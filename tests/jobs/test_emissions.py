@@ -17,6 +17,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.memory.residency import Residency
+from engine.output import Destination
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import write_checkpoint
 
@@ -55,7 +56,7 @@ def test_a_job_emits_each_network_once(
     once = {"text_encoder": 1, "denoiser": 1, "vae_decoder": 1}
     for seed in (1, 2):
         emissions.clear()
-        saver = PictureSaver(str(tmp_path / "out" / ""), 2)
+        saver = PictureSaver(Destination(tmp_path / "out"))
         given = msgspec.structs.replace(request, seed=seed)
         runner.run(given, saver, SilentReporter(), CancelToken())
         assert emissions == once

@@ -37,6 +37,7 @@ from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
 from engine.memory.residency import Residency, Resident
 from engine.metadata.record import read_record
+from engine.output import destination
 from engine.weights.working_copies import WorkingCopies
 from tests.devices.test_crash_attribution import Holder
 from tests.pipeline.counting import CountingBackend
@@ -118,7 +119,7 @@ class Hardware:
     ) -> JobResult:
         """Run the job, with these changes to its request."""
         request = msgspec.structs.replace(self.request, **changes)
-        saver = PictureSaver(f"{self.folder / 'out'}/", request.count)
+        saver = PictureSaver(destination(f"{self.folder / 'out'}/", request.count))
         runner = JobRunner(JobServices.in_cache(self.folder / "cache", residency=residency))
         return runner.run(request, saver, listener or Listener(), token or CancelToken())
 

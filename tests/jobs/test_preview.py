@@ -21,6 +21,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
+from engine.output import destination
 from starter.preview import fit
 from tests.checkpoints.files import write_sparse
 from tests.families import listings
@@ -93,7 +94,7 @@ def test_previews_of_the_starter_grow_into_its_picture(tmp_path: Path) -> None:
         backend="cpu",
     )
     reporter = Collecting()
-    saver = PictureSaver(str(tmp_path / "out.png"), 1)
+    saver = PictureSaver(destination(str(tmp_path / "out.png"), 1))
     JobRunner(JobServices.in_cache(tmp_path)).run(request, saver, reporter, CancelToken())
     with Image.open(tmp_path / "out.png") as image:
         small = image.resize((32, 32), Image.Resampling.BOX)

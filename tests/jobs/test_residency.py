@@ -22,6 +22,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.memory.residency import Residency
+from engine.output import destination
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -51,7 +52,7 @@ class Bench:
     def run(
         self, request: GenerateRequest | None = None, token: CancelToken | None = None
     ) -> JobResult:
-        saver = PictureSaver(str(self.out / ""), 1)
+        saver = PictureSaver(destination(str(self.out / ""), 1))
         request = request or self.request
         return self.runner.run(request, saver, SilentReporter(), token or CancelToken())
 
@@ -109,7 +110,7 @@ def test_a_file_that_is_written_anew_while_it_is_used_is_read_anew(bench: Bench)
             if phase is Phase.SAVE:
                 os.utime(weights, ns=(after, after))
 
-    saver = PictureSaver(str(bench.out / ""), 1)
+    saver = PictureSaver(destination(str(bench.out / ""), 1))
     bench.runner.run(bench.request, saver, Replacing(), CancelToken())
     assert bench.loaded() == ["vae_decoder"]
 
@@ -129,7 +130,7 @@ def test_within_a_job_a_text_encoder_that_hides_tokens_is_another(
     words = msgspec.structs.replace(
         bench.request, prompt="a __thing__", convention=ConventionName.INVOKE, count=6
     )
-    saver = PictureSaver(str(bench.out / ""), 6)
+    saver = PictureSaver(destination(str(bench.out / ""), 6))
     result = bench.runner.run(words, saver, SilentReporter(), CancelToken())
     prompts = [image.record.request.prompt for image in result.images]
     assert set(prompts) == {"a horse", "a (horse)0.5"}

@@ -17,7 +17,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
 from engine.metadata.record import read_record
-from engine.output import Destination
+from engine.output import Destination, destination
 
 REQUEST = GenerateRequest(
     prompt="a red house", checkpoint=str(starter_checkpoint()), steps=2, width=64, height=64, seed=3
@@ -35,7 +35,7 @@ class Listener(SilentReporter):
 
 
 def run(folder: Path, listener: Listener, request: GenerateRequest = REQUEST) -> JobResult:
-    saver = PictureSaver(str(folder), request.count)
+    saver = PictureSaver(destination(str(folder), request.count))
     return JobRunner(JobServices.in_cache(folder / "cache")).run(
         request, saver, listener, CancelToken()
     )
@@ -74,7 +74,7 @@ def test_each_picture_draws_its_own_words_and_what_had_no_effect_is_told_once(
     runner = JobRunner(JobServices.in_cache(tmp_path / "cache", wildcards=tmp_path / "words"))
 
     def made(request: GenerateRequest) -> JobResult:
-        saver = PictureSaver(str(tmp_path / "out" / ""), request.count)
+        saver = PictureSaver(destination(str(tmp_path / "out" / ""), request.count))
         return runner.run(request, saver, SilentReporter(), CancelToken())
 
     result = made(request)

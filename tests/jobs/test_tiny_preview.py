@@ -21,6 +21,7 @@ from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.jobs.tiny_preview import MOST_STEPS, PREVIEW_BYTES, SHARE, TinyPreview, picture
+from engine.output import destination
 from tests.families.tiny_vaes import write_diffusers, write_original
 from tests.pipeline.jobs import a_request
 from tests.tiny_checkpoint import SIDE, write_checkpoint
@@ -164,7 +165,7 @@ def test_memory_is_planned_for_it_where_somebody_looks(tmp_path: Path) -> None:
     write_original(models / "vae_approx", "taesd")
     runner, peaks = JobRunner(JobServices.in_cache(tmp_path / "cache", models=models)), list[int]()
     for reporter in (SilentReporter(), Collecting(patient=False)):
-        saver = PictureSaver(str(tmp_path / "out/"), 1)
+        saver = PictureSaver(destination(str(tmp_path / "out/"), 1))
         request = a_request(checkpoint, backend="cpu", steps=1)
         peaks.append(runner.run(request, saver, reporter, CancelToken()).plan.peak_bytes)
     assert peaks[0] < peaks[1] <= peaks[0] + PREVIEW_BYTES
@@ -178,7 +179,9 @@ def test_one_among_the_persons_files_is_used(tmp_path: Path) -> None:
         reporter = Collecting(patient=expected)
         request = a_request(checkpoint, backend="cpu", steps=12)
         runner = JobRunner(JobServices.in_cache(tmp_path / "cache", models=models))
-        runner.run(request, PictureSaver(str(tmp_path / "out/"), 1), reporter, CancelToken())
+        runner.run(
+            request, PictureSaver(destination(str(tmp_path / "out/"), 1)), reporter, CancelToken()
+        )
         assert bool(reporter.shown) == expected
         assert reporter.linear >= 1
         for pixels in reporter.shown:
@@ -195,7 +198,7 @@ def test_as_the_vae_it_makes_the_picture(tmp_path: Path) -> None:
     quick = a_request(checkpoint, backend="cpu", components=ComponentFiles(vae=str(tiny)))
     runner, made = JobRunner(JobServices.in_cache(tmp_path / "cache")), list[bytes]()
     for request in (plain, quick):
-        saver = PictureSaver(str(tmp_path / "out/"), 1)
+        saver = PictureSaver(destination(str(tmp_path / "out/"), 1))
         (image,) = runner.run(request, saver, SilentReporter(), CancelToken()).images
         made.append(image.path.read_bytes())
     assert made[0] != made[1]

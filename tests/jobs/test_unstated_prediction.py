@@ -17,6 +17,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
+from engine.output import destination
 from engine.sampling import prediction_probe
 from tests.unstated_checkpoint import PREDICTS_NOISE, PREDICTS_V, write_unstated
 
@@ -56,7 +57,7 @@ class Bench:
             backend="cpu",
             count=count,
         )
-        saver = PictureSaver(self.out, count)
+        saver = PictureSaver(destination(self.out, count))
         return self.runner.run(request, saver, SilentReporter(), CancelToken()).images[0]
 
     def known(self) -> IdentifiedCheckpoint:

@@ -27,6 +27,7 @@ from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
 from engine.memory.plan import WeightPlacement
 from engine.memory.residency import Residency, Resident
+from engine.output import Destination
 from engine.weights.patched import Difference, FullDifference, LowRankDifference
 from engine.weights.sources import FileWeight, ScaledSlice, WeightSource
 from engine.weights.weight_set import WeightSet
@@ -200,7 +201,7 @@ def test_a_whole_job_sees_a_number_that_changed_at_an_equal_size_and_time(
             file.write(np.float16(value).tobytes())
 
     def picture(runner: JobRunner) -> Array:
-        saver = PictureSaver(str(tmp_path / "out" / ""), 1)
+        saver = PictureSaver(Destination(tmp_path / "out"))
         result = runner.run(request, saver, SilentReporter(), CancelToken())
         with Image.open(result.images[0].path) as image:
             return np.asarray(image)

@@ -72,6 +72,6 @@ def job(tiny: Path, tmp_path: Path) -> MakeJob:
             "backend": "null",
         }
         request = GenerateRequest(**(fields | changes))  # pyright: ignore[reportArgumentType]
-        return RunJob(job=name, request=request, out=str(tmp_path / "out") + "/")
+        return RunJob(job=name, request=request, folder=str(tmp_path / "out"))
 
     return make

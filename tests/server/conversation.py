@@ -117,7 +117,7 @@ class Conversation:
 
     @property
     def events(self) -> list[AnyEvent]:
-        """What was heard so far."""
+        """The events so far."""
         return [heard.event for heard in self.heard]
 
     def of(self, kind: type[T]) -> list[T]:
@@ -145,7 +145,7 @@ class Conversation:
         return status
 
     def stderr(self) -> str:
-        """What the process printed."""
+        """The output of the process on stderr."""
         self._stderr.seek(0)
         return self._stderr.read().decode(errors="replace")
 
@@ -193,7 +193,7 @@ class Conversation:
 
 
 def check_stream(events: Sequence[AnyEvent], sent: Sequence[str]) -> list[str]:
-    """What holds of every stream of events; returns the jobs that ended, in order.
+    """Check the rules of every stream of events; return the jobs that ended, in order.
 
     Hello comes first; a job's ending is the last that is said of it, unless it was `sent` again;
     running jobs do not mix.

@@ -15,7 +15,7 @@ import msgspec
 
 
 class Misdeed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a network of the null backend does; see `backends.null.Script`."""
+    """A fault of a network of the null backend; see `backends.null.Script`."""
 
     load_seconds: float = 0.0
     run_seconds: float = 0.0

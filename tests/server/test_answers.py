@@ -1,4 +1,4 @@
-"""Which of several questions is answered first."""
+"""The order in which several queries are answered."""
 
 from pathlib import Path
 from queue import SimpleQueue
@@ -15,7 +15,7 @@ from tests.families.test_identify import SMALL
 
 
 def test_a_search_on_the_shelf_lets_what_is_asked_next_go_first(tmp_path: Path) -> None:
-    """Whoever chooses a checkpoint with gaps, then another one, does not wait for the first."""
+    """A person who chooses a checkpoint with gaps, then another, does not wait for the first."""
     models = tmp_path / "models"
     models.mkdir()
     for number in range(20):

@@ -1,4 +1,4 @@
-"""How the engine ends: when asked, when the app is gone, when it is killed, whatever hangs."""
+"""The engine ends when asked, when the app is gone, when it is killed, whatever hangs."""
 
 import os
 import random
@@ -78,7 +78,7 @@ def test_an_app_that_no_longer_reads_ends_it(start: Start) -> None:
     assert talk.process.wait(PATIENCE_S) == 0
 
 
-def test_what_hangs_is_ended_by_force_and_says_where(
+def test_an_engine_that_hangs_is_ended_by_force_and_writes_its_stacks(
     start: Start, job: MakeJob, tmp_path: Path
 ) -> None:
     talk = start(scripted(Plan(gate=str(tmp_path / "never"), grace_s=1)))
@@ -168,7 +168,7 @@ def test_the_engine_dies_with_an_app_that_is_killed(tmp_path: Path) -> None:
 
 
 def _ends(descriptor: int) -> bool:
-    """Whether every writer of a pipe goes away."""
+    """Return True once every writer of a pipe is gone."""
 
     def read() -> None:
         while os.read(descriptor, 1 << 16):

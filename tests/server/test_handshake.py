@@ -1,4 +1,4 @@
-"""How a conversation begins, and what is no conversation."""
+"""The handshake, and streams that are refused."""
 
 import struct
 from importlib.metadata import version
@@ -109,7 +109,7 @@ def test_garbage_ends_the_engine_with_a_reason(start: Start, data: bytes) -> Non
     assert error.detail
 
 
-def test_what_came_before_the_garbage_counts(start: Start) -> None:
+def test_commands_before_the_garbage_are_taken(start: Start) -> None:
     talk = start()
     talk.send_bytes(encode(Ping(sequence=1)) + b"\xff" * 8 + encode(Ping(sequence=2)))
     fatal(talk)
@@ -142,7 +142,7 @@ def test_shutdown_ends_it(start: Start) -> None:
     assert talk.wait_for_end() == 0
 
 
-def test_what_libraries_log_is_told(start: Start, job: MakeJob) -> None:
+def test_records_that_libraries_log_are_sent(start: Start, job: MakeJob) -> None:
     talk = start(scripted(Plan(broken=True)))
     talk.send(job("broken", prompt="a secret"))
     record = talk.wait_for(LogRecord)

@@ -36,7 +36,7 @@ def test_memory_is_given_back_once_when_no_job_comes(monkeypatch: pytest.MonkeyP
     thread.start()
     assert rested.wait(SOON)
     rested.clear()
-    line.add(RunJob(job="one", request=GenerateRequest(prompt=""), out=""))
+    line.add(RunJob(job="one", request=GenerateRequest(prompt=""), folder=""))
     assert done.wait(SOON)
     assert rested.wait(SOON)
     line.close()

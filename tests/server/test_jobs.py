@@ -97,7 +97,7 @@ def test_two_jobs_run_in_order_and_end_once_each(start: Start, job: MakeJob) -> 
     ]
 
 
-def test_whatever_is_sent_each_job_ends_once(start: Start, job: MakeJob) -> None:
+def test_each_job_ends_once_whatever_is_sent(start: Start, job: MakeJob) -> None:
     """Jobs that finish, fail, and are cancelled at random: the invariants are `check_stream`'s."""
     talk = start(scripted(Plan(networks={"denoiser": Misdeed(run_seconds=0.005)})))
     rng = random.Random(3)
@@ -140,7 +140,7 @@ def test_a_wrong_request_fails_and_the_next_job_runs(start: Start, job: MakeJob)
     }
 
 
-def test_what_nobody_thought_of_fails_the_job_and_the_engine_goes_on(
+def test_an_unexpected_exception_fails_the_job_and_the_engine_goes_on(
     start: Start, job: MakeJob
 ) -> None:
     talk = start(scripted(Plan(broken=True)))

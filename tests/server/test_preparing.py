@@ -67,7 +67,7 @@ class Studio:
         return listed
 
     def left(self) -> list[str]:
-        """What is in the folder of artifacts and is none, and no lock either."""
+        """The unfinished files in the folder of artifacts."""
         folder = self.folder / "cache" / "compiled"
         return [path.name for path in folder.iterdir() if path.suffix == ".part"]
 
@@ -208,7 +208,7 @@ def test_a_device_that_was_asked_for_is_waited_for(studio: Studio, job: MakeJob)
     talk.shut_down()
 
 
-def test_what_is_loaded_stays_when_the_cache_is_cleared_and_is_loaded_anew_when_made_anew(
+def test_a_loaded_network_stays_in_the_cache_when_that_is_cleared(
     studio: Studio, auto: MakeJob
 ) -> None:
     """Networks stay loaded between jobs, and know what they were compiled to."""

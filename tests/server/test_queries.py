@@ -1,4 +1,4 @@
-"""What the app may ask, also while a job runs."""
+"""Queries are answered, also while a job runs."""
 
 import hashlib
 import os

@@ -127,7 +127,7 @@ def test_a_newer_preview_takes_the_place_of_one_that_waits() -> None:
     assert events.index(preview("a", 2)) > events.index(JobProgress(job="a", done=2, total=3))
 
 
-def test_what_waits_is_counted_in_bytes() -> None:
+def test_pending_events_are_counted_in_bytes() -> None:
     pipe = Pipe(1 << 20)
     expected = 0
     for number in range(100):

@@ -10,7 +10,7 @@ from tests.server.conversation import ENGINE, scripted
 from tests.server.scripted_engine import Plan
 
 
-def test_what_libraries_print_goes_to_stderr(start: Start, job: MakeJob) -> None:
+def test_output_of_libraries_goes_to_stderr(start: Start, job: MakeJob) -> None:
     talk = start(scripted(Plan(noisy=True)))
     talk.send(job("one"), job("two"))
     talk.wait_for(JobFinished, lambda event: event.job == "two")

@@ -95,7 +95,7 @@ class Photographer:
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 20)
 
     def is_ready(self) -> bool:
-        """Whether the engine is ready."""
+        """True if the engine is ready."""
         return self.session.engine.state is EngineState.READY
 
     def wait_for_jobs(self, count: int) -> None:
@@ -141,7 +141,7 @@ def generating(photographer: Photographer) -> None:
 
 
 def is_developing(session: Session, steps: int) -> bool:
-    """Whether the running job is past so many steps."""
+    """True if the running job is past this number of steps."""
     return session.progress.phase is Phase.DENOISE and session.progress.done > steps
 
 

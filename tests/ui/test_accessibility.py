@@ -23,7 +23,7 @@ def nodes(interface: QAccessibleInterface) -> Iterator[QAccessibleInterface]:
 
 
 def unnamed(window: QWidget) -> list[str]:
-    """What takes the focus or shows something, and says nothing of itself."""
+    """The widgets that take the focus or show something, and have no accessible name."""
     interface = QAccessible.queryAccessibleInterface(window)
     found: list[str] = []
     for node in nodes(interface):
@@ -61,7 +61,7 @@ def test_so_it_is_with_pictures_notices_and_a_running_job(make_desk: MakeDesk) -
 
 
 def tab_order(window: QWidget) -> list[QWidget]:
-    """What Tab leads to, beginning with the first."""
+    """The widgets that Tab leads to, from the first."""
     order: list[QWidget] = []
     current = window.nextInFocusChain()
     while current is not None and current is not window:
@@ -117,7 +117,7 @@ def large_font(qapp: QApplication, request: pytest.FixtureRequest) -> Iterator[f
 @pytest.mark.parametrize("large_font", [1.0, 1.5], indirect=True)
 @pytest.mark.parametrize("size", [(960, 640), (1440, 900)])
 @pytest.mark.usefixtures("large_font")
-def test_nothing_of_the_form_is_cut_off_at_the_side(
+def test_no_control_of_the_form_is_cut_off_at_the_side(
     make_desk: MakeDesk, size: tuple[int, int]
 ) -> None:
     desk = make_desk()

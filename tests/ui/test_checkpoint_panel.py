@@ -1,4 +1,4 @@
-"""What a checkpoint is, why, what it lacks, and what a person says of it: all in the window."""
+"""A checkpoint's facts, evidence, gaps and a person's declarations, all in the window."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def test_one_press_gives_a_checkpoint_what_it_lacks(desk: Desk, tmp_path: Path) 
     assert desk.session.generation.components.vae == str(whole)
 
 
-def test_where_nothing_fits_a_file_can_be_chosen(
+def test_a_file_can_be_chosen_where_none_fits(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     panel = desk.window.form.checkpoint.gaps
@@ -114,7 +114,7 @@ def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) 
     assert dialog.family.currentIndex() == dialog.prediction.currentIndex() == 0
 
 
-def test_what_strangers_wrote_is_plain_text(desk: Desk, tmp_path: Path) -> None:
+def test_texts_of_strangers_are_shown_as_plain_text(desk: Desk, tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "x.safetensors", SMALL)
     card = '{"baseModel": "<b>SDXL</b>", "model": {"name": "<img src=x>"}}'
     (tmp_path / "x.civitai.info").write_text(card)

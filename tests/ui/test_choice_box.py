@@ -35,7 +35,7 @@ class Opened:
 
     @property
     def popup(self) -> QRect:
-        """Where it is, on the screen."""
+        """The popup's place on the screen."""
         popup = self.box.view().window()
         return popup.geometry()
 

@@ -1,4 +1,4 @@
-"""What pictures are computed with, and why, can be seen, and looked at again."""
+"""The device in use and the reason for it can be seen, and the devices checked again."""
 
 import msgspec
 import pytest

@@ -217,7 +217,7 @@ def test_another_checkpoint_shows_its_own_defaults(desk: Desk, tmp_path: Path) -
     assert form.steps.field.value() == 9
 
 
-def test_what_a_picture_brings_along_is_said_and_can_be_dropped(desk: Desk) -> None:
+def test_settings_beyond_the_form_are_shown_and_can_be_dropped(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
     state.extras = Extras(components=ComponentFiles(vae="/vaes/soft.safetensors"), clip_skip=2)
     assert form.extras.isVisibleTo(form)
@@ -228,7 +228,7 @@ def test_what_a_picture_brings_along_is_said_and_can_be_dropped(desk: Desk) -> N
     assert not form.extras.isVisibleTo(form)
 
 
-def test_how_exactly_a_picture_was_made_is_said(desk: Desk) -> None:
+def test_settings_of_the_method_are_shown(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
     state.extras = Extras(
         sampler_options=SamplerOptions(eta=0.25),

@@ -79,7 +79,7 @@ def test_a_picture_is_chosen_shown_and_dropped_again(desk: Desk, photo: Path) ->
     assert panel.choose.isVisibleTo(panel)
 
 
-def test_what_is_no_picture_is_said(desk: Desk, tmp_path: Path) -> None:
+def test_a_start_picture_that_is_no_picture_is_refused(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "photo.png").write_bytes(b"not a picture")
     desk.window.form.inputs.start_from(str(tmp_path / "photo.png"))
     desk.wait(lambda: bool(desk.session.notices.notices))

@@ -1,4 +1,4 @@
-"""What the window shows of the engine, the queue and the pictures, and what its buttons do."""
+"""The window shows the engine, the queue and the pictures, and its buttons work."""
 
 import os
 import signal

@@ -39,7 +39,7 @@ def test_a_mask_comes_back_from_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("colour", [0, 255])
-def test_what_is_opaque_is_painted_as_the_engine_does(tmp_path: Path, colour: int) -> None:
+def test_opaque_pixels_of_a_mask_are_painted_as_in_the_engine(tmp_path: Path, colour: int) -> None:
     pixels = np.full((8, 16, 4), colour, np.uint8)
     pixels[:, :8, 3], pixels[:, 8:, 3] = 255, 100
     path = tmp_path / "mask.png"
@@ -52,7 +52,7 @@ def test_what_is_opaque_is_painted_as_the_engine_does(tmp_path: Path, colour: in
 
 
 @pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n", b"<html>"])
-def test_what_is_no_picture_is_no_mask(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_no_picture_is_no_mask(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "mask.png").write_bytes(content)
     assert read_mask(str(tmp_path / "mask.png"), SIZE) is None
 

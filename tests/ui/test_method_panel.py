@@ -31,7 +31,7 @@ ADJUSTED = msgspec.structs.replace(
 
 
 def choices(box: ChoiceBox) -> list[object]:
-    """What can be chosen, from the top."""
+    """The choices, from the top."""
     items = (box.model().index(row, 0) for row in range(box.count()))
     return [
         i.data(Qt.ItemDataRole.UserRole) for i in items if i.flags() & Qt.ItemFlag.ItemIsEnabled

@@ -31,7 +31,7 @@ def chooses(patch: pytest.MonkeyPatch, dialog: str, answer: object) -> None:
     patch.setattr(f"ui.panels.{dialog}", answered)
 
 
-def test_where_nothing_can_be_saved_another_folder_is_chosen_and_all_are_made_there(
+def test_pictures_that_could_not_be_saved_are_made_in_another_folder(
     make_desk: MakeDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk = make_desk(real=True)
@@ -57,7 +57,7 @@ def test_where_nothing_can_be_saved_another_folder_is_chosen_and_all_are_made_th
     assert not panel.notice_bar.isVisible()
 
 
-def test_what_ran_out_of_memory_is_made_again_smaller(make_desk: MakeDesk) -> None:
+def test_a_picture_that_ran_out_of_memory_is_made_again_smaller(make_desk: MakeDesk) -> None:
     desk = make_desk(Plan(no_room_above=600)).start()
     form = desk.session.generation
     form.width, form.height = 512, 768
@@ -115,7 +115,7 @@ def test_the_smallest_picture_is_offered_no_smaller_one(desk: Desk) -> None:
     assert offered(desk) == ["Try again"]
 
 
-def test_what_cannot_help_is_not_offered(desk: Desk) -> None:
+def test_an_action_that_cannot_help_is_not_offered(desk: Desk) -> None:
     desk.session.notices.tell_error(ErrorInfo(ErrorCode.REQUEST_INVALID, "No."), job="x")
     assert offered(desk) == []
 

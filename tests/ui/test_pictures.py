@@ -43,7 +43,7 @@ def png_header(width: int, height: int) -> bytes:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_what_a_file_is_is_told_by_its_content(tmp_path: Path, form: str) -> None:
+def test_the_format_of_a_picture_is_told_by_its_content(tmp_path: Path, form: str) -> None:
     path = drawn(tmp_path / "misnamed.gif", form)
     kind = form if form in OURS else ""
     assert picture_kind(str(path)) == kind
@@ -78,7 +78,7 @@ def test_thumbnails_cover_their_cell(
     assert read_picture(str(path), ROOM, cover=True).image.size().toTuple() == size
 
 
-def test_how_it_was_made_is_read_with_it(tmp_path: Path) -> None:
+def test_a_picture_is_read_with_its_settings(tmp_path: Path) -> None:
     path = tmp_path / "a.png"
     text = TextChunk("parameters", "a cat\nSteps: 5, Seed: 8, Size: 64x64")
     path.write_bytes(insert_text_chunks(PNG, [text]))
@@ -88,7 +88,7 @@ def test_how_it_was_made_is_read_with_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["jpeg", "webp"])
-def test_how_others_were_made_is_read_with_them(tmp_path: Path, form: str) -> None:
+def test_pictures_of_other_tools_are_read_with_their_settings(tmp_path: Path, form: str) -> None:
     path = tmp_path / f"a.{form}"
     data = b"Exif\0\0" + user_comment("a cat\nSteps: 5, Seed: 8, Size: 64x64")
     Image.new("RGB", (200, 100), "red").save(path, exif=data)
@@ -116,14 +116,14 @@ def test_how_others_were_made_is_read_with_them(tmp_path: Path, form: str) -> No
     ],
     ids=range(11),
 )
-def test_what_cannot_be_shown_is_null(tmp_path: Path, content: bytes) -> None:
+def test_a_picture_that_cannot_be_shown_is_null(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(content)
     assert read_picture(str(path), ROOM).image.isNull()
 
 
 @pytest.mark.parametrize("path", ["/missing/a.png", "", "\0", "/"])
-def test_what_is_not_there_is_null(path: str) -> None:
+def test_a_picture_that_is_not_there_is_null(path: str) -> None:
     assert read_picture(path, ROOM).image.isNull()
 
 

@@ -23,7 +23,7 @@ HOSTILE = (
 
 
 def shown_text(label: QLabel) -> str:
-    """What a label was given; that it is drawn as such is its format's doing."""
+    """The text that a label was given; its format decides that it is drawn as plain text."""
     assert label.textFormat() is Qt.TextFormat.PlainText
     return label.text()
 
@@ -74,7 +74,7 @@ def test_no_label_guesses_what_its_text_is(desk: Desk) -> None:
         assert not label.openExternalLinks()
 
 
-def test_nothing_can_show_rich_text(desk: Desk) -> None:
+def test_no_widget_can_show_rich_text(desk: Desk) -> None:
     assert desk.window.findChildren(QTextEdit) == []
     assert desk.window.findChildren(QTextBrowser) == []
 

@@ -38,7 +38,7 @@ def reading(make_desk: MakeDesk) -> Desk:
 
 
 def said(panel: PromptPanel) -> list[str]:
-    """What is shown, from the top."""
+    """The texts that are shown, from the top."""
     labels = (panel.count, panel.cut, panel.problem, panel.hint)
     return [label.text() for label in labels if label.isVisibleTo(panel)]
 
@@ -58,7 +58,7 @@ def test_the_count_follows_typing_and_convention(reading: Desk) -> None:
     assert said(form.negative_panel) == []
 
 
-def test_what_has_no_effect_is_dimmed_as_long_as_it_has_none(reading: Desk) -> None:
+def test_text_without_effect_is_dimmed_as_long_as_it_has_none(reading: Desk) -> None:
     form, state = reading.window.form, reading.session.generation
     # Of characters that take two places in the document, and lines.
     state.prompt = "😀 cat\r\n" + "cat " * 80 + "two dogs"

@@ -18,7 +18,7 @@ HEBREW = "בית אדום ליד הים"
 
 
 def place_of(part: str, text: str, direction: Qt.LayoutDirection) -> float:
-    """Where a part of a text is on the screen, by Unicode's bidirectional algorithm."""
+    """The place of a part of a text on the screen, by Unicode's bidirectional algorithm."""
     option = QTextOption()
     option.setTextDirection(direction)
     layout = QTextLayout(text, QFont())

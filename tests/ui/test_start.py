@@ -80,7 +80,7 @@ def test_it_starts_with_the_variables_of_others(variables: dict[str, str]) -> No
     assert "ui.main_window" in loaded(run(OPEN, **variables))
 
 
-def test_it_starts_without_fonts(tmp_path: Path) -> None:
+def test_the_window_starts_without_fonts(tmp_path: Path) -> None:
     fonts = tmp_path / "fonts.conf"
     fonts.write_text(
         '<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">'

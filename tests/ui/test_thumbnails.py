@@ -47,7 +47,7 @@ def test_a_thumbnail_comes_later_and_stays(
     assert told == [picture.path]
 
 
-def test_what_was_not_looked_at_for_longest_gives_way(
+def test_the_thumbnail_that_was_unused_for_longest_is_dropped(
     store: ThumbnailStore, tmp_path: Path, qtbot: QtBot
 ) -> None:
     found = pictures(tmp_path, 6)

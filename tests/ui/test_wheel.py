@@ -97,7 +97,7 @@ def value(control: QWidget) -> object:
     return control.text()
 
 
-def test_nothing_takes_the_focus_by_the_wheel(desk: Desk, theme: Theme) -> None:
+def test_no_widget_takes_the_focus_by_the_wheel(desk: Desk, theme: Theme) -> None:
     fill(desk, theme)
     tops = [desk.window, *(make(desk, theme) for make in DIALOGS.values())]
     greedy = [

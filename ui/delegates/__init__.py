@@ -1,1 +1,1 @@
-"""How items of lists are drawn."""
+"""Delegates that draw the items of lists."""

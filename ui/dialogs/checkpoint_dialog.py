@@ -1,4 +1,4 @@
-"""What a checkpoint is and why, and what a person may say of it instead."""
+"""The dialog about a checkpoint: its facts, their evidence, and a person's own declarations."""
 
 from collections.abc import Sequence
 
@@ -144,7 +144,7 @@ class CheckpointDialog(QDialog):
     def _show_found(
         self, override: CheckpointOverride, answer: CheckpointInfo | ErrorInfo | None
     ) -> None:
-        """What leaving it to the file comes to, where the answer is the file's own."""
+        """Show in "As the file says" what the file says, where nothing is declared instead."""
         family = prediction = ""
         if isinstance(answer, CheckpointInfo):
             family = "" if override.family else family_label(answer.family)

@@ -172,7 +172,7 @@ class MaskDialog(QDialog):
         super().reject()
 
     def _take(self, end: MaskEnd) -> None:
-        """Where nobody asked for it, nothing happens where nothing was painted."""
+        """Take the mask; a dialog that was only closed takes one only if something was painted."""
         mask = self.canvas.painted
         before = empty_mask(mask.size()) if self._in_force is None else self._in_force
         if mask == before and end is not MaskEnd.USED:

@@ -21,7 +21,7 @@ class CheckpointItemModel(QAbstractListModel):
         store.changed.connect(self._on_changed)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 (Qt's own)
-        """How many there are."""
+        """Return the number of checkpoints."""
         return 0 if parent.isValid() else len(self._entries)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

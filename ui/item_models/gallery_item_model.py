@@ -42,7 +42,7 @@ class GalleryItemModel(QAbstractListModel):
         thumbnails.ready.connect(self._on_thumbnail)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008, N802 (Qt's own)
-        """How many pictures there are."""
+        """Return the number of pictures."""
         return 0 if parent.isValid() else len(self._store)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -85,7 +85,7 @@ class CanvasPanel(QWidget):
         self.view.resize(self.size())
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 (Qt's name)
-        """What can be done with the picture."""
+        """Open the menu of the picture's actions."""
         if self._session.view.path is not None and not self._session.pictures.is_live:
             menu: QMenu = picture_menu(self._actions, self)
             menu.popup(event.globalPos())

@@ -264,7 +264,7 @@ class FormPanel(QScrollArea):
 
 
 class _ExtrasRow(QFrame):
-    """What a picture's settings hold beyond the form, with a button to drop it."""
+    """A row for the settings of a picture beyond the form, with a button to drop them."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -281,7 +281,7 @@ class _ExtrasRow(QFrame):
         layout.addLayout(row)
 
     def text(self) -> str:
-        """What it says."""
+        """The text of the row."""
         return self._text.text()
 
     def tell(self, text: str) -> None:

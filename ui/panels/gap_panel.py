@@ -1,4 +1,4 @@
-"""What a checkpoint lacks, and the user's files that fit: one press uses the best."""
+"""The parts that a checkpoint lacks, and the user's files that fit; one press uses the best."""
 
 from pathlib import Path
 

@@ -145,7 +145,7 @@ class GeneratePanel(QWidget):
         return f"{text} · {words}" if text else words
 
     def _making(self) -> str:
-        """Which picture it is of those that were asked for together."""
+        """Return the number of the picture among those that were asked for together."""
         queue = self._session.queue
         if queue.running is None:
             return self.tr("Making a picture")

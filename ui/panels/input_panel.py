@@ -1,4 +1,4 @@
-"""What the next picture starts from: noise, or a picture, all of it or where a mask is white."""
+"""The start of the next picture: noise, or a picture, all of it or where a mask is white."""
 
 from dataclasses import dataclass
 from pathlib import Path

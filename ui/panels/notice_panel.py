@@ -153,7 +153,7 @@ class NoticePanel(QWidget):
             self._session.remedies.save_elsewhere(notice, Path(folder))
 
     def _on_chosen(self, *_: object) -> None:
-        """What a notice asked for was chosen, perhaps a moment later: a file had to be read."""
+        """Dismiss the notice that asked for a choice; reading the chosen file may take a moment."""
         if self._asking is not None:
             self._session.remedies.dismiss(self._asking)
             self._asking = None

@@ -91,7 +91,7 @@ class RefinerPanel(QWidget):
         return sorted(offered, key=lambda one: _NAMED_SO not in one[1].lower())
 
     def _may_refine(self, path: Path) -> bool:
-        """Whether nothing is known that speaks against it."""
+        """Return True unless the checkpoint is known not to refine."""
         answer = self._session.checkpoints.answer(path)
         return not isinstance(answer, CheckpointInfo) or answer.family in _REFINING
 

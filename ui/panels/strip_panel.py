@@ -99,7 +99,7 @@ class StripPanel(QListView):
 
 
 def picture_menu(actions: Actions, parent: QWidget) -> QMenu:
-    """What can be done with the picture that is shown."""
+    """Return a menu of actions on the picture that is shown."""
     menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     for name in (*REUSING, ActionName.START_FROM):

@@ -1,1 +1,1 @@
-"""How it looks: two sets of colours, one spacing grid, one stylesheet, one set of icons."""
+"""The look of the window: two sets of colours, a spacing grid, a stylesheet, a set of icons."""

@@ -71,7 +71,7 @@ class ChoiceBox(PassedByWheel, QComboBox):
         view.scrollTo(view.currentIndex())
 
     def _room(self) -> QRect:
-        """Where a list may be: in the window, as far as that is on the screen."""
+        """Return the room for a list: the window, as far as it is on the screen."""
         window = self.window()
         place = QRect(window.mapToGlobal(window.rect().topLeft()), window.size())
         return place & self.screen().availableGeometry()

@@ -1,4 +1,4 @@
-"""What is seen while something is dragged over the window."""
+"""Cards that are shown while a file is dragged over the window."""
 
 from collections.abc import Sequence
 
@@ -66,7 +66,7 @@ class DropOverlay(QWidget):
         self.point_at(None)
 
     def chosen(self, place: QPoint) -> int | None:
-        """Which of the offers a drop here takes; None beside the cards."""
+        """Return the index of the card at this point; None beside the cards."""
         at = (index for index, card in enumerate(self.cards) if card.geometry().contains(place))
         return next(at, None) if self.isVisible() else None
 

@@ -1,4 +1,4 @@
-"""What is seen where nothing is to be seen yet: a drawing and a friendly sentence."""
+"""A drawing and a friendly sentence for a canvas without a picture."""
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QRadialGradient

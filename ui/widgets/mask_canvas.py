@@ -45,7 +45,7 @@ class MaskCanvas(QWidget):
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is an earlier mask."""
+        """True if there is an earlier mask."""
         return bool(self._before)
 
     def show_mask(self, mask: QImage) -> None:

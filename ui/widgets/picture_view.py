@@ -34,7 +34,7 @@ class PictureView(QWidget):
 
     @property
     def image(self) -> QImage | None:
-        """What is drawn, None for an empty sheet."""
+        """The image that is drawn, None for an empty sheet."""
         return self._image
 
     def show_image(self, image: QImage, shape: QSize) -> None:

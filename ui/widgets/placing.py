@@ -1,4 +1,4 @@
-"""Where a picture of another shape goes."""
+"""The rectangle for a picture in a room of another shape."""
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, QSizeF, Qt
 

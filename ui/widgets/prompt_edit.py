@@ -97,6 +97,6 @@ class PromptEdit(QPlainTextEdit):
 
 
 def _place(text: str, character: int) -> int:
-    """Where a character is in a document, which counts in UTF-16 and ends lines in one way."""
+    """Return a character's position in a document, which counts UTF-16 units."""
     before = text[:character].replace("\r\n", "\n")
     return len(before.encode("utf-16-le", "surrogatepass")) // 2

@@ -12,7 +12,7 @@ _PATIENCE_S = 30
 
 
 def missing_programs() -> list[str]:
-    """What must be installed for a real window and is not."""
+    """The programs for a real window that are not installed."""
     return [program for program in PROGRAMS if shutil.which(program) is None]
 
 

@@ -1,4 +1,4 @@
-"""What is painted is kept, however the window to paint in is closed, and can be undone."""
+"""A painted mask is kept, however the mask dialog is closed, and can be undone."""
 
 from pathlib import Path
 

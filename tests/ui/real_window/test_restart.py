@@ -37,7 +37,7 @@ def fill(window: RealWindow, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["closed", "killed"])
-def test_what_was_in_the_window_is_there_at_the_next_start(
+def test_the_form_is_restored_at_the_next_start(
     start_real_window: StartRealWindow, tmp_path: Path, end: str
 ) -> None:
     window = start_real_window()
