@@ -17,7 +17,7 @@ from engine.weights.weight_set import WeightSet
 
 @dataclass(frozen=True, slots=True)
 class LatentPreviews:
-    """A `PreviewModel`; `tiny_scales` are those of spaces that tiny autoencoders decode, by name."""
+    """A `PreviewModel`; `tiny_scales` are of the spaces that tiny autoencoders have, by name."""
 
     checkpoint: IdentifiedCheckpoint
     tiny_scales: Mapping[str, float]

@@ -36,9 +36,12 @@ class StableDiffusion:
     """Makes the architectures of a family: CLIP beside a UNet.
 
     `time_ids`: the sizes that the UNet sees beside time and text, None where it sees none.
+    `refiner`: refiners were trained for it, `refines`: it may be one.
     """
 
     time_ids: TimeIds | None = None
+    refiner: bool = False
+    refines: bool = False
 
     def __call__(self, checkpoint: IdentifiedCheckpoint) -> Architecture:
         """The architecture of one checkpoint."""
@@ -65,7 +68,8 @@ class StableDiffusion:
             deepest_clip_skip=text_layers(checkpoint),
             guidance=guidance,
             concat_channels=concat_channels(checkpoint),
-            refiner=True,
+            refiner=self.refiner,
+            refines=self.refines,
             size_multiple=checkpoint.latent.downscale,
             texts=tuple(
                 TextLength(label=LABELS[one], tokens=_TOKENS, chunked=True)
