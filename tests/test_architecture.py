@@ -1,6 +1,7 @@
 """The layout's promises: import contracts hold, modules and functions stay small."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -63,3 +64,57 @@ def _imported(path: Path) -> Iterator[str]:
 
 def _lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
+
+
+# What stands above families asks `engine.families.architecture`, and names no family.
+ABOVE_FAMILIES = ("engine/pipeline", "engine/jobs", "engine/memory", "app", "ui")
+# The names that people know them by; a family without one is shown by its own.
+FAMILY_LABELS = "ui/labels.py"
+FAMILY_NAMES = re.compile(r"(?<![\w.])(sd1|sd2|sdxl|sdxl_refiner)(?![\w-])")
+
+
+def sources_above_families() -> Iterator[Path]:
+    for folder in ABOVE_FAMILIES:
+        yield from (ROOT / folder).rglob("*.py")
+
+
+def test_nothing_above_families_names_one() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {word}"
+        for path in sources_above_families()
+        if str(path.relative_to(ROOT)) != FAMILY_LABELS
+        for word in _identifiers_and_texts(path)
+        if FAMILY_NAMES.search(word)
+    }
+    assert found == set()
+
+
+def test_nothing_above_families_asks_for_a_configuration() -> None:
+    """A cast or a question for a type of configuration belongs in a family's room."""
+    asks = re.compile(r"cast\(\W*\w*Config|isinstance\([^()]*\w+Config\b|told_sizes")
+    found = {
+        str(path.relative_to(ROOT))
+        for path in sources_above_families()
+        if path.relative_to(ROOT).parts[:2] != ("app", "cli")
+        and asks.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == set()
+
+
+def _identifiers_and_texts(path: Path) -> Iterator[str]:
+    """The names and the string constants of a module, without docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Constant) and id(node) not in docstrings:
+            yield str(node.value)

@@ -11,8 +11,6 @@ from ui.labels import family_label, file_size
 
 translate = QCoreApplication.translate
 
-FAMILIES = ("sd1", "sd2", "sdxl", "sdxl_refiner")
-
 
 def prediction_label(prediction: PredictionType) -> str:
     """Return the name of a prediction type."""

@@ -9,7 +9,7 @@ import msgspec
 from PySide6.QtCore import QCoreApplication, QDateTime, QLocale
 
 from app.form.fields import Extras
-from app.form.generation import CELL, SizeFit, size_fit
+from app.form.generation import SizeFit, size_fit
 from app.library.checkpoints import STARTER_NAME, ListedCheckpoint
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.fields import fields_of
@@ -20,7 +20,8 @@ from engine.api.values import Phase, PredictionType
 
 translate = QCoreApplication.translate
 
-_FAMILIES = {
+# A family without a line here is shown by its own name.
+FAMILY_LABELS = {
     "sd1": "Stable Diffusion 1",
     "sd2": "Stable Diffusion 2",
     "sdxl": "SDXL",
@@ -30,7 +31,7 @@ _FAMILIES = {
 
 def family_label(family: str) -> str:
     """The name people know a family by."""
-    return _FAMILIES.get(family, family)
+    return FAMILY_LABELS.get(family, family)
 
 
 def phase_label(phase: Phase, *, once: bool = False) -> str:
@@ -120,13 +121,13 @@ def size_remark(width: int, height: int, side: int) -> str:
     return text.format(size=own)
 
 
-def side_remark(typed: int, taken: int) -> str:
+def side_remark(typed: int, taken: int, step: int) -> str:
     """Return why a side is not the one that was typed, in pixels."""
     if typed < MIN_SIDE:
         text = translate("labels", "{typed} became {taken}: no side may be smaller.")
     else:
         text = translate("labels", "{typed} became {taken}: sides are multiples of {step}.")
-    return text.format(typed=typed, taken=taken, step=CELL)
+    return text.format(typed=typed, taken=taken, step=step)
 
 
 def settings_summary(request: GenerateRequest) -> str:

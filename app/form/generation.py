@@ -182,6 +182,8 @@ class GenerationState(FormFields):
         values["checkpoint"] = str(self.checkpoint)
         values["seed"] = self.seed if self.seed_locked else None
         values["override"] = self.words.override
+        if not self.suggestions.features.negative_prompt:
+            values["negative_prompt"] = ""
         return GenerateRequest(**values, **msgspec.structs.asdict(extras))
 
     def load_request(self, request: GenerateRequest) -> None:

@@ -58,8 +58,9 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
     deepest_clip_skip: int = 0
     guidance: tuple[GuidanceKind, ...] = (GuidanceKind.CFG,)
     concat_channels: ConcatChannels = ConcatChannels.NONE
-    # Whether another checkpoint can take over within the run.
+    # Whether refiners were trained for it, and whether it may be one.
     refiner: bool = False
+    refines: bool = False
     # How many pictures can be referred to beside the one that is painted over.
     reference_pictures: int = 0
     # Width and height are multiples of this, in pixels.

@@ -6,14 +6,17 @@ above families knows no text encoder, network or configuration by its type.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from backends.base import Array
 from engine.api.features import Features
 from engine.api.record import ResolvedRequest
+from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.network import Network
 from engine.families.latents import EncodedImage
 from engine.families.running import NetworkRunner, Problem, Progress
+from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import NoiseModel
 from engine.sampling.types import Latent
 from engine.text.tags import NetworkTag
@@ -180,6 +183,27 @@ class AutoencoderModel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class TinyDecoder:
+    """A small network with the input `latent`, which is an unscaled latent times `scale`."""
+
+    network: Network
+    scale: float
+
+
+class PreviewModel(Protocol):
+    """Pictures of latents for next to nothing; `LatentFormat.preview` is its linear map."""
+
+    def tiny_decoder(
+        self, models: Path | None, read: ReadIndex, most_cells: int
+    ) -> TinyDecoder | None:
+        """A tiny autoencoder of the latent space, of the checkpoint or below `models`; or None.
+
+        Its network is for at most so many cells along a side.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Architecture:
     """The parts that run one checkpoint. Those whose component is missing must not be asked."""
 
@@ -188,3 +212,5 @@ class Architecture:
     denoiser: DenoiserModel
     noise: NoiseModel
     autoencoder: AutoencoderModel
+    previews: PreviewModel
+    memory: MemoryFacts

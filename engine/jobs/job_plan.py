@@ -105,6 +105,7 @@ def _needs(
             (size(checkpoint, (one,), precision) for one in texts), key=lambda one: one.packed
         ),
         refiner=size(refiner, denoiser, precision) if refiner else None,
+        facts=checkpoint.architecture.memory,
         cells=(request.width // latent) * (request.height // latent),
         # A denoiser that edits a picture is run once more, without it.
         contexts=2 + read.passes[0].denoising.asks_without_picture,

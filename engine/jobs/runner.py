@@ -9,7 +9,8 @@ from engine.api.values import Phase, PrecisionName
 from engine.devices.activity import JobActivity
 from engine.devices.choice import Candidate
 from engine.errors import Cancelled, host_memory_errors
-from engine.families.base import IdentifiedCheckpoint, Parts
+from engine.families.architecture import TinyDecoder
+from engine.families.base import IdentifiedCheckpoint
 from engine.jobs.attempts import Attempts, JobResult, JobSetting
 from engine.jobs.checkpoint_loading import load_checkpoint
 from engine.jobs.fallback import fitting
@@ -92,7 +93,7 @@ class JobRunner:
             read = read_job(resolve_job(request, checkpoint, services.wildcards))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)
-        with self._previewing(reporter, checkpoint, candidates[0], tiny) as previewing:
+        with self._previewing(reporter, candidates[0], tiny) as previewing:
             setting = JobSetting(saver, previewing, cancel, stopwatch, allowance)
             attempts = Attempts(read, services, setting)
             return attempts.on_first_that_can(self._ordered(candidates, attempts))
@@ -125,7 +126,7 @@ class JobRunner:
 
         return self.preparations.order(candidates, estimate_on, attempts.warn)
 
-    def _tiny_decoder(self, checkpoint: IdentifiedCheckpoint) -> Parts | None:
+    def _tiny_decoder(self, checkpoint: IdentifiedCheckpoint) -> TinyDecoder | None:
         services = self.services
         return tiny_decoder_for(checkpoint, services.models, services.known_files.read_index)
 
@@ -133,17 +134,16 @@ class JobRunner:
     def _previewing(
         self,
         reporter: JobReporter,
-        checkpoint: IdentifiedCheckpoint,
         candidate: Candidate,
-        tiny: Parts | None,
+        tiny: TinyDecoder | None,
     ) -> Generator[JobReporter]:
         """The reporter, with previews by a tiny VAE within the block where there is one."""
         if tiny is None:
             yield reporter
             return
-        load = loader(tiny, candidate, self.services.cache.working_copies)
+        load = loader(tiny.network, candidate, self.services.cache.working_copies)
         with closing(TinyPreview(load, reporter.show)) as previews:
-            yield Previewing(reporter, previews, checkpoint)
+            yield Previewing(reporter, previews, tiny.scale)
 
     def _preparations(self) -> Preparations:
         services = self.services

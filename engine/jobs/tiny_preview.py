@@ -20,19 +20,15 @@ from engine.cancel import CancelToken
 from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
-from engine.compile.shapes import offered
 from engine.devices.choice import Candidate
 from engine.errors import Cancelled, EngineError
-from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.architecture import TinyDecoder
+from engine.families.base import IdentifiedCheckpoint
 from engine.families.latents import LatentFormat
-from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder
-from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
-from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder
 from engine.jobs.reporting import JobReporter
 from engine.memory.plan import WeightPlacement
 from engine.pipeline.canvas.pictures import as_pixels
 from engine.sampling.types import Latent
-from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 
 _log = logging.getLogger(__name__)
@@ -130,30 +126,13 @@ def _averaged(latent: Latent) -> Array:
 
 def tiny_decoder_for(
     checkpoint: IdentifiedCheckpoint, models: Path | None, read: ReadIndex
-) -> Parts | None:
-    """The checkpoint's own VAE if that is a tiny one, else one among the person's files."""
-    if isinstance(checkpoint.components[Component.VAE].config, TinyVaeConfig):
-        return checkpoint.parts
-    space = checkpoint.latent.space
-    return find_tiny_decoder(models, space, read) if models and space else None
+) -> TinyDecoder | None:
+    """A tiny autoencoder of the checkpoint's latents, None where there is none."""
+    return checkpoint.architecture.previews.tiny_decoder(models, read, MOST_CELLS)
 
 
-def scale_of(checkpoint: IdentifiedCheckpoint) -> float:
-    """The factor from a latent to a tiny VAE's."""
-    if isinstance(checkpoint.components[Component.VAE].config, TinyVaeConfig):
-        return 1.0
-    return next(one.scale for one in (SD, SDXL) if one.name == checkpoint.latent.space)
-
-
-def loader(parts: Parts, candidate: Candidate, copies: WorkingCopies) -> Callable[[], Session]:
+def loader(network: Network, candidate: Candidate, copies: WorkingCopies) -> Callable[[], Session]:
     """Loads the decoder on the processor."""
-    source = parts.sources[Component.VAE]
-    config = source.config
-    assert isinstance(config, TinyVaeConfig)
-    sizes = {"batch": offered(1, 1, 1)}
-    sizes |= {side: offered(1, MOST_CELLS, MOST_CELLS) for side in ("height", "width")}
-    weights = WeightSet(parts.digest, source.weights)
-    network = Network("preview", lambda g: tiny_decoder(g, config), weights, sizes)
 
     def load() -> Session:
         backend, device = candidate.backend, candidate.device
@@ -170,12 +149,11 @@ def loader(parts: Parts, candidate: Candidate, copies: WorkingCopies) -> Callabl
 class Previewing:
     """A `JobReporter` whose previews are a tiny VAE's where there is time for them."""
 
-    def __init__(
-        self, inner: JobReporter, previews: TinyPreview, checkpoint: IdentifiedCheckpoint
-    ) -> None:
+    def __init__(self, inner: JobReporter, previews: TinyPreview, scale: float) -> None:
+        """`scale` is that of the `TinyDecoder`."""
         self._inner, self._previews = inner, previews
         self.shows_previews = True
-        self._scale = np.float32(scale_of(checkpoint))
+        self._scale = np.float32(scale)
         self.expect, self.phase, self.progress = inner.expect, inner.phase, inner.progress
         self.image_saved, self.warning, self.show = inner.image_saved, inner.warning, inner.show
 

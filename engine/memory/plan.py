@@ -3,14 +3,8 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-# What a working set needs beside weights, per latent cell: measured peaks of SD 1.5 at 512x512 and
-# of SDXL at 1024x1024, in bfloat16.
-_DENOISER_BYTES_PER_CELL = 90_000
-# Under a prompt and its negative.
+# A prompt and its negative: under so many contexts the bytes per cell are measured.
 _MEASURED_CONTEXTS = 2
-# For each byte of a number; of the VAE's core alone (`engine.graphs.vae_tiles`) and of all of it.
-_VAE_CORE_BYTES_PER_CELL = 12_000
-_VAE_BYTES_PER_CELL = 90_000
 # A side of the tiles that are taken where the whole does not fit.
 TILE_CELLS = 72
 # Interpreter, runtime and libraries.
@@ -28,6 +22,19 @@ class WeightPlacement(StrEnum):
     MEMORY = "memory"
     MEMORY_THEN_COPY = "memory_then_copy"
     WORKING_COPY = "working_copy"
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFacts:
+    """What networks of a family need beside their weights, for each cell of the latent: measured.
+
+    `denoiser_bytes` are in bfloat16, under two contexts; the autoencoder's are for each byte of a
+    number, of all of it and, in tiles, of the part that sees the whole.
+    """
+
+    denoiser_bytes: int
+    vae_bytes: int
+    vae_core_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,7 @@ class MemoryNeeds:
     text_encoder: ComponentBytes
     largest_text: ComponentBytes | None = None
     refiner: ComponentBytes | None = None
+    facts: MemoryFacts
     # Latent height times width.
     cells: int
     # Predictions at once: fewer than a prompt and its negative count as these.
@@ -106,7 +114,7 @@ class MemoryNeeds:
     def peak(self, way: _Way, *, held: bool) -> int:
         """The most bytes at once; `held`: converted weights are in memory."""
         times = max(self.contexts / _MEASURED_CONTEXTS, 1)
-        step = int(self.cells * _DENOISER_BYTES_PER_CELL * times)
+        step = int(self.cells * self.facts.denoiser_bytes * times)
         first = self.denoiser.bytes(held=held) + step + self.preview_bytes
         third = self.text_encoder.bytes(held=held)
         if not way.resident:
@@ -122,7 +130,7 @@ class MemoryNeeds:
     def _vae(self, way: _Way, *, held: bool) -> int:
         tile = min(self.cells, self.tile_cells or TILE_CELLS**2)
         whole, core = (tile, self.cells) if way.tiles else (self.cells, 0)
-        working = whole * _VAE_BYTES_PER_CELL + core * _VAE_CORE_BYTES_PER_CELL
+        working = whole * self.facts.vae_bytes + core * self.facts.vae_core_bytes
         return self.vae.bytes(held=held) + working * self.vae_itemsize
 
 

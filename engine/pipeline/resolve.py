@@ -9,6 +9,7 @@ import msgspec
 from engine.api.bounds import bounded
 from engine.api.checkpoints import SuggestedSettings
 from engine.api.conventions import BatchSeeds, convention_of
+from engine.api.features import Features
 from engine.api.limits import (
     MAX_BATCH_INDEX,
     MAX_COUNT,
@@ -53,9 +54,9 @@ def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
     No device is known yet: backend and precision stay as they were asked for until `place`.
     Raises EngineError: REQUEST_INVALID says why, or INPUT_IMAGE_UNREADABLE.
     """
-    sampler = request.sampler or checkpoint.hints.sampler or _DEFAULT_SAMPLER
+    sampler = request.sampler or _default_sampler(checkpoint)
     defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
-    filled = fill_inputs(request, checkpoint)
+    filled, features = fill_inputs(request, checkpoint), checkpoint.architecture.features
     resolved = ResolvedRequest(
         prompt=request.prompt,
         negative_prompt=request.negative_prompt,
@@ -68,9 +69,7 @@ def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
         sampler=sampler,
         schedule=request.schedule or defaults.schedule,
         seed=secrets.randbelow(_RANDOM_SEEDS) if request.seed is None else request.seed,
-        clip_skip=checkpoint.architecture.features.clip_skip
-        if request.clip_skip is None
-        else request.clip_skip,
+        clip_skip=features.clip_skip if request.clip_skip is None else request.clip_skip,
         inputs=request.inputs,
         strength=filled.strength,
         convention=convention_of(request.convention),
@@ -105,10 +104,18 @@ def _refiner(
     return msgspec.structs.replace(choice, checkpoint=str(path))
 
 
+def _default_sampler(checkpoint: IdentifiedCheckpoint) -> SamplerName:
+    """The sampler that is taken where none is chosen."""
+    wanted = checkpoint.hints.sampler or _DEFAULT_SAMPLER
+    offered = checkpoint.architecture.features.samplers
+    return wanted if offered is None or wanted in offered else offered[0]
+
+
 def suggested_settings(checkpoint: IdentifiedCheckpoint) -> tuple[SuggestedSettings, ...]:
     """The settings `resolve` fills in with each sampler; first the default sampler's."""
-    first = checkpoint.hints.sampler or _DEFAULT_SAMPLER
-    others = (sampler for sampler in SAMPLERS if sampler is not first)
+    first = _default_sampler(checkpoint)
+    offered = checkpoint.architecture.features.samplers or SAMPLERS
+    others = (sampler for sampler in offered if sampler is not first)
     suggested: list[SuggestedSettings] = []
     for sampler in (first, *others):
         defaults = _defaults(checkpoint, sampler, chosen=True)
@@ -132,10 +139,12 @@ def _defaults(
     keeps its schedule and steps, but where a denoiser was distilled to few, which hold for any.
     """
     defaults, hints = SAMPLERS[sampler].defaults, checkpoint.hints
-    others = chosen and sampler is not (hints.sampler or _DEFAULT_SAMPLER)
+    others = chosen and sampler is not _default_sampler(checkpoint)
     keeps = others and not hints.any_sampler
+    schedule = defaults.schedule if keeps else hints.schedule or defaults.schedule
+    offered = checkpoint.architecture.features.schedules
     return SamplerDefaults(
-        schedule=defaults.schedule if keeps else hints.schedule or defaults.schedule,
+        schedule=schedule if offered is None or schedule in offered else offered[0],
         steps=defaults.steps if keeps else hints.steps or defaults.steps,
         guidance=defaults.guidance if hints.guidance is None else hints.guidance,
     )
@@ -150,12 +159,25 @@ def _check(request: ResolvedRequest, count: int, checkpoint: IdentifiedCheckpoin
         check_range(*number)
     features = checkpoint.architecture.features
     _check_multiples(request, features.size_multiple)
+    _check_method(request, features)
     check_range("count", count, 1, _most_pictures(request))
     check_range("seed", request.seed, 0, MAX_SEED - count + 1)
     check_range("clip skip", request.clip_skip, 1, max(features.deepest_clip_skip, 1))
     variation = request.seed_options.variation_seed
     if variation is not None:
         check_range("variation seed", variation, 0, MAX_SEED - count + 1)
+
+
+def _check_method(request: ResolvedRequest, features: Features) -> None:
+    for name, chosen, offered in (
+        ("sampler", request.sampler, features.samplers),
+        ("schedule", request.schedule, features.schedules),
+    ):
+        if offered is not None and chosen not in offered:
+            names = ", ".join(one.label for one in offered)
+            raise invalid(
+                f"The {name} {chosen.label} does not work with this model.", f"It takes {names}."
+            )
 
 
 def _most_pictures(request: ResolvedRequest) -> int:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from engine.families.shared.stable_diffusion.architecture import MEMORY as FACTS
 from engine.memory.plan import (
     ComponentBytes,
     MemoryNeeds,
@@ -30,7 +31,9 @@ def needs(
     cells: int,
     **others: Any,
 ) -> MemoryNeeds:
-    return MemoryNeeds(denoiser=denoiser, vae=vae, text_encoder=text_encoder, cells=cells, **others)
+    return MemoryNeeds(
+        denoiser=denoiser, vae=vae, text_encoder=text_encoder, facts=FACTS, cells=cells, **others
+    )
 
 
 def plan(

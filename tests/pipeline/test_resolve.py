@@ -24,7 +24,7 @@ from engine.api.values import (
 )
 from engine.errors import EngineError
 from engine.families import IdentifiedCheckpoint, identify
-from engine.families.architecture import texts_of
+from engine.families.architecture import Architecture, texts_of
 from engine.families.hints import NO_HINTS, CheckpointHints
 from engine.pipeline.batch import BatchPicture
 from engine.pipeline.place import place, precisions
@@ -271,3 +271,47 @@ def test_what_is_suggested_is_what_open_choices_become(
         resolved = filled(hinted, sampler=entry.sampler)
         became = (resolved.schedule, resolved.steps, resolved.guidance)
         assert became == (entry.schedule, entry.steps, entry.guidance)
+
+
+def narrowed(checkpoint: IdentifiedCheckpoint) -> IdentifiedCheckpoint:
+    """The checkpoint as one of an architecture with two samplers and one schedule."""
+    own = checkpoint.architecture
+    features = msgspec.structs.replace(
+        own.features,
+        samplers=(SamplerName.EULER, SamplerName.HEUN),
+        schedules=(ScheduleName.SIMPLE,),
+        size_multiple=16,
+        deepest_clip_skip=0,
+    )
+
+    def make_architecture(_: IdentifiedCheckpoint) -> Architecture:
+        return replace(own, features=features)
+
+    return replace(checkpoint, make_architecture=make_architecture)
+
+
+def test_open_choices_are_those_that_the_architecture_has(
+    checkpoint: IdentifiedCheckpoint,
+) -> None:
+    found = filled(narrowed(checkpoint))
+    assert (found.sampler, found.schedule) == (SamplerName.EULER, ScheduleName.SIMPLE)
+    suggested = suggested_settings(narrowed(checkpoint))
+    assert [one.sampler for one in suggested] == [SamplerName.EULER, SamplerName.HEUN]
+    assert {one.schedule for one in suggested} == {ScheduleName.SIMPLE}
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"sampler": SamplerName.EULER_ANCESTRAL}, "sampler Euler a does not work"),
+        ({"schedule": ScheduleName.KARRAS}, "schedule Karras does not work"),
+        ({"width": 520}, "no multiple of 16"),
+        ({"clip_skip": 2}, "clip skip"),
+    ],
+)
+def test_what_the_architecture_has_not_got_is_refused(
+    checkpoint: IdentifiedCheckpoint, fields: dict[str, object], says: str
+) -> None:
+    error = refused(narrowed(checkpoint), **fields)
+    assert error.code is ErrorCode.REQUEST_INVALID
+    assert says in error.message

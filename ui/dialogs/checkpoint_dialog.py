@@ -20,13 +20,12 @@ from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import CheckpointOverride
 from engine.api.values import ErrorInfo, PredictionType
 from ui.checkpoint_labels import (
-    FAMILIES,
     part_label,
     part_summary,
     prediction_label,
     prediction_line,
 )
-from ui.labels import family_label, size_label
+from ui.labels import FAMILY_LABELS, family_label, size_label
 from ui.theme.metrics import XS, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
@@ -64,7 +63,7 @@ class CheckpointDialog(QDialog):
     def _fill(self) -> None:
         as_file = self.tr("As the file says")
         self.family.addItem(as_file, None)
-        for family in FAMILIES:
+        for family in FAMILY_LABELS:
             self.family.addItem(family_label(family), family)
         self.prediction.addItem(as_file, None)
         for prediction in PredictionType:

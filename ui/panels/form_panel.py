@@ -75,6 +75,8 @@ class FormPanel(QScrollArea):
         self._bind_numbers()
         self._bind_seed(actions)
         self._bind_extras()
+        self._state.suggestions_changed.connect(self._offer)
+        self._offer()
 
     def _lay_out(self) -> None:
         self.reset.setProperty("role", "link")
@@ -114,6 +116,12 @@ class FormPanel(QScrollArea):
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._on_focus)
+
+    def _offer(self, *_: object) -> None:
+        """Show the controls that the checkpoint's features have."""
+        features = self._state.suggestions.features
+        self.negative_panel.setVisible(features.negative_prompt)
+        self.picture_size.set_step(features.size_multiple)
 
     def needed_width(self) -> int:
         """The least width in which nothing is cut off, with a scroll bar."""
@@ -242,7 +250,10 @@ class FormPanel(QScrollArea):
 
     def _on_adjusted(self, typed: int, taken: int) -> None:
         effective = self._state.effective
-        self._adjusted = side_remark(typed, taken), (effective.width, effective.height)
+        self._adjusted = (
+            side_remark(typed, taken, self.picture_size.width_field.singleStep()),
+            (effective.width, effective.height),
+        )
         self._on_choices()
 
     def _on_steps(self, steps: int) -> None:

@@ -1,6 +1,6 @@
 """Sampler and schedule, ours to choose or left to the checkpoint, and the tool to follow."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
@@ -36,8 +36,7 @@ class MethodPanel(QWidget):
         self.tool.setAccessibleName(self.tr("Match results of"))
         self.labels: list[QLabel] = []
         self._lay_out()
-        _fill(self.sampler, SAMPLER_GROUPS, sampler_about)
-        _fill(self.schedule, SCHEDULE_GROUPS, schedule_about)
+        self._filled: tuple[object, object] | None = None
         # Chosen by the user only: `activated` is silent where we set the row.
         self.sampler.activated.connect(self._on_sampler)
         self.schedule.activated.connect(self._on_schedule)
@@ -64,6 +63,7 @@ class MethodPanel(QWidget):
 
     def _show(self) -> None:
         state, effective = self._state, self._state.effective
+        self._fill()
         suggested = state.suggestions.settings[0].sampler
         self.sampler.setItemText(0, self._automatic(suggested.label))
         schedule = effective.schedule.label if state.schedule is None else ""
@@ -72,6 +72,16 @@ class MethodPanel(QWidget):
         self.schedule.setCurrentIndex(self.schedule.findData(state.schedule))
         _describe(self.sampler, sampler_about(effective.sampler))
         _describe(self.schedule, schedule_about(effective.schedule))
+
+    def _fill(self) -> None:
+        """Both lists, with what works with the checkpoint."""
+        features = self._state.suggestions.features
+        offered = features.samplers, features.schedules
+        if offered == self._filled:
+            return
+        self._filled = offered
+        _fill(self.sampler, SAMPLER_GROUPS, sampler_about, features.samplers)
+        _fill(self.schedule, SCHEDULE_GROUPS, schedule_about, features.schedules)
 
     def _show_tool(self) -> None:
         chosen = self._state.convention
@@ -105,11 +115,16 @@ def _fill(
     box: ChoiceBox,
     groups: Mapping[str, tuple[SamplerName, ...]] | Mapping[str, tuple[ScheduleName, ...]],
     about: Callable[..., str],
+    offered: Collection[SamplerName] | Collection[ScheduleName] | None,
 ) -> None:
+    """All choices, or those that are offered, under the names of their groups."""
+    box.clear()
     box.addItem("", None)
     for name, values in groups.items():
-        box.add_heading(group_label(name))
-        for value in values:
+        shown = [value for value in values if offered is None or value in offered]
+        if shown:
+            box.add_heading(group_label(name))
+        for value in shown:
             box.add_choice(value.label, value, about(value))
 
 

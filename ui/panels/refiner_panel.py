@@ -17,9 +17,6 @@ from ui.widgets.labels import buddy_label
 from ui.widgets.number_field import DecimalField
 from ui.widgets.slider_field import SliderField
 
-# Families that a refiner was trained for.
-_REFINED = {"sdxl"}
-_REFINING = {"sdxl_refiner", "sdxl"}
 _NAMED_SO = "refiner"
 
 
@@ -64,7 +61,7 @@ class RefinerPanel(QWidget):
     def _refresh(self, *_: object) -> None:
         refiner = self._state.refiner or RefinerChoice()
         answer = self._session.checkpoints.answer(self._state.checkpoint)
-        is_refined = isinstance(answer, CheckpointInfo) and answer.family in _REFINED
+        is_refined = isinstance(answer, CheckpointInfo) and answer.features.refiner
         self.setVisible(is_refined or refiner.checkpoint is not None)
         self._fill(self._offered(refiner.checkpoint))
         self.box.setCurrentIndex(max(0, self.box.findData(refiner.checkpoint)))
@@ -93,7 +90,7 @@ class RefinerPanel(QWidget):
     def _may_refine(self, path: Path) -> bool:
         """Return True unless the checkpoint is known not to refine."""
         answer = self._session.checkpoints.answer(path)
-        return not isinstance(answer, CheckpointInfo) or answer.family in _REFINING
+        return not isinstance(answer, CheckpointInfo) or answer.features.refines
 
     def _on_chosen(self, row: int) -> None:
         path = self.box.itemData(row)

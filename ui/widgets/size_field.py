@@ -65,6 +65,11 @@ class SizeField(QWidget):
         self.height_field.adjusted.connect(self.adjusted)
         theme.changed.connect(self._draw)
 
+    def set_step(self, pixels: int) -> None:
+        """Take sides that are multiples of this, and of a cell at least."""
+        for field in (self.width_field, self.height_field):
+            field.setSingleStep(max(pixels, CELL))
+
     def _lay_out(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(XS)

@@ -53,6 +53,6 @@ FAMILY = LatentDiffusion(
     hides_prediction=True,
     text=lambda _: SDXL_TEXT,
     told_sizes=6,
-    architecture=StableDiffusion(sdxl_time_ids),
+    architecture=StableDiffusion(sdxl_time_ids, refiner=True, refines=True),
     sizes_name=pruned_name,
 )

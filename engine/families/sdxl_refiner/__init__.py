@@ -32,5 +32,5 @@ FAMILY = LatentDiffusion(
     text=lambda _: _TEXT,
     # Original height and width, crop, and the aesthetic score.
     told_sizes=5,
-    architecture=StableDiffusion(refiner_time_ids),
+    architecture=StableDiffusion(refiner_time_ids, refines=True),
 )

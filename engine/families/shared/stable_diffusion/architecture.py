@@ -14,13 +14,19 @@ from engine.families.base import IdentifiedCheckpoint
 from engine.families.shared.clip.network import text_encoders, text_layers
 from engine.families.shared.clip.text_encoding import ClipText
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
+from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.key_layout import LABELS
+from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
 from engine.families.shared.stable_diffusion.size_conditioning import SizeConditioning, TimeIds
 from engine.families.shared.unet.denoiser import UNetDenoiser, concat_channels, embeds_guidance
+from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import VarianceExploding
 from engine.sampling.schedules import AlignedFor
 from engine.text.chunks import CHUNK_LENGTH
 
+# Measured peaks of SD 1.5 at 512x512 and of SDXL at 1024x1024.
+MEMORY = MemoryFacts(denoiser_bytes=90_000, vae_bytes=90_000, vae_core_bytes=12_000)
+_TINY_SCALES = {space.name: space.scale for space in (SD, SDXL)}
 # Without the tokens that begin and end a chunk.
 _TOKENS = CHUNK_LENGTH - 2
 
@@ -30,9 +36,12 @@ class StableDiffusion:
     """Makes the architectures of a family: CLIP beside a UNet.
 
     `time_ids`: the sizes that the UNet sees beside time and text, None where it sees none.
+    `refiner`: refiners were trained for it, `refines`: it may be one.
     """
 
     time_ids: TimeIds | None = None
+    refiner: bool = False
+    refines: bool = False
 
     def __call__(self, checkpoint: IdentifiedCheckpoint) -> Architecture:
         """The architecture of one checkpoint."""
@@ -47,6 +56,8 @@ class StableDiffusion:
                 checkpoint.levels,
             ),
             autoencoder=autoencoder_of(checkpoint),
+            previews=LatentPreviews(checkpoint, _TINY_SCALES),
+            memory=MEMORY,
         )
 
     def _features(self, checkpoint: IdentifiedCheckpoint) -> Features:
@@ -57,7 +68,8 @@ class StableDiffusion:
             deepest_clip_skip=text_layers(checkpoint),
             guidance=guidance,
             concat_channels=concat_channels(checkpoint),
-            refiner=True,
+            refiner=self.refiner,
+            refines=self.refines,
             size_multiple=checkpoint.latent.downscale,
             texts=tuple(
                 TextLength(label=LABELS[one], tokens=_TOKENS, chunked=True)

@@ -1,0 +1,45 @@
+"""Previews of latent diffusion: by a linear map, and by a tiny autoencoder (TAESD)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.checkpoints.diffusers_folder import ReadIndex
+from engine.compile.network import Network
+from engine.compile.shapes import offered
+from engine.families.architecture import TinyDecoder
+from engine.families.base import Component, IdentifiedCheckpoint, Parts
+from engine.families.shared.kl_vae.autoencoder import has_tiny_vae
+from engine.families.shared.kl_vae.tiny_vaes import find_tiny_decoder
+from engine.graphs.tiny_vae import TinyVaeConfig, tiny_decoder
+from engine.weights.weight_set import WeightSet
+
+
+@dataclass(frozen=True, slots=True)
+class LatentPreviews:
+    """A `PreviewModel`; `tiny_scales` are of the spaces that tiny autoencoders have, by name."""
+
+    checkpoint: IdentifiedCheckpoint
+    tiny_scales: Mapping[str, float]
+
+    def tiny_decoder(
+        self, models: Path | None, read: ReadIndex, most_cells: int
+    ) -> TinyDecoder | None:
+        """The checkpoint's own VAE if that is a tiny one, else one among the person's files."""
+        if has_tiny_vae(self.checkpoint):
+            return TinyDecoder(_network(self.checkpoint.parts, most_cells), 1.0)
+        scale = self.tiny_scales.get(self.checkpoint.latent.space)
+        if models is None or scale is None:
+            return None
+        found = find_tiny_decoder(models, self.checkpoint.latent.space, read)
+        return TinyDecoder(_network(found, most_cells), scale) if found else None
+
+
+def _network(parts: Parts, most_cells: int) -> Network:
+    source = parts.sources[Component.VAE]
+    config = source.config
+    assert isinstance(config, TinyVaeConfig), "it was found as one"
+    sizes = {"batch": offered(1, 1, 1)}
+    sizes |= {side: offered(1, most_cells, most_cells) for side in ("height", "width")}
+    weights = WeightSet(parts.digest, source.weights)
+    return Network("preview", lambda g: tiny_decoder(g, config), weights, sizes)
