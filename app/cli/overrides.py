@@ -1,4 +1,4 @@
-"""`--family` and `--prediction`: what a person says a checkpoint is, where its files do not."""
+"""`--family` and `--prediction`: facts about a checkpoint that its files lack or have wrong."""
 
 import argparse
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def given(
     options: argparse.Namespace, before: CheckpointOverride = NO_OVERRIDE
 ) -> CheckpointOverride:
-    """Return the override with the values that the options give."""
-    said = {"family": options.family, "prediction": options.prediction}
-    changes = {name: value for name, value in said.items() if value is not None}
+    """The override with what the options give in place of what it was before."""
+    chosen = {"family": options.family, "prediction": options.prediction}
+    changes = {name: value for name, value in chosen.items() if value is not None}
     return msgspec.structs.replace(before, **changes)

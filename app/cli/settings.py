@@ -1,4 +1,4 @@
-"""`--set NAME=VALUE`: what a request holds beyond the options of `safelight generate`."""
+"""`--set NAME=VALUE`: fields of a request that have no option of their own."""
 
 import argparse
 from collections.abc import Iterator, Sequence

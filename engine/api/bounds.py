@@ -18,7 +18,7 @@ class Bounded(NamedTuple):
 
     @property
     def is_within(self) -> bool:
-        """Whether the number is within its bounds; NaN is not."""
+        """True if the number is within its bounds; NaN is not."""
         return self.low <= self.value <= self.high
 
 

@@ -15,7 +15,7 @@ from engine.api.values import ConventionName, SamplerName
 
 
 class PromptGrammar(StrEnum):
-    """How a prompt is read: which brackets weigh words and what nested weights do."""
+    """The grammar of a prompt: which brackets weigh words and what nested weights do."""
 
     A1111 = "a1111"  # (x) [x] (x:1.3), nested weights multiply; [a:b:8], [a|b], AND, BREAK
     COMFY = "comfy"  # (x) (x:1.3), an inner weight replaces the outer one
@@ -34,7 +34,7 @@ class PromptFeature(StrEnum):
 
 
 class TextCleaning(StrEnum):
-    """What is done to a text's characters before CLIP's words are looked for."""
+    """The clean-up of a text's characters before CLIP's tokenizer splits it into words."""
 
     NONE = "none"  # nothing but what CLIP's own rules say: transformers' fast tokenizer
     FTFY = "ftfy"  # ftfy's repairs, as of curly quotes; for OpenCLIP's encoders HTML's as well
@@ -42,7 +42,7 @@ class TextCleaning(StrEnum):
 
 
 class Emphasis(StrEnum):
-    """How token weights act on the text encoder's output."""
+    """The effect of token weights on the text encoder's output."""
 
     ORIGINAL = "original"  # multiply, then restore the mean
     NO_NORM = "no_norm"  # multiply
@@ -53,7 +53,7 @@ class Emphasis(StrEnum):
 
 
 class Chunking(StrEnum):
-    """How a prompt is laid out for CLIP's 75 positions."""
+    """The division of a prompt into chunks of CLIP's 75 positions."""
 
     COMMA = "comma"  # further chunks, ended at a comma within 20 tokens
     WORD = "word"  # further chunks, ended at a word of at most 8 tokens
@@ -63,7 +63,7 @@ class Chunking(StrEnum):
 
 
 class LengthMatching(StrEnum):
-    """How prompts of unequal numbers of chunks meet in one batch."""
+    """The padding of prompts that have unequal numbers of chunks to one batch."""
 
     EMPTY_CHUNKS = "empty_chunks"  # the shorter is followed by empty prompts
     REPEAT = "repeat"  # each is repeated to the least common multiple
@@ -71,7 +71,7 @@ class LengthMatching(StrEnum):
 
 
 class InitialNoise(StrEnum):
-    """How standard normal noise is scaled to the first level sigma."""
+    """The scale of standard normal noise at the first level sigma."""
 
     SIGMA = "sigma"  # times sigma
     VARIANCE = "variance"  # times sqrt(1 + sigma^2) at the highest level, times sigma below it
@@ -86,7 +86,7 @@ class RandomSource(StrEnum):
 
 
 class SdeNoise(StrEnum):
-    """What the SDE samplers add at each step."""
+    """The noise that the SDE samplers add at each step."""
 
     BROWNIAN = "brownian"  # increments of a Brownian path: torchsde's tree, filled as first noise
     BROWNIAN_CUDA = "brownian_cuda"  # the same, filled by CUDA's generator (ComfyUI's "_gpu")
@@ -94,7 +94,7 @@ class SdeNoise(StrEnum):
 
 
 class StepSeed(StrEnum):
-    """What the generator of the steps' noise starts from."""
+    """The seed of the generator of the steps' noise."""
 
     CONTINUED = "continued"  # it is the first noise's generator, which goes on
     SAME = "same"  # the picture's seed anew
@@ -102,7 +102,7 @@ class StepSeed(StrEnum):
 
 
 class BatchSeeds(StrEnum):
-    """How the pictures of a batch get their noise."""
+    """The generators and seeds from which the pictures of a batch get their noise."""
 
     SUCCESSIVE = "successive"  # a generator each, with seeds n, n + 1, ...
     ONE_STREAM = "one_stream"  # one generator with seed n, one picture after the other
@@ -117,7 +117,7 @@ class RedrawSteps(StrEnum):
 
 
 class Masking(StrEnum):
-    """How what a mask keeps stays what it is while the rest is painted.
+    """The way in which the part that a mask keeps is preserved while the rest is painted.
 
     The mask of the latent's cells and the blending; with sigma a level and noise the first noise.
     """

@@ -1,4 +1,4 @@
-"""What a person says about which part of a picture is painted."""
+"""Options of a mask: which part of a picture is painted, and from what."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -11,7 +11,7 @@ from engine.api.limits import MAX_SIDE
 
 
 class MaskedContent(StrEnum):
-    """What the masked part starts from, under the noise."""
+    """The content of the masked part under the noise, before it is painted."""
 
     ORIGINAL = "original"  # what is there
     FILL = "fill"  # the colours around it, blurred into it
@@ -25,7 +25,7 @@ class MaskedContent(StrEnum):
 
 
 class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a mask is read and used; white is painted, black is kept. Lengths are in pixels.
+    """Options of reading and using a mask; white is painted, black is kept. Lengths are in pixels.
 
     Blur, padding and what is painted first are AUTOMATIC1111's (`StableDiffusionProcessingImg2Img`,
     `modules/processing.py`), growing the canvas is ComfyUI's (`ImagePadForOutpaint`).
@@ -53,12 +53,12 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
     @property
     def expands(self) -> bool:
-        """Whether the canvas grows."""
+        """True if the canvas grows."""
         return any(self.expand)
 
 
 def default_strength(concat: ConcatChannels, options: MaskOptions, *, masked: bool) -> float:
-    """How much of a picture is redrawn where nobody says it, from 0 to 1.
+    """The part of a picture that is redrawn if no strength is given, from 0 to 1.
 
     An instruction is followed from noise, and so is what an inpainting denoiser paints.
     """

@@ -1,4 +1,4 @@
-"""What was done: the resolved request, without gaps, and how it went. Saved in each picture."""
+"""The record saved in each picture: the resolved request, without gaps, and how the job went."""
 
 from typing import Annotated
 

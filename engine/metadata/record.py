@@ -56,14 +56,14 @@ _VERSION_1 = {
     name.value: msgspec.to_builtins(msgspec.structs.replace(convention, sde_noise=SdeNoise.STREAM))
     for name, convention in CONVENTIONS.items()
 }
-# What a later record has no habits for is as its tool has it.
+# Habits that a record of version 2 or 3 lacks are those of its tool.
 _HABITS = {name.value: msgspec.to_builtins(habits) for name, habits in CONVENTIONS.items()}
 for _habits in (*_VERSION_1.values(), *_HABITS.values()):
     del _habits["text_cleaning"]
 
 
 def _current(decoded: Any) -> Any:
-    """A record of any version in the form of the present one."""
+    """A record of any version as one of the present version."""
     match decoded:
         case {"version": 1, "request": {"convention": str(name)} as request} if name in _VERSION_1:
             request = {**request, "convention": _VERSION_1[name]}
@@ -79,7 +79,10 @@ def _current(decoded: Any) -> Any:
 
 
 def _cleaned(decoded: Any) -> Any:
-    """A record that does not say how its texts were cleaned: they were not, where that matters."""
+    """The record with `text_cleaning`, which older records lack.
+
+    Their texts were not cleaned; texts that cleaning leaves alone get their tool's usual value.
+    """
     match decoded:
         case {
             "request": {
@@ -112,5 +115,6 @@ def find_record(chunks: tuple[TextChunk, ...]) -> GenerationRecord | None:
 
 
 def _is_possible(request: ResolvedRequest) -> bool:
+    """True if a person could ask for this: a backend's name, and numbers within their bounds."""
     is_named = _BACKEND.fullmatch(request.backend) is not None
     return is_named and all(number.is_within for number in bounded(request))

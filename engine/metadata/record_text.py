@@ -21,16 +21,16 @@ from engine.api.masks import MaskedContent
 from engine.metadata.infotext import Infotext, Parameter
 
 _CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf"})
-# Its default, the card's generator, is left out by it; "NV" is the same on any machine.
+# AUTOMATIC1111 leaves out its default, the card's generator; "NV" draws the same on any machine.
 _RANDOM_SOURCES = {RandomSource.CPU: "CPU", RandomSource.CUDA: "NV"}
-# Its samplers that visit timesteps have an eta of their own.
+# AUTOMATIC1111's samplers that visit timesteps have an eta of their own.
 _TIMESTEP_SAMPLERS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc", "unipc_bh2"})
 # Of the SHA-256; `sd_models.CheckpointInfo.calculate_shorthash`.
 _MODEL_HASH_DIGITS = 10
 
 
 def record_infotext(record: GenerationRecord) -> Infotext:
-    """The record as prompts and pairs; what the text cannot express is in the record alone."""
+    """The record as prompts and pairs; the text cannot express all that the record holds."""
     request = record.request
     pairs = (
         *_main(request, record.checkpoint_sha256),
@@ -50,7 +50,7 @@ def record_infotext(record: GenerationRecord) -> Infotext:
 
 
 def has_init(request: ResolvedRequest) -> bool:
-    """Whether the picture started from another one."""
+    """True if the picture started from another one."""
     return any(image.role is InputRole.INIT for image in request.inputs)
 
 
@@ -111,12 +111,12 @@ def _options(request: ResolvedRequest) -> Pairs:
     yield from ((key, None if value is None else _number(value)) for key, value in options)
     start = request.guidance_options.range[0]
     if start:
-        # It leaves guidance out up to and with this part of the run.
+        # AUTOMATIC1111 leaves guidance out up to this part of the run, the end included.
         yield "Skip Early CFG", _number(math.nextafter(start, 0))
 
 
 def _mask(request: ResolvedRequest) -> Pairs:
-    """Of a canvas that grows the text says nothing: AUTOMATIC1111 has no word for it."""
+    """The mask's options; AUTOMATIC1111 has no key for a canvas that grows."""
     options = request.mask_options
     if not any(image.role is InputRole.MASK for image in request.inputs):
         return

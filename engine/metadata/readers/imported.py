@@ -1,4 +1,4 @@
-"""What readers give back, and the sentences they say about what they could not take over."""
+"""The result of a reader, and its sentences about values that it could not take over."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ MADE_FROM_A_PICTURE = "It was made from another picture, which is not in the fil
 
 
 def left_over(pairs: Iterable[Parameter]) -> tuple[str, ...]:
-    """What else the tool wrote; nothing where there is nothing."""
+    """A sentence that names the other keys of the tool, or nothing if there are none."""
     keys = ", ".join(dict.fromkeys(pair.key for pair in pairs))
     return (f"Not taken over: {plain(keys, 200)}.",) if keys else ()
 

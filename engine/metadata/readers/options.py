@@ -29,9 +29,9 @@ def read_schedule_options(values: Values, **keys: str) -> ScheduleOptions:
 
 
 def fitting(imported: ImportedRequest) -> ImportedRequest:
-    """The same without options that the sampler or the schedule has not got.
+    """The request without options that its sampler or its schedule has not got.
 
-    They did nothing where the picture was made, and the engine refuses them.
+    They had no effect where the picture was made, and the engine refuses them.
     """
     request = imported.request
     changes = {

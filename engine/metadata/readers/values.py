@@ -130,7 +130,7 @@ class Values:
         return sampler, schedule
 
     def flag(self, key: str) -> bool:
-        """Whether a value is true, as JSON or as text."""
+        """True if the value is, as JSON or as text."""
         value = self.get(key)
         return value is True or (isinstance(value, str) and value.casefold() == "true")
 
