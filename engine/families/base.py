@@ -1,4 +1,4 @@
-"""What a family says of a checkpoint: its parts, their sizes, where each weight is."""
+"""Checkpoints as families describe them: components, their weights, and facts about them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -40,15 +40,15 @@ class ComponentSource:
 
 @dataclass(frozen=True, slots=True)
 class TextUse:
-    """How a family's denoiser wants its texts."""
+    """The form in which a family's denoiser takes its texts."""
 
-    # Which layer from the end is read where nobody says otherwise; 1 is the last.
+    # The layer, counted from the end, that is read where nobody says otherwise; 1 is the last.
     clip_skip: int = 1
     # Whether the final norm follows a layer before the last; None: as the convention has it.
     final_norm: bool | None = None
-    # Encoders whose texts are filled up with token 0 behind their end.
+    # Encoders whose texts are padded with token 0.
     zero_padded: frozenset[Component] = frozenset()
-    # By whose conventions an empty negative prompt is all zeros, where they have it so.
+    # The conventions by which an empty negative prompt is all zeros.
     zeroes_empty: frozenset[ConventionName] = frozenset()
 
 
@@ -110,35 +110,27 @@ class IdentifiedCheckpoint:
     path: Path
     family: str
     variant: str
-    prediction: PredictionType
     latent: LatentFormat
+    # Pixels on a side of its pictures where nobody says otherwise.
     default_size: int
-    components: Mapping[Component, ComponentSource]
     missing: tuple[Component, ...]
-    # Why this family and variant, in words for a person.
+    # The reasons for this family and variant, in words for a person.
     evidence: tuple[str, ...]
-    # Keys that belong to no component, such as EMA copies and optimiser state.
-    ignored_keys: int
-    # A folder with vocab.json and merges.txt where the checkpoint brings its own; None for CLIP's.
-    tokenizer: Path | None
-    # Tells its weights from all others'; see `engine.checkpoints.index.sampled_digest`.
-    digest: str
-    # What it was put together from.
+    # The components, and the facts about each, that it was assembled from.
     parts: Parts
-    # Its family's way to make the architecture of a checkpoint.
+    # Makes the architecture of a checkpoint of its family.
     make_architecture: Callable[["IdentifiedCheckpoint"], Architecture]
     text: TextUse = TextUse()
     hints: CheckpointHints = NO_HINTS
-    zero_terminal_snr: bool = False
-    # Of a denoiser that was trained by levels; None for timesteps.
+    # The levels of a denoiser that was trained by levels; None for timesteps.
     levels: EdmLevels | None = None
-    # The VAE's activations leave float16's range.
+    # Whether the VAE's activations leave float16's range.
     vae_overflows_f16: bool = False
     # The one file it is read from, whose SHA-256 people know it by; None for folders.
     file: FileState | None = None
-    # What a person said it is.
+    # A person's words for what it is.
     override: CheckpointOverride = NO_OVERRIDE
-    # In whose hands its pictures are finished; and whether this is such a one.
+    # The checkpoint that finishes its pictures, and whether this is such a one.
     refiner: "IdentifiedCheckpoint | None" = None
     refines: bool = False
     _made: list[Architecture] = field(
@@ -146,8 +138,38 @@ class IdentifiedCheckpoint:
     )
 
     @property
+    def components(self) -> Mapping[Component, ComponentSource]:
+        """The components that are there."""
+        return self.parts.sources
+
+    @property
+    def digest(self) -> str:
+        """The digest that tells its weights from all others'; see `sampled_digest`."""
+        return self.parts.digest
+
+    @property
+    def ignored_keys(self) -> int:
+        """The number of keys of no component, such as averages of weights and optimiser state."""
+        return self.parts.ignored_keys
+
+    @property
+    def prediction(self) -> PredictionType:
+        """The denoiser's prediction."""
+        return self.parts.denoiser.prediction
+
+    @property
+    def zero_terminal_snr(self) -> bool:
+        """Tell whether the denoiser's training levels reach pure noise."""
+        return self.parts.denoiser.zero_terminal_snr
+
+    @property
+    def tokenizer(self) -> Path | None:
+        """The folder of a tokenizer of its own; None for the one of its text encoders' kind."""
+        return self.parts.text.tokenizer
+
+    @property
     def architecture(self) -> Architecture:
-        """How it is run: the same object each time. Parts that are missing must not be asked."""
+        """The parts that run it, the same object each time; those of missing components fail."""
         if not self._made:
             self._made.append(self.make_architecture(self))
         return self._made[0]

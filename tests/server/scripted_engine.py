@@ -41,6 +41,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     limit_bytes: int | None = None
     # Seconds it may take to end.
     grace_s: float = 60.0
+    # Modules of further families.
+    families: tuple[str, ...] = ()
     # The null backend is preferred to the processor, which is all there is beside it.
     preferred: bool = False
 
@@ -57,6 +59,8 @@ def main(plan: Plan) -> None:
         job_line.JobLine.cancel = _fail
     if not plan.missing:
         _change_null_backend(plan)
+    for module in plan.families:
+        _add_family(module)
     if plan.preferred:
         _prefer_null_backend()
     process.main(sys.argv[2:])
@@ -64,6 +68,12 @@ def main(plan: Plan) -> None:
 
 def _fail(self: object, job: str) -> None:
     raise ZeroDivisionError
+
+
+def _add_family(module: str) -> None:
+    from engine.families.registry import FAMILIES
+
+    FAMILIES.add(module)
 
 
 def _change_null_backend(plan: Plan) -> None:

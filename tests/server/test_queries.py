@@ -40,8 +40,10 @@ from engine.metadata.pictures import read_text_chunks
 from engine.pipeline.inspection import inspect
 from engine.pipeline.read_job import read_job
 from engine.pipeline.resolve import resolve_job
+from tests.checkpoints.files import write_sparse
 from tests.server.conftest import MakeJob, Start
 from tests.server.conversation import Conversation, scripted
+from tests.server.scripted_engine import Plan
 from tests.server.test_ending import LONG
 from tests.single_file import write_single_file
 
@@ -138,6 +140,20 @@ def test_a_checkpoint_with_parts_from_elsewhere(talk: Conversation, tiny: Path) 
     talk.send(InspectCheckpoint(query=3, path=str(tiny), components=components))
     evidence = talk.wait_for(CheckpointInspected).checkpoint.evidence
     assert any("VAE from vae" in line for line in evidence)
+
+
+def test_a_family_that_cannot_be_loaded_is_named_and_the_others_work(
+    start: Start, tiny: Path, tmp_path: Path
+) -> None:
+    talk = start(scripted(Plan(families=("tests.families.absent",))))
+    strange = write_sparse(tmp_path / "strange.safetensors", {"blocks.0.weight": (4, 4)})
+    talk.send(
+        InspectCheckpoint(query=1, path=str(tiny)), InspectCheckpoint(query=2, path=str(strange))
+    )
+    assert talk.wait_for(CheckpointInspected).checkpoint.family == "sd1"
+    error = talk.wait_for(QueryFailed).error
+    assert error.code is ErrorCode.CHECKPOINT_UNKNOWN_FAMILY
+    assert "could not be loaded: absent (ModuleNotFoundError: " in error.hint
 
 
 def test_prompts(talk: Conversation) -> None:

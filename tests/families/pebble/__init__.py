@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import ClassVar
 
 from backends.base import FileSlice
-from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_folder import DiffusersFolder, FolderPart
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.families.architecture import Architecture
@@ -117,15 +116,10 @@ class PebbleFamily(Family):
             path=path,
             family=self.name,
             variant="base",
-            prediction=PredictionType.EPSILON,
             latent=LatentFormat(CHANNELS, 8, 1.0),
             default_size=64,
-            components=parts.sources,
             missing=tuple(one for one in self.labels if one not in parts.sources),
             evidence=(*parts.evidence, self.title),
-            ignored_keys=parts.ignored_keys,
-            tokenizer=None,
-            digest=parts.digest,
             parts=parts,
             make_architecture=_not_run,
         )

@@ -1,4 +1,4 @@
-"""What the families of latent diffusion with a UNet share: how their files are read and fit.
+"""Families of latent diffusion with a UNet: reading their files and joining the parts.
 
 A family is a `LatentDiffusion`: its constants, and how its UNet is recognised. All else is read off
 the file, so pruned, distilled, inpainting and small variants need no case of their own.
@@ -128,7 +128,7 @@ class LatentDiffusion(Family):
     vae_overflows_f16: bool = False
     # Whether it projects by convolution, not linear layers.
     convolutional: bool = False
-    # Whether there are some that predict v of which nothing says so.
+    # Whether there are files of it that predict v and do not say so.
     hides_prediction: bool = False
     # How many sizes the UNet is told beside the pooled text, 0 for one that is told neither.
     told_sizes: int = 0
@@ -136,9 +136,9 @@ class LatentDiffusion(Family):
     architecture: StableDiffusion = field(default_factory=StableDiffusion)
     # Given the layers of the first text encoder.
     text: Callable[[int], TextUse] = lambda _: TextUse()
-    # What a UNet's weights tell of its training, where nothing is said about it.
+    # Reads its training off a UNet's weights, where nothing states it.
     guess: Callable[[ComponentSource], Training | None] = lambda _: None
-    # What a name for the UNet's sizes adds to the variant, such as that of a pruned one.
+    # The name of a UNet of these sizes, such as a pruned one; empty for usual ones.
     sizes_name: Callable[[UNetConfig], str] = lambda _: ""
 
     def recognise(self, listing: Listing) -> str | None:
@@ -209,7 +209,7 @@ class LatentDiffusion(Family):
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """What a whole checkpoint has, in the order it is used."""
+        """The components of a whole checkpoint, in the order they are used."""
         return (*self.text_encoders, Component.DENOISER, Component.VAE)
 
     def components_of(self, index: TensorIndex) -> tuple[Component, ...]:
@@ -302,21 +302,15 @@ class LatentDiffusion(Family):
             path=path,
             family=self.name,
             variant=variant_of(unet, path, self.title, self.sizes_name) if unet else "base",
-            prediction=parts.denoiser.prediction,
-            zero_terminal_snr=parts.denoiser.zero_terminal_snr,
             latent=self._latent_format(parts, channels, downscale),
             levels=parts.denoiser.levels or usual_levels(parts.denoiser.prediction),
             default_size=self._default_size(parts, downscale),
-            components=parts.sources,
             missing=tuple(one for one in self.components if one not in parts.sources),
             evidence=(
                 *parts.evidence,
                 *(words_of_vae(parts) if self.vae_overflows_f16 else ()),
                 *((self._conclusion(parts),) if unet else ()),
             ),
-            ignored_keys=parts.ignored_keys,
-            tokenizer=parts.text.tokenizer,
-            digest=parts.digest,
             parts=parts,
             make_architecture=self.architecture,
             text=self.text(self._text_layers(parts)),
@@ -324,7 +318,7 @@ class LatentDiffusion(Family):
         )
 
     def _overflows(self, parts: Parts, vae: VaeConfig | TinyVaeConfig | None) -> bool:
-        """Whether the VAE must not compute in float16."""
+        """Tell whether the VAE must not compute in float16."""
         large = self.vae_overflows_f16 and isinstance(vae, VaeConfig)
         return large and not parts.vae.fits_f16
 
