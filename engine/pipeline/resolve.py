@@ -48,9 +48,8 @@ def resolve_job(
 
 
 def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedRequest:
-    """Fill the gaps; seeds that were left open are drawn here.
+    """Fill the gaps and draw open seeds; backend and precision stay as asked for until `place`.
 
-    No device is known yet: backend and precision stay as they were asked for until `place`.
     Raises EngineError: REQUEST_INVALID says why, or INPUT_IMAGE_UNREADABLE.
     """
     sampler = request.sampler or checkpoint.hints.sampler or _DEFAULT_SAMPLER
