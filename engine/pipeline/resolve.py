@@ -1,4 +1,7 @@
-"""Fills a request's gaps and refuses what cannot be made, before anything heavy starts."""
+"""Fills a request's gaps and refuses what cannot be made, before anything heavy starts.
+
+No device is known yet: backend and precision stay as they were asked for until `place`.
+"""
 
 import secrets
 from functools import partial
@@ -48,10 +51,7 @@ def resolve_job(
 
 
 def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedRequest:
-    """Fill the gaps and draw open seeds; backend and precision stay as asked for until `place`.
-
-    Raises EngineError: REQUEST_INVALID says why, or INPUT_IMAGE_UNREADABLE.
-    """
+    """Fill the gaps, and draw open seeds. Raises REQUEST_INVALID, INPUT_IMAGE_UNREADABLE."""
     sampler = request.sampler or checkpoint.hints.sampler or _DEFAULT_SAMPLER
     defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
     filled = fill_inputs(request, checkpoint)
