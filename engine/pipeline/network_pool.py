@@ -113,7 +113,7 @@ class NetworkPool:
         if self._residency is None or not self.memory.resident:
             return
         for (name, precision), kept in self._kept.items():
-            weight_bytes = self.compiler.weight_bytes(kept.network, precision)
+            weight_bytes = self.compiler.prepared(kept.network, precision).weight_bytes()
             identity = self._identity(kept.network, precision)
             self._residency.give(name, Resident(identity, kept.session, weight_bytes))
         self._kept.clear()
@@ -148,7 +148,7 @@ class NetworkPool:
         for before, identity in known:
             if before is network:
                 return identity
-        known.append((network, self.compiler.identity(network, precision)))
+        known.append((network, self.compiler.prepared(network, precision).identity()))
         return known[-1][1]
 
     def _is_same(self, one: Network, other: Network, precision: Precision) -> bool:
@@ -172,4 +172,6 @@ class NetworkPool:
     def _load(
         self, network: Network, precision: Precision, report: Report, cancel: Cancellation
     ) -> Session:
-        return self.compiler.load(network, precision, self.memory.placement, report, cancel)
+        return self.compiler.prepared(network, precision).load(
+            self.memory.placement, report, cancel
+        )

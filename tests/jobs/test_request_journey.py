@@ -13,6 +13,7 @@ from engine.jobs.reporting import SilentReporter
 from engine.jobs.runner import JobRunner
 from engine.jobs.saving import PictureSaver
 from engine.jobs.services import JobServices
+from engine.output import destination
 from tests.tiny_checkpoint import SIDE, write_checkpoint
 
 # Measured before the job was a pipe: 38 modules and 49 returns, by following the names statically.
@@ -69,7 +70,7 @@ def journey(tmp_path_factory: pytest.TempPathFactory) -> Journey:
         precision=PrecisionName.F32,
     )
     runner = JobRunner(JobServices.in_cache(folder / "cache"))
-    saver, journey = PictureSaver(f"{folder / 'out'}/", 1), Journey()
+    saver, journey = PictureSaver(destination(f"{folder / 'out'}/", 1)), Journey()
     sys.setprofile(journey)
     try:
         runner.run(request, saver, SilentReporter(), CancelToken())
