@@ -172,4 +172,6 @@ class NetworkPool:
     def _load(
         self, network: Network, precision: Precision, report: Report, cancel: Cancellation
     ) -> Session:
-        return self.compiler.load(network, precision, self.memory.placement, report, cancel)
+        return self.compiler.prepared(network, precision).load(
+            self.memory.placement, report, cancel
+        )

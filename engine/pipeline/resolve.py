@@ -1,4 +1,7 @@
-"""Fills a request's gaps and refuses what cannot be made, before anything heavy starts."""
+"""Fills a request's gaps and refuses what cannot be made, before anything heavy starts.
+
+No device is known yet: backend and precision stay as they were asked for until `place`.
+"""
 
 import secrets
 from functools import partial
@@ -49,11 +52,7 @@ def resolve_job(
 
 
 def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedRequest:
-    """Fill the gaps; seeds that were left open are drawn here.
-
-    No device is known yet: backend and precision stay as they were asked for until `place`.
-    Raises EngineError: REQUEST_INVALID says why, or INPUT_IMAGE_UNREADABLE.
-    """
+    """Fill the gaps, and draw open seeds. Raises REQUEST_INVALID, INPUT_IMAGE_UNREADABLE."""
     sampler = request.sampler or _default_sampler(checkpoint)
     defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
     filled, features = fill_inputs(request, checkpoint), checkpoint.architecture.features

@@ -123,15 +123,12 @@ class Engine:
         if self._folders is None or self._stopping:
             return
         log_as_events(self._outbox.put)
-        words, models = self._folders.wildcards, self._folders.models
-        cache, put = Path(self._folders.cache), self._outbox.put
+        folders, put = self._folders, self._outbox.put
+        cache = Path(folders.cache)
         hashes = BackgroundHash(known_files(cache), partial(tell_hash, put))
+        words, models = (Path(one) if one else None for one in (folders.wildcards, folders.models))
         services = JobServices.in_cache(
-            cache,
-            wildcards=Path(words) if words else None,
-            models=Path(models) if models else None,
-            residency=Residency(),
-            hashes=hashes,
+            cache, wildcards=words, models=models, residency=Residency(), hashes=hashes
         )
         runner = JobRunner(services, prepares=True)
         arguments = (self._queries, runner, put)

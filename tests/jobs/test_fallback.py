@@ -145,7 +145,9 @@ def test_the_record_says_which_device_and_why(hardware: Hardware) -> None:
     assert hardware.failures == []
 
 
-def test_the_next_device_takes_over_says_so_and_it_is_remembered(hardware: Hardware) -> None:
+def test_the_next_device_takes_over_and_the_failure_is_told_and_remembered(
+    hardware: Hardware,
+) -> None:
     hardware.add("one", denoiser=Script(load_error=GONE))
     hardware.add("two")
     listener = Listener()
@@ -166,7 +168,7 @@ DAMAGED = EngineError(ErrorCode.WORKING_COPY_DAMAGED, "A copy was damaged.")
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_what_was_made_with_a_damaged_copy_is_made_again_but_not_for_ever(
+def test_a_picture_made_with_a_damaged_copy_is_made_again_at_most_three_times(
     hardware: Hardware, monkeypatch: pytest.MonkeyPatch, times: int
 ) -> None:
     left = [DAMAGED] * times
@@ -245,7 +247,7 @@ def names(backend: CountingBackend) -> list[str]:
 
 
 @pytest.mark.parametrize("error", [GONE, FULL], ids=["gone", "full"])
-def test_what_was_drawn_is_only_decoded_by_the_next_device(
+def test_a_finished_latent_is_only_decoded_by_the_next_device(
     hardware: Hardware, error: BackendError
 ) -> None:
     first = hardware.add("one", CountingBackend({"vae_decoder": Script(run_error=error)}))
@@ -260,7 +262,7 @@ def test_what_was_drawn_is_only_decoded_by_the_next_device(
         assert np.array_equal(pixels(image.path), pixels(expected.path))
 
 
-def test_one_picture_that_was_drawn_needs_no_other_network(hardware: Hardware) -> None:
+def test_a_finished_latent_needs_the_decoder_alone(hardware: Hardware) -> None:
     hardware.add("one", CountingBackend({"vae_decoder": Script(load_error=GONE)}))
     second = hardware.add("two")
     text = "a red horse <lora:mine:1>"
@@ -271,7 +273,7 @@ def test_one_picture_that_was_drawn_needs_no_other_network(hardware: Hardware) -
     assert [warning.code for warning in result.warnings][1:] == [ErrorCode.NOT_AVAILABLE]
 
 
-def test_what_no_device_can_do_is_no_devices_fault(hardware: Hardware) -> None:
+def test_a_job_that_fails_on_all_devices_is_held_against_none(hardware: Hardware) -> None:
     hardware.add("one", denoiser=Script(load_error=GONE))
     hardware.add("two", denoiser=Script(load_error=GONE))
     with pytest.raises(EngineError) as caught:
@@ -321,7 +323,7 @@ IN_EACH_PHASE = {
 
 
 @pytest.mark.parametrize("doing", IN_EACH_PHASE)
-def test_where_memory_runs_out_it_is_tried_once_more_then_elsewhere(
+def test_a_stage_out_of_memory_runs_once_more_and_then_on_the_next_device(
     hardware: Hardware, doing: str
 ) -> None:
     scripts = IN_EACH_PHASE[doing]
@@ -378,7 +380,7 @@ class FullOnce(CountingBackend):
         return super().load(graph, artifact, device, progress, cancel)
 
 
-def test_what_is_resident_is_released_for_the_second_try(hardware: Hardware) -> None:
+def test_resident_networks_are_released_for_the_second_try(hardware: Hardware) -> None:
     residency = Residency()
     hardware.add("one", FullOnce(residency))
     nothing = Graph("another checkpoint's", b"", {}, (), (), Precision.F32)
@@ -461,7 +463,7 @@ def test_a_device_with_a_driver_is_known_to_be_at_work(
     assert list(listener.folder.glob("*.json")) == []
 
 
-def test_what_took_the_engine_along_is_put_behind_at_the_next_job(hardware: Hardware) -> None:
+def test_a_device_that_crashed_the_engine_is_put_behind_at_the_next_job(hardware: Hardware) -> None:
     Holder(hardware.folder / "cache" / "at-work").crash()
     hardware.add("one")
     hardware.run()

@@ -149,7 +149,7 @@ def test_why_another_device_is_used_is_its_reason(office: Office) -> None:
         (40.0, 2.0, None, MEANWHILE),  # and of the processor: 10 of 100 ms
     ],
 )
-def test_what_is_quicker_is_done(
+def test_the_quicker_of_waiting_and_another_device_is_done(
     office: Office,
     compile_s: float,
     fast_s: float | None,
@@ -180,7 +180,7 @@ def test_a_device_that_was_not_measured_is_better_than_none(
     assert office.order() == MEANWHILE
 
 
-def test_where_there_is_no_other_device_it_is_waited_for(office: Office) -> None:
+def test_a_compile_is_waited_for_where_there_is_no_other_device(office: Office) -> None:
     assert office.order(office.fast) == ["fast card"]
     twin = replace(office.fast, device=replace(office.fast.device, name="its twin", id="null:1"))
     assert office.order(office.fast, twin) == ["fast card", "its twin"]
@@ -193,7 +193,7 @@ def test_a_device_that_compiles_nothing_is_first(office: Office) -> None:
     assert office.told == []
 
 
-def test_what_the_job_would_fail_at_is_left_to_the_job(office: Office) -> None:
+def test_an_error_while_planning_is_left_to_the_job(office: Office) -> None:
     def failing(_candidate: Candidate) -> JobEstimate:
         raise EngineError(ErrorCode.OUT_OF_MEMORY, "no")
 
@@ -265,7 +265,7 @@ def test_the_jobs_memory_counts_while_it_runs(
 
 
 @pytest.mark.parametrize("interruptible", [True, False])
-def test_the_end_stops_it_and_leaves_nothing(
+def test_closing_stops_a_compile_and_leaves_nothing(
     office: Office, monkeypatch: pytest.MonkeyPatch, interruptible: bool
 ) -> None:
     office.change(interruptible=interruptible)
@@ -287,7 +287,7 @@ class _Plain(NullBackend):
         self._compiling = None
 
 
-def test_how_long_it_took_is_learnt(office: Office) -> None:
+def test_the_seconds_of_a_compile_are_learnt(office: Office) -> None:
     office.gate.touch()
     office.order()
     office.wait_until_prepared()

@@ -149,7 +149,7 @@ def test_without_room_nothing_stays(bench: Bench) -> None:
     assert bench.runner.services.residency.weight_bytes == 0
 
 
-def test_what_was_stopped_does_not_stay(bench: Bench) -> None:
+def test_networks_of_a_stopped_job_do_not_stay(bench: Bench) -> None:
     slow, token = CountingBackend({"denoiser": Script(run_seconds=120)}), CancelToken()
     bench.use(slow)
     timer = Timer(0.2, token.cancel)

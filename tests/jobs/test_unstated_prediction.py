@@ -98,7 +98,7 @@ def test_the_kinds_make_other_pictures(tmp_path: Path) -> None:
     assert np.abs(difference).mean() > 5
 
 
-def test_what_tells_nothing_leaves_the_guess(tmp_path: Path, asked: list[int]) -> None:
+def test_a_probe_without_a_result_leaves_the_guess(tmp_path: Path, asked: list[int]) -> None:
     bench = Bench(tmp_path, 0.5)
     assert bench.picture(count=2).record.prediction is PredictionType.EPSILON
     assert bench.known().parts.denoiser.unstated is not None

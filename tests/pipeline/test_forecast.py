@@ -183,7 +183,7 @@ def test_every_picture_of_a_job_counts(tiny: Path, *, together: bool) -> None:
     assert [estimate.phase_s for estimate in log.of(Phase.DENOISE)] == [None, pytest.approx(30)]
 
 
-def test_what_stays_loaded_is_not_prepared_again(tiny: Path) -> None:
+def test_a_network_that_stays_loaded_is_not_prepared_again(tiny: Path) -> None:
     estimates, residency = Estimates(None), Residency()
     make(a_request(tiny), estimates, residency=residency)
     again = make(a_request(tiny), estimates, residency=residency)
@@ -202,7 +202,7 @@ def test_a_phase_that_is_done_again_more_safely_promises_again(tiny: Path) -> No
     assert log.of(Phase.SAVE)[0].after_s == pytest.approx(0)
 
 
-def test_what_was_cancelled_or_failed_teaches_nothing(tiny: Path) -> None:
+def test_a_cancelled_or_failed_phase_teaches_nothing(tiny: Path) -> None:
     estimates = Estimates(None)
     broken = NullBackend({"denoiser": Script(run_error=OSError("no device"))})  # pyright: ignore[reportArgumentType]
     with pytest.raises(OSError, match="no device"):
@@ -228,9 +228,7 @@ def test_other_devices_learn_for_themselves(tiny: Path) -> None:
     assert log.of(Phase.DENOISE)[0].phase_s is None
 
 
-def test_what_was_learnt_is_kept_also_by_a_job_that_does_not_end(
-    tiny: Path, tmp_path: Path
-) -> None:
+def test_durations_are_kept_by_a_job_that_does_not_end(tiny: Path, tmp_path: Path) -> None:
     path = tmp_path / "durations.json"
     broken = NullBackend({"vae_decoder": Script(run_error=OSError("gone"))})  # pyright: ignore[reportArgumentType]
     with pytest.raises(OSError, match="gone"):
@@ -256,7 +254,7 @@ def test_converting_is_told_from_loading(tmp_path: Path) -> None:
     assert compiler.prepared(unconverted, F32).preparation() is Preparation.LOAD
 
 
-def test_compiling_is_said_to_happen_once_and_is_learnt_apart(tiny: Path, tmp_path: Path) -> None:
+def test_a_compile_is_estimated_as_once_and_learnt_apart(tiny: Path, tmp_path: Path) -> None:
     estimates = Estimates(None)
     backend = NullBackend(compiling=Compiling())
     minutes = TAKES | {Phase.COMPILE: 90.0}

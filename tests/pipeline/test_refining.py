@@ -73,7 +73,9 @@ pairs = pytest.mark.parametrize(
 
 
 @conventions
-def test_both_ends(folders: tuple[Path, Path], convention: object) -> None:
+def test_a_refiner_that_takes_no_step_or_all_steps_makes_the_picture_of_one_checkpoint(
+    folders: tuple[Path, Path], convention: object
+) -> None:
     """At the end of the run nobody takes over, at its beginning the refiner does all of it."""
     habits = {"convention": convention, "sampler": SamplerName.EULER}
     base, other = (
@@ -89,7 +91,7 @@ def test_both_ends(folders: tuple[Path, Path], convention: object) -> None:
 
 
 @pairs
-def test_to_itself_is_nothing(
+def test_a_handover_to_the_same_checkpoint_changes_no_picture(
     folders: tuple[Path, Path], convention: object, sampler: SamplerName
 ) -> None:
     """Samplers without a memory do not notice; the noise of their steps goes on as it was."""
@@ -103,7 +105,9 @@ def test_to_itself_is_nothing(
         np.testing.assert_array_equal(handed, whole)
 
 
-def test_what_cannot_refine(folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_checkpoint_that_does_not_fit_is_refused_as_refiner(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
     def failure(refiner: Path) -> EngineError:
         choice = RefinerChoice(checkpoint=str(refiner))
         with pytest.raises(EngineError) as caught:

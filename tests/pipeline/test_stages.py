@@ -93,7 +93,7 @@ def test_a_single_colour_is_a_broken_result_too(tmp_path: Path, decoder: Network
     assert stages.retries == [a_retry(Phase.DECODE, "a single colour")]
 
 
-def test_what_is_well_is_not_done_twice(tmp_path: Path, decoder: Network) -> None:
+def test_a_sound_result_is_not_made_twice(tmp_path: Path, decoder: Network) -> None:
     backend = CountingBackend()
     stages = make_stages(backend, tmp_path, (BF16, F32))
     decode(stages, decoder)
@@ -101,7 +101,9 @@ def test_what_is_well_is_not_done_twice(tmp_path: Path, decoder: Network) -> Non
     assert backend.loads == [("vae_decoder", BF16)]
 
 
-def test_when_the_safest_fails_too_it_is_said(tmp_path: Path, decoder: Network) -> None:
+def test_a_broken_result_in_the_safest_precision_is_an_error(
+    tmp_path: Path, decoder: Network
+) -> None:
     backend = CountingBackend({"vae_decoder": Script(offset=NAN)})
     stages = make_stages(backend, tmp_path, (BF16, F32))
     with pytest.raises(EngineError) as caught:
@@ -164,7 +166,7 @@ def test_with_room_denoiser_and_decoder_stay(tiny: Path) -> None:
     np.testing.assert_array_equal(together.pixels, in_turns.pixels)
 
 
-def test_what_failed_does_not_stay(tmp_path: Path, decoder: Network) -> None:
+def test_a_network_that_failed_does_not_stay(tmp_path: Path, decoder: Network) -> None:
     backend = CountingBackend({"vae_decoder": Script(offset=NAN, precisions=ONLY_BF16)})
     stages = make_stages(backend, tmp_path, (BF16, F32), together=True)
     for _ in range(2):
@@ -194,7 +196,7 @@ class FullBeside(CountingBackend):
         return super().load(graph, artifact, device, progress, cancel)
 
 
-def test_what_was_kept_makes_room_and_nothing_is_drawn_again(tiny: Path) -> None:
+def test_kept_networks_make_room_and_no_latent_is_made_again(tiny: Path) -> None:
     backend = FullBeside()
     result = run(a_request(tiny, count=3), backend, together=True)
     expected = run(a_request(tiny, count=3), CountingBackend())
@@ -337,7 +339,7 @@ def test_stages_close_what_they_keep_even_when_one_refuses(
 # --- loading ahead ---
 
 
-def test_what_was_prepared_is_loaded_once(tmp_path: Path, decoder: Network) -> None:
+def test_a_network_that_loads_ahead_is_loaded_once(tmp_path: Path, decoder: Network) -> None:
     backend = CountingBackend()
     with closing(make_stages(backend, tmp_path, (F32,))) as stages:
         stages.prepare(decoder)
@@ -347,7 +349,7 @@ def test_what_was_prepared_is_loaded_once(tmp_path: Path, decoder: Network) -> N
     assert backend.open_now == []
 
 
-def test_what_was_prepared_for_nothing_is_closed(tmp_path: Path, decoder: Network) -> None:
+def test_a_network_loaded_ahead_in_vain_is_closed(tmp_path: Path, decoder: Network) -> None:
     backend = CountingBackend()
     with closing(make_stages(backend, tmp_path, (F32,))) as stages:
         stages.prepare(decoder)
@@ -387,7 +389,7 @@ def test_the_denoiser_loads_beside_the_text_encoder(tiny: Path) -> None:
     assert backend.open_now == []
 
 
-def test_a_compile_ahead_that_nobody_wants_is_ended(
+def test_an_unwanted_compile_ahead_is_ended(
     tmp_path: Path, decoder: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would never end by itself."""
@@ -404,7 +406,7 @@ def test_a_compile_ahead_that_nobody_wants_is_ended(
     ("shapes", "loads"),
     [(None, 1), (ShapeSupport.DYNAMIC, 1), (ShapeSupport.RANGES, 1), (ShapeSupport.STATIC, 2)],
 )
-def test_one_that_serves_for_another_size_is_taken(
+def test_a_network_loaded_ahead_serves_for_another_size(
     tmp_path: Path,
     tiny: Path,
     monkeypatch: pytest.MonkeyPatch,
