@@ -4,7 +4,7 @@ import argparse
 
 import msgspec
 
-from engine.api.request import NO_OVERRIDE, CheckpointOverride
+from engine.api.request import DECLARABLE_PREDICTIONS, NO_OVERRIDE, CheckpointOverride
 from engine.api.values import PredictionType
 from engine.families.registry import FAMILIES
 
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--prediction",
         type=PredictionType,
-        choices=list(PredictionType),
+        choices=list(DECLARABLE_PREDICTIONS),
         help="what its denoiser predicts, where its files do not say or say it wrong",
     )
 

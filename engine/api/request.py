@@ -59,6 +59,10 @@ class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
     vae: Annotated[str | None, title("VAE"), summary("{vae}")] = None
 
 
+# What a person may say that a checkpoint predicts: flow's levels are other ones altogether.
+DECLARABLE_PREDICTIONS = tuple(one for one in PredictionType if one is not PredictionType.FLOW)
+
+
 class CheckpointOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Facts about a checkpoint that a person states, where its files lack them or are wrong.
 

@@ -69,6 +69,12 @@ class VarianceExploding:
 
     def training(self, request: ResolvedRequest) -> NoiseSchedule:
         """The levels of training. Raises EngineError(REQUEST_INVALID)."""
+        if self.prediction is PredictionType.FLOW:
+            raise EngineError(
+                ErrorCode.REQUEST_INVALID,
+                "This model was not trained by flow matching.",
+                "Leave its prediction to the file.",
+            )
         name, levels = request.convention.name, self.levels
         if levels is not None:
             _refuse_zero_terminal_snr(request)

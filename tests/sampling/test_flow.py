@@ -12,7 +12,13 @@ from engine.api.values import ConventionName, ErrorCode, PredictionType, Sampler
 from engine.errors import EngineError
 from engine.sampling.denoiser import Denoiser
 from engine.sampling.masking import Keeping, Kept, MaskedDenoise
-from engine.sampling.noise_model import FLOW_SAMPLERS, FLOW_SCHEDULES, RectifiedFlow, SizeShift
+from engine.sampling.noise_model import (
+    FLOW_SAMPLERS,
+    FLOW_SCHEDULES,
+    RectifiedFlow,
+    SizeShift,
+    VarianceExploding,
+)
 from engine.sampling.plan import plan_sampling
 from engine.sampling.schedules import FlowSchedule
 from engine.sampling.types import Latent
@@ -133,6 +139,12 @@ def test_what_a_mask_keeps_is_shown_under_the_level_s_noise() -> None:
     made = masked(np.zeros_like(NOISE), level)
     np.testing.assert_allclose(seen[0], 0.75 * 2 + 0.25 * NOISE, rtol=1e-6)
     np.testing.assert_array_equal(made, kept.latent)
+
+
+def test_a_model_of_other_levels_does_not_predict_flow() -> None:
+    with pytest.raises(EngineError) as refused:
+        VarianceExploding(PredictionType.FLOW).training(asked())
+    assert refused.value.code is ErrorCode.REQUEST_INVALID
 
 
 def test_zero_terminal_snr_is_refused() -> None:

@@ -17,7 +17,7 @@ from app.library.checkpoint_words import NO_WORDS
 from app.notices.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
-from engine.api.request import CheckpointOverride
+from engine.api.request import DECLARABLE_PREDICTIONS, CheckpointOverride
 from engine.api.values import ErrorInfo, PredictionType
 from ui.checkpoint_labels import (
     part_label,
@@ -66,7 +66,7 @@ class CheckpointDialog(QDialog):
         for family in FAMILY_LABELS:
             self.family.addItem(family_label(family), family)
         self.prediction.addItem(as_file, None)
-        for prediction in PredictionType:
+        for prediction in DECLARABLE_PREDICTIONS:
             self.prediction.addItem(prediction_label(prediction), prediction.value)
         self.levels.addItem(as_file, None)
         self.levels.addItem(self.tr("Zero-terminal SNR"), True)
