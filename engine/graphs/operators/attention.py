@@ -99,9 +99,7 @@ class AttentionWriter(LayerWriter):
         0 where every token attends to all. `attention_bias`, [batch, 1, 1, tokens], is added to
         the scores.
         """
-        kernels = self.operators.attention_kernels
-        without = kernels is not None and not kernels.serve(self.element, head_width)
-        if without or attention_bias is not None:
+        if attention_bias is not None or not self._has_kernel(head_width):
             # A bias is rare, and its network so small that the form does not matter for speed.
             return self._primitive_attention(
                 q, k, v, heads, head_width, causal_over, attention_bias
@@ -125,6 +123,10 @@ class AttentionWriter(LayerWriter):
                 )
             case AttentionForm.PRIMITIVE:
                 return self._primitive_attention(q, k, v, heads, head_width, causal_over)
+
+    def _has_kernel(self, head_width: int) -> bool:
+        kernels = self.operators.attention_kernels
+        return kernels is None or kernels.serve(self.element, head_width)
 
     def _primitive_attention(
         self,
