@@ -15,11 +15,11 @@ from engine.graphs.operators.layers import LayerWriter
 
 @dataclass(frozen=True, slots=True)
 class Projections:
-    """The linear layers before attention: their names, of queries, keys, values, and widths."""
+    """The linear layers before attention: names of the query, key and value layers, and widths."""
 
     names: tuple[str, str, str]
     width: int
-    # Of what keys and values are made from.
+    # Width of the input of keys and values.
     source_width: int
     heads: int
     bias: bool = True
@@ -42,9 +42,9 @@ class AttentionWriter(LayerWriter):
         causal_over: int = 0,
         attention_bias: Value | None = None,
     ) -> Value:
-        """Attention of `x` to `source` through `to`; they are the same in self-attention.
+        """Emit attention of `x` to `source`, which is `x` itself in self-attention.
 
-        `causal_over` and `attention_bias` as in `attention`.
+        `causal_over` and `attention_bias` are those of `attention`.
         """
         packed = self.operators.attention is AttentionForm.PACKED and not to.bias
         if packed and not causal_over and limits.packs_heads(self.element, to.head_width):
@@ -59,9 +59,9 @@ class AttentionWriter(LayerWriter):
         )
 
     def _attend_packed(self, x: Value, source: Value, to: Projections) -> Value:
-        """Of itself one product for all three, else one for keys and values.
+        """Emit one product for all three of self-attention, else one for keys and values.
 
-        They come out [batch, tokens, heads, parts, head_width], as MultiHeadAttention takes them.
+        Results are [batch, tokens, heads, parts, head_width], as MultiHeadAttention takes them.
         """
         if x == source:
             inputs = (self._packed_product(x, to.names, to.width, to),)

@@ -1,4 +1,4 @@
-"""Churn: noise added before a step, so that the errors of those before it are forgotten."""
+"""Churn: noise added before a step, which lets the sampler correct earlier errors."""
 
 from dataclasses import dataclass
 
@@ -25,10 +25,10 @@ class Churn:
     def __call__(
         self, x: Latent, sigma: np.float32, steps: int, noise: NoiseSource
     ) -> tuple[Latent, np.float32]:
-        """The latents and the level that one of `steps` steps begins at instead of `sigma`.
+        """Return the latents and the level at which a step begins instead of `sigma`.
 
-        Outside of the levels noise is drawn as well and thrown away: so does k-diffusion, and what
-        later steps draw from a stream depends on it.
+        Noise is drawn and discarded even outside the levels, as in k-diffusion: what later steps
+        draw from a stream depends on it.
         """
         if self.amount <= 0:
             return x, sigma
