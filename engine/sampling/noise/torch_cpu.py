@@ -39,7 +39,7 @@ class TorchCpuGenerator:
         return self.randn_of_batch(shape, 0, 1)
 
     def randn_of_batch(self, shape: Sequence[int], index: int, size: int) -> NDArray[np.float32]:
-        """`torch.randn((size, *shape), generator=self)[index]`, in the memory of that one."""
+        """`torch.randn((size, *shape), generator=self)[index]`, holding only those values."""
         count = math.prod(shape)
         begin, end, total = index * count, (index + 1) * count, size * count
         if total < _BLOCK:
