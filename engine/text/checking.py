@@ -10,8 +10,8 @@ from engine.text.cleaning import cleaner
 from engine.text.counting import count_tokens
 from engine.text.foreign_syntax import foreign_marks
 from engine.text.hints import bracket_hints
+from engine.text.prompt_errors import PromptError
 from engine.text.reading import read_prompt
-from engine.text.spot import PromptError
 from engine.text.tags import strip_tags
 from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_tokenizer
 from engine.text.wildcards import expand_wildcards

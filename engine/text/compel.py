@@ -20,7 +20,7 @@ from engine.text.compel_fragments import (
     Weighted,
 )
 from engine.text.prompt import EMPTY_PROMPT, Mixture, WeightedText, clamp_weight
-from engine.text.spot import prompt_error
+from engine.text.prompt_errors import prompt_error
 from engine.text.tags import NetworkTag
 
 _COMMA = re.compile(r",(\S)")

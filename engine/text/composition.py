@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from engine.text.prompt import clamp_weight
-from engine.text.spot import prompt_error
+from engine.text.prompt_errors import prompt_error
 
 # The denoiser runs once per part.
 MAX_PARTS = 64

@@ -20,7 +20,7 @@ from random import Random
 
 from engine.errors import EngineError
 from engine.file_paths import is_file
-from engine.text.spot import prompt_error
+from engine.text.prompt_errors import prompt_error
 
 # The most choices to expand, and characters: a line may name files whose lines name files.
 _MAX_CHOICES = 10_000

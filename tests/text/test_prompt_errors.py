@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.text.composition import MAX_PARTS, split_composition
-from engine.text.spot import prompt_error, show
+from engine.text.prompt_errors import prompt_error, show
 
 MARK = "\N{BLACK RIGHT-POINTING POINTER}"
 
