@@ -38,20 +38,20 @@ class Values:
         self.warnings: list[str] = []
 
     def refuse(self, key: str) -> None:
-        """Say that a value was not taken over."""
+        """Add a warning that a value was not taken over."""
         self.warnings.append(refused(key, _shown(self._pairs.get(key))))
 
     def get(self, key: str) -> object:
-        """The value as it is; None where there is none."""
+        """Return the value unchanged; None if there is none."""
         self._taken.add(key)
         return self._pairs.get(key)
 
     def skip(self, *keys: str) -> None:
-        """Leave values that describe the picture and do not change it."""
+        """Mark values as handled that describe the picture but do not change it."""
         self._taken.update(keys)
 
     def text(self, key: str) -> str | None:
-        """A text; None where there is none, or "None", as some tools write it."""
+        """Return a text; None if there is none, or "None", which some tools write."""
         value = self.get(key)
         if isinstance(value, str):
             return value if value not in ("", "None") else None
@@ -81,7 +81,7 @@ class Values:
         return found
 
     def number(self, key: str, low: float, high: float) -> float | None:
-        """A finite number from `low` to `high`."""
+        """Return a finite number from `low` to `high`."""
         value = self.get(key)
         if value in (None, "", "None"):
             return None
@@ -130,7 +130,7 @@ class Values:
         return sampler, schedule
 
     def flag(self, key: str) -> bool:
-        """True if the value is, as JSON or as text."""
+        """True if a value is true, as JSON or as text."""
         value = self.get(key)
         return value is True or (isinstance(value, str) and value.casefold() == "true")
 
@@ -140,7 +140,7 @@ class Values:
         return size if None not in size else (None, None)
 
     def size(self, key: str) -> tuple[int, int] | None:
-        """Width and height from text such as `512x768`."""
+        """Return width and height of a text such as `512x768`."""
         value = self.get(key)
         if value is None:
             return None
@@ -169,12 +169,12 @@ class Values:
 
 
 def _number(value: object) -> float:
-    """A number, NaN where the value is none."""
+    """Return a number; NaN if the value is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
     try:
         return float(value)
-    # An integer may be beyond what a float holds.
+    # An integer may exceed the range of a float.
     except (ValueError, OverflowError):
         return math.nan
 
@@ -192,7 +192,7 @@ def _integer(value: object) -> int | None:
 
 
 def _shown(value: object) -> str:
-    """A value as text for a message."""
+    """Return a value as text for a message."""
     if isinstance(value, str):
         return value[:_MAX_CHARACTERS]
     if isinstance(value, dict | list):
