@@ -75,7 +75,7 @@ class KnownFiles:
         self._clock = clock
 
     def read_index(self, path: Path) -> TensorIndex:
-        """As `files.read_index`, but a file that is known is only read at its beginning."""
+        """Read a file's index as `files.read_index` does, but only the start of a known file."""
         recalled: list[_Entry] = []
 
         def recall(state: FileState) -> str | None:
