@@ -88,7 +88,7 @@ class TensorRtBackend(Backend):
         return cards.memory_of(device)
 
     def compilation(self, device: Device) -> Compilation:
-        """Engines for ranges of sizes, weights inside. Most of a build cannot be interrupted."""
+        """Engines for ranges of sizes, with the weights inside. Most of a build cannot be ended."""
         return Compilation(ShapeSupport.RANGES, carries_weights=True)
 
     def compile(
