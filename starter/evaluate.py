@@ -27,12 +27,7 @@ SHEET = HERE / "contact_sheet.png"
 STEPS = 20
 GUIDANCE = 2.5
 BATCH = 8
-ASKED = (
-    "colour",
-    "time",
-    "land",
-    "place",
-)  # the attributes that must be right; kind is informative
+ASKED = ("colour", "time", "land", "place")  # must be right; the kind is informative
 TITLES = {
     "colour": "object colour",
     "time": "time of day",
@@ -86,7 +81,7 @@ def chance(scenes: Sequence[Scene], verdicts: Sequence[Verdict]) -> Score:
 
 
 def evaluate(render: Render, count: int, drawn_count: int, sheet: Path | None) -> Report:
-    """Tries the judge on `drawn_count` drawn pictures, then `count` unseen combinations."""
+    """Test the judge on `drawn_count` drawn pictures, the model on `count` unseen scenes."""
     rng = random.Random(20)
     drawn = [random_scene(rng) for _ in range(drawn_count)]
     seen = [judge(draw(scene, rng)) for scene in drawn]

@@ -1,4 +1,4 @@
-"""Whether jobs run, for what is disturbed by them."""
+"""The activity of jobs, which disturbs measurements of devices."""
 
 from dataclasses import dataclass
 

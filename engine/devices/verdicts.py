@@ -1,4 +1,4 @@
-"""What trials found out about each device, kept in a file.
+"""The results of trials of each device, kept in a file.
 
 A report belongs to a backend and to the machine's fingerprint (`engine.devices.fingerprint`); under
 another fingerprint it is ignored. A file that is damaged or cannot be written only costs another
