@@ -64,15 +64,15 @@ def clip_text(
     table = g.weight("text_model.embeddings.token_embedding.weight", (config.vocabulary, width))
     places = g.weight("text_model.embeddings.position_embedding.weight", (positions, width))
     x = g.op("Add", g.op("Gather", table, tokens), places)
-    attention_bias = _attention_bias(g, positions) if attention_mask else None
+    score_bias = _score_bias(g, positions) if attention_mask else None
     shown = config.layers - clip_skip + 1
     for layer in range(shown):
-        x = _layer(g, x, config, layer, attention_bias)
+        x = _layer(g, x, config, layer, score_bias)
     normed = _final_norm(g, x, config) if final_norm or clip_skip == 1 else x
     g.output(normed, "last_hidden_state", DType.F32, ("batch", positions, width))
     if config.projection is not None:
         for layer in range(shown, config.layers):
-            x = _layer(g, x, config, layer, attention_bias)
+            x = _layer(g, x, config, layer, score_bias)
         pooled = _pooled(g, _final_norm(g, x, config), config, config.projection)
         g.output(pooled, "pooled", DType.F32, ("batch", config.projected_width))
 
@@ -92,7 +92,7 @@ def _pooled(g: GraphBuilder, x: Value, config: ClipTextConfig, projection: Proje
     return g.op("MatMul", chosen, g.weight("text_projection", sizes))
 
 
-def _attention_bias(g: GraphBuilder, positions: int) -> Value:
+def _score_bias(g: GraphBuilder, positions: int) -> Value:
     """Return the bias of attention scores [batch, 1, 1, positions]: 0, or -1e4 where masked out."""
     mask = g.cast_to_element(g.input("attention_mask", DType.F32, ("batch", positions)))
     low = g.op("Add", g.op("Mul", mask, g.constant(1e4)), g.constant(-1e4))
@@ -100,7 +100,7 @@ def _attention_bias(g: GraphBuilder, positions: int) -> Value:
 
 
 def _layer(
-    g: GraphBuilder, x: Value, config: ClipTextConfig, layer: int, attention_bias: Value | None
+    g: GraphBuilder, x: Value, config: ClipTextConfig, layer: int, score_bias: Value | None
 ) -> Value:
     """A pre-norm transformer layer with causal attention."""
     name = f"text_model.encoder.layers.{layer}"
@@ -108,7 +108,7 @@ def _layer(
     h = g.layer_norm(x, f"{name}.layer_norm1", width, config.epsilon)
     names = (f"{attn}.q_proj", f"{attn}.k_proj", f"{attn}.v_proj")
     to = Projections(names, width, width, config.heads)
-    mixed = g.attend(h, h, to, causal_over=config.positions, attention_bias=attention_bias)
+    mixed = g.attend(h, h, to, causal_over=config.positions, score_bias=score_bias)
     x = g.add(x, g.linear(mixed, f"{attn}.out_proj", (width, width)))
     h = g.layer_norm(x, f"{name}.layer_norm2", width, config.epsilon)
     h = g.linear(h, f"{name}.mlp.fc1", (width, config.mlp_width))

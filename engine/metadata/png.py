@@ -24,10 +24,7 @@ _KEYWORD_BYTES = 79
 
 
 def png_texts(file: BinaryIO) -> Iterator[TextChunk]:
-    """Yield the intact texts of an open PNG file, in order; if truncated, those before its end.
-
-    Chunks that are damaged, malformed or beyond the bounds are left out.
-    """
+    """Yield the texts of an open PNG file, in order, except damaged and excessive chunks."""
     size = os.fstat(file.fileno()).st_size
     offset = len(SIGNATURE)
     budget = MAX_TEXT_BYTES

@@ -40,11 +40,11 @@ class AttentionWriter(LayerWriter):
         to: Projections,
         *,
         causal_over: int = 0,
-        attention_bias: Value | None = None,
+        score_bias: Value | None = None,
     ) -> Value:
         """Emit attention of `x` to `source`, which is `x` itself in self-attention.
 
-        `causal_over` and `attention_bias` are those of `attention`.
+        `causal_over` and `score_bias` are those of `attention`.
         """
         packed = self.operators.attention is AttentionForm.PACKED and not to.bias
         if packed and not causal_over and limits.packs_heads(self.element, to.head_width):
@@ -55,7 +55,7 @@ class AttentionWriter(LayerWriter):
             for name, (given, width) in zip(to.names, sources, strict=True)
         )
         return self.attention(
-            q, k, v, to.heads, to.head_width, causal_over=causal_over, attention_bias=attention_bias
+            q, k, v, to.heads, to.head_width, causal_over=causal_over, score_bias=score_bias
         )
 
     def _attend_packed(self, x: Value, source: Value, to: Projections) -> Value:
@@ -91,21 +91,18 @@ class AttentionWriter(LayerWriter):
         head_width: int,
         *,
         causal_over: int = 0,
-        attention_bias: Value | None = None,
+        score_bias: Value | None = None,
     ) -> Value:
         """softmax(q k^T / sqrt(head_width)) v per head; all [batch, tokens, heads * head_width].
 
-        `causal_over` is the number of tokens where each attends only to itself and those before it,
-        0 where every token attends to all. `attention_bias`, [batch, 1, 1, tokens], is added to
-        the scores.
+        With `causal_over`, the number of tokens, each attends only to itself and earlier ones; with
+        0 each attends to all. `score_bias`, [batch, 1, 1, tokens], is added to the scores.
         """
         kernels = self.operators.attention_kernels
         without = kernels is not None and not kernels.serve(self.element, head_width)
-        if without or attention_bias is not None:
+        if without or score_bias is not None:
             # A bias is rare, and its network so small that the form does not matter for speed.
-            return self._primitive_attention(
-                q, k, v, heads, head_width, causal_over, attention_bias
-            )
+            return self._primitive_attention(q, k, v, heads, head_width, causal_over, score_bias)
         match self.operators.attention:
             case AttentionForm.MULTI_HEAD | AttentionForm.PACKED:
                 return self.op(
@@ -134,7 +131,7 @@ class AttentionWriter(LayerWriter):
         heads: int,
         head_width: int,
         causal_over: int,
-        attention_bias: Value | None = None,
+        score_bias: Value | None = None,
     ) -> Value:
         def split(x: Value, perm: list[int]) -> Value:
             per_head = self.op("Reshape", x, self.integers([0, 0, heads, head_width]))
@@ -146,8 +143,8 @@ class AttentionWriter(LayerWriter):
             # Finite, so that a row never becomes inf - inf; it vanishes after the softmax.
             later = np.triu(np.full((causal_over, causal_over), -1e4), 1)
             scores = self.op("Add", scores, self.constant(later))
-        if attention_bias is not None:
-            scores = self.op("Add", scores, attention_bias)
+        if score_bias is not None:
+            scores = self.op("Add", scores, score_bias)
         mixed = self.op("MatMul", self.op("Softmax", scores, axis=-1), split(v, [0, 2, 1, 3]))
         merged = self.op("Transpose", mixed, perm=[0, 2, 1, 3])
         return self.op("Reshape", merged, self.integers([0, 0, heads * head_width]))
