@@ -29,7 +29,7 @@ def test_an_adapter_has_its_preferred_backend(adapter: Adapter, system: str, fir
     assert backends_for(adapter, system)[0] == first
 
 
-def test_nouveau_is_only_for_webgpu() -> None:
+def test_nouveau_serves_only_webgpu_and_radeon_nothing() -> None:
     assert backends_for(gpu("NVIDIA", driver="nouveau"), "linux") == ("webgpu",)
     assert backends_for(gpu("AMD", driver="radeon"), "linux") == ()
 

@@ -135,7 +135,7 @@ RUNNERS = [
 
 
 @pytest.mark.parametrize(("module", "name"), RUNNERS, ids=".".join)
-def test_only_the_names_of_weights_are_accepted(module: str, name: str, tmp_path: Path) -> None:
+def test_a_name_that_is_not_of_weights_is_refused(module: str, name: str, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     pickled = by_name(module, name, text(CANARY.format(str(canary))))
     with pytest.raises(EngineError, match=name.split(".")[0]) as caught:
@@ -226,7 +226,7 @@ def tensor(storage: str, offset: int, shape: tuple[int, ...], strides: tuple[int
     return out.getvalue()
 
 
-def test_an_unusual_tensor_is_read(tmp_path: Path) -> None:
+def test_a_tensor_at_an_offset_is_read(tmp_path: Path) -> None:
     path = archive(tmp_path / "one.ckpt", tensor("0", 4, (2, 2), (2, 1)))
     assert np.array_equal(numbers(read_torch_index(path).tensors["a"]), [[4, 5], [6, 7]])
 

@@ -128,7 +128,7 @@ def test_a_unet_without_cross_attention_has_a_result_per_context() -> None:
 
 
 @pytest.mark.parametrize("backend", [CpuBackend(), OpenVinoBackend()], ids=lambda b: b.name)
-def test_sizes_that_halve_evenly_give_the_same_with_fewer_nodes(backend: Backend) -> None:
+def test_sizes_that_halve_evenly_give_the_same_result(backend: Backend) -> None:
     def emit(g: GraphBuilder, *, evenly: bool = False) -> None:
         unet(g, small_unet(), halves_evenly=evenly)
 

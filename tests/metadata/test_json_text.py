@@ -42,7 +42,7 @@ def test_any_text_gives_a_value_or_none(text: str) -> None:
     ],
     ids=["empty", "open", "deep", "deep object", "digits", "lists", "quotes", "escapes", "pairs"],
 )
-def test_json_beyond_the_bounds_is_none(text: str) -> None:
+def test_malformed_or_excessive_json_is_none(text: str) -> None:
     tracemalloc.start()
     value = parse_json(text)
     peak = tracemalloc.get_traced_memory()[1]

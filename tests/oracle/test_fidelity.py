@@ -50,7 +50,7 @@ def test_the_page_has_no_figure_below_the_limit() -> None:
     assert page.lowest(page.PATH.read_text()) >= LIMIT
 
 
-def test_a_missing_feature_is_noticed() -> None:
+def test_a_picture_without_a_feature_is_below_the_limit() -> None:
     """A picture without the feature is below the limit: the comparison would notice."""
     seen = page.controls(page.PATH.read_text())
     assert len(seen) == len(_with_controls())

@@ -132,7 +132,7 @@ def test_a_tree_equals_torchsdes_in_any_order(seed: int, same_draws: bool, withi
 
 
 @pytest.mark.filterwarnings("ignore:Should have t:UserWarning")
-def test_a_batch_of_trees_is_one_for_each_picture():
+def test_a_batch_of_trees_equals_one_tree_per_picture():
     seeds = [3, 4]
     theirs = k_diffusion.BrownianTreeNoiseSampler(
         torch.zeros(2, *SHAPE[1:]), torch.tensor(LOW), torch.tensor(HIGH), seed=seeds

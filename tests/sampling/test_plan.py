@@ -62,7 +62,7 @@ def test_noise_is_scaled_to_the_first_level_as_in_the_tool() -> None:
     np.testing.assert_allclose(x, 2 * by_variance, rtol=1e-6)
 
 
-def test_comfyui_scales_by_variance_only_without_a_picture() -> None:
+def test_comfyui_scales_by_variance_only_at_full_strength() -> None:
     lower = planned(COMFY, redraws=True)
     first = lower.sigmas[0]
     np.testing.assert_allclose(lower.start(NOISE, PICTURE), 5 + 2 * first, rtol=1e-6)

@@ -117,7 +117,7 @@ def test_dpm_fast_is_of_third_order():
 
 
 @pytest.mark.parametrize("order", [2, 3])
-def test_dpm_adaptive_stays_within_the_tolerance(order: int):
+def test_dpm_adaptives_error_falls_with_its_tolerance(order: int):
     """A hundred times more exact: the error falls with it, and the tries stay few."""
     errors: list[float] = []
     tries: list[int] = []

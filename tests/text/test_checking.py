@@ -41,7 +41,7 @@ def test_a_text_that_is_cut_off_is_reported_with_its_place() -> None:
     assert check(text, convention=DIFFUSERS, complete=False).cut_words is None
 
 
-def test_a_place_in_an_expanded_text_may_be_approximate() -> None:
+def test_the_cut_of_an_expanded_text_has_no_place() -> None:
     text = "{a|b} " + "cat " * 90
     found = check(text, convention=DIFFUSERS)
     assert (found.drawn, found.is_cut, found.cut_at) == (True, True, None)

@@ -289,7 +289,9 @@ def test_a_pair_of_conditionings_keeps_its_places(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "is_said"), [("a house", False), ("other", True)])
-def test_two_texts_of_one_encoder_give_a_warning(tmp_path: Path, words: str, is_said: bool) -> None:
+def test_different_texts_of_one_encoder_give_a_warning(
+    tmp_path: Path, words: str, is_said: bool
+) -> None:
     encoder = node("CLIPTextEncodeSDXL", text_g="a house", text_l=words, clip=["4", 1], width=1024)
     found = read(tmp_path, with_nodes(TEXT_TO_PICTURE, n6=encoder))
     assert found.request.prompt == "a house"

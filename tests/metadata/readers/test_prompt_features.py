@@ -125,6 +125,6 @@ def test_prompts_of_novelais_characters_are_read_with_a_warning() -> None:
     assert any("characters apart from the scene" in warning for warning in found.warnings)
 
 
-def test_every_convention_states_its_prompt_features() -> None:
+def test_every_convention_has_all_prompt_features() -> None:
     for convention in CONVENTIONS.values():
         assert convention.prompt_features == tuple(PromptFeature)
