@@ -278,7 +278,7 @@ def test_a_pinned_input_may_be_omitted(target: Target, tmp_path: Path) -> None:
 
 
 @every_backend
-def test_views_are_as_good_as_arrays_of_their_own(target: Target, samples: SampleSessions) -> None:
+def test_views_are_taken_like_contiguous_arrays(target: Target, samples: SampleSessions) -> None:
     session, feeds = samples.of(target), sample_feeds()
     expected = session.run(feeds)["doubled"]
     turned = np.ascontiguousarray(feeds["image"].transpose(0, 1, 3, 2)).transpose(0, 1, 3, 2)

@@ -114,7 +114,7 @@ def test_a_length_beyond_the_file_ends_the_reading(tmp_path: Path, length: int) 
     assert read(tmp_path, HEADER + GOOD + lie) == (TextChunk("good", "value"),)
 
 
-def test_a_hundred_thousand_chunks_are_bounded(tmp_path: Path) -> None:
+def test_a_hundred_thousand_chunks_are_read_within_bounds(tmp_path: Path) -> None:
     found = read(tmp_path, png_with(*[text("k", "v")] * 100_000))
     assert len(found) == MAX_TEXTS
     assert read(tmp_path, png_with(*[chunk(b"juNk", b"")] * 300_000, GOOD)) == ()

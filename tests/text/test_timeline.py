@@ -72,7 +72,7 @@ def test_the_work_grows_with_the_length_of_a_prompt(text: Callable[[int], str]) 
     assert schedule_prompt(text(100_000), 20)
 
 
-def test_what_would_multiply_is_refused() -> None:
+def test_a_prompt_with_too_many_changes_is_refused() -> None:
     with pytest.raises(EngineError, match="changes 1,000 times") as caught:
         schedule_prompt("[a|b]" * 20_000, 1000)
     assert caught.value.code is ErrorCode.REQUEST_INVALID

@@ -72,7 +72,7 @@ def test_unusual_characters_have_tokens(text: str) -> None:
     assert load_clip_tokenizer().encode(text)
 
 
-def test_a_million_characters_are_bounded() -> None:
+def test_a_million_characters_are_encoded_within_bounds() -> None:
     assert len(load_clip_tokenizer().encode("word, " * 160_000)) == 320_000
     assert load_clip_tokenizer().encode("a" * 1_000_000)
 
