@@ -34,15 +34,15 @@ def riddles(source: str) -> Iterator[str]:
     """The first lines of a module's docstrings that begin with a clause or a pronoun."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            line, *_ = (ast.get_docstring(node) or "").splitlines() or [""]
+            line = (ast.get_docstring(node) or "").partition("\n")[0]
             if line.partition(" ")[0].strip("`,.:") in _RIDDLES:
                 yield line
 
 
 def room_of(path: Path) -> str:
     """A folder of the engine, or another top folder."""
-    parts = path.relative_to(ROOT).parts
-    return "/".join(parts[:2]) if parts[0] == "engine" and len(parts) > 2 else parts[0]
+    folder, *rest = path.relative_to(ROOT).parts
+    return f"engine/{rest[0]}" if folder == "engine" and len(rest) > 1 else folder
 
 
 @cache
