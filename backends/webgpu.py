@@ -66,7 +66,7 @@ _TOKENS, _HEADS, _HEAD_WIDTH = 77, 2, 40
 
 
 class WebGpuBackend(Backend):
-    """The adapter that the provider takes."""
+    """The one graphics adapter that WebGPU's provider selects."""
 
     name = "webgpu"
 

@@ -220,7 +220,7 @@ def _with_overwriting(steps: Sequence[Step], outputs: Sequence[str]) -> list[Ste
 
 
 def _with_deaths(steps: Sequence[Step], kept: Container[str]) -> list[Step]:
-    """Add to each step the values that it uses last."""
+    """Add to each step the values that no later step uses, so that they can be freed."""
     seen: set[str] = set()
     result: list[Step] = []
     for step in reversed(steps):

@@ -196,7 +196,7 @@ class VerdictStore:
 
 
 def _newest(*reports: BackendReport) -> tuple[BackendReport, ...]:
-    """Return each backend's first report in each machine state, for the first few states."""
+    """Return the newest report of each backend and machine state, for the last few states."""
     first: dict[tuple[str, str], BackendReport] = {}
     for report in reports:
         first.setdefault((report.fingerprint, report.backend), report)

@@ -99,7 +99,7 @@ def _foreign(question: PromptQuestion) -> list[Hint]:
 # Tokenizers of the checkpoints that are in use in turn.
 @lru_cache(maxsize=3)
 def _tokenizer(folder: str | None) -> ClipTokenizer:
-    """Load a folder's tokenizer, or CLIP's if it is damaged; the error is raised by the job."""
+    """Load a folder's tokenizer, or CLIP's if that is damaged: only a job reports the damage."""
     if folder is not None:
         try:
             return load_tokenizer(Path(folder))

@@ -36,7 +36,7 @@ class _Edge(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Brackets at `start` and `end`; their text stops at `text_end`, before colon and weight."""
+    """A pair of brackets at `start` and `end`; its text ends at `text_end`, before ":weight"."""
 
     start: int
     end: int
@@ -120,7 +120,7 @@ class _Pair(NamedTuple):
 
 
 def _match_parens(text: str) -> tuple[dict[int, _Pair], deque[int]]:
-    """Return pairs by the position of the closing bracket, and the unclosed positions in order.
+    """Match round brackets: pairs by their closing bracket, and the unclosed ones in order.
 
     A surplus `)` turns itself and the next `(` into text, as ComfyUI's depth falls below zero.
     """

@@ -99,7 +99,7 @@ class Fragments:
         return match.end() if match else position
 
     def prompt(self, position: int = 0) -> list[Item]:
-        """Read to the end of the text; other text is a word up to the next space."""
+        """Read all fragments to the end; any other text is split into words at spaces."""
         items: list[Item] = []
         while (position := self.skip_blank(position)) < len(self.text):
             found = self._item(position) or self._free_word(position)

@@ -39,9 +39,10 @@ class TimedText:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Brackets of which one part is used: the tokens between two neighbours of `edges`.
+    """A bracket such as `[a:b:8]` or `[a|b]`, of which one part is used at each step.
 
-    `when` is the number of a change with its part before and after, None for an alternation.
+    The parts are the tokens between neighbours in `edges`. `when` is the number of a change from
+    the first part to the second, and None for parts that alternate.
     """
 
     edges: tuple[int, ...]
@@ -59,7 +60,7 @@ class _Frame:
 
 @dataclass(slots=True)
 class _Reader:
-    """Tokens, and the choices by the token of their opening bracket."""
+    """The tokens of a prompt, and its changing brackets by the token that opens them."""
 
     tokens: list[str]
     choices: dict[int, _Choice] = field(default_factory=dict[int, _Choice])
@@ -179,7 +180,7 @@ def _text_at(reader: _Reader, step: int, steps: int) -> str:
 
 
 def _taken(choice: _Choice, step: int, steps: int) -> tuple[int, int]:
-    """Return the range of tokens that a choice selects."""
+    """Return the range of tokens that a bracket contributes at a step."""
     parts = [(first + 1, second) for first, second in pairwise(choice.edges)]
     if choice.when is None:
         return parts[(step - 1) % len(parts)]

@@ -50,7 +50,7 @@ class _Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A text with its choices and names by their first character."""
+    """A text, with its choices and wildcard names by the position of their first character."""
 
     text: str
     choices: dict[int, _Choice]

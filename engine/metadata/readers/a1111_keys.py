@@ -84,7 +84,7 @@ def keeps_comments(version: str | None) -> bool:
 
 
 def old_habits(version: Version | None, prompt: str) -> tuple[str, ...]:
-    """Return an old version's differences that a request cannot express."""
+    """Describe what an old version did differently, as far as a request cannot express it."""
     if version is None:
         return ()
     remarks: list[str] = []

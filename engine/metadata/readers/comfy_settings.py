@@ -67,7 +67,7 @@ _KEYS = {"noise_seed": "seed"}
 
 
 def _sigmas(graph: Graph, sampler: Node) -> tuple[Node | None, tuple[Node, ...]]:
-    """Return the node that made the levels, and those that changed them afterwards."""
+    """Return the node that made the sigmas, and the nodes that changed them afterwards."""
     changed: list[Node] = []
     node = graph.source(sampler, "sigmas")
     seen: set[str] = set()

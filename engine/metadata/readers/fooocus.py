@@ -124,7 +124,7 @@ def _resolution(values: Values) -> tuple[int | None, int | None]:
 
 
 def _loras(values: Values) -> list[str]:
-    """Return names with weights, from JSON lists or the other notation's "name: weight"."""
+    """Return LoRAs with their weights, from JSON lists or from texts such as "name: weight"."""
     found: list[str] = []
     for entry in as_list(values.get("loras")):
         parts = as_list(entry)

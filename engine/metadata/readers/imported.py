@@ -33,33 +33,33 @@ def plain(text: str, limit: int = _SHOWN) -> str:
 
 
 def refused(key: str, value: str) -> str:
-    """Say that a value is wrong or unknown."""
+    """Return the warning that a value is wrong or unknown."""
     return f'"{plain(key)}: {plain(value)}" was not taken over.'
 
 
 def made_with_checkpoint(name: str) -> str:
-    """Name the checkpoint to choose; a name is never taken for a path."""
+    """Return the warning that names the checkpoint to choose; the name is never used as a path."""
     return f'It was made with the model "{plain(name)}"; choose it to match.'
 
 
 def made_with_refiner(name: str) -> str:
-    """Name the refiner's checkpoint to choose."""
+    """Return the warning that names the refiner's checkpoint to choose."""
     return f'It was refined with the model "{plain(name)}"; choose it to match.'
 
 
 def made_with_vae(name: str) -> str:
-    """Name the VAE to choose."""
+    """Return the warning that names the VAE to choose."""
     return f'It was made with the VAE "{plain(name)}"; choose it to match.'
 
 
 def made_with_loras(names: Iterable[str]) -> tuple[str, ...]:
-    """Name the LoRAs with their weights; nothing if there are none."""
+    """Return the warning that names the LoRAs with their weights; none without LoRAs."""
     listed = ", ".join(names)
     return (f"It was made with LoRAs: {plain(listed, 200)}.",) if listed else ()
 
 
 def drawn_alike(sampler: str, label: str) -> str:
-    """Say that a sampler was replaced by a similar one."""
+    """Return the warning that a similar sampler replaces the tool's."""
     return f'Its sampler "{plain(sampler)}" is taken for {label}; the picture will differ.'
 
 
@@ -67,7 +67,7 @@ MADE_FROM_A_PICTURE = "It was made from another picture, which is not in the fil
 
 
 def left_over(pairs: Iterable[Parameter]) -> tuple[str, ...]:
-    """List the tool's other values; nothing if there are none."""
+    """Return the warning that lists the tool's other values; none without such values."""
     keys = ", ".join(dict.fromkeys(pair.key for pair in pairs))
     return (f"Not taken over: {plain(keys, 200)}.",) if keys else ()
 

@@ -68,7 +68,7 @@ def a1111_timestep_levels(
 def a1111_unipc_levels(
     steps: int, training: NoiseSchedule, strength: float | None = None
 ) -> TimestepLevels:
-    """Return UniPC's levels: as many as above, evenly spaced in time from 999 to 0.
+    """Return UniPC's levels: as many as DDIM's, evenly spaced in time from 999 to 0.
 
     Between timesteps the logarithm of the picture's share is linear (`NoiseScheduleVP`, with
     A1111's default of "time_uniform"). With a strength they begin at the highest timestep that
