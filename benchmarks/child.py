@@ -34,7 +34,7 @@ class PeerError(Exception):
 
 
 class Child:
-    """The parent's end; `ready_s` is the time from the start of the process until it was loaded."""
+    """A peer in a child process, loaded; `ready_s` is the time from its start until then."""
 
     def __init__(self, peer: str, **options: object) -> None:
         """Start a peer (a name in `peers.PEERS`) and wait until it is loaded. Raises PeerError."""

@@ -67,7 +67,7 @@ class _Reader:
     frames: list[_Frame] = field(default_factory=list[_Frame])
 
     def read(self) -> bool:
-        """Find the choices; return False where the whole prompt is text."""
+        """Find the brackets that change the text; return False if the whole prompt is text."""
         for position, token in enumerate(self.tokens):
             match token:
                 case "(" | "[":

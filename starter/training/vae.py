@@ -142,7 +142,7 @@ def _pass_on(layer: nn.Conv2d) -> None:
 
 
 def _split_colours(layer: nn.Conv2d) -> None:
-    """Make channels 0 and 1 constants; 2 to 7 x and -x of the first three inputs."""
+    """Make channels 0 and 1 constants, and 2 to 7 the pairs x, -x of the first three inputs."""
     layer.weight[:8] = 0
     layer.bias[:8] = torch.tensor([2.0, -2.0, 0, 0, 0, 0, 0, 0])
     for i in range(3):

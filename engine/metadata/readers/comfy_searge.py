@@ -68,7 +68,7 @@ def from_searge(graph: Graph) -> ImportedRequest | None:
 
 
 def _settings(graph: Graph, node: Node) -> dict[str, object]:
-    """Return the node's inputs; its presets replace single values."""
+    """Return the node's inputs, with presets written out as single values."""
     settings: dict[str, Any] = {key: graph.value(node, key) for key in node.inputs}
     preset = settings.pop("sampler_preset", None)
     size = settings.pop("image_size_preset", None)

@@ -160,7 +160,7 @@ def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
 
 
 def _names(value: object) -> list[str]:
-    """Return one name or several: JSON's list, Python's as text, or with commas; also numbers."""
+    """Return one or several names or numbers: a JSON list, Python's list as text, or commas."""
     if isinstance(value, str):
         value = value[:_MAX_LISTED]
         if value.startswith("["):
