@@ -257,7 +257,7 @@ def _sampler_options(values: Values) -> SamplerOptions:
     eta_ddim = values.read(SamplerOptions, eta="Eta DDIM")["eta"]
     if eta_ddim is not None:
         found["eta"] = eta_ddim
-    # Nothing stands for infinity, as 0 does.
+    # 0 and no value both mean infinity.
     found["churn_to"] = found["churn_to"] or None
     return SamplerOptions(**found)
 
@@ -277,7 +277,7 @@ def _seed_options(values: Values) -> SeedOptions:
 def _guidance_options(values: Values) -> GuidanceOptions:
     bounds = bounds_of(GuidanceOptions, "rescale")
     rescale = next((found for key in _RESCALE if (found := values.number(key, *bounds))), 0.0)
-    # Guidance is left out up to and with the step that reaches this part of all.
+    # Guidance starts after the step that reaches this share of the run.
     skipped = values.number("Skip Early CFG", 0, 1)
     start = min(math.nextafter(skipped, math.inf), 1.0) if skipped else 0.0
     image_guidance = values.read(GuidanceOptions, image_guidance="Image CFG scale")
@@ -308,7 +308,7 @@ def _mask_options(values: Values) -> MaskOptions:
 
 
 def _refiner(values: Values) -> RefinerChoice | None:
-    """When one took over; which it was is for the person to choose, as the checkpoint is."""
+    """Return when a refiner took over; the user chooses its checkpoint."""
     switch_at = values.number("Refiner switch at", *bounds_of(RefinerChoice, "switch_at"))
     return None if switch_at is None else RefinerChoice(switch_at=switch_at)
 

@@ -117,7 +117,7 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
         height=height,
         sampler=sampler,
         schedule=schedule,
-        # It leaves out the last layer or does not.
+        # A flag that leaves out the last layer.
         clip_skip=2 if values.flag("clip_skip") else None,
         convention=choice_of(msgspec.structs.replace(base, **on_card)),
         expand_wildcards=False,

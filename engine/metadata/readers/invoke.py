@@ -78,7 +78,7 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
         height=height,
         sampler=sampler,
         schedule=schedule,
-        # It counts the layers that are left out.
+        # InvokeAI counts the skipped layers.
         clip_skip=None if skipped is None else skipped + 1,
         convention=_convention(fields.get("rand_device")),
         guidance_options=GuidanceOptions(

@@ -1,4 +1,4 @@
-"""The options of samplers and schedules: tools write some that theirs pay no heed to."""
+"""The options that act on each sampler and schedule: tools also write others."""
 
 from dataclasses import replace
 

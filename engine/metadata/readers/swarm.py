@@ -30,7 +30,7 @@ _DESCRIPTIVE = (
     "donotsave", "nopreviews", "imageformat", "modelspecificenhancements", "sidelength",
     "wildcardseed", "noseedincrement", "date", "originalprompt",
 )  # fmt: skip
-# Characters of a list of LoRAs.
+# The most characters of a list of LoRAs.
 _MAX_LISTED = 10_000
 
 
