@@ -62,7 +62,7 @@ class Values:
     def read(self, kind: type[msgspec.Struct], **keys: str) -> dict[str, Any]:
         """Return texts and numbers for fields of a structure, by the tool's key for each field.
 
-        A number is within the bounds that its field states. What is missing or refused is the
+        A number is within the bounds of its field. A missing or refused value is the
         field's default, or an empty text.
         """
         found: dict[str, Any] = {}
