@@ -23,7 +23,6 @@ _UNFINISHED = frozenset(
         "engine/metadata",
         "engine/pipeline",
         "engine/sampling",
-        "engine/server",
         "engine/weights",
         "ui",
     }
