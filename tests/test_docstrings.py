@@ -20,9 +20,7 @@ _UNFINISHED = frozenset(
         "engine/families",
         "engine/jobs",
         "engine/memory",
-        "engine/metadata",
         "engine/pipeline",
-        "engine/sampling",
         "engine/weights",
         "ui",
     }
