@@ -56,7 +56,7 @@ _VERSION_1 = {
     name.value: msgspec.to_builtins(msgspec.structs.replace(convention, sde_noise=SdeNoise.STREAM))
     for name, convention in CONVENTIONS.items()
 }
-# Habits that a record does not state are its tool's.
+# Habits that a record of version 2 or 3 lacks are those of its tool.
 _HABITS = {name.value: msgspec.to_builtins(habits) for name, habits in CONVENTIONS.items()}
 for _habits in (*_VERSION_1.values(), *_HABITS.values()):
     del _habits["text_cleaning"]
@@ -79,7 +79,10 @@ def _current(decoded: Any) -> Any:
 
 
 def _cleaned(decoded: Any) -> Any:
-    """Return a record with the cleaning of texts stated: none, if it would change the prompts."""
+    """Return the record with `text_cleaning`, which older records lack.
+
+    Their texts were not cleaned; texts that cleaning leaves alone get their tool's usual value.
+    """
     match decoded:
         case {
             "request": {
