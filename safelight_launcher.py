@@ -1,8 +1,8 @@
-"""The installed `safelight` command: starts the program apart from what surrounds it.
+"""The installed `safelight` command: starts the program unaffected by its surroundings.
 
-A folder on PYTHONPATH or the current one may hold an `app.py`, an `engine` or a `sitecustomize.py`
-of somebody else's, and LD_LIBRARY_PATH other builds of our libraries. None of it is for this
-program. Standard library only, and named so that nobody else's module takes its place.
+A folder on PYTHONPATH or the current one may hold a foreign `app.py`, `engine` or
+`sitecustomize.py`, and LD_LIBRARY_PATH other builds of our libraries. The program must not use
+them. Standard library only; the module's name is unlikely to be taken.
 """
 
 import os
@@ -10,10 +10,10 @@ import site
 import sys
 from collections.abc import Mapping, Sequence
 
-# Libraries that are loaded before ours, and where ours are looked for.
+# Libraries loaded before ours, and the paths where libraries are looked up.
 _FOREIGN = frozenset({"LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "__PYVENV_LAUNCHER__"})
 _FOREIGN_PREFIXES = ("PYTHON", "DYLD_")
-# Of Python's own, those that leave what it runs as it is; not worth another start.
+# Python's variables that do not change which code runs; they do not need another start.
 _HARMLESS = frozenset(
     {
         "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONIOENCODING", "PYTHONUTF8",
@@ -22,15 +22,15 @@ _HARMLESS = frozenset(
     }
 )  # fmt: skip
 _LIBRARY_PATH = "LD_LIBRARY_PATH"
-# A person's own LD_LIBRARY_PATH for what computes, where a system has its GPU libraries only there.
+# A user's own LD_LIBRARY_PATH for the engine, for systems whose GPU libraries are only there.
 OWN_LIBRARY_PATH = "SAFELIGHT_LIBRARY_PATH"
-# The process that started this one, or was it: a second start would not help.
+# The process that started this one, or this one itself; then it is not started again.
 _STARTED = "SAFELIGHT_STARTED_BY"
 _ROOT = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 (no further import)
 
 
 def main() -> None:
-    """The `safelight` command: the window, or with arguments the command line."""
+    """Run the `safelight` command: the window, or with arguments the command line."""
     start_apart(sys.argv[1:])
     from app.__main__ import start
 
@@ -38,9 +38,9 @@ def main() -> None:
 
 
 def start_apart(arguments: Sequence[str]) -> None:
-    """Start this program again without what changes the code it runs; return where nothing does.
+    """Start this program again without settings that change its code; return if there are none.
 
-    The folder that a script, or `python -m`, puts before all others is taken away too.
+    The folder that a script, or `python -m`, puts first on the path is removed too.
     """
     started = os.environ.pop(_STARTED, "") in (str(os.getpid()), str(os.getppid()))
     if not sys.flags.safe_path and sys.path and sys.path[0] != _ROOT:
@@ -56,20 +56,20 @@ def start_apart(arguments: Sequence[str]) -> None:
 
 
 def opens_window(arguments: Sequence[str]) -> bool:
-    """Whether the window is meant: no arguments, or files such as a file manager passes."""
+    """True if the window is to open: no arguments, or files as a file manager passes them."""
     return all(os.sep in argument and os.path.exists(argument) for argument in arguments)  # noqa: PTH110
 
 
 def changes_code(name: str) -> bool:
-    """Whether a variable of this name may change which code a process of ours runs."""
-    name = name.upper()  # names are without case on Windows
+    """True if a variable of this name may change the code that our processes run."""
+    name = name.upper()  # names are case-insensitive on Windows
     return name in _FOREIGN or name.startswith(_FOREIGN_PREFIXES)
 
 
 def clean_environment(variables: Mapping[str, str], arguments: Sequence[str]) -> dict[str, str]:
-    """The variables without those; libraries are looked for where SAFELIGHT_LIBRARY_PATH says.
+    """Return the variables without such ones; SAFELIGHT_LIBRARY_PATH sets where libraries are.
 
-    But not for the window, whose Qt is ours and which computes in another process.
+    Not for the window, which uses our own Qt and computes in another process.
     """
     wanted = {name: value for name, value in variables.items() if not changes_code(name)}
     own = variables.get(OWN_LIBRARY_PATH)
@@ -81,20 +81,20 @@ def clean_environment(variables: Mapping[str, str], arguments: Sequence[str]) ->
 def _differs(wanted: Mapping[str, str]) -> bool:
     present = os.environ
     gone = (name for name in present if name not in wanted and name.upper() not in _HARMLESS)
-    # An isolated interpreter has not looked at Python's own variables.
+    # An isolated interpreter has ignored Python's own variables.
     heard = (name for name in gone if not (sys.flags.isolated and name.startswith("PYTHON")))
     return any(heard) or wanted.get(_LIBRARY_PATH) != present.get(_LIBRARY_PATH)
 
 
 def _flags() -> tuple[str, ...]:
-    """Isolated; but where we are installed for one person, their packages are ours."""
+    """Return Python's flags: isolated, but with the user's packages if installed there."""
     own = site.getusersitepackages() if site.ENABLE_USER_SITE else None
     text = ("-X", "utf8") if sys.flags.utf8_mode else ()
     return (*(("-E", "-P") if own and _ROOT.startswith(own) else ("-I",)), *text)
 
 
 def _program() -> str:
-    """What is run in the place of this: found here even where nothing is installed."""
+    """Return the code to run instead; it finds our packages even where nothing is installed."""
     return (
         f"import sys; root = {_ROOT!r}; root in sys.path or sys.path.append(root); "
         "from app.__main__ import main; main()"
@@ -102,7 +102,7 @@ def _program() -> str:
 
 
 def _status_of(command: list[str], environment: dict[str, str]) -> int:
-    """Run it to its end; Windows cannot put a program in the place of another."""
+    """Run a command to its end; Windows cannot replace a process by another program."""
     import subprocess
 
     with subprocess.Popen(command, env=environment) as child:

@@ -1,11 +1,11 @@
 """Backends compile and run one graph on one kind of device. They know nothing of diffusion.
 
 `base` is the contract; each other module is one backend; `registry` lists them in order of
-preference. To add one: write `backends/<name>.py` and add its line to `registry.BACKENDS`.
+preference. To add one, write `backends/<name>.py` and add a line to `registry.BACKENDS`.
 """
 
 import os
 
-# From 1.29 on ONNX Runtime tells its maker about the machine and the networks that it runs, unless
-# it finds this when it is imported. Only backends import it. (docs/Privacy.md of ONNX Runtime)
+# From 1.29 on ONNX Runtime reports the machine and the networks it runs to its maker, unless this
+# variable is set when it is imported. Only backends import it. (docs/Privacy.md of ONNX Runtime)
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"

@@ -1,9 +1,9 @@
 """AMD's graph compiler on Radeon and Instinct cards, through ONNX Runtime.
 
 On Linux it is a provider built into AMD's ONNX Runtime (`onnxruntime-migraphx`) or a plug-in
-(`onnxruntime-ep-migraphx`), both over an installed ROCm; on Windows one of Windows ML's catalog.
-Never run by us: written to the documentation and sources of ROCm/AMDMIGraphX, microsoft/onnxruntime
-and onnxruntime/onnxruntime-ep-amdgpu.
+(`onnxruntime-ep-migraphx`), both with an installed ROCm; on Windows it comes from Windows ML's
+catalog. Never run by us: written from the documentation and sources of ROCm/AMDMIGraphX,
+microsoft/onnxruntime and onnxruntime/onnxruntime-ep-amdgpu.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -58,14 +58,14 @@ _ROCM_VERSION = Path("/opt/rocm/.info/version")
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """Where the provider comes from: a plug-in that lists devices, or ONNX Runtime itself."""
+    """The origin of the provider: a plug-in that lists devices, or ONNX Runtime itself."""
 
     devices: "tuple[ort.OrtEpDevice, ...]" = ()
     missing: str | None = None
 
 
 def built_in(index: int, cache: Path | None) -> Provider:
-    """The provider built into ONNX Runtime, on the card with HIP's number `index`."""
+    """Return the provider built into ONNX Runtime, on the card with HIP's number `index`."""
     options = {"device_id": str(index)}
     if cache is not None:
         options["migraphx_model_cache_dir"] = str(cache)
@@ -73,7 +73,7 @@ def built_in(index: int, cache: Path | None) -> Provider:
 
 
 def plugged_in(device: "ort.OrtEpDevice", cache: Path | None) -> Provider:
-    """The plug-in's provider on one of its devices."""
+    """Return the plug-in's provider on one of its devices."""
     options = {} if cache is None else {"cache_dir": str(cache)}
     return Provider(_PROVIDER, options, devices=(device,))
 
@@ -84,7 +84,7 @@ class MiGraphXBackend(Backend):
     name = "amd_migraphx"
 
     def probe(self) -> list[Device]:
-        """AMD's adapters, each with the reason where MIGraphX cannot use it. Never raises."""
+        """List AMD's adapters, each usable or with the reason why not. Never raises."""
         adapters = adapters_of(_VENDOR)
         if not adapters:
             return [self._device(0, "AMD graphics", "no AMD graphics card found")]
@@ -99,7 +99,7 @@ class MiGraphXBackend(Backend):
         return Device(self.name, str(index), name, precisions, unusable=reason)
 
     def operators(self, device: Device) -> OperatorSet:
-        """What MIGraphX documents, up to opset 19; attention it finds in its primitive form."""
+        """Return the forms MIGraphX documents, up to opset 19; it detects primitive attention."""
         return OperatorSet(opset=19, elements=(DType.F32, DType.F16))
 
     def fingerprint(self, device: Device) -> str:
@@ -109,11 +109,11 @@ class MiGraphXBackend(Backend):
         return f"{installed()} {plugin} ROCm {_rocm_version()} {driver} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """The adapter's memory, or the host's where the system does not tell."""
+        """Return the adapter's memory, or the host's if the system does not tell."""
         return memory_of(adapter_of(device, _VENDOR))
 
     def compilation(self, device: Device) -> Compilation | None:
-        """One program per size, weights inside."""
+        """One program per size, with the weights inside."""
         return Compilation(ShapeSupport.STATIC, carries_weights=True)
 
     def compile(
@@ -151,7 +151,7 @@ def _without_support(architecture: str) -> str | None:
 
 
 def _source() -> _Source:
-    """The first way to MIGraphX that is there, or why none is."""
+    """Return the first available way to MIGraphX, or the reason why there is none."""
     if sys.platform == "win32":
         try:
             return _Source(catalog_devices(_PROVIDER))

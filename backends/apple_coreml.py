@@ -1,6 +1,6 @@
-"""CoreML on Apple's own processors, through the provider in ONNX Runtime's wheel for macOS.
+"""CoreML on Apple's processors, through the provider in ONNX Runtime's wheel for macOS.
 
-Compiles "ML programs", one per size. Never run by us: written to the provider's documentation and
+Compiles "ML programs", one per size. Never run by us: written from the provider's documentation and
 source (https://onnxruntime.ai/docs/execution-providers/CoreML-ExecutionProvider.html).
 """
 
@@ -33,10 +33,10 @@ _PROVIDER = "CoreMLExecutionProvider"
 
 
 def provider(cache: Path | None) -> Provider:
-    """ML programs on whatever CoreML thinks best, kept in `cache`."""
+    """Return the provider: ML programs on CoreML's choice of unit, kept in `cache`."""
     options = {"ModelFormat": "MLProgram", "MLComputeUnits": "ALL"}
     if cache is not None:
-        # Only with sizes that are fixed are shapes constants, as most of its operators want them.
+        # Shapes are constants only with fixed sizes, and most of its operators need constants.
         options |= {"RequireStaticInputShapes": "1", "ModelCacheDirectory": str(cache)}
     return Provider(_PROVIDER, options)
 
@@ -47,7 +47,7 @@ class CoreMlBackend(Backend):
     name = "apple_coreml"
 
     def probe(self) -> list[Device]:
-        """The Mac's own processor. Never raises."""
+        """Return the Mac's own processor as a device. Never raises."""
         if sys.platform != "darwin":
             return [self._device("Apple graphics", "CoreML is a part of macOS")]
         for adapter in hardware.list_adapters():
@@ -61,11 +61,11 @@ class CoreMlBackend(Backend):
         return Device(self.name, "gpu", name, precisions, unusable=reason)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Forms that the provider has a builder for, as ML program."""
+        """Return the forms that the provider can build as an ML program."""
         return OperatorSet(opset=20, elements=(DType.F32, DType.F16), gelu=GeluForm.STANDARD)
 
     def fingerprint(self, device: Device) -> str:
-        """The versions of ONNX Runtime and of macOS, which brings CoreML, and the processor."""
+        """The versions of ONNX Runtime and of macOS, which includes CoreML, and the processor."""
         return f"{installed()} macOS {platform.mac_ver()[0]} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
@@ -73,7 +73,7 @@ class CoreMlBackend(Backend):
         return hardware.host_memory()
 
     def compilation(self, device: Device) -> Compilation | None:
-        """One program per size, weights inside."""
+        """One program per size, with the weights inside."""
         return Compilation(ShapeSupport.STATIC, carries_weights=True)
 
     def compile(

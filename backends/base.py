@@ -1,9 +1,9 @@
-"""The contract between the engine and whatever runs a network.
+"""The contract between the engine and the backends that run networks.
 
 A backend receives a `Graph`: the bytes of an ONNX model whose weights are external, and for each
-weight a `WeightRef` that says where its numbers are: a slice of a file, or an array in memory. It
-compiles the graph for a `Device` and returns a `Session` that runs it. It owns no policy: retries,
-timing, caching and fallback live once, in the engine.
+weight a `WeightRef` to its numbers: a slice of a file, or an array in memory. It compiles the graph
+for a `Device` and returns a `Session` that runs it. It owns no policy: the engine alone does
+retries, timing, caching and fallback.
 """
 
 import math
@@ -30,12 +30,12 @@ from backends.forms import (
 )
 
 Array = NDArray[Any]
-# Fraction done in [0, 1], or None where the runtime does not tell.
+# Fraction done in [0, 1], or None if the runtime does not report it.
 Progress = Callable[[float | None], None]
 
 
 class BackendError(Exception):
-    """A runtime refused or failed. `out_of_memory` tells the one cause the engine can act on."""
+    """A runtime refused or failed. `out_of_memory` marks the one cause the engine can act on."""
 
     def __init__(self, message: str, *, out_of_memory: bool = False) -> None:
         super().__init__(message)
@@ -47,7 +47,7 @@ class RunCancelled(Exception):  # noqa: N818 (a decision, not a fault)
 
 
 class Cancellation(Protocol):
-    """Whether the user has asked to stop; the engine's cancel token satisfies it."""
+    """Tells whether the user has asked to stop; the engine's cancel token satisfies it."""
 
     def is_set(self) -> bool:
         """True once the user has asked to stop."""
@@ -69,7 +69,7 @@ class FileSlice:
 
     @property
     def elements(self) -> int:
-        """How many numbers the tensor has."""
+        """The number of elements."""
         return math.prod(self.shape)
 
     @property
@@ -78,13 +78,13 @@ class FileSlice:
         return self.elements * self.dtype.itemsize
 
     def rows(self, start: int, stop: int) -> "FileSlice":
-        """The part of the tensor along its first axis."""
+        """Return a slice of the tensor along its first axis."""
         row = self.nbytes // self.shape[0]
         shape = (stop - start, *self.shape[1:])
         return FileSlice(self.path, self.offset + start * row, self.dtype, shape)
 
     def reshaped(self, shape: tuple[int, ...]) -> "FileSlice":
-        """The same numbers, in the same order, in another shape of as many."""
+        """Return the same numbers, in the same order, in another shape of equal size."""
         return FileSlice(self.path, self.offset, self.dtype, shape)
 
 
@@ -113,8 +113,8 @@ WeightRef = FileSlice | ComputedArray
 class TensorSpec:
     """Name, type and shape of a graph's input or output.
 
-    A string in the shape names a dimension that may vary; in outputs, "8*height" and "height/8" say
-    how it follows from an input's.
+    A string in the shape names a dimension that may vary; in outputs, "8*height" and "height/8"
+    state how a dimension follows from an input's.
     """
 
     name: str
@@ -127,7 +127,7 @@ class Graph:
     """A network ready to compile.
 
     `model` is a serialised ONNX ModelProto in which each weight is an initializer with external
-    data whose location is the weight's own name; `weights` says where each one really is.
+    data whose location is the weight's own name; `weights` maps that name to the real place.
     """
 
     name: str
@@ -140,32 +140,32 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class AttentionKernels:
-    """What a compiler has kernels of attention for, where it does not have them for everything."""
+    """The cases a compiler has attention kernels for, if it does not have them for all."""
 
     elements: tuple[DType, ...]
-    # Of one head, the narrowest and the widest.
+    # The smallest and the largest width of a head.
     head_widths: tuple[int, int]
 
     def serve(self, element: DType, head_width: int) -> bool:
-        """Whether attention of this width, in this type, is among them."""
+        """True if there is a kernel for attention of this width in this type."""
         narrowest, widest = self.head_widths
         return element in self.elements and narrowest <= head_width <= widest
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorSet:
-    """The forms of ONNX a compiler runs best, and the weight types it takes as they are.
+    """The forms of ONNX operators that a compiler runs best, and the weight types it takes.
 
-    Raises ValueError where two forms do not go together.
+    Raises ValueError for forms that cannot be combined.
     """
 
     opset: int
-    # Element types of weights and activations it takes; F32 always.
+    # Element types of weights and activations it takes; always includes F32.
     elements: tuple[DType, ...] = (DType.F32,)
-    # Computes in the graph's element type, whatever precision is asked for: the two must agree.
+    # Computes in the graph's element type, so that type and the requested precision must agree.
     strongly_typed: bool = False
     attention: AttentionForm = AttentionForm.PRIMITIVE
-    # What `attention` is written for; the rest is primitive. None: for everything.
+    # The cases `attention` is used for; the rest is primitive. None: all cases.
     attention_kernels: AttentionKernels | None = None
     group_norm: GroupNormForm = GroupNormForm.INSTANCE
     gelu: GeluForm = GeluForm.ERF
@@ -186,7 +186,7 @@ class OperatorSet:
 
 @dataclass(frozen=True, slots=True)
 class MissingPackage:
-    """A package that a backend needs, by its name on PyPI, and the sentence that says so."""
+    """A package that a backend needs, by its name on PyPI, and a sentence that says so."""
 
     name: str
     sentence: str
@@ -196,29 +196,29 @@ class MissingPackage:
 class Device:
     """A piece of hardware as one backend sees it; `unusable` is the reason it cannot be used.
 
-    `install` names the packages on PyPI that would change that, where some are all that is missing:
-    "torch" is meant in the build for this machine.
+    `install` names packages on PyPI that would make it usable, if only packages are missing:
+    "torch" means the build for this machine.
     """
 
     backend: str
     id: str
     name: str
-    # What it can compute in, the preferred one first.
+    # The precisions it can compute in, the preferred one first.
     precisions: tuple[Precision, ...] = ()
     unusable: str | None = None
-    # Whether it may be chosen when the user has no wish.
+    # True if the device may be chosen without the user's request.
     automatic: bool = True
     install: tuple[str, ...] = ()
 
     @property
     def usable(self) -> bool:
-        """True where the backend can run graphs on it."""
+        """True if the backend can run graphs on it."""
         return self.unusable is None
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryInfo:
-    """Bytes a device has, and has free now. Integrated devices share them with the host."""
+    """Total and free bytes of a device's memory. Integrated devices share them with the host."""
 
     total: int
     free: int
@@ -227,7 +227,7 @@ class MemoryInfo:
 
 @dataclass(frozen=True, slots=True)
 class DimensionRange:
-    """What one variable dimension may be in the runs to come, and what it mostly is."""
+    """The range of a dynamic dimension in the coming runs, and its usual value."""
 
     minimum: int
     optimum: int
@@ -236,13 +236,13 @@ class DimensionRange:
 
 @dataclass(frozen=True, slots=True)
 class ShapeProfile:
-    """The variable dimensions of a graph, by the names its `TensorSpec`s give them."""
+    """The ranges of a graph's dynamic dimensions, by their names in its `TensorSpec`s."""
 
     dimensions: Mapping[str, DimensionRange] = field(default_factory=dict[str, DimensionRange])
 
 
 class ShapeSupport(StrEnum):
-    """For which sizes one compiled artifact serves."""
+    """The sizes that one compiled artifact can run."""
 
     DYNAMIC = "dynamic"  # every size
     RANGES = "ranges"  # those within the profile it was compiled for
@@ -251,18 +251,18 @@ class ShapeSupport(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """What compiling for a device is like, for the engine that keeps what comes out."""
+    """Properties of compiling for a device, for the engine, which keeps the artifacts."""
 
     shapes: ShapeSupport
-    # The artifact has the weights in it, so that other weights want another artifact.
+    # The artifact contains the weights, so other weights need another artifact.
     carries_weights: bool
-    # `compile` stops within a second of being asked to; else only the end of its process stops it.
+    # `compile` stops within a second of a request; else only killing its process stops it.
     interruptible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A compiled graph kept in a folder of the cache, and the sizes it was compiled for."""
+    """A compiled graph in a folder of the cache, and the sizes it was compiled for."""
 
     folder: Path
     profile: ShapeProfile = field(default_factory=ShapeProfile)
@@ -283,18 +283,18 @@ class Session(Protocol):
         ...
 
     def cancel(self) -> None:
-        """Make the run in progress, and every later one, end soon with RunCancelled."""
+        """Make the current run and all later ones end soon with RunCancelled."""
         ...
 
     def close(self) -> None:
-        """Free what the session holds."""
+        """Free the session's memory."""
         ...
 
 
 def all_feeds(
     inputs: tuple[TensorSpec, ...], pinned: Mapping[str, Array], feeds: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """What a run is given, pinned inputs among it. Raises BackendError where an input has none."""
+    """Return all inputs of a run, pinned ones included. Raises BackendError if one is missing."""
     given = {**pinned, **feeds}
     missing = [spec.name for spec in inputs if spec.name not in given]
     if missing:
@@ -303,7 +303,7 @@ def all_feeds(
 
 
 def sizes_of(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict[str, int]:
-    """The value of each dimension that may vary. Raises BackendError where shapes do not fit."""
+    """Return the value of each dynamic dimension. Raises BackendError if shapes do not fit."""
     sizes: dict[str, int] = {}
     for spec in inputs:
         shape = tuple(given[spec.name].shape)
@@ -318,7 +318,7 @@ def sizes_of(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict
 
 
 def size_of(dimension: int | str, sizes: Mapping[str, int]) -> int:
-    """The value of a dimension of `TensorSpec.shape`, of outputs too."""
+    """Return the value of a dimension of `TensorSpec.shape`, also of an output."""
     if isinstance(dimension, int):
         return dimension
     factor, times, name = dimension.rpartition("*")
@@ -334,23 +334,23 @@ class Backend(Protocol):
     name: str
 
     def probe(self) -> list[Device]:
-        """The devices this backend can see, each usable or with the reason. Never raises."""
+        """List the devices this backend can see, each usable or with the reason. Never raises."""
         ...
 
     def operators(self, device: Device) -> OperatorSet:
-        """The form of graph to emit for a device."""
+        """Return the operator forms of graphs for a device."""
         ...
 
     def fingerprint(self, device: Device) -> str:
-        """What invalidates an artifact: backend version, driver, device."""
+        """Return a text that changes when artifacts become invalid: versions, driver, device."""
         ...
 
     def memory(self, device: Device) -> MemoryInfo:
-        """Memory of the device, now."""
+        """Return the device's memory now."""
         ...
 
     def compilation(self, device: Device) -> Compilation | None:
-        """What compiling for the device is like; None, as by default, where nothing is kept."""
+        """Return the properties of compiling for the device; None, the default, if it has none."""
         return None
 
     def compile(
@@ -362,10 +362,10 @@ class Backend(Protocol):
         progress: Progress,
         cancel: Cancellation,
     ) -> Artifact | None:
-        """Compile into `folder`, which is empty; None where there is nothing worth keeping.
+        """Compile into the empty folder `folder`; None if there is nothing worth keeping.
 
-        What it wrote there stays as it is: a runtime that keeps more later adds files.
-        Raises BackendError or RunCancelled. Asked for only where there is a `compilation`.
+        The files stay unchanged: a runtime that keeps more later adds files. Raises BackendError or
+        RunCancelled. Called only if there is a `compilation`.
         """
         return None
 

@@ -1,7 +1,7 @@
-"""ONNX Runtime on the processor, in float32: in the base install, and the numeric oracle.
+"""ONNX Runtime on the processor, in float32: part of the base install, and the numeric reference.
 
 Its CPU kernels for convolution, GELU and fused attention exist in float32 only (ONNX Runtime 1.31,
-OperatorKernels.md), so graphs are float32 whatever the file holds.
+OperatorKernels.md), so graphs are float32 whatever the checkpoint's type.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -42,14 +42,14 @@ class CpuBackend(Backend):
     name = "cpu"
 
     def probe(self) -> list[Device]:
-        """The one processor. Never raises."""
+        """Return the processor as the only device. Never raises."""
         there = find_spec("onnxruntime") is not None
         missing = conflict(builds()) if there else "onnxruntime is not installed"
         name = hardware.cpu_name()
         return [Device(self.name, "cpu", name, (Precision.F32,), unusable=missing)]
 
     def operators(self, device: Device) -> OperatorSet:
-        """Forms with fast float32 kernels in ONNX Runtime's CPU provider."""
+        """Return the forms with fast float32 kernels in ONNX Runtime's CPU provider."""
         return _OPERATORS
 
     def fingerprint(self, device: Device) -> str:
@@ -76,6 +76,6 @@ class CpuBackend(Backend):
 
         options = ort.SessionOptions()
         options.log_severity_level = 3
-        # Components are large and run in turn: an arena would keep each one's peak for ever.
+        # Components are large and run in turn: an arena would keep the peak of each for ever.
         options.enable_cpu_mem_arena = False
         return OnnxRuntimeSession(graph, options, Provider(CPU), cancel)

@@ -29,7 +29,7 @@ class DType(StrEnum):
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        """The NumPy type that holds it; those NumPy lacks come from ml_dtypes."""
+        """The NumPy type; types that NumPy lacks come from ml_dtypes."""
         return _NUMPY_TYPES[self]
 
     @property

@@ -1,4 +1,4 @@
-"""A graph's weights as arrays over the files they are in, for runtimes that take memory."""
+"""A graph's weights as arrays over their files, for runtimes that take memory."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,16 +9,16 @@ from backends.base import Array, FileSlice, WeightRef
 
 
 def mapped_weights(weights: Mapping[str, WeightRef]) -> dict[str, Array]:
-    """Each weight in its type and shape: over its file's pages, or the array itself.
+    """Return each weight in its type and shape: mapped from its file, or the array itself.
 
-    Raises OSError or ValueError where a file is gone or cut short.
+    Raises OSError or ValueError if a file is gone or cut short.
     """
     files: dict[Path, Array] = {}
     arrays: dict[str, Array] = {}
     for name, ref in weights.items():
         if isinstance(ref, FileSlice):
             if ref.path not in files:
-                # Copy-on-write: OpenVINO insists on writable arrays; nothing is ever written.
+                # Copy-on-write, because OpenVINO requires writable arrays; nothing is ever written.
                 files[ref.path] = np.memmap(ref.path, np.uint8, "c")
             stored = files[ref.path][ref.offset : ref.offset + ref.nbytes]
             if len(stored) < ref.nbytes:

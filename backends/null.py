@@ -1,8 +1,8 @@
 """A backend that computes nothing: right shapes at once, and failures on request.
 
 For tests of everything around the networks, and for work on the interface. Outputs are a fixed
-function of the graph's name and, where it is compiled, of the artifact's bytes, so that they are
-neither flat nor different from run to run. `Compiling` has it play a compiler of any kind.
+function of the graph's name and, if it is compiled, of the artifact's bytes, so that they are
+neither flat nor different from run to run. With `Compiling` it simulates a compiler of any kind.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ from backends.base import (
     sizes_of,
 )
 
-# Holds the JSON of a `Compiling`, so that it reaches the processes that are started.
+# Holds the JSON of a `Compiling`, so that it reaches child processes.
 COMPILING = "SAFELIGHT_NULL_COMPILING"
 _ARTIFACT, _END = "network.bin", b"the end"
 _PIECES = 10
@@ -50,7 +50,7 @@ _PIECES = 10
 
 @dataclass(frozen=True, slots=True)
 class Compiling:
-    """What compiling is like: see `backends.base.Compilation`; what it writes; what goes wrong."""
+    """The simulated compiler: its `backends.base.Compilation`, its files, and its failures."""
 
     shapes: ShapeSupport = ShapeSupport.DYNAMIC
     carries_weights: bool = False
@@ -58,18 +58,18 @@ class Compiling:
     # The fingerprint.
     runtime: str = "null 1"
     file_bytes: int = 1000
-    # Half done, it goes on only once this file is there.
+    # Half done, it waits until this file exists.
     gate: str = ""
-    # Gets a line for each compile that begins: the graph's name.
+    # A file that gets the graph's name as a line for each compile that begins.
     journal: str = ""
-    # The graphs in whose midst the process dies or the compiler gives up, or that have no artifact.
+    # Graphs during which the process dies or the compiler gives up, and graphs without an artifact.
     crashes: tuple[str, ...] = ()
     fails: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
 
     @classmethod
     def from_environment(cls) -> "Compiling | None":
-        """What COMPILING says, None where it is not set."""
+        """Return the settings in COMPILING; None if it is not set."""
         text = os.environ.get(COMPILING)
         if not text:
             return None
@@ -77,28 +77,28 @@ class Compiling:
         return cls(**fields | {"shapes": ShapeSupport(fields["shapes"])})
 
     def as_environment(self) -> dict[str, str]:
-        """The variable that `from_environment` reads."""
+        """Return the variable that `from_environment` reads."""
         return {COMPILING: json.dumps(asdict(self))}
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a graph of a given name does instead of working."""
+    """The failures of a graph of a given name."""
 
     load_error: BackendError | None = None
     run_error: BackendError | None = None
-    # Added to every output: nan and inf stand for numeric failure.
+    # Added to every output: nan and inf simulate numeric failure.
     offset: float = 0.0
     load_seconds: float = 0.0
     run_seconds: float = 0.0
-    # The precisions it misbehaves in; None for all.
+    # The precisions it fails in; None for all.
     precisions: frozenset[Precision] | None = None
 
 
 class NullBackend(Backend):
-    """Loads at once, returns numbers of the right shape; `scripts` maps graph names to misdeeds.
+    """Loads at once and returns numbers of the right shape; `scripts` maps graph names to failures.
 
-    It compiles only where `compiling` or the environment says how.
+    It compiles only if `compiling` or the environment says how.
     """
 
     name = "null"
@@ -110,23 +110,23 @@ class NullBackend(Backend):
         self._compiling = compiling or Compiling.from_environment()
 
     def probe(self) -> list[Device]:
-        """One device that takes every precision."""
+        """Return one device that takes every precision."""
         return [Device(self.name, "null", "computes nothing, for tests", tuple(Precision))]
 
     def operators(self, device: Device) -> OperatorSet:
-        """The plainest forms."""
+        """Return the plainest forms."""
         return OperatorSet(opset=20)
 
     def fingerprint(self, device: Device) -> str:
-        """Constant, unless the script says otherwise."""
+        """A constant, unless scripted otherwise."""
         return self._compiling.runtime if self._compiling else "null 1"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """As if 8 GiB, all free."""
+        """Report 8 GiB, all free."""
         return MemoryInfo(total=8 << 30, free=8 << 30, integrated=True)
 
     def compilation(self, device: Device) -> Compilation | None:
-        """As scripted."""
+        """Return the scripted properties."""
         how = self._compiling
         return how and Compilation(how.shapes, how.carries_weights, how.interruptible)
 
@@ -139,7 +139,7 @@ class NullBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Artifact | None:
-        """Write a file that depends on all that a compiler's would."""
+        """Write a file that depends on everything a compiler's artifact depends on."""
         if self._compiling is None or graph.name in self._compiling.leaves:
             return None
         try:
@@ -157,7 +157,7 @@ class NullBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Ready at once, unless the script says otherwise."""
+        """Return a session at once, unless scripted otherwise."""
         script = self._scripts.get(graph.name, Script())
         if script.precisions is not None and graph.precision not in script.precisions:
             script = Script()
@@ -216,7 +216,7 @@ def _numbers_of(ref: WeightRef) -> bytes:
 
 
 def _seed(graph: Graph, artifact: Artifact | None) -> int:
-    """What the numbers are made of. Raises BackendError for what it did not write."""
+    """Return the seed of the outputs. Raises BackendError for a foreign artifact."""
     if artifact is None:
         return crc32(graph.name.encode())
     try:
@@ -241,7 +241,7 @@ class NullSession:
         self._cancelled = Event()
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        """Small numbers in the shapes that the inputs' shapes imply."""
+        """Return small numbers in the shapes that follow from the inputs' shapes."""
         if self._cancelled.wait(self._script.run_seconds):
             raise RunCancelled
         if self._script.run_error:
@@ -261,7 +261,7 @@ class NullSession:
         self._cancelled.set()
 
     def close(self) -> None:
-        """Nothing to free."""
+        """Forget the pinned inputs."""
         self._pinned.clear()
 
     def _numbers(self, spec: TensorSpec, sizes: Mapping[str, int]) -> Array:

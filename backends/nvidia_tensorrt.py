@@ -1,8 +1,8 @@
-"""TensorRT through its own API, for NVIDIA's cards that ONNX Runtime's plug-in does not take.
+"""TensorRT through its own API, for NVIDIA's cards that ONNX Runtime's plug-in does not support.
 
-Two packages with one API: `tensorrt` for any card from Turing on, datacentre cards among them,
-where the user has installed it; `tensorrt_rtx` for Turing, which only its native API serves.
-Building is proven without a card (docs/tensorrt.md); running never was.
+Two packages with one API: `tensorrt` for any card from Turing on, datacentre cards included, if the
+user has installed it; `tensorrt_rtx` for Turing, which only its native API supports. Building is
+verified without a card (docs/tensorrt.md); running is not.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -62,15 +62,15 @@ class TensorRtBackend(Backend):
         self._timings = Timings()
 
     def probe(self) -> list[Device]:
-        """NVIDIA's cards, each usable or with the reason. Never raises."""
+        """List NVIDIA's cards, each usable or with the reason why not. Never raises."""
         return self.judged(hardware.list_adapters())
 
     def judged(self, adapters: tuple[Adapter, ...]) -> list[Device]:
-        """These adapters as devices."""
+        """Describe these adapters as devices."""
         return cards.devices(self.name, adapters, _judge)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Forms that are layers of TensorRT; attention is one from 10.14 on."""
+        """Return the forms that are layers of TensorRT; attention is one from 10.14 on."""
         if not device.usable:
             return forms.operators()
         trt = _module(_serving(_card(device)))
@@ -79,16 +79,16 @@ class TensorRtBackend(Backend):
         )
 
     def fingerprint(self, device: Device) -> str:
-        """The versions of TensorRT, as far as it is installed, and of the driver; the card."""
+        """The versions of the installed TensorRT and of the driver, and the card."""
         versions = " ".join(f"{name} {_version(name)}" for name in (_FULL, _RTX))
         return f"{versions} {cards.told_of(device)}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """The card's memory. Raises BackendError where it is gone."""
+        """Return the card's memory. Raises BackendError if it is gone."""
         return cards.memory_of(device)
 
     def compilation(self, device: Device) -> Compilation:
-        """Engines for ranges of sizes, weights inside. Most of a build cannot be interrupted."""
+        """Engines for ranges of sizes, with the weights inside. Most of a build cannot be ended."""
         return Compilation(ShapeSupport.RANGES, carries_weights=True)
 
     def compile(
@@ -116,7 +116,7 @@ class TensorRtBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """A session of the artifact's engine. Raises BackendError, also where there is none."""
+        """Return a session of the artifact's engine. Raises BackendError, also without one."""
         if cancel.is_set():
             raise RunCancelled
         if artifact is None:
@@ -141,15 +141,15 @@ class TensorRtBackend(Backend):
         options = BuildOptions(
             # TensorRT-RTX leaves Turing out unless it is named.
             capabilities=("SM75",) if package == _RTX else (),
-            # Where weights would take half of the card and more, they may stay outside.
+            # Weights of half the card's memory or more may stay outside.
             weight_streaming=2 * weights > cards.memory_of(device).total,
-            # Which kernels there are depends on the card.
+            # The available kernels depend on the card.
             decomposable_attention=True,
             timings=self._timings if package == _FULL else None,
         )
         if package == _RTX:
             return build_engine(_module(package), graph, profile, options, progress, cancel)
-        # It tries kernels on the card, which must be this thread's.
+        # It tries kernels on the card, which must be this thread's current one.
         stream = CudaStream(device.id)
         try:
             return build_engine(_module(package), graph, profile, options, progress, cancel)
@@ -167,7 +167,7 @@ class TensorRtBackend(Backend):
 
 
 def _judge(card: Card) -> tuple[Precision, ...] | MissingPackage | str:
-    """What TensorRT computes in on a card, or why not at all."""
+    """Return TensorRT's precisions on a card, or why it cannot use the card."""
     if card.capability < _TURING:
         return f"TensorRT starts with compute capability 7.5 (this is {card.generation})"
     package = _serving(card)
@@ -190,14 +190,14 @@ def _judge(card: Card) -> tuple[Precision, ...] | MissingPackage | str:
 
 
 def _serving(card: Card) -> str:
-    """The package for a card: TensorRT where it is, for Turing else TensorRT-RTX."""
+    """Return the package for a card: TensorRT; for Turing TensorRT-RTX if that is missing."""
     if card.capability == _TURING and find_spec(_FULL) is None:
         return _RTX
     return _FULL
 
 
 def _card(device: Device) -> Card:
-    """A device's card, as it is now. Raises BackendError."""
+    """Return a device's card in its present state. Raises BackendError."""
     card = cards.card_of(cards.adapter_of(device))
     if isinstance(card, str):
         raise BackendError(f"{device.name} cannot be used any more: {card}")
@@ -205,7 +205,7 @@ def _card(device: Device) -> Card:
 
 
 def _module(package: str) -> Any:
-    """The module of a package. Raises BackendError where it does not start."""
+    """Import the module of a package. Raises BackendError if it does not start."""
     try:
         return import_module(package)
     except _IMPORT_FAULTS as error:

@@ -1,9 +1,9 @@
 """TensorRT-RTX through its plug-in for ONNX Runtime: GeForce and RTX cards from Ampere on.
 
-The package is `onnxruntime-ep-nv-tensorrt-rtx-cu13` (github.com/NVIDIA/TensorRT-RTX-EP-ABI; options
-are in the header it ships). It compiles a graph into an engine that any of these cards can load,
-with the weights inside, and its kernels for the card at hand when that runs. Building such engines
-is proven without a card (docs/tensorrt.md); running them never was.
+The package is `onnxruntime-ep-nv-tensorrt-rtx-cu13` (github.com/NVIDIA/TensorRT-RTX-EP-ABI; its
+header documents the options). It compiles a graph into an engine that any of these cards can load,
+with the weights inside, and compiles the kernels for the card at the first run. Building such
+engines is verified without a card (docs/tensorrt.md); running them is not.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 
 PROVIDER = "NvTensorRTRTXExecutionProvider"
 _MODULE = "onnxruntime_ep_nv_tensorrt_rtx"
-# The packages that bring the module, and the oldest driver for the CUDA they are made with:
-# docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html, and for CUDA 12 what
-# the plug-in itself asks of the newest cards.
+# The packages that contain the module, and the oldest driver for their CUDA version:
+# docs.nvidia.com/deploy/cuda-compatibility/minor-version-compatibility.html, and for CUDA 12 the
+# plug-in's own requirement for the newest cards.
 _PACKAGES: Mapping[str, tuple[int, int]] = {
     "onnxruntime-ep-nv-tensorrt-rtx-cu13": (580, 0),
     "onnxruntime-ep-nv-tensorrt-rtx-cu12": (570, 0),
 }
-# Its IsComputeCapabilitySupported: these, and whatever is as new as the last.
+# Its IsComputeCapabilitySupported: these, and all from the last on.
 _CAPABILITIES, _NEWEST = ((8, 6), (8, 9)), (12, 0)
 
 MINIMUM, OPTIMUM, MAXIMUM = (
@@ -67,7 +67,7 @@ CUDA_GRAPH = "enable_cuda_graph"
 KERNEL_CACHE = "nv_runtime_cache_path"
 WORKSPACE = "nv_max_workspace_size"
 WEIGHT_STREAMING = "nv_weight_streaming_budget"
-# Every option that is ever given to the provider.
+# Every option given to the provider.
 OPTIONS = (MINIMUM, OPTIMUM, MAXIMUM, CUDA_GRAPH, KERNEL_CACHE, WORKSPACE, WEIGHT_STREAMING)
 
 CONTEXT = "network_ctx.onnx"
@@ -80,35 +80,35 @@ class TensorRtRtxBackend(Backend):
     name = "nvidia_tensorrt_rtx"
 
     def probe(self) -> list[Device]:
-        """NVIDIA's cards, each usable or with the reason. Never raises."""
+        """List NVIDIA's cards, each usable or with the reason why not. Never raises."""
         return self.judged(hardware.list_adapters())
 
     def judged(self, adapters: tuple[Adapter, ...]) -> list[Device]:
-        """These adapters as devices. The plug-in is loaded only where one could use it."""
+        """Describe these adapters as devices. Loads the plug-in only if a card could use it."""
         return cards.devices(self.name, adapters, _judge)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Forms that are layers of TensorRT."""
+        """Return the forms that are layers of TensorRT."""
         return forms.operators()
 
     def fingerprint(self, device: Device) -> str:
         """Versions of the plug-in, ONNX Runtime and the driver, and the card.
 
-        TensorRT-RTX comes inside the plug-in.
+        The plug-in includes TensorRT-RTX.
         """
         package = _package() or _MODULE
         runtime = f"onnxruntime {_version('onnxruntime')}"
         return f"{package} {_version(package)} {runtime} {cards.told_of(device)}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """The card's memory. Raises BackendError where it is gone."""
+        """Return the card's memory. Raises BackendError if it is gone."""
         return cards.memory_of(device)
 
     def compilation(self, device: Device) -> Compilation:
         """Engines for ranges of sizes, with the weights inside.
 
-        The plug-in can leave weights out (`nv_weight_stripped_engine_enable_experimental`), which
-        it calls experimental and which needs the graph's file again. Nothing stops a build.
+        The plug-in can leave weights out (`nv_weight_stripped_engine_enable_experimental`), but
+        calls that experimental and needs the graph's file again. A build cannot be stopped.
         """
         return Compilation(ShapeSupport.RANGES, carries_weights=True)
 
@@ -137,10 +137,10 @@ class TensorRtRtxBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """A session of the artifact.
+        """Return a session of the artifact.
 
-        Kernels for the card are compiled by the first run and kept beside the engine. Raises
-        BackendError, also where there is no artifact or it is another version's or another card's.
+        The first run compiles kernels for the card, which are kept next to the engine. Raises
+        BackendError, also without an artifact, or for one of another version or card.
         """
         if cancel.is_set():
             raise RunCancelled
@@ -161,20 +161,20 @@ class TensorRtRtxBackend(Backend):
 def provider_options(
     graph: Graph, profile: ShapeProfile, memory: MemoryInfo, kernels: Path | None
 ) -> dict[str, str]:
-    """What the provider is told for a graph, the sizes of `profile` and a card's memory."""
+    """Return the provider's options for a graph, the sizes of `profile` and a card's memory."""
     ranges = input_ranges(graph.inputs, profile)
     weights = sum(ref.nbytes for ref in graph.weights.values())
     options = {
         MINIMUM: profile_text(ranges, "minimum"),
         OPTIMUM: profile_text(ranges, "optimum"),
         MAXIMUM: profile_text(ranges, "maximum"),
-        # A recorded launch serves one set of shapes.
+        # A recorded launch works for one set of shapes.
         CUDA_GRAPH: "1" if is_fixed(profile) else "0",
-        # No kernel may want more than the weights leave.
+        # The most memory a kernel may use: what the weights leave.
         WORKSPACE: str(max(memory.total - weights, memory.total // 8)),
     }
     if 2 * weights > memory.total:
-        # The engine can keep weights outside; how many is TensorRT's choice when it is loaded.
+        # The engine can keep weights outside; TensorRT chooses how many when it is loaded.
         options[WEIGHT_STREAMING] = "-1"
     if kernels is not None:
         options[KERNEL_CACHE] = str(kernels)
@@ -182,7 +182,7 @@ def provider_options(
 
 
 def _judge(card: Card) -> tuple[Precision, ...] | MissingPackage | str:
-    """What TensorRT-RTX computes in on a card, or why not at all."""
+    """Return TensorRT-RTX's precisions on a card, or why it cannot use the card."""
     if card.capability not in _CAPABILITIES and card.capability < _NEWEST:
         return (
             "TensorRT-RTX serves compute capability 8.6, 8.9, and 12.0 or newer "
@@ -202,14 +202,14 @@ def _judge(card: Card) -> tuple[Precision, ...] | MissingPackage | str:
 
 
 def _plugin_device(device: Device) -> "ort.OrtEpDevice":
-    """ONNX Runtime's handle of a device. Raises BackendError."""
+    """Return ONNX Runtime's handle of a device. Raises BackendError."""
     return matching(plugin_devices(_MODULE), cards.adapter_of(device))
 
 
 def matching(listed: "Sequence[ort.OrtEpDevice]", adapter: Adapter) -> "ort.OrtEpDevice":
-    """The one for an adapter: by its place on the bus, or where that is not told by its numbers.
+    """Return the device of an adapter: by bus address, or by its numbers if that is unknown.
 
-    Raises BackendError where there is none.
+    Raises BackendError if there is none.
     """
     for candidate in listed:
         place = dict(candidate.device.metadata).get("pci_bus_id", "").lower()
@@ -223,9 +223,10 @@ def matching(listed: "Sequence[ort.OrtEpDevice]", adapter: Adapter) -> "ort.OrtE
 
 
 def _package() -> str | None:
-    """The installed package that brings the plug-in, found without importing it.
+    """Name the installed package of the plug-in, without importing it.
 
-    Its import writes links beside itself, changes LD_LIBRARY_PATH and loads libraries for all.
+    Its import creates links in its own folder, changes LD_LIBRARY_PATH and loads libraries
+    globally.
     """
     if find_spec(_MODULE) is None:
         return None

@@ -1,15 +1,15 @@
-"""Which backends may use an adapter, the preferred first: by vendor, system and driver.
+"""The backends that may use an adapter, the preferred first: by vendor, system and driver.
 
-Only what can be told without running anything; a backend's own probe has the last word.
+Only facts known without running anything; a backend's own probe decides.
 """
 
 import sys
 
 from backends.hardware.adapter import Adapter
 
-# What TensorRT-RTX's provider 0.5.0 is made for: no datacentre cards (8.0, 9.0), no Turing.
+# Cards supported by TensorRT-RTX's provider 0.5.0: no datacentre cards (8.0, 9.0), no Turing.
 _TENSORRT_RTX = ("sm_86", "sm_89", "sm_120", "sm_121")
-# What AMD lists for MIGraphX (https://rocm.docs.amd.com, compatibility matrix).
+# Architectures that AMD lists for MIGraphX (https://rocm.docs.amd.com, compatibility matrix).
 MIGRAPHX = frozenset(
     {
         *("gfx90a", "gfx942", "gfx950"),
@@ -20,7 +20,7 @@ MIGRAPHX = frozenset(
 
 
 def backends_for(adapter: Adapter, system: str = sys.platform) -> tuple[str, ...]:
-    """Names as in the registry; none for an adapter on which nothing can compute."""
+    """Return names as in the registry; none for an adapter that cannot compute."""
     if adapter.unusable:
         return ()
     if system == "darwin":

@@ -1,4 +1,4 @@
-"""Every backend, in order of preference. Nothing of a vendor is imported before it is asked for."""
+"""Every backend, in order of preference. A vendor's package is imported only when it is needed."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -10,10 +10,10 @@ from backends.base import Backend, Device
 
 @dataclass(frozen=True, slots=True)
 class BackendReference:
-    """Where a backend is defined; `automatic` ones are candidates when the user has no wish.
+    """The module and class of a backend; `automatic` ones are candidates without a user's request.
 
-    A device that is not automatic is none even of an automatic backend. What is `trusted` comes
-    with Safelight and touches no driver: it may be used before a process of its own survived it.
+    `Device.automatic=False` wins over the backend's. A `trusted` backend comes with Safelight and
+    uses no driver, so it may run before a child process has tried it.
     """
 
     name: str
@@ -28,7 +28,7 @@ class BackendReference:
 
 
 def _torch_may_accelerate() -> bool:
-    """Whether it is worth the seconds that importing torch takes to ask it for accelerators."""
+    """True if torch may have accelerators: asking it means importing it, which takes seconds."""
     try:
         return not version("torch").endswith("+cpu")
     except PackageNotFoundError:
@@ -51,7 +51,7 @@ BACKENDS: tuple[BackendReference, ...] = (
     BackendReference("null", "backends.null", "NullBackend", automatic=False, trusted=True),
 )
 
-# What people call them; another's name is its own.
+# Names for people; a backend without one here is shown by its own name.
 _TITLES = {
     "nvidia_tensorrt_rtx": "TensorRT-RTX",
     "nvidia_tensorrt": "TensorRT",
@@ -67,15 +67,15 @@ _TITLES = {
 
 
 def title(name: str) -> str:
-    """What people call a backend."""
+    """Return a backend's name for people."""
     return _TITLES.get(name, name)
 
 
 def find(name: str) -> BackendReference | None:
-    """The backend of that name, or None."""
+    """Return the backend of that name, or None."""
     return next((reference for reference in BACKENDS if reference.name == name), None)
 
 
 def devices() -> list[Device]:
-    """All devices of all backends, in order of preference."""
+    """Return all devices of all backends, in order of preference."""
     return [device for reference in BACKENDS for device in reference.create().probe()]

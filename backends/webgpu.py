@@ -1,8 +1,8 @@
 """WebGPU through ONNX Runtime's plug-in: any maker's graphics processor, no vendor's software.
 
-Dawn carries it out on Direct3D 12, Vulkan or Metal. Run by us on a processor only, with SwiftShader
-as the Vulkan driver: docs/webgpu.md has what was found there, and the limits.
-The provider (0.4.0) takes no wish for one adapter of several: it asks Dawn for the powerful one.
+Dawn implements it on Direct3D 12, Vulkan or Metal. Run by us on a processor only, with SwiftShader
+as the Vulkan driver: docs/webgpu.md has the results and the limits. The provider (0.4.0) cannot
+select one of several adapters: it asks Dawn for the powerful one.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -50,30 +50,30 @@ if TYPE_CHECKING:
 
 MODULE = "onnxruntime_ep_webgpu"
 PROVIDER = "WebGpuExecutionProvider"
-# ONNX Runtime puts "ep.webgpuexecutionprovider." before each.
+# ONNX Runtime prefixes each with "ep.webgpuexecutionprovider.".
 OPTIONS = {
     # Without it a buffer that could not be made is no error: the numbers are just not computed.
     "validationMode": "basic",
     "powerPreference": "high-performance",
 }
-# The device on a processor; a graphics processor's is its number among the system's adapters.
+# The id of the device on a processor; a graphics processor's is its number among the adapters.
 SOFTWARE = "software"
 _DISTRIBUTION = "onnxruntime-ep-webgpu"
 _NO_ADAPTER = "no driver offers a graphics processor to WebGPU ({api})"
 _LARGEST_ERRORS = {Precision.F32: 1e-3, Precision.F16: 1e-2}
-# More tokens than the 32 from which on attention is fused, and no multiple of its tiles.
+# More tokens than the 32 from which on attention is fused, and not a multiple of its tiles.
 _TOKENS, _HEADS, _HEAD_WIDTH = 77, 2, 40
 
 
 class WebGpuBackend(Backend):
-    """The adapter that the provider takes."""
+    """The one graphics adapter that WebGPU's provider selects."""
 
     name = "webgpu"
 
     def probe(self) -> list[Device]:
-        """Every adapter, usable or with the reason; a software adapter where allowed.
+        """List every adapter, usable or with the reason; a software adapter if allowed.
 
-        Computes a few numbers on the one that the provider takes. Never raises.
+        Computes a few numbers on the adapter that the provider takes. Never raises.
         """
         try:
             listed = real_devices()
@@ -107,7 +107,7 @@ class WebGpuBackend(Backend):
         return Device(self.name, str(index), adapter.name, unusable=reason)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Forms that the provider has kernels for, with attention fused where that is right."""
+        """Return the forms with kernels in the provider; attention is fused if it is correct."""
         fused = device.usable and all(map(_attention_is_right, device.precisions))
         return OperatorSet(
             opset=20,
@@ -126,7 +126,7 @@ class WebGpuBackend(Backend):
         return f"{_DISTRIBUTION} {plugin} {installed()}{driver} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """The adapter's memory, or the host's."""
+        """Return the adapter's memory, or the host's."""
         if device.id == SOFTWARE:
             return hardware.host_memory()
         return memory_of(adapter_of(device))
@@ -150,15 +150,15 @@ class WebGpuBackend(Backend):
 
 
 def provider(device: "ort.OrtEpDevice", layout: str = "NHWC") -> Provider:
-    """The provider on one of its devices, its convolutions in layout NHWC or NCHW."""
+    """Return the provider on one of its devices, with convolutions in layout NHWC or NCHW."""
     return Provider(PROVIDER, OPTIONS | {"preferredLayout": layout}, (device,))
 
 
 def layout_of(graph: Graph) -> str:
-    """The provider's own layout, but where its convolutions are wrong in it.
+    """Return the provider's own layout, except where its convolutions are wrong in it.
 
-    Those with a kernel larger than 1x1 are where input channels come in threes and not in fours
-    (onnxruntime issue 29651): the first one of inpainting models, which has nine.
+    Kernels larger than 1x1 are wrong if input channels come in threes and not in fours (onnxruntime
+    issue 29651), as in the first one of inpainting models, which has nine.
     """
     model = ModelProto.FromString(graph.model)
     shapes = {tensor.name: tensor.dims for tensor in model.graph.initializer}
@@ -168,23 +168,23 @@ def layout_of(graph: Graph) -> str:
 
 
 def real_devices() -> "tuple[ort.OrtEpDevice, ...]":
-    """The provider's devices that are really there. Raises BackendError.
+    """Return the provider's devices that are not virtual. Raises BackendError.
 
-    A session on a virtual one ends the process.
+    A session on a virtual device ends the process.
     """
     devices = plugin_devices(MODULE)
     return tuple(d for d in devices if d.device.metadata.get("is_virtual") != "1")
 
 
 def _is_software(device: "ort.OrtEpDevice") -> bool:
-    """With ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1, and no other device, there is one of a CPU."""
+    """True for the software adapter of ORT_WEBGPU_EP_ALLOW_SOFTWARE_ADAPTER=1, on a processor."""
     return device.device.type.name == "CPU"
 
 
 def _taken(
     adapters: tuple[hardware.Adapter, ...], listed: "tuple[ort.OrtEpDevice, ...]"
 ) -> int | None:
-    """Which adapter Dawn takes when asked for power: the first that shares no memory, if any."""
+    """Return the adapter Dawn takes when asked for power: the first with its own memory."""
     ids = {(d.device.vendor_id, d.device.device_id) for d in listed}
     usable = [i for i, a in enumerate(adapters) if not a.unusable]
     known = [i for i in usable if (p := adapters[i].pci) and (p.vendor, p.device) in ids]
@@ -200,13 +200,13 @@ def _reason(error: BackendError) -> str:
     return _NO_ADAPTER.format(api=api)
 
 
-# Sessions share Dawn's device, which the provider does not guard: a run beside another session's
-# load was seen to end the process.
+# Sessions share Dawn's device, which the provider does not guard: a run during another session's
+# load was observed to end the process.
 _one_at_a_time = Lock()
 
 
 class _GuardedSession:
-    """A session that waits for the others'. Stopping it does not wait."""
+    """A session that waits for the others. Cancelling it does not wait."""
 
     def __init__(
         self, graph: Graph, options: "ort.SessionOptions", chosen: Provider, cancel: Cancellation
@@ -245,7 +245,7 @@ def _load(graph: Graph, options: "ort.SessionOptions", cancel: Cancellation) -> 
 
 
 class _Unstoppable:
-    """A `Cancellation` of what is over before anyone could ask."""
+    """A `Cancellation` for work that is over before anyone could ask."""
 
     def is_set(self) -> bool:
         return False
@@ -256,7 +256,7 @@ class _Unstoppable:
 
 @cache
 def _precisions() -> tuple[Precision, ...]:
-    """What the adapter multiplies in. Raises BackendError where it cannot even do that."""
+    """Return the precisions the adapter multiplies in. Raises BackendError if there are none."""
     _run("Mul", Precision.F32)
     with suppress(BackendError):  # "requires f16 but the device does not support it"
         _run("Mul", Precision.F16)
@@ -266,7 +266,7 @@ def _precisions() -> tuple[Precision, ...]:
 
 @cache
 def _attention_is_right(precision: Precision) -> bool:
-    """Whether MultiHeadAttention gives NumPy's numbers, with all tokens and with those before."""
+    """True if MultiHeadAttention equals NumPy's result, causal and not."""
     try:
         return all(
             _error(_run("MultiHeadAttention", precision, causal), _attention(causal))
@@ -278,7 +278,7 @@ def _attention_is_right(precision: Precision) -> bool:
 
 
 def _run(kind: str, precision: Precision, causal: bool = False) -> Array:
-    """The result of one node on `_values`. Raises BackendError."""
+    """Return the result of one node on `_values`. Raises BackendError."""
     from backends.onnx_runtime.static import quiet_options
 
     element = helper.np_dtype_to_tensor_dtype(precision.dtype.numpy)
@@ -308,13 +308,13 @@ def _run(kind: str, precision: Precision, causal: bool = False) -> Array:
 
 
 def _values() -> Array:
-    """Query, key and value [3, 1, tokens, heads * head width]."""
+    """Return query, key and value [3, 1, tokens, heads * head width]."""
     random = np.random.default_rng(0)
     return random.standard_normal((3, 1, _TOKENS, _HEADS * _HEAD_WIDTH), np.float32)
 
 
 def _attention(causal: bool) -> Array:
-    """softmax(q k^T / sqrt(head width)) v of `_values`, per head."""
+    """Compute softmax(q k^T / sqrt(head width)) v of `_values`, per head."""
     split = _values().reshape(3, _TOKENS, _HEADS, _HEAD_WIDTH).transpose(0, 2, 1, 3)
     q, k, v = split.astype(np.float64)
     scores = q @ k.transpose(0, 2, 1) / np.sqrt(_HEAD_WIDTH)

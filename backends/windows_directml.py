@@ -1,7 +1,7 @@
-"""DirectML on any graphics processor with Direct3D 12: Windows' oldest way, and its last resort.
+"""DirectML on any graphics processor with Direct3D 12: Windows' oldest way, and the last resort.
 
 A provider of `onnxruntime-directml`, frozen at ONNX Runtime 1.24, and of `onnxruntime-windowsml`.
-Never run by us: written to its documentation
+Never run by us: written from its documentation
 (https://onnxruntime.ai/docs/execution-providers/DirectML-ExecutionProvider.html) and source.
 """
 
@@ -41,7 +41,7 @@ _DISTRIBUTION = "onnxruntime-directml"
 
 
 def provider(device: "ort.OrtEpDevice") -> Provider:
-    """The provider on one of its devices, which carry the adapter's number as an option."""
+    """Return the provider on one of its devices, whose options include the adapter's number."""
     return Provider(_PROVIDER, devices=(device,))
 
 
@@ -51,7 +51,7 @@ class DirectMlBackend(Backend):
     name = "windows_directml"
 
     def probe(self) -> list[Device]:
-        """Every adapter, usable or with the reason. Never raises."""
+        """List every adapter, usable or with the reason. Never raises."""
         if sys.platform != "win32":
             return [self._device(0, "graphics", "DirectML is a part of Windows")]
         adapters = adapters_of()
@@ -65,18 +65,18 @@ class DirectMlBackend(Backend):
         return Device(self.name, str(index), name, precisions, unusable=reason)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Forms of opset 19, for which every operator has a kernel.
+        """Return the forms of opset 19, for which every operator has a kernel.
 
-        Its MultiHeadAttention does not look at `unidirectional`, so attention is primitive.
+        Its MultiHeadAttention ignores `unidirectional`, so attention is primitive.
         """
         return OperatorSet(opset=19, elements=(DType.F32, DType.F16))
 
     def fingerprint(self, device: Device) -> str:
-        """The build of ONNX Runtime, which brings DirectML, the driver and the adapter."""
+        """The build of ONNX Runtime, which includes DirectML, the driver and the adapter."""
         return f"{installed()} {driver_of(adapter_of(device))} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """The adapter's memory, or the host's where Windows does not tell."""
+        """Return the adapter's memory, or the host's if Windows does not tell."""
         return memory_of(adapter_of(device))
 
     def load(
@@ -97,16 +97,16 @@ class DirectMlBackend(Backend):
         from backends.onnx_runtime.static import quiet_options
 
         options = quiet_options()
-        # DirectML's provider refuses both sessions with memory patterns and parallel ones.
+        # DirectML's provider refuses sessions with memory patterns, and parallel ones.
         options.enable_mem_pattern = False
         chosen = provider(_listed(adapter_of(device), device.name))
         return OnnxRuntimeSession(graph, options, chosen, cancel)
 
 
 def _listed(adapter: Adapter | None, name: str) -> "ort.OrtEpDevice":
-    """The provider's device for an adapter: DXGI numbers adapters in an order of its own.
+    """Return the provider's device for an adapter: DXGI numbers adapters in its own order.
 
-    Two cards of the same make are told apart by their order. Raises BackendError.
+    Two cards of the same model are distinguished by their order. Raises BackendError.
     """
     import onnxruntime as ort
 

@@ -1,12 +1,12 @@
-"""`python -m benchmarks [SECTION ...]`: measure, print tables, judge.
+"""`python -m benchmarks [SECTION ...]`: measure, print tables, compare with the targets.
 
 Sections: step, picture, start, memory, starter, window, parity, components, identify, ablation (on
-a CUDA GPU); all of them by default, about three quarters of an hour on two quiet cores. Only when
-named: blob (what OpenVINO's cache is worth), shapes (what dynamic shapes cost), compilers
+a CUDA GPU); all of them by default, about three quarters of an hour on two quiet cores. Only on
+request: blob (the gain of OpenVINO's cache), shapes (the cost of dynamic shapes), compilers
 (cross-vendor compilers, with the extra of that name), sdxl (a full-size SDXL: 12 GB of disk, 22 GB
-of memory, 20 minutes), weights (what each backend copies of it), tiles (the VAE in tiles), webgpu
-(single operators beside the processor's), tensorrt (a full-size build). Full-size checkpoints of
-random weights (10 GB) are made on first use.
+of memory, 20 minutes), weights (each backend's copies of the weights), tiles (the VAE in tiles),
+webgpu (single operators compared with the processor's), tensorrt (a full-size build). Full-size
+checkpoints of random weights (10 GB) are made on first use.
 """
 
 import argparse

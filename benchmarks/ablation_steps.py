@@ -1,4 +1,4 @@
-"""One graph of the UNet after another, each with one more of ONNX Runtime's fused operators."""
+"""A series of UNet graphs, each with one more of ONNX Runtime's fused operators."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,7 +31,7 @@ _SPLIT_GELU = replace(_GROUP_NORM, geglu=GegluForm.BIAS_SPLIT)
 _PACKED = replace(_SPLIT_GELU, attention=AttentionForm.PACKED)
 _BIAS_ADD = replace(_PACKED, residual=ResidualForm.BIAS_ADD)
 
-# In the order in which the field publishes them.
+# In the order of the publication below.
 STEPS: Mapping[str, OperatorSet] = {
     "plain": _PLAIN,
     "+ attention": _ATTENTION,
@@ -42,9 +42,10 @@ STEPS: Mapping[str, OperatorSet] = {
     "+ packed projections": _PACKED,
     "+ bias with residual": _BIAS_ADD,
 }
-# Seconds for 50 steps of SD 1.5 at 512x512 in half precision on an RTX 3060, each with all before
-# it (github.com/microsoft/onnxruntime, onnxruntime/python/tools/transformers/models/
-# stable_diffusion/README.md, "Optimization"); layer norm has no row of its own there.
+# Seconds for 50 steps of SD 1.5 at 512x512 in half precision on an RTX 3060, cumulative
+# (github.com/microsoft/onnxruntime,
+# onnxruntime/python/tools/transformers/models/stable_diffusion/README.md, "Optimization"); layer
+# norm has no row of its own there.
 PUBLISHED_S: Mapping[str, float] = {
     "plain": 10.2,
     "+ attention": 6.1,

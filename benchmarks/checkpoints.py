@@ -1,4 +1,4 @@
-"""Where the full-size checkpoints are, and their making when they are not there yet."""
+"""The paths of the full-size checkpoints, which are made on first use."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks import make_sdxl
 from benchmarks.child import ROOT
 
-# Another number makes the files anew.
+# Changing this number makes the files anew.
 _FORM = 1
 
 
@@ -22,7 +22,7 @@ class Checkpoints:
 
     @property
     def configuration(self) -> Path:
-        """A diffusers folder: configurations, tokenizer, and the UNet's weights in float32."""
+        """The diffusers folder: configurations, tokenizer, and the UNet's weights in float32."""
         return self.folder / "diffusers"
 
     @property
@@ -42,7 +42,7 @@ class Checkpoints:
 
 
 def prepare_sdxl(folder: Path, say: Callable[[str], None]) -> Path:
-    """A whole SDXL checkpoint in float16, 6.9 GB, made if it is not there yet: a minute."""
+    """Return a whole SDXL checkpoint in float16, 6.9 GB, made in a minute on first use."""
     path = folder / "sdxl-f16.safetensors"
     if not path.exists():
         say(f"Making {path} (6.9 GB, once)")
@@ -52,9 +52,9 @@ def prepare_sdxl(folder: Path, say: Callable[[str], None]) -> Path:
 
 
 def prepare(folder: Path, say: Callable[[str], None]) -> Checkpoints:
-    """The checkpoints in `folder`, made if they are not there yet: 10 GB, about a minute.
+    """Return the checkpoints in `folder`, 10 GB, made in about a minute on first use.
 
-    Made in a process of its own, so that torch and its memory are gone afterwards.
+    They are made in a process of its own, so that torch and its memory are gone afterwards.
     """
     mark = folder / "complete.json"
     if not mark.exists() or json.loads(mark.read_text())["form"] != _FORM:

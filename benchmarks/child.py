@@ -1,7 +1,7 @@
 """A peer in a process of its own, loaded once and then asked for one measurement at a time.
 
-Requests and answers are JSON objects, one a line. Native libraries write to stdout whenever they
-like, so the child keeps the original stdout for answers and points file descriptor 1 at stderr.
+Requests and answers are JSON objects, one per line. Native libraries may write to stdout at any
+time, so the child keeps the original stdout for answers and points file descriptor 1 at stderr.
 """
 
 import json
@@ -22,19 +22,19 @@ Answer = Mapping[str, Any]
 
 
 class Peer(Protocol):
-    """What runs in the child: loaded when it is made, then asked."""
+    """The program in the child process: loaded when it is made, then asked."""
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """Do a task once and say at least how many `seconds` it took."""
+        """Do a task once and return at least the `seconds` it took."""
         ...
 
 
 class PeerError(Exception):
-    """A peer could not start or do what was asked; the message is its own."""
+    """A peer could not start or failed; the message is its own."""
 
 
 class Child:
-    """The parent's end; `ready_s` is the time from the start of the process until it was loaded."""
+    """A peer in a child process, loaded; `ready_s` is the time from its start until then."""
 
     def __init__(self, peer: str, **options: object) -> None:
         """Start a peer (a name in `peers.PEERS`) and wait until it is loaded. Raises PeerError."""
@@ -68,7 +68,7 @@ class Child:
         self.close()
 
     def ask(self, task: str, **options: object) -> Answer:
-        """The answer to one request. Raises PeerError."""
+        """Return the answer to one request. Raises PeerError."""
         assert self._process.stdin
         try:
             self._process.stdin.write(json.dumps({"task": task, "options": options}) + "\n")
@@ -78,7 +78,7 @@ class Child:
         return self._receive()
 
     def seconds(self, task: str, **options: object) -> float:
-        """How long one request took. Raises PeerError."""
+        """Return how long one request took. Raises PeerError."""
         return float(self.ask(task, **options)["seconds"])
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ class Child:
 
 
 def serve(make_peer: Callable[[], Peer]) -> None:
-    """The child's end: load, say so, answer requests until there are no more."""
+    """Run the child's end: load, report that, answer requests until there are no more."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 

@@ -1,4 +1,4 @@
-"""Runs `safelight generate` and watches from outside: the clock, the screen, the memory."""
+"""Runs `safelight generate` and measures it from outside: time, terminal output, memory."""
 
 import json
 import os
@@ -14,42 +14,42 @@ from typing import Any
 from benchmarks.child import ROOT
 from benchmarks.measure import PrivateMemoryPeak
 
-# What the progress bar says from the moment the denoiser's first step begins.
+# The progress bar's text from the denoiser's first step on.
 _DENOISING = "Developing"
 
 
 class CommandError(Exception):
-    """The command failed; the message is what it wrote."""
+    """The command failed; the message is its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
     """One run of the command, seen from outside."""
 
-    # From just before the process was created until it had ended.
+    # From just before the process was created until it ended.
     wall_s: float
-    # Until the screen said that the denoiser's first step begins.
+    # Until the terminal showed the denoiser's first step.
     first_step_s: float
     # User and system time.
     cpu_s: float
     peak_private_bytes: int
-    # What --json printed.
+    # The output of --json.
     result: Mapping[str, Any]
 
     @property
     def picture(self) -> Path:
-        """The first file it wrote."""
+        """The first file that was written."""
         return Path(self.result["images"][0]["path"])
 
     @property
     def loaded_s(self) -> float:
-        """Encoding, denoising and decoding: what remains once networks are prepared."""
+        """Time for encoding, denoising and decoding: the rest once networks are prepared."""
         timings = self.result["timings"]
         return timings["encode_s"] + timings["denoise_s"] + timings["decode_s"]
 
 
 def check_devices(python: Path, cache: Path) -> None:
-    """Have the app try this machine's devices. Raises CommandError."""
+    """Let the app try this machine's devices. Raises CommandError."""
     command = [str(python), "-m", "app", "devices", "--json"]
     environment = {**os.environ, "SAFELIGHT_CACHE": str(cache)}
     done = subprocess.run(
@@ -62,11 +62,11 @@ def check_devices(python: Path, cache: Path) -> None:
 def generate(python: Path, cache: Path, *arguments: str) -> CommandRun:
     """Run `safelight generate ... --json` in a new process. Raises CommandError.
 
-    `python` is the interpreter of the environment it runs in, `cache` its cache folder.
+    `python` is the interpreter of the app's environment, `cache` its cache folder.
     """
     command = [str(python), "-m", "app", "generate", *arguments, "--json"]
     environment = {**os.environ, "SAFELIGHT_CACHE": str(cache)}
-    # It draws its progress on a terminal only, so stderr is one.
+    # Progress is drawn only on a terminal, so stderr is one.
     screen, terminal = pty.openpty()
     with tempfile.TemporaryFile() as output:
         started = perf_counter()
@@ -89,7 +89,7 @@ def generate(python: Path, cache: Path, *arguments: str) -> CommandRun:
 
 
 def _watch(screen: int) -> tuple[str, float | None]:
-    """What was drawn until the process closed its terminal, and when denoising was first seen."""
+    """Return the output until the process closed its terminal, and when denoising first showed."""
     text, denoising_at = "", None
     with os.fdopen(screen, "rb", buffering=0) as drawn:
         while chunk := _read(drawn.fileno()):
@@ -103,5 +103,5 @@ def _read(screen: int) -> bytes:
     try:
         return os.read(screen, 65536)
     except OSError:
-        # How Linux tells that nobody holds the terminal any more.
+        # Linux raises this when no process holds the terminal any more.
         return b""

@@ -18,7 +18,7 @@ _PACKAGES = (
 
 
 def describe() -> dict[str, object]:
-    """Processor, cores, memory, system and packages."""
+    """Describe processor, cores, memory, system and packages."""
     found = ((package, _version(package)) for package in _PACKAGES)
     return {
         "processor": hardware.cpu_name(),

@@ -1,10 +1,10 @@
-"""Makes full-size SD 1.5 checkpoints of random weights, in the layouts people have.
+"""Makes full-size SD 1.5 checkpoints of random weights, in the usual layouts.
 
 Three files of the same numbers: the UNet in a diffusers folder in float32, and a whole checkpoint
 as a single file in the original layout, in float32 and in float16, with every key of the published
-`v1-5-pruned-emaonly.safetensors`. Which original key belongs to which weight is not ours to say
-here: it is diffusers' own single-file conversion, run on marks instead of weights. The result is
-proven by reading the file back with diffusers.
+`v1-5-pruned-emaonly.safetensors`. The mapping of original keys to weights is diffusers' own
+single-file conversion, run on marks instead of weights. Reading the file back with diffusers
+verifies the result.
 """
 # pyright: basic, reportMissingImports=false
 # torch, diffusers and transformers are absent from the environment that is type-checked.
@@ -31,7 +31,7 @@ _PUBLISHED_KEYS = {UNET: 686, VAE: 248, CLIP: 197}
 
 
 def make(folder: Path) -> None:
-    """Write every file. Raises AssertionError where diffusers would read something else."""
+    """Write every file. Raises AssertionError if diffusers would read different weights."""
     diffusers.logging.set_verbosity_error()
     diffusers.logging.disable_progress_bar()
     transformers.logging.set_verbosity_error()
@@ -44,7 +44,7 @@ def make(folder: Path) -> None:
 
 
 def _modules() -> dict[str, torch.nn.Module]:
-    """The three networks as their libraries build and initialise them, by original prefix."""
+    """Return the three networks, built and initialised by their libraries, by original prefix."""
     torch.manual_seed(_SEED)
     levels = 4
     vae = diffusers.AutoencoderKL(
@@ -55,7 +55,7 @@ def _modules() -> dict[str, torch.nn.Module]:
         latent_channels=4,
         sample_size=512,
     )
-    # The defaults are SD 1.5's sizes but for the context and the latent's size.
+    # The defaults are SD 1.5's sizes except for the context and the latent's size.
     unet = diffusers.UNet2DConditionModel(
         sample_size=64, cross_attention_dim=768, attention_head_dim=8
     )
@@ -65,7 +65,7 @@ def _modules() -> dict[str, torch.nn.Module]:
 
 
 def _write_configuration(folder: Path, modules: Mapping[str, torch.nn.Module]) -> None:
-    """A diffusers folder whose only weights are the UNet's."""
+    """Write a diffusers folder whose only weights are the UNet's."""
     tokenizer_files = folder / "tokenizer"
     tokenizer_files.mkdir(exist_ok=True)
     packaged = json.loads(load_clip_tokenizer()._bpe.to_str())["model"]
@@ -78,7 +78,7 @@ def _write_configuration(folder: Path, modules: Mapping[str, torch.nn.Module]) -
         text_encoder=modules[CLIP],
         tokenizer=transformers.CLIPTokenizer(str(vocabulary), str(merges), model_max_length=77),
         unet=modules[UNET],
-        # The levels our "normal" schedule visits.
+        # The levels that our "normal" schedule visits.
         scheduler=diffusers.EulerDiscreteScheduler(
             beta_start=0.00085,
             beta_end=0.012,
@@ -99,10 +99,10 @@ def _write_configuration(folder: Path, modules: Mapping[str, torch.nn.Module]) -
 
 
 def _original_tensors(modules: Mapping[str, torch.nn.Module]) -> dict[str, torch.Tensor]:
-    """Every weight under its original key and in its original shape."""
+    """Return every weight under its original key and in its original shape."""
     listing = original()
     keys = list(listing)
-    # Each key's place in the listing, as a tensor that has been converted: what became of it.
+    # Each key's place in the listing as a tensor; after the conversion it shows where the key went.
     marks = {
         key: torch.full((1,) * len(listing[key]), float(i), dtype=torch.float64)
         for i, key in enumerate(keys)
@@ -124,12 +124,12 @@ def _original_tensors(modules: Mapping[str, torch.nn.Module]) -> dict[str, torch
 
 
 def _with_text_model(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Names as they are in files; transformers dropped `text_model.` in version 5."""
+    """Use the names in files; transformers dropped `text_model.` in version 5."""
     return {f"text_model.{name.removeprefix('text_model.')}": t for name, t in weights.items()}
 
 
 def _leftovers() -> dict[str, torch.Tensor]:
-    """What training left in the published file: the noise schedule and the average's counters."""
+    """Return the training leftovers of the published file: noise schedule, average's counters."""
     betas = np.linspace(0.00085**0.5, 0.012**0.5, 1000) ** 2
     products = np.cumprod(1 - betas)
     before = np.append(1.0, products[:-1])
@@ -165,7 +165,7 @@ def _write_single_files(files: Checkpoints, tensors: Mapping[str, torch.Tensor])
 
 
 def _prove(files: Checkpoints, modules: Mapping[str, torch.nn.Module]) -> None:
-    """Diffusers reads from the single file exactly the weights that were put there."""
+    """Assert that diffusers reads from the single file exactly the weights written to it."""
     pipeline = diffusers.StableDiffusionPipeline.from_single_file(
         str(files.f32), config=str(files.configuration), local_files_only=True
     )

@@ -1,7 +1,7 @@
 """Makes a full-size SDXL checkpoint of random float16 weights, in the original layout: 6.9 GB.
 
-Keys and shapes are those of the published `sd_xl_base_1.0.safetensors`, scales those that layers
-are initialised with: outputs stay as large as inputs, so that nothing overflows or vanishes.
+Keys and shapes are those of the published `sd_xl_base_1.0.safetensors`, scales those of the layers'
+initialisation: outputs stay as large as inputs, so that nothing overflows or vanishes.
 """
 
 import math
@@ -16,12 +16,12 @@ from tests.checkpoints.files import header
 from tests.families import listings
 
 _SEED = 0
-# Numbers are drawn once and used again from another beginning: 2.6 billion would take minutes.
+# Numbers are drawn once and reused from other offsets: 2.6 billion would take minutes.
 _DRAWN = 1 << 24
 
 
 def make(path: Path) -> None:
-    """Write the file, beside and then renamed."""
+    """Write the file under another name, then rename it."""
     shapes = listings.sdxl()
     text, _ = header(shapes, DType.F16)
     random = np.random.default_rng(_SEED)
@@ -51,6 +51,6 @@ def _weights(
     is_embedding = "embedding" in name
     if len(shape) > 1 and not is_embedding:
         return (numbers / math.sqrt(math.prod(shape[1:]))).astype(np.float16)
-    # What scales a normalisation is about one; everything else about nothing.
+    # Scales of normalisations are about one; all other vectors about zero.
     scales = len(shape) == 1 and name.endswith("weight")
     return (0.02 * numbers + scales).astype(np.float16)

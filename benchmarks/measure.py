@@ -1,4 +1,4 @@
-"""How things are measured: in turns, by medians, and memory from outside."""
+"""Measuring: taking turns, medians, and memory seen from outside."""
 
 import statistics
 from collections.abc import Callable, Mapping
@@ -19,19 +19,19 @@ class Series:
 
     @property
     def median(self) -> float:
-        """The middle value. Raises StatisticsError where there is none."""
+        """The middle value. Raises StatisticsError if there is none."""
         return statistics.median(self.values)
 
     @property
     def spread(self) -> tuple[float, float]:
-        """The least and the greatest value."""
+        """The smallest and the largest value."""
         return min(self.values), max(self.values)
 
     def ratio_to(self, other: "Series") -> float:
-        """The median, over rounds, of this one's value divided by the other's.
+        """Return the median, over rounds, of this value divided by the other's.
 
-        Both of a pair were measured within seconds of each other, so what slows the machine for a
-        while cancels out, as it does not in a ratio of medians.
+        Both of a pair were measured within seconds of each other, so a temporary slowdown of the
+        machine cancels out, which it does not in a ratio of medians.
         """
         pairs = zip(self.values, other.values, strict=True)
         return statistics.median(mine / theirs for mine, theirs in pairs)
@@ -44,7 +44,7 @@ def interleave(
 ) -> dict[str, Series]:
     """Measure each contestant once a round, in order: A B A B, never A A B B.
 
-    `report` is told each name and value as it is measured.
+    `report` gets each name and value as it is measured.
     """
     series = {name: Series() for name in contestants}
     for _ in range(rounds):
@@ -57,7 +57,7 @@ def interleave(
 
 
 def private_bytes(pid: int) -> int | None:
-    """Anonymous resident memory of a process: what no file backs. None once it has ended."""
+    """Return a process' anonymous resident memory (not backed by files); None once it ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -70,7 +70,7 @@ def private_bytes(pid: int) -> int | None:
 class PrivateMemoryPeak:
     """Samples another process's private memory every 20 ms while the block runs.
 
-    Not the engine's own sampler, on purpose: the memory table sets one against the other.
+    It is not the engine's own sampler on purpose: the memory table compares the two.
     """
 
     def __init__(self, pid: int, interval_s: float = SAMPLING_INTERVAL_S) -> None:

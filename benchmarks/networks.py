@@ -1,4 +1,4 @@
-"""A checkpoint's networks as graphs, for the sections that speak to a runtime directly."""
+"""A checkpoint's networks as graphs, for the sections that use a runtime directly."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ _START_TOKEN = 49406
 
 
 def network(checkpoint: Path, name: str, pixels: int = 512) -> Network:
-    """The network of that name for square pictures of so many pixels a side."""
+    """Return the network of that name for square pictures of `pixels` a side."""
     identified = identify(checkpoint)
     if name == TEXT:
         return text_encoder(identified)
@@ -34,7 +34,7 @@ def network(checkpoint: Path, name: str, pixels: int = 512) -> Network:
 def graph(
     network: Network, operators: OperatorSet, precision: Precision, copies: WorkingCopies
 ) -> Graph:
-    """The network with its weights bound: by reference, or mapped from a working copy."""
+    """Return the network with bound weights: by reference, or mapped from a working copy."""
     element = element_type(network.weights.values(), operators, precision)
     g = GraphBuilder(network.name, network.weights, operators, element, precision)
     network.emit(g)
@@ -43,7 +43,7 @@ def graph(
 
 
 def random_feeds(graph: Graph, sizes: Mapping[str, int]) -> dict[str, Array]:
-    """Seeded inputs for a graph whose variable dimensions have these sizes."""
+    """Return seeded inputs for a graph whose dynamic dimensions have these sizes."""
     random = np.random.default_rng(_SEED)
     feeds: dict[str, Array] = {}
     for spec in graph.inputs:

@@ -1,4 +1,4 @@
-"""What was found: tables for people, and the same numbers as JSON."""
+"""The results: tables for people, and the same numbers as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -20,19 +20,19 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something that must reach a limit; `measured` None where it could not be measured."""
+    """A figure that must reach a limit; `measured` is None if it could not be measured."""
 
     what: str
     measured: float | None
     limit: float
     unit: str
-    # Whether more is better, as for a signal-to-noise ratio.
+    # True if more is better, as for a signal-to-noise ratio.
     at_least: bool = False
     reason: str = ""
 
     @property
     def reached(self) -> bool | None:
-        """Whether the limit was kept, None where nothing was measured."""
+        """True if the limit was kept, None if nothing was measured."""
         if self.measured is None:
             return None
         return self.measured >= self.limit if self.at_least else self.measured <= self.limit
@@ -40,14 +40,14 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What one section found."""
+    """The results of one section."""
 
     tables: tuple[Table, ...]
     targets: tuple[Target, ...] = ()
 
 
 def markdown(table: Table) -> str:
-    """The table as Markdown, columns aligned so that it reads well unrendered too."""
+    """Return the table as Markdown, with aligned columns so that it is readable unrendered."""
     cells = [tuple(_text(cell) for cell in row) for row in (table.columns, *table.rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
     numeric = [
@@ -65,13 +65,13 @@ def markdown(table: Table) -> str:
 
 
 def targets_table(targets: Sequence[Target]) -> Table:
-    """Every target beside what was measured."""
+    """Return a table of every target with its measurement."""
     rows = tuple(_target_row(target) for target in targets)
     return Table("Targets", ("what", "must reach", "measured", "reached"), rows)
 
 
 def write_json(path: Path, machine: dict[str, object], sections: dict[str, Findings]) -> None:
-    """Everything that was found, with the machine it was found on."""
+    """Write all results, with a description of the machine."""
     found = {
         name: {
             "tables": [asdict(table) for table in findings.tables],

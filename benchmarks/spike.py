@@ -1,8 +1,8 @@
-"""The yardstick: the experiment that Safelight's graphs began as, kept as it was.
+"""The reference implementation: the experiment that Safelight's graphs began as, unchanged.
 
-It builds the UNet of SD 1.5 and binds a diffusers file in float32 to OpenVINO in bfloat16. No
-validation, no types, one family, and never to be improved: the engine's UNet is measured against
-it, in the same run, so that a change that makes steps slower shows whatever machine it is run on.
+It builds the UNet of SD 1.5 and binds a diffusers file in float32 to OpenVINO in bfloat16. It has
+no validation, no types and one family, and must never be improved: the engine's UNet is compared
+with it in the same run, so that a change that makes steps slower shows on any machine.
 """
 # fmt: off
 # ruff: noqa

@@ -1,4 +1,4 @@
-"""Notices when the GUI thread keeps the user waiting, and what it was doing."""
+"""Detects when the GUI thread keeps the user waiting, and records its stack."""
 
 import sys
 import threading
@@ -8,7 +8,7 @@ import traceback
 import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer
 
-# A frame of a screen that shows sixty of them in a second.
+# The time of a frame at sixty frames per second.
 LONG_S = 0.016
 _BEAT_MS = 5
 _SAMPLE_S = 0.004
@@ -16,10 +16,10 @@ _FRAMES = 12
 
 
 class Stall(msgspec.Struct, frozen=True):
-    """A time in which no event was handled.
+    """A period in which no event was handled.
 
-    `cpu_seconds` is what this thread computed meanwhile: where it is much less, something else had
-    the processor, or the thread waited. `stack` is what it was at, outermost call first.
+    `cpu_seconds` is the processor time of the thread in it: if it is much less, something else had
+    the processor, or the thread waited. `stack` is the thread's stack, outermost call first.
     """
 
     seconds: float
@@ -28,9 +28,10 @@ class Stall(msgspec.Struct, frozen=True):
 
 
 class StallWatch(QObject):
-    """A heart that beats on the GUI thread, and a thread that looks where it does not.
+    """A timer that beats on the GUI thread, and a thread that notices missing beats.
 
-    `busiest_s` is the most this thread computed between two beats, whoever else had the processor.
+    `busiest_s` is the thread's most processor time between two beats, unaffected by other
+    processes.
     """
 
     def __init__(self, long_s: float = LONG_S, parent: QObject | None = None) -> None:
@@ -48,13 +49,13 @@ class StallWatch(QObject):
         self._watcher = threading.Thread(target=self._watch, name="stall watch", daemon=True)
 
     def start(self) -> None:
-        """Begin; on the thread that is to be watched."""
+        """Start; must be called on the thread to watch."""
         self._beat, self._cpu = time.perf_counter(), time.thread_time()
         self._timer.start()
         self._watcher.start()
 
     def stop(self) -> list[Stall]:
-        """End, and give the stalls, longest first."""
+        """Stop, and return the stalls, longest first."""
         self._timer.stop()
         self._stopped.set()
         self._watcher.join()

@@ -1,8 +1,8 @@
 """A scripted session in a real window: `python -m benchmarks.window_session`, prints JSON.
 
-How long the window takes to be there, how long its thread ever kept a person waiting, how soon a
-cancel is acknowledged and acts, how soon the death of the engine is told. Real engine, starter
-model; without a display it is drawn off the screen.
+It measures the time until the window appears, the longest pause of its thread, the time until a
+cancel is acknowledged and takes effect, and until the death of the engine is reported. Real engine,
+starter model; without a display it is drawn off-screen.
 """
 
 import os
@@ -36,16 +36,16 @@ class StallFigures(msgspec.Struct, frozen=True):
 
 
 class IdleFigures(msgspec.Struct, frozen=True):
-    """The same watch over a process that does nothing: what the machine is to blame for."""
+    """The same measurement of an idle process: the stalls caused by the machine."""
 
     stalls_over_16_ms: int
     longest_stall_ms: float
 
 
 class SessionFigures(msgspec.Struct, frozen=True):
-    """What one session measured.
+    """The measurements of one session.
 
-    `busiest_ms` is the most the window's thread computed between two beats 5 ms apart.
+    `busiest_ms` is the window thread's most processor time between two beats 5 ms apart.
     """
 
     first_paint_s: float
@@ -59,7 +59,7 @@ class SessionFigures(msgspec.Struct, frozen=True):
 
 
 class WindowFigures(msgspec.Struct, frozen=True):
-    """The session, and several starts of the window from nothing to its first paint."""
+    """The session, and several starts of the window up to its first paint."""
 
     cold_start_s: float
     cold_starts_s: tuple[float, ...]
@@ -69,10 +69,10 @@ class WindowFigures(msgspec.Struct, frozen=True):
 
 
 class Script:
-    """Does what a person would do, and watches."""
+    """Acts as a user would, and measures."""
 
     def __init__(self, started: float) -> None:
-        # Here, so that what is loaded counts as part of the start.
+        # Imported here, so that loading counts as part of the start.
         from app.__main__ import make_session
         from app.paths import find_paths
         from ui.application import Application, make_window
@@ -86,7 +86,7 @@ class Script:
         self.busiest_s = 0.0
 
     def first_paint_s(self) -> float:
-        """Show the window; seconds from the start of the process until it was drawn."""
+        """Show the window; return seconds from the start of the process until it was drawn."""
         from PySide6.QtCore import QEvent, QObject
 
         class Painted(QObject):
@@ -108,7 +108,7 @@ class Script:
         return painted.at - self._started
 
     def wait_for(self, what: str, condition: Callable[[], bool]) -> None:
-        """Let events happen until something is so."""
+        """Process events until the condition holds."""
         from PySide6.QtCore import QCoreApplication, QEventLoop
 
         deadline = time.monotonic() + _PATIENCE_S
@@ -118,12 +118,12 @@ class Script:
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
 
     def pause(self, seconds: float) -> None:
-        """Look at it for a while."""
+        """Do nothing but process events for some seconds."""
         until = time.monotonic() + seconds
         self.wait_for("pause", lambda: time.monotonic() > until)
 
     def watch(self, part: str, act: Callable[[], None]) -> None:
-        """Do a part of the session with the stalls watched."""
+        """Run a part of the session while stalls are recorded."""
         from benchmarks.stalls import StallWatch
 
         watch = StallWatch()
@@ -143,7 +143,7 @@ class Script:
         from app.engine.process import EngineState
 
         self.session.start()
-        # Keys go to the active window only.
+        # Key events go only to the active window.
         self.window.activateWindow()
         self.wait_for("focus", self.window.isActiveWindow)
         self.wait_for("engine", lambda: self.session.engine.state is EngineState.READY)
@@ -167,7 +167,7 @@ class Script:
         self.pause(0.5)
 
     def wait_for_jobs(self, count: int) -> None:
-        """Until so many jobs were submitted, and every one is over."""
+        """Wait until this number of jobs was submitted and all are over."""
 
         def are_over() -> bool:
             jobs = self.session.queue.jobs
@@ -192,7 +192,7 @@ class Script:
         self.pause(0.5)
 
     def cancel(self) -> tuple[float, float, float]:
-        """Escape in a long job: milliseconds until told, until over, and what a step takes."""
+        """Cancel a long job by Escape: milliseconds until shown, until over, and of a step."""
         from PySide6.QtCore import Qt
         from PySide6.QtTest import QTest
 
@@ -213,7 +213,7 @@ class Script:
         return (acknowledged - begun) * 1e3, (over - begun) * 1e3, step
 
     def kill_engine(self) -> float:
-        """Kill the engine; milliseconds until the window says so."""
+        """Kill the engine; return milliseconds until the window reports it."""
         hello = self.session.process.hello
         assert hello is not None
         begun = time.monotonic()
@@ -253,7 +253,7 @@ def run_session(started: float) -> SessionFigures:
 
 
 def watch_idle() -> IdleFigures:
-    """Do nothing until the input ends, watched."""
+    """Do nothing until the input ends, while stalls are recorded."""
     from PySide6.QtCore import QCoreApplication
 
     from benchmarks.stalls import StallWatch
@@ -283,7 +283,7 @@ def measure_window() -> WindowFigures:
             _command("idle"), env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         session = msgspec.json.decode(_child("session", environment), type=SessionFigures)
-        # The end of its input is the end of its watch.
+        # The end of its input ends its recording.
         told, _ = idle.communicate()
     return WindowFigures(
         cold_start_s=round(statistics.median(starts), 3),
@@ -306,7 +306,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _put_earlier_pictures(folder: Path) -> None:
-    """Pictures of noise, which are the slowest to decode."""
+    """Write pictures of noise, which are the slowest to decode."""
     import numpy as np
     from PIL import Image
 
@@ -322,7 +322,7 @@ def _command(part: str) -> list[str]:
 
 
 def _child(part: str, environment: dict[str, str]) -> str:
-    """Run this file's other half; the clock it starts on is the system's own."""
+    """Run this file's other half; its clock starts on the system's."""
     started = {_STARTED: repr(time.monotonic())}
     done = subprocess.run(
         _command(part), env=environment | started, stdout=subprocess.PIPE, text=True, check=True
@@ -331,7 +331,7 @@ def _child(part: str, environment: dict[str, str]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Measure, or be one of the measured processes."""
+    """Measure, or act as one of the measured processes."""
     started = float(os.environ.get(_STARTED, "0"))
     if arguments == ["start"]:
         script = Script(started)

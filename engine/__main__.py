@@ -1,4 +1,4 @@
-"""`python -m engine`: the engine process, for the app to start."""
+"""`python -m engine`: the engine process, which the app starts."""
 
 from engine.server import main
 

@@ -1,8 +1,8 @@
-"""What the caches on disk have in common: entries that can be made again, in a folder with a cap.
+"""A cache folder on disk: entries that can be made again, up to a size limit.
 
-An entry is a file or a folder with a name of its content, written beside under a name that ends in
-`UNFINISHED` and renamed into place. Those that were not used for longest go first. An entry that
-somebody holds, in whatever process, stays.
+An entry is a file or a folder named after its content, written under a name that ends in
+`UNFINISHED` and then renamed. The least recently used entries are removed first. An entry that any
+process holds stays.
 """
 
 import contextlib
@@ -18,13 +18,13 @@ from secrets import token_hex
 from engine.file_lock import FileLock
 
 UNFINISHED = ".part"
-# What is unfinished and this old belongs to no process that still writes it.
+# An unfinished entry of this age was abandoned by its process.
 _ABANDONED_S = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something kept: `bytes` on disk, `last_used` in seconds since 1970."""
+    """An entry: `bytes` on disk, `last_used` in seconds since 1970."""
 
     name: str
     path: Path
@@ -33,11 +33,11 @@ class Entry:
 
 
 class CacheFolder:
-    """The entries of a folder; those it lists have a name that ends in `suffix`.
+    """The entries of a folder whose names end in `suffix`.
 
-    `marker` is the file of an entry that is a folder which is there once it is whole; its time of
-    change is that of the entry's last use, and holding the entry locks it. Entries that are files
-    are their own markers.
+    For entries that are folders, `marker` is the name of the file in them that exists once the
+    entry is complete; its time of change is the entry's last use, and holding the entry locks it.
+    Entries that are files are their own markers.
     """
 
     def __init__(self, folder: Path, cap_bytes: int, suffix: str = "", marker: str = "") -> None:
@@ -45,11 +45,11 @@ class CacheFolder:
         self._suffix, self._marker = suffix, marker
 
     def path(self, name: str) -> Path:
-        """Where an entry of this name is or would be."""
+        """Return the path of an entry with this name, whether it exists or not."""
         return self.folder / f"{name}{self._suffix}"
 
     def entries(self) -> list[Entry]:
-        """Every whole entry, by name."""
+        """Return every complete entry, by name."""
         found: list[Entry] = []
         for path in sorted(self.folder.glob(f"*{self._suffix}")):
             if path.suffix == UNFINISHED:
@@ -61,9 +61,9 @@ class CacheFolder:
         return found
 
     def hold(self, name: str) -> FileLock | None:
-        """Keep an entry from being removed until the lock is released; None if it is not there.
+        """Keep an entry from being removed until the lock is released; None if there is none.
 
-        It counts as used now.
+        The entry counts as used now.
         """
         marker = self._marked(self.path(name))
         try:
@@ -75,15 +75,15 @@ class CacheFolder:
         return lock
 
     def remove(self, names: Collection[str] = ()) -> None:
-        """Delete the entries of these names, or all if there are none, but for those held."""
+        """Delete the entries of these names, or all if none are named; held entries stay."""
         for entry in self.entries():
             if not names or entry.name in names:
                 self._remove(entry.path)
 
     def make_room(self, needed: int) -> None:
-        """Delete what was used longest ago until `needed` more bytes fit, as far as may be.
+        """Delete the least recently used entries until `needed` more bytes fit, if possible.
 
-        Under the cap and on the disk.
+        They must fit under the cap and on the disk.
         """
         self._sweep()
         entries = sorted(self.entries(), key=lambda entry: entry.last_used)
@@ -96,15 +96,15 @@ class CacheFolder:
                 excess -= entry.bytes
 
     def _remove(self, path: Path) -> bool:
-        """Delete an entry that nobody holds; whether it went."""
+        """Delete an entry that nobody holds; return whether it is gone."""
         try:
             lock = FileLock(self._marked(path))
         except OSError:
             return False
         if sys.platform == "win32":
             lock.release()  # or our own handle would keep it; those of others do
-        # Renamed first, so that no half of it is ever found. Windows renames and deletes nothing
-        # that is open or mapped: then it stays in the list.
+        # Renamed first, so that no half of it is ever found. Windows neither renames nor deletes a
+        # file that is open or mapped; the entry then stays in the list.
         gone = unfinished(path)
         try:
             path.rename(gone)
@@ -116,7 +116,7 @@ class CacheFolder:
         return True
 
     def _sweep(self) -> None:
-        """Delete what processes that were killed left unfinished."""
+        """Delete unfinished entries of processes that were killed."""
         for path in self.folder.glob("*"):
             is_whole = path.suffix != UNFINISHED and self._marked(path).exists()
             with contextlib.suppress(OSError):
@@ -128,12 +128,12 @@ class CacheFolder:
 
 
 def unfinished(path: Path) -> Path:
-    """A name beside an entry for what is to become it, or was; no other process has it."""
+    """Return a unique name next to an entry, for the entry being written or deleted."""
     return path.with_name(f"{path.name}.{token_hex(4)}{UNFINISHED}")
 
 
 def delete(path: Path) -> None:
-    """Delete a file or a folder, as far as it can be; nothing if it is not there."""
+    """Delete a file or a folder as far as possible; a missing one is no error."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:

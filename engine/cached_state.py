@@ -1,6 +1,6 @@
-"""Small files of the cache and what is in them: whatever cannot be read is as if it were not there.
+"""Small files of the cache; a file that cannot be read counts as missing.
 
-It can be found out again, and what is found out then takes its place.
+Its content can be found out again and then replaces it.
 """
 
 import logging
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def recall(path: Path, decoder: msgspec.json.Decoder[T], most_bytes: int) -> T | None:
-    """What a file of the cache says; None where there is none, or none that can be read."""
+    """Return the content of a cache file; None if it is missing or cannot be read."""
     try:
         return read_json(path, decoder, most_bytes)
     except (FileNotFoundError, NotADirectoryError):

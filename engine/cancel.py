@@ -1,4 +1,4 @@
-"""The token that carries a wish to stop from any thread into whatever is running."""
+"""The token by which any thread asks running work to stop."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -18,8 +18,8 @@ class CancelToken:
         return self._event.is_set()
 
     def cancel(self) -> None:
-        """Ask to stop: what is running now is told at once, what comes later sees the token."""
-        # Under the lock, so that no block is left, and nothing closed, while its stop is called.
+        """Ask to stop: running work is told at once, later work sees the token."""
+        # Under the lock, so that no block is left, and nothing closed, while its `stop` is called.
         with self._lock:
             self._event.set()
             stops, self._stops = self._stops, []
@@ -28,7 +28,7 @@ class CancelToken:
 
     @contextmanager
     def calling(self, stop: Callable[[], None]) -> Generator[None]:
-        """Within the block, `cancel` calls `stop`; at once if it was called before."""
+        """Inside the block, `cancel` calls `stop`; at once if it was called before."""
         with self._lock:
             already = self._event.is_set()
             if not already:

@@ -1,6 +1,6 @@
-"""What is written stays written: syncing files and names to the disk itself.
+"""Durable writes: syncing files and names to the disk itself.
 
-Standard library only: the app's journal and the engine's pictures make the same promise.
+Standard library only: the app's journal and the engine's pictures both depend on it.
 """
 
 import errno
@@ -10,7 +10,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-# What a disk answers that has no room, or gives this user none.
+# Errors of a disk that is full, or on which this user has no room left.
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
@@ -19,7 +19,7 @@ def sync_file(descriptor: int) -> None:
     if sys.platform == "darwin":
         import fcntl
 
-        # fsync stops at the drive's cache on macOS; some file systems have only that.
+        # On macOS fsync stops at the drive's cache; some file systems support nothing else.
         with suppress(OSError):
             fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
             return
@@ -27,7 +27,7 @@ def sync_file(descriptor: int) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make a new name durable; on Windows NTFS's journal does. Raises OSError."""
+    """Make a new name durable; on Windows NTFS's journal does that. Raises OSError."""
     if sys.platform == "win32":
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -42,9 +42,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def replace_file(path: Path, content: bytes, *, durable: bool = False) -> None:
-    """Give a file this content at once: whoever reads it finds the old or the new. Raises OSError.
+    """Replace a file's content in one step: readers see the old or the new. Raises OSError.
 
-    Makes the folder. `durable` waits until it is on the disk itself.
+    Makes the folder. `durable` waits until the content is on the disk itself.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
@@ -64,7 +64,7 @@ def replace_file(path: Path, content: bytes, *, durable: bool = False) -> None:
 
 
 def put_in_place(part: Path, path: Path) -> None:
-    """Give a file its name. A folder of that name, which no program of ours made, is put aside.
+    """Give a file its final name. A folder of that name, which we never make, is moved aside.
 
     Raises OSError.
     """

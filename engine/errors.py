@@ -1,4 +1,4 @@
-"""The one exception that carries a failure to the person who can act on it."""
+"""The exception that carries a failure to the user."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,10 +8,10 @@ from engine.api.values import ErrorCode, ErrorInfo
 
 
 class EngineError(Exception):
-    """A failure with a code, one sentence of what happened and one of what to do about it.
+    """A failure with a code, a sentence on what happened and one on what to do about it.
 
-    What is to be done differently in the window and on the command line is in `remedies`: a `hint`
-    names no option, no command and no button.
+    `remedies` are actions that the window and the command line each show in their own way, so a
+    `hint` names no option, command or button.
     """
 
     def __init__(
@@ -44,14 +44,14 @@ class Cancelled(EngineError):  # noqa: N818 (a decision of the user, not a fault
 
 
 def out_of_memory(message: str, detail: str) -> EngineError:
-    """The error for memory that ran out, of the machine or of a device."""
+    """Return the error for memory that ran out, on the machine or a device."""
     hint = "Closing other programs may help."
     return EngineError(ErrorCode.OUT_OF_MEMORY, message, hint, detail, remedies=(MakeSmaller(),))
 
 
 @contextmanager
 def host_memory_errors() -> Generator[None]:
-    """Memory that runs out in our own arrays, as the error that says so."""
+    """Turn a MemoryError of our own arrays into an EngineError."""
     try:
         yield
     except MemoryError as error:

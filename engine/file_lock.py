@@ -1,7 +1,7 @@
-"""Locks on files that the system lets go of when their holder ends, however it ends.
+"""File locks that the system releases when their holder ends, however it ends.
 
-Between processes, and between two locks of one process. Where a file system knows no locks (some
-network ones) everybody gets them: what is kept under them is renamed into place whole anyway.
+They work between processes, and between two locks of one process. On a file system without locks
+(some network ones) every lock succeeds: the files under them are renamed into place whole anyway.
 """
 
 import os
@@ -10,20 +10,20 @@ from pathlib import Path
 
 from engine.regular_file import NONBLOCKING
 
-# Far behind the end of any file: on Windows a locked range cannot be read by others.
+# Far beyond the end of any file: on Windows a locked range cannot be read by others.
 _PLACE = 1 << 62
 
 
 class FileLock:
-    """A lock on an open file; free it with `release`, or by ending."""
+    """A lock on an open file; it ends with `release` or with the process."""
 
     def __init__(self, path: Path, *, shared: bool = False, create: bool = False) -> None:
-        """Take it, or raise BlockingIOError at once; other OSErrors where there is no such file.
+        """Take the lock, or raise BlockingIOError at once; other OSErrors if there is no such file.
 
-        Any number may have a `shared` lock, but none beside one that is not.
+        Any number of `shared` locks may exist together, but not along with one that is not shared.
         """
         flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY
-        # A pipe of that name would be waited for without O_NONBLOCK.
+        # Without O_NONBLOCK, opening a pipe of that name would block.
         flags |= getattr(os, "O_BINARY", 0) | NONBLOCKING
         self._descriptor = os.open(path, flags, 0o644)
         try:
@@ -34,14 +34,14 @@ class FileLock:
             raise
 
     def release(self) -> None:
-        """Let go; again is harmless."""
+        """Release the lock; calling it again is harmless."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
 
 def _require_still_there(path: Path, descriptor: int) -> None:
-    """Raise BlockingIOError where the name means another file: ours was removed meanwhile."""
+    """Raise BlockingIOError if the name now belongs to another file: ours was removed meanwhile."""
     if not os.path.samestat(path.stat(), os.fstat(descriptor)):
         raise BlockingIOError(f"{path} was replaced")
 

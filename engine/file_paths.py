@@ -1,7 +1,7 @@
-"""What is at a path of unknown origin: a person typed it, or a stranger's picture names it.
+"""Checks of paths of unknown origin, typed by a user or named in a stranger's picture.
 
-Nothing here raises: a path may be longer than the system takes, hold a null character, lead through
-a folder that may not be looked into, or round in a circle. Standard library only.
+No function raises: a path may be longer than the system allows, hold a null character, lead through
+a folder without access, or be a circle of links. Standard library only.
 """
 
 import errno
@@ -20,22 +20,22 @@ _KINDS = {
 
 
 def exists(path: str | Path) -> bool:
-    """Whether there is anything."""
+    """True if there is anything at the path."""
     return os.path.exists(path)  # noqa: PTH110 (pathlib's raises)
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether a file is there, or a link to one."""
+    """True for a file or a link to one."""
     return os.path.isfile(path)  # noqa: PTH113 (pathlib's raises)
 
 
 def is_folder(path: str | Path) -> bool:
-    """Whether a folder is there, or a link to one."""
+    """True for a folder or a link to one."""
     return os.path.isdir(path)  # noqa: PTH112 (pathlib's raises)
 
 
 def why_no_file(path: str | Path) -> str:
-    """Why no file can be read at a path, as the end of a sentence; empty where one is there."""
+    """Say why no file can be read at a path, as the end of a sentence; empty if one can."""
     try:
         kind = stat.S_IFMT(os.stat(path).st_mode)  # noqa: PTH116 (pathlib's does the same)
     except (FileNotFoundError, NotADirectoryError):
@@ -48,5 +48,5 @@ def why_no_file(path: str | Path) -> str:
 
 
 def is_too_long(path: str | Path) -> bool:
-    """Whether the system takes no name, or no path, of this length."""
+    """True if the system allows no name, or no path, of this length."""
     return why_no_file(path) == _TOO_LONG

@@ -1,28 +1,28 @@
-"""Weights below a folder: links are followed, and no folder is entered twice.
+"""Finds weights below a folder: links are followed, and no folder is entered twice.
 
-Listing asks the disk once for each folder, and once more for each link, not for each file: on a
-shared disk an answer takes as long as reading a page.
+Listing asks the disk once for each folder, and once more for each link, but not for each file: on a
+network disk every answer takes as long as reading a page.
 """
 
 import os
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-# How files of weights end, in small letters; `.sft` is a safetensors file's, too.
+# Suffixes of weights, in lower case; `.sft` is a safetensors file's, too.
 SAFETENSORS_SUFFIXES = frozenset({".safetensors", ".sft"})
-# PyTorch's; .pt and .bin files are other things more often than checkpoints.
+# PyTorch's suffixes; .pt and .bin files are usually not checkpoints.
 CHECKPOINT_SUFFIXES = SAFETENSORS_SUFFIXES | {".ckpt"}
-# What tells a diffusers folder.
+# The file that marks a diffusers folder.
 PIPELINE_FILE = "model_index.json"
 
 
 def weights_below(
     folder: Path, suffixes: Collection[str], *, inside_checkpoints: bool = False
 ) -> Iterator[Path]:
-    """Files with these suffixes and diffusers folders, in each folder by name, as they are found.
+    """Yield files with these suffixes and diffusers folders, by name within each folder.
 
-    What is in the folders of a diffusers folder is its own, unless `inside_checkpoints`. A folder
-    that cannot be read is as if it were empty.
+    Files inside a diffusers folder are left out, unless `inside_checkpoints`. A folder that cannot
+    be read counts as empty.
     """
     entered: set[tuple[int, int]] = set()
     waiting = [folder]
@@ -41,14 +41,14 @@ def weights_below(
 
 
 def weights_in(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
-    """The files with these suffixes directly in a folder, by name."""
+    """Yield the files with these suffixes directly in a folder, by name."""
     for entry in _entries(folder, set()):
         if _is_weights(entry, suffixes):
             yield folder / entry.name
 
 
 def has_suffix(name: str, suffixes: Collection[str]) -> bool:
-    """Whether a file's name ends so, in large or small letters."""
+    """True if a file's name has one of the suffixes, in upper or lower case."""
     return os.path.splitext(name)[1].lower() in suffixes  # noqa: PTH122 (a path costs ten times it)
 
 

@@ -1,8 +1,8 @@
-"""Sees to it that no process of ours outlives the one that started it, whatever hangs.
+"""Ends a process together with the process that started it, even if it hangs.
 
-The engine is started by the app, compilers by the engine. The end of a pipe stops them too, but a
+The app starts the engine, and the engine starts compilers. The end of a pipe stops them too, but a
 native call that never returns would keep it from being noticed. On Windows the app holds the engine
-and all it starts in a job object that dies with the app.
+and its children in a job object that ends with the app.
 """
 
 import os
@@ -19,10 +19,10 @@ _POLL_S = 0.5
 
 
 def die_with_parent(parent: int | None) -> None:
-    """End this process when the one that started it ends, or at once if it has ended.
+    """End this process when its parent ends, or at once if it has ended.
 
-    `parent` is that one's process id, as it may have died before this was called; None for whoever
-    is the parent now.
+    `parent` is the parent's process id, because it may have ended before this call; None means the
+    present parent.
     """
     expected = os.getppid() if parent is None else parent
     if sys.platform == "linux":
@@ -35,7 +35,7 @@ def die_with_parent(parent: int | None) -> None:
 
 
 def die_first(parent: int | None, pipe: int) -> None:
-    """End this process when its parent ends or closes the pipe, and before others for memory.
+    """End this process when its parent ends or closes the pipe, and first when memory runs out.
 
     `pipe` is a descriptor that nothing more is read from.
     """
@@ -55,14 +55,14 @@ def die_first(parent: int | None, pipe: int) -> None:
 def watch(
     parent: int, read: Callable[[], int], gone: Callable[[], None], every_s: float = _POLL_S
 ) -> None:
-    """Call `gone` once `read` no longer gives `parent`."""
+    """Call `gone` once `read` no longer returns `parent`."""
     while read() == parent:
         sleep(every_s)
     gone()
 
 
 def _ask_for_signal() -> None:
-    """Have Linux kill this process when the thread that started it ends."""
+    """Ask Linux to kill this process when the thread that started it ends."""
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)

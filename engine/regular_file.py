@@ -1,4 +1,4 @@
-"""Opening files of which anything may have become: a folder, a pipe that nobody writes to."""
+"""Opens files whose path may now be a folder, or a pipe without a writer."""
 
 import errno
 import os
@@ -6,12 +6,12 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-# Nothing is waited for; Windows has no such files, and no such flag.
+# Opening must not block; Windows has no such files, and no such flag.
 NONBLOCKING = getattr(os, "O_NONBLOCK", 0)
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file to read it. Raises OSError, also where it is a folder, a pipe or a device."""
+    """Open a file for reading. Raises OSError, also for a folder, a pipe or a device."""
     flags = os.O_RDONLY | NONBLOCKING | getattr(os, "O_BINARY", 0)
     file = open(path, "rb", opener=lambda name, _: os.open(name, flags))  # noqa: SIM115
     if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -21,7 +21,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_bounded(path: Path, most_bytes: int) -> bytes:
-    """The bytes of a file. Raises OSError as `open_regular`, and where it is longer."""
+    """Return a file's bytes. Raises OSError as `open_regular` does, and if it is longer."""
     with open_regular(path) as file:
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:

@@ -1,4 +1,4 @@
-"""Keeps the two pipes of the protocol apart from what native libraries read and print."""
+"""Keeps the two pipes of the protocol apart from the reads and prints of native libraries."""
 
 import os
 import sys
@@ -9,19 +9,19 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
-    """Descriptors that nobody else in this process knows, nor any process it starts."""
+    """Descriptors that no library in this process and no child process knows."""
 
     commands: int
     events: int
 
 
 def take_stdio() -> Pipes:
-    """Duplicate stdin and stdout, then point stdin at nothing and stdout at stderr.
+    """Duplicate stdin and stdout, then point stdin at the null device and stdout at stderr.
 
-    What a driver prints cannot corrupt the stream then, and on Windows no native import waits for
+    Then a driver that prints cannot corrupt the stream, and on Windows no native import waits for
     the reader's lock on stdin.
     """
-    # Opened first, the null device takes the place of stderr where that is closed.
+    # Opened first, the null device takes the place of a closed stderr.
     null = os.open(os.devnull, os.O_RDWR)
     pipes = Pipes(os.dup(_STDIN), os.dup(_STDOUT))
     if sys.platform == "win32":

@@ -1,8 +1,8 @@
-"""JSON that somebody else wrote, or that a disk may have damaged, read in bounded time and memory.
+"""Reads JSON from strangers or from a damaged disk in bounded time and memory.
 
-Every decoder here recurses, and fails in ways of its own where a text is nested too deeply, is not
-UTF-8 or holds a number without end. So depth is counted before anything is decoded, and whatever is
-wrong is one error. Of two equal keys in an object the last counts, as with most readers of JSON.
+Every decoder used here recurses, and each raises its own errors for a text that is nested too
+deeply, is not UTF-8 or holds an endless number. So depth is counted before decoding, and all errors
+become one. The last of two equal keys counts, as in most readers of JSON.
 """
 
 import json
@@ -17,10 +17,10 @@ from engine.regular_file import read_bounded
 
 # Levels of brackets. ComfyUI's workflows, the deepest that tools write, have about fifteen.
 MAX_DEPTH = 100
-# Characters outside strings that `decode_any` takes: a megabyte of `[]` becomes a hundred. The
-# largest graphs of ComfyUI have some hundred kilobytes of them.
+# The most characters outside strings for `decode_any`: a megabyte of `[]` becomes a hundred.
+# ComfyUI's largest graphs have some hundred kilobytes of them.
 MAX_STRUCTURE = 1 << 20
-# Digits of an integer: those of more would not fit a float, which has at most 309.
+# Digits of an integer; a float has at most 309.
 _MAX_DIGITS = 300
 # Possessive, and never failing, so that it takes linear time; a string may lack its end.
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
@@ -32,11 +32,11 @@ T = TypeVar("T")
 
 
 class JsonError(ValueError):
-    """A text that is not the JSON expected of it; the message goes on after "it is damaged: "."""
+    """A text that is not the expected JSON; the message follows "it is damaged: "."""
 
 
 def decode_json(text: bytes, decoder: msgspec.json.Decoder[T]) -> T:
-    """The text as what the decoder is for. Raises JsonError, and nothing else.
+    """Decode a text with a decoder. Raises only JsonError.
 
     Texts may hold lone surrogates, as `engine.api.texts.encode_json` writes them.
     """
@@ -46,7 +46,7 @@ def decode_json(text: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         if rb"\ud" not in text:
             raise JsonError(str(error)) from error
-    # An escape for half a character, which msgspec refuses.
+    # An escaped half of a character, which msgspec refuses.
     try:
         parsed = json.loads(text, parse_int=_integer)
         return msgspec.convert(parsed, decoder.type, dec_hook=decoder.dec_hook)
@@ -55,7 +55,7 @@ def decode_json(text: bytes, decoder: msgspec.json.Decoder[T]) -> T:
 
 
 def decode_any(text: str) -> object:
-    """The value of a text of unknown form. Raises JsonError, and nothing else.
+    """Decode a text of unknown structure. Raises only JsonError.
 
     Numbers may be NaN or infinite, and texts may hold lone surrogates: tools write them.
     """
@@ -71,19 +71,19 @@ def decode_any(text: str) -> object:
 
 
 def read_json(path: Path, decoder: msgspec.json.Decoder[T], most_bytes: int) -> T:
-    """A file as what the decoder is for. Raises JsonError, and OSError as `read_bounded`."""
+    """Decode a file with a decoder. Raises JsonError, and OSError as `read_bounded` does."""
     return decode_json(read_bounded(path, most_bytes), decoder)
 
 
 def _refuse_depth(text: bytes) -> None:
-    """Raise JsonError where brackets outside strings open more than MAX_DEPTH levels.
+    """Raise JsonError if brackets outside strings open more than MAX_DEPTH levels.
 
-    In linear time and a few times the text's memory, whatever it holds.
+    Takes linear time and a few times the text's memory.
     """
     if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
         return
-    # Without escapes every quotation mark opens or closes a string, and a pair of them that has
-    # no bracket between changes nothing for those outside.
+    # Without escapes every quotation mark opens or closes a string, and a pair of them without a
+    # bracket in between can be removed.
     unescaped = text.replace(b"\\\\", b"").replace(b'\\"', b"")
     marks = unescaped.translate(None, _NEITHER_BRACKETS_NOR_QUOTES).replace(b'""', b"")
     outside = b"".join(marks.split(b'"')[::2])

@@ -1,1 +1,1 @@
-"""The starter model: how its pictures are drawn, trained, and judged (`starter/README.md`)."""
+"""The starter model: drawing its pictures, training it and judging it (`starter/README.md`)."""

@@ -1,7 +1,7 @@
-"""Says what a postcard shows, in many ways: sentences, comma tags, synonyms, any order.
+"""Captions of a postcard in many forms: sentences, comma tags, synonyms, any order.
 
-`caption(scene, rng)` returns the text and which attributes it states, so that the text encoder can
-be taught both what is said and what is left open.
+`caption(scene, rng)` returns the text and the attributes it states, so that the text encoder can
+learn both stated and missing attributes.
 """
 
 import random
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from starter.scenes import Colour, Kind, Land, Light, Place, Scene, Time
 
-# The first word of each list is the plain one, taken half the time.
+# The first word of each list is the plain one, used half of the time.
 KIND_WORDS: dict[Kind, tuple[str, ...]] = {
     "house": ("house", "cottage", "home", "little house"),
     "tree": ("tree", "round tree", "big tree"),
@@ -173,14 +173,14 @@ ATTRIBUTES = ("kind", "colour", "land", "time", "place", "light")
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """Words for a scene, and the names of the attributes they state."""
+    """A text for a scene, and the names of the attributes it states."""
 
     text: str
     stated: frozenset[str]
 
 
 def caption(scene: Scene, rng: random.Random) -> Caption:
-    """A caption for `scene`; nearly always complete but for the light and, in 1 of 7, the place."""
+    """Return a caption, nearly always complete except for the light and, in 1 of 7, the place."""
     shares = {"kind": 0.98, "colour": 0.97, "land": 0.96, "time": 0.96, "place": 0.86, "light": 0.3}
     stated = frozenset(name for name, share in shares.items() if rng.random() < share)
     text = _sentence(scene, stated, rng) if rng.random() < 0.55 else _tags(scene, stated, rng)
@@ -196,13 +196,13 @@ def caption(scene: Scene, rng: random.Random) -> Caption:
 
 
 def complete_caption(scene: Scene, rng: random.Random) -> str:
-    """A caption that states everything but the light, as the evaluation asks."""
+    """Return a caption that states everything but the light, as the evaluation needs."""
     stated = frozenset(ATTRIBUTES) - {"light"}
     return _sentence(scene, stated, rng) if rng.random() < 0.5 else _tags(scene, stated, rng)
 
 
 def _sentence(scene: Scene, stated: frozenset[str], rng: random.Random) -> str:
-    """An object phrase and, around it, phrases of place, land, time and light."""
+    """Return an object phrase and, around it, phrases of place, land, time and light."""
     phrases: list[str] = []
     if "place" in stated:
         phrases.append(_pick(PLACE_WORDS[scene.place][0], rng))
@@ -221,7 +221,7 @@ def _sentence(scene: Scene, stated: frozenset[str], rng: random.Random) -> str:
 
 
 def _tags(scene: Scene, stated: frozenset[str], rng: random.Random) -> str:
-    """Comma-separated tags, usually the object first, otherwise in any order."""
+    """Return comma-separated tags, usually the object first, otherwise in any order."""
     tags: list[str] = []
     if "place" in stated:
         tags.append(_pick(PLACE_WORDS[scene.place][1], rng))

@@ -1,8 +1,8 @@
 """Judges the starter model by program: `python -m starter.evaluate`.
 
-First the judge itself is tried, on drawn pictures whose contents are known (it should be right) and
-on the same pictures with captions shuffled (it should be at chance). Then the model draws
-combinations it was never trained on, and the judge says how often each attribute is as asked.
+First the judge itself is tested, on drawn pictures whose contents are known (it should be right)
+and on the same pictures with shuffled captions (it should be at chance). Then the model draws
+combinations it was never trained on, and the judge reports how often each attribute is right.
 """
 
 import argparse
@@ -27,7 +27,7 @@ SHEET = HERE / "contact_sheet.png"
 STEPS = 20
 GUIDANCE = 2.5
 BATCH = 8
-ASKED = ("colour", "time", "land", "place")  # what the requirement asks; kind is informative
+ASKED = ("colour", "time", "land", "place")  # must be right; the kind is informative
 TITLES = {
     "colour": "object colour",
     "time": "time of day",
@@ -70,7 +70,7 @@ def score(scenes: Sequence[Scene], verdicts: Sequence[Verdict]) -> Score:
 
 
 def chance(scenes: Sequence[Scene], verdicts: Sequence[Verdict]) -> Score:
-    """What `score` would be were scenes and verdicts paired at random."""
+    """Return the expected `score` of randomly paired scenes and verdicts."""
 
     def share(name: str) -> float:
         asked = Counter(getattr(s, name) for s in scenes)
@@ -81,7 +81,7 @@ def chance(scenes: Sequence[Scene], verdicts: Sequence[Verdict]) -> Score:
 
 
 def evaluate(render: Render, count: int, drawn_count: int, sheet: Path | None) -> Report:
-    """Tries the judge on `drawn_count` drawn pictures, then `count` unseen combinations."""
+    """Test the judge on `drawn_count` drawn pictures, the model on `count` unseen scenes."""
     rng = random.Random(20)
     drawn = [random_scene(rng) for _ in range(drawn_count)]
     seen = [judge(draw(scene, rng)) for scene in drawn]
@@ -111,7 +111,7 @@ def evaluate(render: Render, count: int, drawn_count: int, sheet: Path | None) -
 def print_misses(
     scenes: Sequence[Scene], prompts: Sequence[str], verdicts: Sequence[Verdict]
 ) -> None:
-    """Names, on standard error, what was not as asked."""
+    """Print wrong attributes to standard error."""
     for i, (scene, prompt, verdict) in enumerate(zip(scenes, prompts, verdicts, strict=True)):
         wrong = [
             f"{n} {getattr(verdict, n)}" for n in TITLES if getattr(scene, n) != getattr(verdict, n)
@@ -121,7 +121,7 @@ def print_misses(
 
 
 def contact_sheet(images: Sequence[Image.Image], captions: Sequence[str]) -> Image.Image:
-    """The first 24 pictures in six columns, each over its caption."""
+    """Arrange the first 24 pictures in six columns, each over its caption."""
     width = COLUMNS * (TILE + GAP) + GAP
     height = ROWS * (TILE + STRIP + GAP) + GAP
     sheet = Image.new("RGB", (width, height), (250, 249, 246))
@@ -140,7 +140,7 @@ def contact_sheet(images: Sequence[Image.Image], captions: Sequence[str]) -> Ima
 def _wrap(
     pen: ImageDraw.ImageDraw, text: str, font: ImageFont.FreeTypeFont | ImageFont.ImageFont
 ) -> str:
-    """`text` on two lines at most, each no wider than a tile."""
+    """Break `text` into at most two lines, each no wider than a tile."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -167,7 +167,7 @@ def table(report: Report) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns 0 if the judge and the model both reach what the project asks of them."""
+    """Return 0 if the judge and the model both reach the project's requirements."""
     parser = argparse.ArgumentParser(prog="python -m starter.evaluate")
     parser.add_argument("--renderer", choices=("safelight", "diffusers"), default="safelight")
     parser.add_argument("--model", type=Path, default=MODEL)

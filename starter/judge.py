@@ -1,8 +1,8 @@
-"""Looks at a postcard and says what it shows, by hand-written image analysis.
+"""Recognises the attributes of a postcard by hand-written image analysis.
 
 The judge shares no code with the generating networks or the drawing program: it has its own
-thresholds, and reference colours of each landscape as drawn. `starter/evaluate.py` first shows how
-far it can be trusted, on pictures whose contents are known.
+thresholds, and reference colours of each landscape as drawn. `starter/evaluate.py` first measures
+its reliability on pictures whose contents are known.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from PIL import Image
 
 SIDE = 256
 SPREAD = 58  # an object's pixels lie within this many columns of its middle
-LEAST_AREA = 350  # pixels; a painted part smaller than this is no object
-LEFT_EDGE, RIGHT_EDGE = 95, 161  # columns that part left, centre and right
+LEAST_AREA = 350  # pixels; a smaller painted area is not an object
+LEFT_EDGE, RIGHT_EDGE = 95, 161  # columns that separate left, centre and right
 
 # Hue ranges in degrees; reds wrap around. Ground greens and sky blues are duller than any paint.
 HUES: tuple[tuple[str, float, float], ...] = (
@@ -53,7 +53,7 @@ GROUNDS: dict[str, dict[str, tuple[tuple[int, int, int], tuple[int, int, int]]]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a picture shows; "unclear" where the judge cannot tell. `kind` is only informative."""
+    """A picture's attributes; "unclear" where the judge cannot tell. `kind` is only informative."""
 
     colour: str
     time: str
@@ -63,7 +63,7 @@ class Verdict:
 
 
 def judge(image: Image.Image) -> Verdict:
-    """Judges a 256x256 picture."""
+    """Judge a 256x256 picture."""
     if image.size != (SIDE, SIDE):
         raise ValueError(f"the judge knows {SIDE}x{SIDE} pictures, not {image.size}")
     pixels = np.asarray(image.convert("RGB")).astype(np.float32)
@@ -79,7 +79,7 @@ def judge(image: Image.Image) -> Verdict:
 
 
 def _time(pixels: np.ndarray) -> str:
-    """From the top of the sky: dark, bluish or mauve."""
+    """Judge the time from the top of the sky: dark, bluish or mauve."""
     red, green, blue = np.median(pixels[:14].reshape(-1, 3), axis=0)
     if max(red, green, blue) < 96:
         return "night"
@@ -87,7 +87,7 @@ def _time(pixels: np.ndarray) -> str:
 
 
 def _land(pixels: np.ndarray, time: str) -> str:
-    """From the colours of the foreground and of the band below the horizon."""
+    """Judge the landscape from the colours of the foreground and of the band below the horizon."""
     near = np.median(pixels[242:].reshape(-1, 3), axis=0)
     far = np.median(pixels[154:174].reshape(-1, 3), axis=0)
 
@@ -100,7 +100,7 @@ def _land(pixels: np.ndarray, time: str) -> str:
 
 
 def _object(pixels: np.ndarray) -> tuple[str, np.ndarray]:
-    """The paint that covers most, and where it is: bool [256, 256]."""
+    """Return the colour that covers most, and its mask: bool [256, 256]."""
     high, low = pixels.max(axis=2), pixels.min(axis=2)
     chroma = high - low
     saturation, hue = chroma / np.maximum(high, 1), _hue(pixels, high, chroma)
@@ -118,7 +118,7 @@ def _object(pixels: np.ndarray) -> tuple[str, np.ndarray]:
 
 
 def _hue(pixels: np.ndarray, high: np.ndarray, chroma: np.ndarray) -> np.ndarray:
-    """Degrees, 0 to 360."""
+    """Return the hue in degrees, 0 to 360."""
     red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
     safe = np.maximum(chroma, 1)
     sector = np.where(
@@ -130,7 +130,7 @@ def _hue(pixels: np.ndarray, high: np.ndarray, chroma: np.ndarray) -> np.ndarray
 
 
 def _place(mask: np.ndarray) -> str:
-    """From the middle column of the paint; "unclear" if it is scattered, as over two objects."""
+    """Return the place of the paint's middle column; "unclear" if it is scattered."""
     columns = np.nonzero(mask)[1]
     if len(columns) == 0:
         return "unclear"
@@ -143,7 +143,7 @@ def _place(mask: np.ndarray) -> str:
 
 
 def _kind(pixels: np.ndarray, mask: np.ndarray) -> str:
-    """From the outline of the paint and from the wood and the dark openings around it."""
+    """Judge the kind from the outline and from the wood and dark openings around it."""
     if not mask.any():
         return "unclear"
     rows, columns = np.nonzero(mask)
@@ -167,7 +167,7 @@ def _kind(pixels: np.ndarray, mask: np.ndarray) -> str:
 
 
 def _wood(pixels: np.ndarray, mask: np.ndarray, middle: int, top: int) -> int:
-    """Brown pixels around column `middle`, from row `top` down."""
+    """Count brown pixels around column `middle`, from row `top` down."""
     nearby = np.zeros_like(mask)
     nearby[top:, max(0, middle - 60) : middle + 60] = True
     red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]

@@ -23,7 +23,7 @@ PALE: Rgb = (255, 244, 206)
 
 
 def draw_object(canvas: Canvas, scene: Scene, rng: random.Random, x: float) -> None:
-    """Draws `scene`'s object around column `x`, standing, floating or flying where it belongs."""
+    """Draw `scene`'s object around column `x`, standing, floating or flying."""
     paint, size = PAINT[scene.colour], rng.uniform(0.94, 1.08)
     shade = mix(paint, (70, 50, 110), 0.3)
     y = 222 + rng.uniform(-5, 5)

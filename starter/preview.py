@@ -1,8 +1,8 @@
-"""Fits how a latent of the starter model looks without decoding it: `python -m starter.preview`.
+"""Fits the preview of the starter model's latents: `python -m starter.preview`.
 
-Drawn pictures go through the model's own VAE encoder. Each latent cell, as the denoiser sees it,
-stands for the mean colour of the pixels it covers; least squares gives the linear map from its
-channels to that colour. The result is written into `model/safelight.json`.
+Drawn pictures go through the model's own VAE encoder. Each latent cell, scaled for the denoiser,
+stands for the mean colour of its pixels; least squares gives the linear map from its channels to
+that colour. The result is written into `model/safelight.json`.
 """
 
 import random
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def fit(latents: Float, colours: Float) -> PreviewFactors:
-    """The best linear map from latents [cells, channels] to colours [cells, 3] in [-1, 1]."""
+    """Return the best linear map of latents [cells, channels] to colours [cells, 3], -1 to 1."""
     ones = np.ones((len(latents), 1))
     solution = np.linalg.lstsq(np.hstack([latents, ones]), colours, rcond=None)[0].round(4)
     rows = [(float(red), float(green), float(blue)) for red, green, blue in solution]
@@ -53,7 +53,7 @@ def fit(latents: Float, colours: Float) -> PreviewFactors:
 
 
 def _samples(checkpoint: IdentifiedCheckpoint, pictures: int) -> tuple[Float, Float]:
-    """The cells of drawn pictures: latents [cells, channels], mean colours [cells, 3]."""
+    """Return cells of drawn pictures: latents [cells, channels], mean colours [cells, 3]."""
     backend = CpuBackend()
     compiler = Compiler(backend, backend.probe()[0], WorkingCopies(MODEL / "none"))
     cancel = CancelToken()
@@ -81,7 +81,7 @@ def _samples(checkpoint: IdentifiedCheckpoint, pictures: int) -> tuple[Float, Fl
 
 
 def _text(hints: CheckpointHints) -> bytes:
-    """JSON with what was never said left out."""
+    """Return JSON without the fields that are None."""
     fields = msgspec.structs.asdict(hints).items()
     said = {name: value for name, value in fields if value is not None}
     return msgspec.json.encode(said) + b"\n"

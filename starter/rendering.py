@@ -25,12 +25,12 @@ from engine.pipeline.resolve import resolve
 from engine.pipeline.stages import RunContext, Stages
 from engine.weights.working_copies import WorkingCopies
 
-# Prompts and a seed for each to 256x256 pictures.
+# Maps prompts, and a seed for each, to 256x256 pictures.
 Render = Callable[[Sequence[str], Sequence[int]], list[Image.Image]]
 
 
 def _device(wanted: str) -> tuple[Backend, Device]:
-    """The first usable device of a backend, or with "auto" of all in the registry's order."""
+    """Return the first usable device of a backend; for "auto" of all in the registry's order."""
     references = (r for r in BACKENDS if r.name == wanted or (wanted == "auto" and r.automatic))
     backends = [reference.create() for reference in references]
     return next((b, d) for b in backends for d in b.probe() if d.usable and d.automatic)
@@ -40,7 +40,7 @@ def _device(wanted: str) -> tuple[Backend, Device]:
 def safelight_renderer(
     folder: Path, steps: int, guidance: float, backend: str = "auto"
 ) -> Generator[Render]:
-    """Render with the engine as the command line does, networks kept loaded between pictures."""
+    """Render with the engine as the command line does; networks stay loaded between pictures."""
     checkpoint = identify(folder)
     require_complete(checkpoint)
     chosen, device = _device(backend)
@@ -75,7 +75,7 @@ def safelight_renderer(
 def renderer(
     name: str, folder: Path, steps: int, guidance: float
 ) -> AbstractContextManager[Render]:
-    """The engine ("safelight"), or diffusers in float32 for a second opinion on it."""
+    """Return the engine ("safelight"), or diffusers in float32 to check the engine."""
     if name == "diffusers":
         from starter.training.rendering import diffusers_renderer
 

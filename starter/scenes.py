@@ -1,9 +1,9 @@
-"""Draws captioned 256x256 flat-illustration postcards, the starter model's whole world.
+"""Draws captioned 256x256 flat-illustration postcards, all the starter model knows.
 
-`draw(scene, rng)` makes the picture, `starter.captions.caption(scene, rng)` says what is in it.
-Coordinates are picture pixels (256 across, y down); everything is drawn `OVERSAMPLE` times larger
-and box-filtered down, so edges are antialiased. Shapes are big and flat on purpose: the VAE has
-32x32 latents, and a detail thinner than about four pixels would not survive them.
+`draw(scene, rng)` makes the picture, `starter.captions.caption(scene, rng)` describes it.
+Coordinates are picture pixels (256 across, y down); shapes are drawn `OVERSAMPLE` times larger and
+box-filtered down, so edges are antialiased. Shapes are big and flat on purpose: the VAE has 32x32
+latents, and a detail thinner than about four pixels would not survive them.
 """
 
 import math
@@ -90,7 +90,7 @@ CENTRE_X: dict[Place, float] = {"left": 62, "centre": 128, "right": 194}
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What one postcard shows."""
+    """The attributes of one postcard."""
 
     kind: Kind
     colour: Colour
@@ -101,7 +101,7 @@ class Scene:
 
 
 def held_out(scene: Scene) -> bool:
-    """Whether this (kind, colour, land, time) is kept from training: 72 of the 720, spread evenly.
+    """True if this (kind, colour, land, time) is kept from training: 72 of the 720, spread evenly.
 
     Only the combination is unseen: each pair of attributes occurs in training.
     """
@@ -115,7 +115,7 @@ def held_out(scene: Scene) -> bool:
 
 
 def random_scene(rng: random.Random, *, unseen: bool = False) -> Scene:
-    """A scene from the training combinations, or from the held-out ones."""
+    """Return a scene from the training combinations, or from the held-out ones."""
     while True:
         time = rng.choice(TIMES)
         if time == "night":
@@ -135,7 +135,7 @@ def random_scene(rng: random.Random, *, unseen: bool = False) -> Scene:
 
 
 def mix(a: Rgb, b: Rgb, share: float) -> Rgb:
-    """`a` with `share` (0..1) of `b`."""
+    """Return `a` with `share` (0..1) of `b`."""
     red, green, blue = (round(p + (q - p) * share) for p, q in zip(a, b, strict=True))
     return red, green, blue
 
@@ -149,7 +149,7 @@ class Canvas:
         self._draw = ImageDraw.Draw(self._image)
 
     def gradient(self, top: Rgb, bottom: Rgb, height: float) -> None:
-        """Fills the picture from `top` at y 0 to `bottom` at y `height` and below."""
+        """Fill the picture from `top` at y 0 to `bottom` at y `height` and below."""
         strip = Image.new("RGB", (1, SIZE))
         for y in range(SIZE):
             strip.putpixel((0, y), mix(top, bottom, min(1.0, y / height)))
@@ -166,7 +166,7 @@ class Canvas:
         self._draw.ellipse([v * OVERSAMPLE for v in box], fill=fill)
 
     def land(self, rng: random.Random, top: float, swing: float, waves: float, fill: Rgb) -> None:
-        """Everything below a soft random curve around y `top`, `swing` high, `waves` across."""
+        """Fill below a soft random curve around y `top`, `swing` high, `waves` across."""
         phase, waves = rng.uniform(0, math.tau), waves * rng.uniform(0.7, 1.3)
         curve = [
             (x, top + swing * math.sin(phase + waves * math.tau * x / SIZE))
@@ -179,7 +179,7 @@ class Canvas:
 
 
 def draw(scene: Scene, rng: random.Random) -> Image.Image:
-    """The postcard, RGB 256x256; `rng` varies what the scene leaves open."""
+    """Draw the postcard, RGB 256x256; `rng` varies the details that the scene leaves open."""
     from starter.objects import draw_object  # it draws with this module's canvas and palette
 
     canvas = Canvas()

@@ -24,7 +24,7 @@ def source_files() -> Iterator[Path]:
         yield from (ROOT / folder).rglob("*.py")
 
 
-def test_import_contracts() -> None:
+def test_import_contracts_hold() -> None:
     done = subprocess.run([sys.executable, "-c", _LINT], cwd=ROOT, check=False)
     assert done.returncode == 0
 

@@ -29,7 +29,7 @@ def names(cache: CacheFolder) -> list[str]:
     return [entry.name for entry in cache.entries()]
 
 
-def test_entries_are_what_is_whole(folder: Path) -> None:
+def test_only_complete_entries_are_listed(folder: Path) -> None:
     cache = CacheFolder(folder, 100, marker=_MARKER)
     write(folder, "second", 20, age=2)
     write(folder, "first", 10, age=1)
@@ -42,7 +42,7 @@ def test_entries_are_what_is_whole(folder: Path) -> None:
     assert CacheFolder(folder / "nothing", 100).entries() == []
 
 
-def test_those_used_longest_ago_make_room_and_no_more_than_needed(folder: Path) -> None:
+def test_the_least_recently_used_entries_make_room(folder: Path) -> None:
     for age, name in enumerate(("d", "b", "a", "c")):
         write(folder, name, 10, age)
     cache = CacheFolder(folder, 45, marker=_MARKER)
@@ -54,7 +54,7 @@ def test_those_used_longest_ago_make_room_and_no_more_than_needed(folder: Path) 
     assert names(cache) == []
 
 
-def test_use_is_use(folder: Path) -> None:
+def test_holding_an_entry_counts_as_use(folder: Path) -> None:
     for age, name in enumerate(("a", "b")):
         write(folder, name, 10, age)
     cache = CacheFolder(folder, 20, marker=_MARKER)
@@ -65,7 +65,7 @@ def test_use_is_use(folder: Path) -> None:
     assert names(cache) == ["a"]
 
 
-def test_what_is_held_stays_and_the_next_goes(folder: Path) -> None:
+def test_a_held_entry_stays_and_the_next_one_is_removed(folder: Path) -> None:
     for age, name in enumerate(("a", "b", "c")):
         write(folder, name, 10, age)
     cache = CacheFolder(folder, 30, marker=_MARKER)
@@ -85,7 +85,7 @@ def test_what_is_held_stays_and_the_next_goes(folder: Path) -> None:
     assert cache.hold("a") is None
 
 
-def test_entries_that_are_files(folder: Path) -> None:
+def test_an_entry_may_be_a_file(folder: Path) -> None:
     cache = CacheFolder(folder, 100, suffix=".bin")
     for name in ("one.bin", "two.bin", "other.txt"):
         (folder / name).write_bytes(bytes(10))
@@ -99,7 +99,7 @@ def test_entries_that_are_files(folder: Path) -> None:
     assert [path.name for path in folder.iterdir()] == ["other.txt"]
 
 
-def test_what_was_abandoned_is_swept(folder: Path) -> None:
+def test_abandoned_files_are_removed(folder: Path) -> None:
     cache = CacheFolder(folder, 100, marker=_MARKER)
     write(folder, "whole", 10, age=0)
     for name in ("old.part", "new.part", "old without marker", "new without marker"):
@@ -112,7 +112,7 @@ def test_what_was_abandoned_is_swept(folder: Path) -> None:
     assert left == {"whole", "new.part", "new without marker"}
 
 
-def test_names_for_what_is_unfinished(folder: Path) -> None:
+def test_unfinished_names_are_unique(folder: Path) -> None:
     first, second = unfinished(folder / "entry"), unfinished(folder / "entry")
     assert first != second
     assert first.parent == folder

@@ -48,7 +48,7 @@ _STORES: dict[str, Store] = {
 
 @pytest.mark.parametrize("damage", damages.parameters())
 @pytest.mark.parametrize("store", _STORES.values(), ids=_STORES.keys())
-def test_a_damaged_file_is_as_if_it_were_not_there_and_is_made_again(
+def test_a_damaged_file_is_ignored_and_replaced(
     tmp_path: Path, store: Store, damage: damages.Damage
 ) -> None:
     write, is_known = store
@@ -78,7 +78,7 @@ def nobodys() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("store", _STORES.values(), ids=_STORES.keys())
-def test_a_file_that_may_not_be_read_is_made_again(nobodys: Path, store: Store) -> None:
+def test_a_file_without_permission_is_replaced(nobodys: Path, store: Store) -> None:
     write, is_known = store
     write(nobodys)
     (path,) = nobodys.iterdir()

@@ -9,7 +9,7 @@ import pytest
 from engine.cancel import CancelToken
 
 
-def test_within_the_block_the_stop_is_called_once_on_the_asking_thread() -> None:
+def test_cancelling_inside_the_block_calls_stop_once_on_the_asking_thread() -> None:
     token, calls, asking = CancelToken(), list[int](), list[int]()
     entered = Event()
 
@@ -30,7 +30,7 @@ def test_within_the_block_the_stop_is_called_once_on_the_asking_thread() -> None
     assert len(calls) == 1
 
 
-def test_a_wish_from_before_is_told_at_once() -> None:
+def test_an_earlier_cancellation_calls_stop_at_once() -> None:
     token, calls = CancelToken(), list[str]()
     token.cancel()
     with token.calling(lambda: calls.append("stop")):
@@ -38,7 +38,7 @@ def test_a_wish_from_before_is_told_at_once() -> None:
     assert calls == ["stop"]
 
 
-def test_after_the_block_nothing_is_called() -> None:
+def test_cancelling_after_the_block_calls_no_stop() -> None:
     token, calls = CancelToken(), list[str]()
     with token.calling(lambda: calls.append("stop")):
         pass
@@ -54,7 +54,7 @@ def test_a_block_that_fails_is_left_too() -> None:
     assert calls == []
 
 
-def test_nested_blocks_are_all_told() -> None:
+def test_cancelling_calls_the_stops_of_all_nested_blocks() -> None:
     token, calls = CancelToken(), list[str]()
 
     def stop() -> None:
@@ -93,7 +93,7 @@ def restless() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("restless")
-def test_no_wish_is_lost_between_threads() -> None:
+def test_no_cancellation_is_lost_between_threads() -> None:
     """Who sees the token set in a block is told exactly once, and nobody who has left it is."""
     for _ in range(100):
         token, calls, start = CancelToken(), list[int](), Barrier(3)

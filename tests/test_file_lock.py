@@ -24,7 +24,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "file"
 
 
-def test_one_at_a_time(file: Path) -> None:
+def test_a_lock_is_held_by_one_at_a_time(file: Path) -> None:
     first = FileLock(file)
     with pytest.raises(BlockingIOError):
         FileLock(file)
@@ -35,7 +35,7 @@ def test_one_at_a_time(file: Path) -> None:
     FileLock(file).release()
 
 
-def test_any_number_share_but_with_nobody_else(file: Path) -> None:
+def test_a_shared_lock_excludes_one_that_is_not_shared(file: Path) -> None:
     both = [FileLock(file, shared=True), FileLock(file, shared=True)]
     with pytest.raises(BlockingIOError):
         FileLock(file)
@@ -47,7 +47,7 @@ def test_any_number_share_but_with_nobody_else(file: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["alone", "shared"])
-def test_another_process_holds_it_until_it_is_killed(file: Path, kind: str) -> None:
+def test_a_killed_process_releases_its_lock(file: Path, kind: str) -> None:
     holder = subprocess.Popen(
         [sys.executable, "-c", _HOLD, str(file), kind],
         stdin=subprocess.PIPE,
@@ -68,7 +68,7 @@ def test_another_process_holds_it_until_it_is_killed(file: Path, kind: str) -> N
     FileLock(file).release()
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_locking_a_missing_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         FileLock(tmp_path / "none")
     FileLock(tmp_path / "none", create=True).release()
@@ -77,16 +77,14 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         FileLock(tmp_path / "no folder" / "file", create=True)
 
 
-def test_what_is_locked_can_be_read(file: Path) -> None:
+def test_a_locked_file_can_be_read(file: Path) -> None:
     file.write_text("content")
     lock = FileLock(file)
     assert file.read_text() == "content"
     lock.release()
 
 
-def test_a_lock_on_a_file_that_was_replaced_meanwhile_is_none(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_on_a_replaced_file_is_refused(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Opened, then removed by whoever had the lock, then locked: nobody else knows that file."""
     from engine import file_lock
 

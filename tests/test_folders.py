@@ -23,7 +23,7 @@ def put(path: Path) -> Path:
     return path
 
 
-def test_weights_by_every_ending_they_have(tmp_path: Path) -> None:
+def test_weights_are_found_by_every_suffix(tmp_path: Path) -> None:
     for name in ("a.safetensors", "b.SAFETENSORS", "c.sft", "d.ckpt", "e.txt", "sub/f.Ckpt"):
         put(tmp_path / name)
     assert below(tmp_path) == ["a.safetensors", "b.SAFETENSORS", "c.sft", "d.ckpt", "sub/f.Ckpt"]
@@ -40,7 +40,7 @@ def test_linked_folders_are_entered(tmp_path: Path) -> None:
 
 
 @needs_links
-def test_links_in_circles_end(tmp_path: Path) -> None:
+def test_circular_links_are_entered_once(tmp_path: Path) -> None:
     models = tmp_path / "models"
     put(models / "sub" / "a.safetensors")
     (models / "sub" / "up").symlink_to(models)
@@ -50,14 +50,14 @@ def test_links_in_circles_end(tmp_path: Path) -> None:
     assert below(models) == ["sub/a.safetensors"]
 
 
-def test_what_is_in_a_diffusers_folder_is_its_own(tmp_path: Path) -> None:
+def test_files_inside_a_diffusers_folder_are_left_out(tmp_path: Path) -> None:
     put(tmp_path / "sd" / "model_index.json")
     put(tmp_path / "sd" / "unet" / "diffusion_pytorch_model.safetensors")
     put(tmp_path / "sd" / "v1-5-pruned.safetensors")
     assert below(tmp_path) == ["sd", "sd/v1-5-pruned.safetensors"]
 
 
-def test_a_folder_that_is_not_there_or_is_none_is_empty(tmp_path: Path) -> None:
+def test_a_missing_folder_or_a_file_is_empty(tmp_path: Path) -> None:
     assert below(tmp_path / "none") == []
     assert below(put(tmp_path / "file.ckpt")) == []
 

@@ -18,7 +18,7 @@ from tests.hostile_texts import (
 )
 
 
-def test_the_measure_tells_a_square_from_a_line() -> None:
+def test_the_measure_distinguishes_quadratic_from_linear_time() -> None:
     # Both take well over what the measure passes by as a fixed cost.
     def square(text: str) -> int:
         return sum(1 for _ in text for _ in range(len(text) // 15))
@@ -31,13 +31,13 @@ def test_the_measure_tells_a_square_from_a_line() -> None:
 
 
 @pytest.mark.parametrize("name", GRAMMARS)
-def test_a_grammar_takes_time_in_proportion(name: str) -> None:
+def test_a_grammar_takes_linear_time(name: str) -> None:
     steep = [shape for shape in simple_shapes() if grows_too_steeply(GRAMMARS[name], shape)]
     assert steep == []
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_reader_takes_time_in_proportion(name: str) -> None:
+def test_a_reader_takes_linear_time(name: str) -> None:
     shapes = islice(simple_shapes(), 0, None, 3)
     steep = [shape for shape in shapes if grows_too_steeply(READERS[name], shape)]
     assert steep == []
@@ -46,7 +46,7 @@ def test_a_reader_takes_time_in_proportion(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", [*GRAMMARS, *READERS])
-def test_nothing_put_together_takes_longer(name: str, seed: int) -> None:
+def test_combined_hostile_texts_take_linear_time(name: str, seed: int) -> None:
     read = {**GRAMMARS, **READERS}[name]
     shapes = islice(random_shapes(seed), 200)
     assert [shape for shape in shapes if grows_too_steeply(read, shape)] == []

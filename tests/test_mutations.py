@@ -138,7 +138,7 @@ def try_all(name: str, folder: Path, seed: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_sound_file_is_what_is_changed(name: str, tmp_path: Path) -> None:
+def test_the_mutated_file_is_sound_at_first(name: str, tmp_path: Path) -> None:
     """Or the changes would all fail at the first look."""
     raw, _ = CLASSES[name]
     path = tmp_path / "sound"

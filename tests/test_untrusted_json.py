@@ -30,7 +30,9 @@ _DEEP = 100_000
 
 @pytest.mark.parametrize("name", ["known", "unknown"])
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}")])
-def test_a_text_nested_100000_deep_is_one_error(name: str, opening: str, closing: str) -> None:
+def test_a_text_nested_100000_levels_deep_is_a_json_error(
+    name: str, opening: str, closing: str
+) -> None:
     text = f'{{"{name}": {opening * _DEEP}0{closing * _DEEP}}}'
     with pytest.raises(JsonError, match="nested too deeply"):
         decode_json(text.encode(), _DECODER)
@@ -40,14 +42,14 @@ def test_a_text_nested_100000_deep_is_one_error(name: str, opening: str, closing
         decode_json(text[: _DEEP // 2].encode(), _DECODER)
 
 
-def test_depth_is_counted_outside_strings_alone() -> None:
+def test_depth_is_counted_only_outside_strings() -> None:
     prompt = "((([[[{{{" * _DEEP + '\\"'
     text = json.dumps({"known": [prompt]})
     assert decode_json(text.encode(), _DECODER).known == [prompt]
     assert decode_any(text) == {"known": [prompt]}
 
 
-def test_what_is_as_deep_as_may_be_is_read() -> None:
+def test_a_text_of_the_largest_depth_is_read() -> None:
     inner = MAX_DEPTH - 1
     text = "[" * inner + "[], " * 3 + "[]" + "]" * inner
     assert json.dumps(decode_any(text)) == text
@@ -67,7 +69,7 @@ def test_what_is_as_deep_as_may_be_is_read() -> None:
         b"1e999999",
     ],
 )
-def test_what_is_wrong_is_one_error(text: bytes) -> None:
+def test_a_malformed_text_is_a_json_error(text: bytes) -> None:
     with pytest.raises(JsonError):
         decode_json(text, _DECODER)
 
@@ -110,7 +112,7 @@ def test_the_bound_is_on_the_depth_itself(value: object) -> None:
 
 
 @given(text=st.binary() | st.text('[]{},:"\\ntu1-.e').map(str.encode))
-def test_any_bytes_are_read_or_one_error(text: bytes) -> None:
+def test_any_bytes_are_read_or_a_json_error(text: bytes) -> None:
     for decode in (
         lambda: decode_json(text, _DECODER),
         lambda: decode_any(text.decode("utf-8", "surrogateescape")),
@@ -119,7 +121,7 @@ def test_any_bytes_are_read_or_one_error(text: bytes) -> None:
             decode()
 
 
-def test_a_file_that_is_too_long_or_no_file_is_an_oserror(tmp_path: Path) -> None:
+def test_a_file_that_is_too_long_or_missing_is_an_oserror(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b"{}")
     assert read_json(path, _DECODER, 2) == _Part()

@@ -69,7 +69,7 @@ def test_no_text_names_an_option_a_command_or_pip(folder: str) -> None:
         '"--out"',
     ],
 )
-def test_such_a_text_would_be_found(text: str) -> None:
+def test_a_text_that_names_an_option_is_found(text: str) -> None:
     assert of_the_command_line(f'def hint():\n    """Not `this`, --but:"""\n    return {text}\n')
 
 

@@ -1,4 +1,4 @@
-"""What the host has, read from the operating system without any vendor's SDK."""
+"""The hardware of this machine, read from the operating system without any vendor's SDK."""
 
 from backends.hardware.adapter import Adapter, PciId
 from backends.hardware.host import cpu_name, host_memory, private_bytes

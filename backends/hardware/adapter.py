@@ -1,4 +1,4 @@
-"""A display adapter: what the readers of the three systems agree on."""
+"""A display adapter, in the form common to the three systems."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True)
 class PciId:
-    """Who made a PCI device and what it is; printed as lspci does, `10de:2684`."""
+    """Maker and model of a PCI device; printed as lspci does, `10de:2684`."""
 
     vendor: int
     device: int
@@ -20,27 +20,27 @@ class PciId:
 class Adapter:
     """A display adapter. Empty text and None mean that the system does not tell.
 
-    Memory is in bytes: the adapter's own, or for an integrated one what it may use of the host's.
-    `unusable` says why nothing can compute on it, whatever the backend.
+    Memory is in bytes: the adapter's own, or for an integrated one the part of the host's it may
+    use. `unusable` says why no backend can compute on it.
     """
 
     vendor: str
     name: str
     pci: PciId | None = None
-    # Where it sits: "0000:01:00.0" on Linux.
+    # The place on the bus: "0000:01:00.0" on Linux.
     address: str = ""
     memory_total: int | None = None
     memory_free: int | None = None
     driver: str = ""
     driver_version: str = ""
     integrated: bool | None = None
-    # "sm_89" for compute capability 8.9, "gfx1103"; where the driver tells.
+    # "sm_89" for compute capability 8.9, "gfx1103"; if the driver tells.
     architecture: str = ""
     unusable: str = ""
 
 
 class Role(Enum):
-    """What the display devices of a vendor are."""
+    """The kind of a vendor's display devices."""
 
     GPU = "a graphics processor"
     VIRTUAL = "the display of a virtual machine, not a graphics processor"
@@ -82,7 +82,7 @@ VENDORS: Mapping[int, Vendor] = {
     0x19E5: Vendor("Huawei", Role.BOARD),
 }
 
-# Parts of names, in lower case, of what is drawn by a processor or by a program.
+# Parts of the names, in lower case, of displays drawn by a processor or a program.
 _SOFTWARE = ("llvmpipe", "softpipe", "swiftshader", "basic render", "basic display")
 _VIRTUAL = (
     "virtual",
@@ -101,7 +101,7 @@ _VIRTUAL = (
 
 
 def vendor_name(vendor: int | None) -> str:
-    """The maker's name, or its PCI number where nobody here knows it."""
+    """Return the maker's name, or its PCI number if it is unknown."""
     if vendor is None:
         return ""
     known = VENDORS.get(vendor)
@@ -109,7 +109,7 @@ def vendor_name(vendor: int | None) -> str:
 
 
 def vendor_in(text: str) -> str:
-    """The maker named in a text such as "NVIDIA GeForce RTX 4070", or nothing."""
+    """Return the maker named in a text such as "NVIDIA GeForce RTX 4070", or ""."""
     words = text.lower()
     if "geforce" in words or "quadro" in words:
         return "NVIDIA"
@@ -120,7 +120,7 @@ def vendor_in(text: str) -> str:
 
 
 def no_processor(vendor: int | None, name: str) -> str:
-    """Why an adapter is no graphics processor at all; empty where it is one, or may be."""
+    """Say why an adapter is not a graphics processor; empty if it is or may be one."""
     words = name.lower()
     if any(part in words for part in _SOFTWARE):
         return "it is drawn in software; no driver of a graphics processor is at work"

@@ -1,7 +1,7 @@
 """The adapters Windows offers now, from DXCore through ctypes (Windows 10 2004 and later).
 
-Interfaces, their order of methods and their identifiers: dxcore_interface.h of Microsoft's
-DirectX-Headers. A method is called through the table its object begins with.
+Interfaces, the order of their methods and their identifiers: dxcore_interface.h of Microsoft's
+DirectX-Headers. A method is called through the table at the start of its object.
 """
 
 import ctypes
@@ -16,7 +16,8 @@ from uuid import UUID
 _FACTORY = UUID("78ee5945-c36e-4b13-a669-005dd11c0f06")
 _LIST = UUID("526c7776-40e9-459b-b711-f32ad76dfc28")
 _ADAPTER = UUID("f0db4c7f-fe5a-42a2-bd62-f2a6cf6fc83e")
-# Every adapter that computes has the last; what only draws, and software, the first.
+# Every adapter that computes has the last attribute; adapters that only draw, and software, have
+# the first.
 _GRAPHICS = UUID("8c47866b-7583-450d-f0f0-6bada895af4b")
 _COMPUTE = UUID("248e2800-a793-4724-abaa-23a6de1be090")
 
@@ -36,7 +37,7 @@ _Pointer = ctypes.c_void_p
 
 @dataclass(frozen=True, slots=True)
 class DxcoreAdapter:
-    """An adapter's properties, in bytes where they are memory. None where it has not got one."""
+    """An adapter's properties, in bytes where they are memory. None if it lacks the property."""
 
     luid: bytes
     description: str
@@ -47,13 +48,13 @@ class DxcoreAdapter:
     shared: int
     hardware: bool
     integrated: bool | None
-    # What the system grants this process of the adapter's own memory, and what it uses now.
+    # The system's budget of this process in the adapter's own memory, and its use of it now.
     budget: int | None = None
     usage: int | None = None
 
 
 def read_dxcore() -> tuple[DxcoreAdapter, ...] | None:
-    """The adapters of this machine; None where the system has no DXCore."""
+    """Return the adapters of this machine; None if the system has no DXCore."""
     if sys.platform != "win32":
         return None
     try:
@@ -69,7 +70,7 @@ def read_dxcore() -> tuple[DxcoreAdapter, ...] | None:
 
 
 def adapters_of(factory: ctypes.c_void_p) -> tuple[DxcoreAdapter, ...] | None:
-    """Every adapter that draws or computes, each once; None where no list can be had."""
+    """Return every adapter that draws or computes, each once; None if no list can be had."""
     found: dict[bytes, DxcoreAdapter] = {}
     listed = False
     for attribute in (_GRAPHICS, _COMPUTE):
@@ -121,7 +122,7 @@ def _properties(adapter: ctypes.c_void_p) -> DxcoreAdapter:
 def _property(
     adapter: ctypes.c_void_p, number: int, size: int, default: bytes | None = None
 ) -> bytes:
-    """A property of a known size; zeros, or the default, where the adapter has not got it."""
+    """Return a property of a known size; zeros, or the default, if the adapter lacks it."""
     get = _method(adapter, _GET_PROPERTY, ctypes.c_int32, ctypes.c_uint32, ctypes.c_size_t)
     value = ctypes.create_string_buffer(size)
     failed = get(number, size, ctypes.byref(value)) < 0
@@ -138,7 +139,7 @@ def _text(adapter: ctypes.c_void_p) -> str:
 
 
 def _budget(adapter: ctypes.c_void_p) -> tuple[int | None, int | None]:
-    """Budget and usage of the first node's own memory."""
+    """Return budget and usage of the first node's own memory."""
     query = _method(
         adapter,
         _QUERY_STATE,
@@ -164,7 +165,7 @@ def _released(thing: ctypes.c_void_p) -> Generator[None]:
 
 
 def _method(thing: ctypes.c_void_p, place: int, result: Any, *arguments: Any) -> Any:
-    """A method of a COM object, by its place; a pointer to what it fills may follow at the end."""
+    """Return a method of a COM object by its place; an out pointer may follow the arguments."""
     table = ctypes.cast(thing, ctypes.POINTER(_Pointer))[0]
     address = ctypes.cast(table, ctypes.POINTER(_Pointer))[place]
     # On 64-bit systems COM's calling convention is C's.

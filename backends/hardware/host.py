@@ -1,4 +1,4 @@
-"""What the host has, read from the operating system without any vendor's SDK."""
+"""The processor and main memory of the host, read from the operating system."""
 
 import ctypes
 import os
@@ -12,7 +12,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def cpu_name() -> str:
-    """The processor's marketing name, or its architecture where the system does not tell."""
+    """Return the processor's marketing name, or its architecture if the system does not tell."""
     if sys.platform == "linux":
         for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
             if line.startswith("model name"):
@@ -21,7 +21,7 @@ def cpu_name() -> str:
 
 
 def host_memory() -> MemoryInfo:
-    """Main memory in bytes, within the limits of the container that holds this process."""
+    """Return main memory in bytes, within the limits of the container of this process."""
     if sys.platform == "win32":
         return _windows_memory()
     total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -35,9 +35,9 @@ def host_memory() -> MemoryInfo:
 
 
 def private_bytes(process: int | None = None) -> int | None:
-    """Anonymous memory of a process in bytes: what no file backs. None where unknown.
+    """Return a process' anonymous memory in bytes (not backed by files); None if unknown.
 
-    Of this one unless the id of another is given.
+    Of this process unless another id is given.
     """
     if sys.platform != "linux":
         return None
@@ -67,7 +67,7 @@ def _cgroup_bytes(name: str) -> int | None:
 
 
 def _mac_free(total: int) -> int:
-    """What macOS holds for free: a percentage, kern.memorystatus_level; else half."""
+    """Return the memory macOS considers free, from kern.memorystatus_level (%); else half."""
     level, size = ctypes.c_int(-1), ctypes.c_size_t(ctypes.sizeof(ctypes.c_int))
     sysctl = ctypes.CDLL(None).sysctlbyname
     name = b"kern.memorystatus_level"

@@ -1,4 +1,4 @@
-"""Memory of Intel's discrete GPUs on Linux, asked of the kernel: sysfs does not tell it.
+"""Memory of Intel's discrete GPUs on Linux, read from the kernel because sysfs lacks it.
 
 Structures and numbers: include/uapi/drm/i915_drm.h (DRM_I915_QUERY_MEMORY_REGIONS) and xe_drm.h
 (DRM_XE_DEVICE_QUERY_MEM_REGIONS) of Linux 6.12.
@@ -27,14 +27,14 @@ Ioctl = Callable[[int, int, ctypes.Array[ctypes.c_char]], object]
 
 @dataclass(frozen=True, slots=True)
 class CardMemory:
-    """Bytes on a card; `free` is None where the kernel tells it only to administrators."""
+    """Bytes on a card; `free` is None if the kernel tells it only to administrators."""
 
     total: int
     free: int | None
 
 
 def read_card_memory(node: Path, driver: str) -> CardMemory | None:
-    """Memory of the card behind a render node, or None where it has none or nobody may ask."""
+    """Return the memory of the card behind a render node; None without one or without access."""
     if sys.platform != "linux" or driver not in ("i915", "xe"):
         return None
     from fcntl import ioctl
@@ -52,7 +52,7 @@ def read_card_memory(node: Path, driver: str) -> CardMemory | None:
 
 
 def ask_i915(handle: int, ioctl: Ioctl) -> CardMemory | None:
-    """One query item twice: for the length, then for the content. Raises OSError."""
+    """Query i915 twice: for the length, then for the content. Raises OSError."""
     item = ctypes.create_string_buffer(24)
     query = ctypes.create_string_buffer(struct.pack("=IIQ", 1, 0, ctypes.addressof(item)), 16)
     struct.pack_into("=QiIQ", item, 0, _I915_MEMORY_REGIONS, 0, 0, 0)
@@ -67,7 +67,7 @@ def ask_i915(handle: int, ioctl: Ioctl) -> CardMemory | None:
 
 
 def ask_xe(handle: int, ioctl: Ioctl) -> CardMemory | None:
-    """The query twice: for the size, then for the content. Raises OSError."""
+    """Query xe twice: for the size, then for the content. Raises OSError."""
     query = ctypes.create_string_buffer(40)
     struct.pack_into("=QIIQ", query, 0, 0, _XE_MEMORY_REGIONS, 0, 0)
     ioctl(handle, _XE_QUERY, query)
@@ -81,7 +81,7 @@ def ask_xe(handle: int, ioctl: Ioctl) -> CardMemory | None:
 
 
 def i915_memory(answer: bytes) -> CardMemory | None:
-    """From drm_i915_query_memory_regions. Unprivileged, "unallocated" equals the size."""
+    """Parse drm_i915_query_memory_regions. Without privileges "unallocated" equals the size."""
     regions = _regions(answer, _I915_HEADER)
     total, unallocated = sum(size for size, _ in regions), sum(rest for _, rest in regions)
     if not total:
@@ -90,7 +90,7 @@ def i915_memory(answer: bytes) -> CardMemory | None:
 
 
 def xe_memory(answer: bytes) -> CardMemory | None:
-    """From drm_xe_query_mem_regions. Unprivileged, "used" is 0."""
+    """Parse drm_xe_query_mem_regions. Without privileges "used" is 0."""
     regions = _regions(answer, _XE_HEADER)
     total, used = sum(size for size, _ in regions), sum(used for _, used in regions)
     if not total:
@@ -99,7 +99,7 @@ def xe_memory(answer: bytes) -> CardMemory | None:
 
 
 def _regions(answer: bytes, header: int) -> list[tuple[int, int]]:
-    """Both figures of each region that is on the card."""
+    """Return both figures of each region on the card."""
     found: list[tuple[int, int]] = []
     for offset in range(header, len(answer) - _REGION_BYTES + 1, _REGION_BYTES):
         kind, _, _, size, figure = _REGION.unpack_from(answer, offset)

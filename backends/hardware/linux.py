@@ -1,8 +1,8 @@
-"""The adapters of a Linux machine, from sysfs and procfs: no program is started for them.
+"""The adapters of a Linux machine, from sysfs and procfs, without starting a program.
 
 Files: PCI (Documentation/ABI/testing/sysfs-bus-pci), amdgpu's mem_info_* and gpu_metrics
-(Documentation/gpu/amdgpu), the KFD topology, /proc/driver/nvidia. A container without /sys still
-shows what NVIDIA's driver tells.
+(Documentation/gpu/amdgpu), the KFD topology, /proc/driver/nvidia. In a container without /sys the
+files of NVIDIA's driver remain.
 """
 
 import platform
@@ -29,13 +29,13 @@ from backends.hardware.nvml import Nvml
 from backends.hardware.reading import entries, link_name, read_bytes, read_text
 
 _DISPLAY, _ACCELERATOR = 0x03, 0x12
-# Drivers that keep a device for a virtual machine.
+# Drivers that reserve a device for a virtual machine.
 _SET_ASIDE = ("vfio-pci", "pci-stub", "pciback", "xen-pciback")
 
 
 @dataclass(frozen=True, slots=True)
 class PciFiles:
-    """A function of a PCI device as its files in sysfs describe it; the rest is of displays."""
+    """A function of a PCI device from its files in sysfs; `kind` is its class."""
 
     address: str
     vendor: str
@@ -52,7 +52,7 @@ class PciFiles:
 
     @property
     def pci(self) -> PciId | None:
-        """Its numbers, where the files hold any."""
+        """The PCI numbers, if the files hold any."""
         vendor, device = hexadecimal(self.vendor), hexadecimal(self.device)
         return None if vendor is None or device is None else PciId(vendor, device)
 
@@ -65,7 +65,7 @@ class PciFiles:
 
 @dataclass(frozen=True, slots=True)
 class LinuxFiles:
-    """What was read: every PCI function, KFD's nodes, NVIDIA's texts, versions of modules."""
+    """The files' contents: every PCI function, KFD's nodes, NVIDIA's texts, module versions."""
 
     functions: tuple[PciFiles, ...] = ()
     kfd_nodes: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class LinuxFiles:
 def read(
     root: Path, card_memory: Callable[[Path, str], CardMemory | None] = read_card_memory
 ) -> LinuxFiles:
-    """Read the files under `root`, which is / but in tests."""
+    """Read the files under `root`, which is / except in tests."""
     functions = tuple(
         _read_function(folder, root, card_memory)
         for folder in entries(root / "sys/bus/pci/devices")
@@ -131,7 +131,7 @@ def _read_function(
 def describe(
     files: LinuxFiles, nvml: Nvml, names: Mapping[PciId, str], host: MemoryInfo
 ) -> tuple[Adapter, ...]:
-    """The adapters, in the order of the bus; then those that only NVIDIA's driver shows."""
+    """Return the adapters, in the order of the bus; then those only NVIDIA's driver shows."""
     found = [_describe(function, files, names, host) for function in files.adapters]
     found = list(_with_texts(found, files))
     return _with_nvml(found, nvml, host)
@@ -181,7 +181,7 @@ def _integrated(function: PciFiles, files: LinuxFiles) -> bool | None:
 def _memory(
     function: PciFiles, integrated: bool | None, host: MemoryInfo
 ) -> tuple[int | None, int | None]:
-    """Total and free. An APU has its carve-out and what amdgpu may map of the host's (GTT)."""
+    """Return total and free. An APU has its carve-out and the host memory amdgpu may map (GTT)."""
     if function.card_memory is not None:
         return function.card_memory.total, function.card_memory.free
     total, used = decimal(function.vram_total), decimal(function.vram_used)
@@ -194,7 +194,7 @@ def _memory(
 
 
 def _driver_version(driver: str, files: LinuxFiles) -> str:
-    """The module's own version, or the kernel's, with which a module without one comes."""
+    """Return the module's own version, or the kernel's for a module without one."""
     if not driver:
         return ""
     own = dict(files.modules).get(driver, "")
@@ -214,7 +214,7 @@ def _unusable(function: PciFiles, name: str) -> str:
 
 
 def _amd_architecture(function: PciFiles, nodes: tuple[str, ...]) -> str:
-    """KFD's gfx_target_version 110003 is gfx1103; a node is found by its place on the bus."""
+    """Return "gfx1103" for KFD's gfx_target_version 110003; nodes match by their bus address."""
     for node in nodes:
         facts = dict(_facts(node))
         place, domain = facts.get("location_id", 0), facts.get("domain", 0)
@@ -234,7 +234,7 @@ def _facts(node: str) -> Iterator[tuple[str, int]]:
 
 
 def _with_texts(found: list[Adapter], files: LinuxFiles) -> Iterator[Adapter]:
-    """What /proc/driver/nvidia adds: names and the driver's version, and GPUs sysfs hides."""
+    """Add facts from /proc/driver/nvidia: names, the driver's version, GPUs missing in sysfs."""
     version = version_in(files.nvidia_version)
     models = dict(nvidia_models(files.nvidia_gpus))
     for adapter in found:
@@ -250,7 +250,7 @@ def _with_texts(found: list[Adapter], files: LinuxFiles) -> Iterator[Adapter]:
 
 
 def _with_nvml(found: list[Adapter], nvml: Nvml, host: MemoryInfo) -> tuple[Adapter, ...]:
-    """Memory, name and capability from the driver's own library, by place on the bus."""
+    """Add memory, name and capability from the driver's own library, matched by bus address."""
     left = {device.address: device for device in nvml.devices}
     merged: list[Adapter] = []
     for adapter in found:
@@ -263,6 +263,6 @@ def _with_nvml(found: list[Adapter], nvml: Nvml, host: MemoryInfo) -> tuple[Adap
 
 
 def _bus(address: str) -> int | None:
-    """The bus in "0000:01:00.0"."""
+    """Return the bus in "0000:01:00.0"."""
     parts = address.split(":")
     return hexadecimal(parts[1]) if len(parts) == 3 else None

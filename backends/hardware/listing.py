@@ -15,7 +15,7 @@ _ROOT = Path("/")
 
 
 def list_adapters() -> tuple[Adapter, ...]:
-    """Every display adapter, usable for computing or with the reason why not. Never raises."""
+    """List every display adapter, usable or with the reason why not. Never raises."""
     if sys.platform == "win32":
         return windows.describe(read_dxcore(), read_registry(), read_nvml(), {}, host_memory())
     if sys.platform == "darwin":

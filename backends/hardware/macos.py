@@ -22,7 +22,7 @@ from backends.hardware.numbers import hexadecimal, size
 from backends.hardware.reading import output_of
 
 _COMMAND = ("/usr/sbin/system_profiler", "SPDisplaysDataType", "-json")
-# It looks for displays too, which takes a second or two.
+# It also looks for displays, which takes a second or two.
 _SECONDS = 20
 _NUMBER = re.compile(r"\(0x([0-9a-f]{4})\)", re.ASCII | re.IGNORECASE)
 _CHIP = re.compile(r"kHW_(Apple)(M[0-9]+)(Pro|Max|Ultra)?Item", re.ASCII)
@@ -30,12 +30,12 @@ _NUMBERS = {"Apple": APPLE, "AMD": AMD, "Intel": INTEL, "NVIDIA": NVIDIA}
 
 
 def read() -> str:
-    """What system_profiler prints."""
+    """Return the report of system_profiler."""
     return output_of(_COMMAND, _SECONDS)
 
 
 def describe(text: str, host: MemoryInfo, system: str | None = None) -> tuple[Adapter, ...]:
-    """The adapters in a report; nothing where it is no report. Drivers come with the system."""
+    """Return the adapters in a report; none if it is malformed. Drivers come with the system."""
     try:
         report: Any = json.loads(text)
     except (ValueError, RecursionError):
@@ -64,7 +64,7 @@ def _adapter(entry: dict[str, Any], host: MemoryInfo, system: str) -> Adapter:
     return Adapter(
         vendor=vendor,
         name=name or "display",
-        # Apple's own have no numbers: they are not on a PCI bus.
+        # Apple's own GPUs have no numbers: they are not on a PCI bus.
         pci=PciId(number, device) if number and device is not None else None,
         memory_total=host.total if integrated else own,
         memory_free=host.free if integrated else None,
@@ -76,14 +76,14 @@ def _adapter(entry: dict[str, Any], host: MemoryInfo, system: str) -> Adapter:
 
 
 def _name(entry: dict[str, Any]) -> str:
-    """The model; the first Macs with an M1 report only the key of its name."""
+    """Return the model; the first Macs with an M1 report only the key of its name."""
     name = _string(entry, "sppci_model") or _string(entry, "_name")
     match = _CHIP.fullmatch(name)
     return " ".join(part for part in match.groups() if part) if match else name
 
 
 def _vendor(entry: dict[str, Any], name: str) -> str:
-    """Reported as "sppci_vendor_Apple", "Intel" or "AMD (0x1002)"; else the name tells."""
+    """Return the vendor, "sppci_vendor_Apple", "Intel" or "AMD (0x1002)"; else from the name."""
     text = _string(entry, "spdisplays_vendor")
     match = _NUMBER.search(text)
     if match:
@@ -92,7 +92,7 @@ def _vendor(entry: dict[str, Any], name: str) -> str:
 
 
 def _metal(entry: dict[str, Any]) -> bool:
-    """The key's name changed with the years; its value names a family where Metal works."""
+    """True if Metal works: the key's name changed over the years, its value names a family."""
     keys = ("spdisplays_mtlgpufamilysupport", "spdisplays_metalfamily", "spdisplays_metal")
     return any(
         _string(entry, key).startswith(("spdisplays_m", "spdisplays_supported")) for key in keys

@@ -1,4 +1,4 @@
-"""Names of PCI devices: from torchruntime's database, the system's pci.ids, or lspci at last."""
+"""Names of PCI devices: from torchruntime's database, the system's pci.ids, or finally lspci."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -33,7 +33,7 @@ _IDS_LINE = re.compile(r"(\t?)([0-9a-f]{4})  (.+)", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class DatabaseEntry:
-    """What torchruntime's database says of a device."""
+    """A device's entry in torchruntime's database."""
 
     pci: PciId
     name: str
@@ -42,7 +42,7 @@ class DatabaseEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListedFunction:
-    """A line of `lspci -nn`: address with domain, class such as 0x0300, what it is called."""
+    """A line of `lspci -nn`: address with domain, class such as 0x0300, and name."""
 
     address: str
     kind: int
@@ -51,7 +51,7 @@ class ListedFunction:
 
 
 def torchruntime_entries(wanted: Collection[PciId]) -> tuple[DatabaseEntry, ...]:
-    """What torchruntime's database knows of these devices; nothing where it is not installed."""
+    """Return torchruntime's entries for these devices; none if it is not installed."""
     if not wanted or not find_spec("torchruntime"):
         return ()
     import sqlite3
@@ -75,7 +75,7 @@ def torchruntime_entries(wanted: Collection[PciId]) -> tuple[DatabaseEntry, ...]
 def look_up_names(
     wanted: Collection[PciId], known: Iterable[DatabaseEntry], root: Path
 ) -> Mapping[PciId, str]:
-    """A name for each device that anything here names; lspci is asked for what GPUs are left."""
+    """Return a name for each device that has one; lspci is used for the remaining GPUs."""
     names = {entry.pci: entry.name for entry in known}
     for path in _PCI_IDS:
         missing = {pci for pci in wanted if pci not in names}
@@ -89,7 +89,7 @@ def look_up_names(
 
 
 def parse_pci_ids(text: str, wanted: Collection[PciId]) -> Iterator[tuple[PciId, str]]:
-    """The names that a pci.ids file has for these devices. Classes at its end are left out."""
+    """Yield the names of these devices in a pci.ids file. The classes at its end are left out."""
     vendor = -1
     for line in takewhile(lambda line: not line.startswith("C "), text.split("\n")):
         match = _IDS_LINE.fullmatch(line)
@@ -103,7 +103,7 @@ def parse_pci_ids(text: str, wanted: Collection[PciId]) -> Iterator[tuple[PciId,
 
 
 def parse_lspci(text: str) -> tuple[ListedFunction, ...]:
-    """The devices of `lspci -nn`, or -nnk or -vnn; other lines say nothing here."""
+    """Return the devices of `lspci -nn`, -nnk or -vnn; other lines are ignored."""
     found: list[ListedFunction] = []
     for line in text.split("\n"):
         match = _LSPCI_LINE.match(line)
@@ -123,7 +123,7 @@ def parse_lspci(text: str) -> tuple[ListedFunction, ...]:
 
 
 def marketing_name(text: str) -> str:
-    """What a device is sold as: "GA104 [GeForce RTX 3070]" is the GeForce RTX 3070."""
+    """Return a device's sales name: GeForce RTX 3070 for "GA104 [GeForce RTX 3070]"."""
     brackets = _BRACKETS.findall(text)
     return (brackets[-1] if brackets else text).strip()
 
@@ -134,6 +134,6 @@ def _may_be_gpu(pci: PciId) -> bool:
 
 
 def _lspci_name(text: str) -> str:
-    """Without the maker: "NVIDIA Corporation GA104 [GeForce RTX 3070]"; none for "Device"."""
+    """Return the name without the maker, e.g. of "NVIDIA Corporation GA104"; "" for "Device"."""
     name = _MAKER.sub("", text.strip(), count=1)
     return "" if name.endswith("Device") else marketing_name(name)

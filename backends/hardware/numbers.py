@@ -1,4 +1,4 @@
-"""Numbers in texts that may hold anything: a number, or None."""
+"""Numbers in arbitrary texts: a number, or None."""
 
 import re
 
@@ -9,19 +9,19 @@ _UNITS = {"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
 
 def hexadecimal(text: str) -> int | None:
-    """0x10de or 10de as a number of at most 64 bits."""
+    """Parse 0x10de or 10de as a number of at most 64 bits."""
     match = _HEX.fullmatch(text.strip())
     return int(match[1], 16) if match else None
 
 
 def decimal(text: str) -> int | None:
-    """A whole number without sign."""
+    """Parse a whole number without sign."""
     text = text.strip()
     return int(text) if _DECIMAL.fullmatch(text) else None
 
 
 def size(text: str) -> int | None:
-    """Bytes of "1536 MB" or "4 GB", in powers of 1024."""
+    """Parse "1536 MB" or "4 GB" as bytes, in powers of 1024."""
     match = _SIZE.fullmatch(text.strip())
     if not match:
         return None

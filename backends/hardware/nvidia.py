@@ -1,4 +1,4 @@
-"""What NVIDIA's driver adds: names, memory, and GPUs that the system does not list."""
+"""Facts from NVIDIA's driver: names, memory, and GPUs that the system does not list."""
 
 import re
 from collections.abc import Iterator
@@ -15,18 +15,18 @@ _VERSION = re.compile(r"\b([0-9]{2,4}(?:\.[0-9]{1,4}){1,3})\b", re.ASCII)
 
 
 def computes_wrongly_in_half(name: str) -> bool:
-    """Whether a card of that name computes convolutions wrongly in half precision."""
+    """True if a card of that name computes convolutions wrongly in half precision."""
     return _WITHOUT_HALF.search(name) is not None
 
 
 def version_in(text: str) -> str:
-    """The driver's version in /proc/driver/nvidia/version: "NVRM version: ... 560.35.03 ..."."""
+    """Find the version in /proc/driver/nvidia/version: "NVRM version: ... 560.35.03 ..."."""
     match = _VERSION.search(text)
     return match[1] if match else ""
 
 
 def nvidia_models(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Bus location and model of each "information"; the driver says Unknown before it starts."""
+    """Yield bus address and model of each "information"; Unknown until the driver has started."""
     for text in texts:
         lines = [line.partition(":") for line in text.split("\n")]
         facts = {key.strip(): value.strip() for key, _, value in lines}
@@ -36,7 +36,7 @@ def nvidia_models(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def with_nvml(adapter: Adapter, device: NvmlDevice, nvml: Nvml, host: MemoryInfo) -> Adapter:
-    """An adapter with what NVML says of it. Without memory of its own it shares the host's."""
+    """Add NVML's facts to an adapter. Without memory of its own it shares the host's."""
     shared = device.memory_total is None
     capability = device.capability
     return replace(
@@ -49,13 +49,13 @@ def with_nvml(adapter: Adapter, device: NvmlDevice, nvml: Nvml, host: MemoryInfo
         driver_version=nvml.driver or adapter.driver_version,
         integrated=shared,
         architecture=f"sm_{capability[0]}{capability[1]}" if capability else "",
-        # The driver answers, whatever a container shows of it in sysfs.
+        # The driver answers, so the card is usable even if a container hides it in sysfs.
         unusable="",
     )
 
 
 def hidden_adapter(address: str, name: str, version: str) -> Adapter:
-    """A GPU that NVIDIA's driver shows and the bus does not, as in containers and under WSL."""
+    """Return a GPU that only NVIDIA's driver shows, as in containers and under WSL."""
     return Adapter(
         vendor=vendor_name(NVIDIA),
         name=name,

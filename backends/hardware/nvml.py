@@ -1,4 +1,4 @@
-"""NVIDIA's management library through ctypes, where the driver has brought it.
+"""NVIDIA's management library through ctypes, if the driver has installed it.
 
 It belongs to the driver, not to an SDK. Names and structures: NVML API reference, nvml.h of driver
 560 (nvmlInit_v2, nvmlDeviceGetMemoryInfo, nvmlDeviceGetPciInfo_v3).
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _LIBRARY = "nvml.dll" if sys.platform == "win32" else "libnvidia-ml.so.1"
-# Where NixOS and WSL keep the driver's libraries, beside what the loader knows.
+# Folders of the driver's libraries in NixOS and WSL, besides the loader's own.
 _FOLDERS = ("", "/run/opengl-driver/lib/", "/usr/lib/wsl/lib/")
 _TEXT_BYTES = 96
 _MOST_DEVICES = 64
@@ -18,7 +18,7 @@ _MOST_DEVICES = 64
 
 @dataclass(frozen=True, slots=True)
 class NvmlDevice:
-    """A GPU as NVML sees it. Memory is None where the GPU has none of its own (GB10)."""
+    """A GPU as NVML sees it. Memory is None for a GPU without its own (GB10)."""
 
     name: str
     address: str
@@ -30,7 +30,7 @@ class NvmlDevice:
 
 @dataclass(frozen=True, slots=True)
 class Nvml:
-    """The driver and its GPUs; nothing where the library is missing or refuses."""
+    """The driver and its GPUs; empty if the library is missing or refuses."""
 
     driver: str = ""
     devices: tuple[NvmlDevice, ...] = ()
@@ -61,7 +61,7 @@ class _Pci(ctypes.Structure):
 
 
 def read_nvml() -> Nvml:
-    """Ask the driver of this machine."""
+    """Query the driver of this machine."""
     for folder in _FOLDERS:
         try:
             return ask(ctypes.CDLL(folder + _LIBRARY))
@@ -71,7 +71,7 @@ def read_nvml() -> Nvml:
 
 
 def ask(library: Any) -> Nvml:
-    """Everything a loaded library tells. `library` has the functions of nvml.h as attributes."""
+    """Query a loaded library, which has the functions of nvml.h as attributes."""
     try:
         if library.nvmlInit_v2() != 0:
             return Nvml()

@@ -1,6 +1,6 @@
 """Second opinions on the adapters: ONNX Runtime's list, torchruntime's database.
 
-They are asked so that a disagreement can be shown; detection does not follow them.
+They are used only to show disagreements; detection does not depend on them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,14 +18,14 @@ _GPU_VENDORS = (AMD, NVIDIA, INTEL)
 
 @dataclass(frozen=True, slots=True)
 class RuntimeDevice:
-    """A GPU as ONNX Runtime lists it; `discrete` is None where it does not say."""
+    """A GPU as ONNX Runtime lists it; `discrete` is None if it does not tell."""
 
     pci: PciId
     discrete: bool | None
 
 
 def second_opinions(adapters: Sequence[Adapter]) -> tuple[str, ...]:
-    """Where the others disagree about these adapters, a sentence each."""
+    """Return a sentence for each disagreement about these adapters."""
     numbers = {adapter.pci for adapter in adapters if adapter.pci}
     entries = torchruntime_entries(numbers)
     return (*database_differences(adapters, entries), *runtime_differences(adapters, _listed()))
@@ -34,7 +34,7 @@ def second_opinions(adapters: Sequence[Adapter]) -> tuple[str, ...]:
 def database_differences(
     adapters: Sequence[Adapter], entries: Sequence[DatabaseEntry]
 ) -> tuple[str, ...]:
-    """Where torchruntime's database takes an integrated adapter for a card, or the reverse."""
+    """Compare with torchruntime's database: integrated adapters taken for cards, or the reverse."""
     known = {entry.pci: entry.discrete for entry in entries}
     return tuple(
         f"torchruntime's database takes {adapter.name} for {_kind(not adapter.integrated)}; "
@@ -47,7 +47,7 @@ def database_differences(
 def runtime_differences(
     adapters: Sequence[Adapter], listed: Sequence[RuntimeDevice] | None
 ) -> tuple[str, ...]:
-    """GPUs that only one side sees, and those they call different things; None: nobody asked."""
+    """Compare with ONNX Runtime's list: GPUs on one side only, or of another kind."""
     return tuple(_runtime_differences(adapters, listed)) if listed is not None else ()
 
 
@@ -80,7 +80,7 @@ def _kind(integrated: bool | None) -> str:
 
 
 def _listed() -> tuple[RuntimeDevice, ...] | None:
-    """What ONNX Runtime lists; None where it is not installed or too old to list anything."""
+    """Return ONNX Runtime's list; None if it is not installed or too old for a list."""
     if not find_spec("onnxruntime"):
         return None
     try:
@@ -92,7 +92,7 @@ def _listed() -> tuple[RuntimeDevice, ...] | None:
 
 
 def runtime_device(device: Any) -> RuntimeDevice:
-    """From an OrtHardwareDevice: vendor_id, device_id, and "Discrete" among its metadata."""
+    """Read an OrtHardwareDevice: vendor_id, device_id, and "Discrete" in its metadata."""
     said = dict(device.metadata).get("Discrete")
     return RuntimeDevice(
         pci=PciId(device.vendor_id, device.device_id),

@@ -1,4 +1,4 @@
-"""Reading from the system with bounds on size and time. Nothing here raises on what it meets."""
+"""Reads from the system with bounds on size and time. No function raises on bad content."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ _OUTPUT_BYTES = 1 << 20
 
 
 def read_bytes(path: Path, limit: int = _FILE_BYTES) -> bytes:
-    """The first `limit` bytes of a file; nothing where it cannot be read."""
+    """Return the first `limit` bytes of a file; empty if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(limit)
@@ -24,12 +24,12 @@ def read_bytes(path: Path, limit: int = _FILE_BYTES) -> bytes:
 
 
 def read_text(path: Path, limit: int = _FILE_BYTES) -> str:
-    """The same as text, without white space around it."""
+    """Return them as text, without white space around it."""
     return read_bytes(path, limit).decode(errors="replace").strip()
 
 
 def entries(folder: Path) -> list[Path]:
-    """What a folder holds, in order of name; nothing where it cannot be read."""
+    """List a folder in order of name; empty if it cannot be read."""
     try:
         with os.scandir(folder) as found:
             names = [entry.name for _, entry in zip(range(_FOLDER_ENTRIES), found, strict=False)]
@@ -39,7 +39,7 @@ def entries(folder: Path) -> list[Path]:
 
 
 def link_name(path: Path) -> str:
-    """The last part of what a symbolic link points to; nothing where it is none."""
+    """Return the last part of a symbolic link's target; empty if it is not a link."""
     try:
         return path.readlink().name
     except OSError:
@@ -47,7 +47,7 @@ def link_name(path: Path) -> str:
 
 
 def output_of(command: Sequence[str], seconds: float = 5) -> str:
-    """What a program prints within a time and a size; nothing where it cannot be run."""
+    """Return a program's output within a time and a size; empty if it cannot be run."""
     try:
         process = subprocess.Popen(
             command,
@@ -64,14 +64,14 @@ def output_of(command: Sequence[str], seconds: float = 5) -> str:
     with process:
         assert process.stdout is not None
         printed = process.stdout.read(_OUTPUT_BYTES)
-        # It may have more to say, or wait for something else; nobody listens any more.
+        # It may still write or wait for something, but nobody reads any more.
         _end(process)
         timer.cancel()
     return printed.decode(errors="replace")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program and what it has started, which may hold the pipe open."""
+    """Kill a program and its children, which may hold the pipe open."""
     if sys.platform == "win32":
         process.kill()
         return

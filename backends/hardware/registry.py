@@ -1,6 +1,6 @@
-"""What Windows' registry keeps of display drivers: names, versions, sizes past 4 GB.
+"""Display drivers in Windows' registry: names, versions, memory sizes over 4 GB.
 
-Entries stay after a card is taken out, so they describe adapters and do not prove them.
+Entries stay after a card is removed, so they describe adapters but do not prove them.
 """
 
 import re
@@ -39,14 +39,14 @@ class RegistryEntry:
 
 
 def read_registry() -> tuple[RegistryEntry, ...]:
-    """The entries of this machine; nothing where there is no registry."""
+    """Return the entries of this machine; none if there is no registry."""
     if sys.platform != "win32":
         return ()
     return tuple(parse_entry(values) for values in _read_class())
 
 
 def parse_entry(values: Mapping[str, Value]) -> RegistryEntry:
-    """An entry from its values, whatever they are."""
+    """Read an entry from its values, whatever their types."""
     match = _PCI.search(_string(values.get("MatchingDeviceId")))
     sizes = (
         _number(values.get(f"HardwareInformation.{name}"))
@@ -66,14 +66,14 @@ def _string(value: Value) -> str:
 
 
 def _number(value: Value) -> int | None:
-    """Drivers store sizes as numbers, or as 4 or 8 bytes with the least significant first."""
+    """Read a size: drivers store numbers, or 4 or 8 bytes, least significant first."""
     if isinstance(value, bytes):
         return int.from_bytes(value, "little") if len(value) in (4, 8) else None
     return value if isinstance(value, int) and value >= 0 else None
 
 
 def _bytes(size: int) -> int:
-    """Drivers store bytes; Microsoft's page says megabytes. What is too few bytes is the latter."""
+    """Read a size as bytes; too small ones are megabytes, as Microsoft's page says."""
     return size if size >= 1 << 20 else size << 20
 
 

@@ -1,4 +1,4 @@
-"""The adapters of a Windows machine: DXCore says which there are, the registry what drives them."""
+"""The adapters of a Windows machine: DXCore lists them, the registry names their drivers."""
 
 import re
 from collections.abc import Mapping
@@ -28,9 +28,9 @@ def describe(
     names: Mapping[PciId, str],
     host: MemoryInfo,
 ) -> tuple[Adapter, ...]:
-    """The adapters in the system's order. Without DXCore the registry alone must do.
+    """Return the adapters in the system's order; without DXCore from the registry alone.
 
-    A display driver of Microsoft's that stands in for a missing one is told too.
+    Microsoft's stand-in for a missing display driver is listed, too.
     """
     if present is None:
         found = [_from_registry(entry, names) for entry in registry]
@@ -52,7 +52,7 @@ def _from_dxcore(
     total = adapter.dedicated or (entry.memory if entry else None)
     free = None
     if integrated:
-        # Its carve-out, and what the system lends it: half of main memory.
+        # Its carve-out, and the memory the system lends it: half of main memory.
         total = (total or 0) + adapter.shared
         free = min(total, host.free)
     elif adapter.budget is not None and adapter.usage is not None and total:
@@ -89,7 +89,7 @@ def _from_registry(entry: RegistryEntry, names: Mapping[PciId, str]) -> Adapter:
 
 
 def _with_nvml(found: list[Adapter], nvml: Nvml, host: MemoryInfo) -> tuple[Adapter, ...]:
-    """Matched by number, in order: Windows' list does not say where on the bus a card is."""
+    """Add NVML's facts, matched by number in order: Windows' list lacks bus addresses."""
     left = list(nvml.devices)
     merged: list[Adapter] = []
     for adapter in found:
@@ -100,7 +100,7 @@ def _with_nvml(found: list[Adapter], nvml: Nvml, host: MemoryInfo) -> tuple[Adap
             continue
         left.remove(device)
         merged.append(replace(with_nvml(adapter, device, nvml, host), address=device.address))
-    # Cards for computing alone (TCC) are not in Windows' list.
+    # Cards used only for computing (TCC) are missing in Windows' list.
     for device in left:
         alone = replace(hidden_adapter(device.address, device.name, nvml.driver), driver="NVIDIA")
         merged.append(with_nvml(alone, device, nvml, host))
@@ -108,6 +108,6 @@ def _with_nvml(found: list[Adapter], nvml: Nvml, host: MemoryInfo) -> tuple[Adap
 
 
 def driver_version(vendor: int | None, version: str) -> str:
-    """Windows' version, but NVIDIA's as NVIDIA writes it: 32.0.15.6094 is 560.94."""
+    """Return Windows' version, for NVIDIA in NVIDIA's form: 32.0.15.6094 is 560.94."""
     match = _NVIDIA_DIGITS.search(version[-6:]) if vendor == NVIDIA else None
     return f"{match[1]}{match[2]}.{match[3]}" if match else version

@@ -1,19 +1,18 @@
 """OpenVINO: Intel's graphics and neural processors, and any x86 processor, Intel's or not.
 
-On a processor it is the fastest path measured, in bfloat16 where there are instructions for it.
-What was compiled for one is not kept. docs/blob.md (`python -m benchmarks blob`): a blob runs as
-fast as a fresh compile (0.95 to 1.00 of its processor time) and holds as much private memory, and
-loading SD 1.5's UNet from it takes 0.5 s of processor time instead of 1.8; but it is as large as
-the weights, 1.8 GB, and differs for every LoRA and every version of OpenVINO.
+On a processor it is the fastest path measured, in bfloat16 if the processor has instructions for
+it. Compiled networks for processors are not kept. docs/blob.md (`python -m benchmarks blob`): a
+blob runs as fast as a fresh compile (0.95 to 1.00 of its processor time) and holds as much private
+memory, and loading SD 1.5's UNet from it takes 0.5 s of processor time instead of 1.8; but it is as
+large as the weights, 1.8 GB, and differs for every LoRA and every version of OpenVINO.
 
-For graphics and neural processors the driver compiles kernels, which takes longer, so there the
-blob is kept, weights and all, one for each size: OpenVINO's documentation calls dynamic shapes on a
+For graphics and neural processors the driver compiles kernels, which takes longer, so their blob is
+kept, including the weights, one for each size: OpenVINO's documentation calls dynamic shapes on a
 GPU a preview that "may crash or experience significant performance drops", and the NPU takes static
 shapes only (docs.openvino.ai, "GPU Device" and "NPU Device"). No Intel GPU or NPU has run this
 code; all but the device's name and options has run on a processor.
 
-`devices` says what there is, `options` what OpenVINO is told; `model` binds weights, `session`
-runs.
+`devices` lists the devices, `options` OpenVINO's options; `model` binds weights, `session` runs.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -62,8 +61,8 @@ _CPU_OPERATORS = OperatorSet(
     gelu=GeluForm.STANDARD,
     upsampling=UpsamplingForm.TRANSPOSED,
 )
-# Single operations for which the GPU plug-in has kernels of its own (src/plugins/intel_gpu/docs
-# and primitives_list.hpp of openvino 2026); plain Resize, because nobody has measured the other.
+# Single operations with kernels of their own in the GPU plug-in (src/plugins/intel_gpu/docs and
+# primitives_list.hpp of openvino 2026); plain Resize, because the alternative was never measured.
 _ACCELERATOR_OPERATORS = OperatorSet(
     opset=23,
     elements=(DType.F32, DType.F16),
@@ -79,7 +78,7 @@ class OpenVinoBackend(Backend):
     name = devices.BACKEND
 
     def probe(self) -> list[Device]:
-        """Cards, integrated graphics, the processor, the NPU; and Intel adapters it cannot use."""
+        """List cards, integrated graphics, the processor, the NPU; and unusable Intel adapters."""
         cpu = hardware.cpu_name()
         if find_spec("openvino") is None:
             return [Device(self.name, "cpu", cpu, unusable="openvino is not installed")]
@@ -90,7 +89,7 @@ class OpenVinoBackend(Backend):
             return [Device(self.name, "cpu", cpu, unusable=reason)]
 
     def operators(self, device: Device) -> OperatorSet:
-        """Forms that OpenVINO's ONNX reader maps to single operations."""
+        """Return the forms that OpenVINO's ONNX reader maps to single operations."""
         return _CPU_OPERATORS if device.id == "cpu" else _ACCELERATOR_OPERATORS
 
     def fingerprint(self, device: Device) -> str:
@@ -101,15 +100,15 @@ class OpenVinoBackend(Backend):
         return f"openvino {ov.get_version()} {device.name}{driver}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """A card's own memory, else main memory."""
+        """Return a card's own memory, else main memory."""
         if not device.id.startswith("gpu") or not device.usable:
             return hardware.host_memory()
         return devices.gpu_memory(core(), device, hardware.list_adapters())
 
     def compilation(self, device: Device) -> Compilation | None:
-        """None for the processor; a blob with weights and one size elsewhere.
+        """None for the processor; elsewhere a blob for one size, with the weights inside.
 
-        `compile_model` has no hook to stop it and tells no progress.
+        `compile_model` cannot be interrupted and reports no progress.
         """
         if device.id == "cpu":
             return None
@@ -124,7 +123,7 @@ class OpenVinoBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Artifact | None:
-        """Export what was compiled for the profile's optimum; None for the processor."""
+        """Export the network compiled for the profile's optimum; None for the processor."""
         if self.compilation(device) is None:
             return None
         if cancel.is_set():
@@ -146,10 +145,10 @@ class OpenVinoBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Make a graph ready to run. Raises BackendError, or RunCancelled if asked before.
+        """Make a graph ready to run. Raises BackendError, or RunCancelled if cancelled before.
 
-        On a device of static sizes, those of the artifact are ready; others are compiled when they
-        are first run.
+        On a device of static sizes, those of the artifact are ready; others are compiled at their
+        first run.
         """
         if cancel.is_set():
             raise RunCancelled
@@ -166,8 +165,8 @@ class OpenVinoBackend(Backend):
 
 @cache
 def core() -> "ov.Core":
-    """OpenVINO's entry point; made once, because it loads its plug-ins."""
-    # Its model converter is of no use here, and brings a telemetry client along.
+    """Return OpenVINO's entry point; made once, because it loads its plug-ins."""
+    # Its model converter is not needed here, and would import a telemetry client.
     sys.modules.setdefault("openvino.tools.ovc", None)  # pyright: ignore[reportArgumentType]
     import openvino as ov
 

@@ -1,8 +1,8 @@
-"""What OpenVINO can compute on here, what it knows of each device, and why it sees none.
+"""OpenVINO's devices on this machine, their properties, and why some are missing.
 
-A GPU is matched with the adapter the operating system lists by its place on the bus, which Intel's
-driver writes into the device's UUID: vendor, device, revision and PCI domain of two bytes each,
-lowest first, then bus, device and function (DEVICE_UUID of real machines agrees: see the tests).
+A GPU is matched with the operating system's adapter by its place on the bus, which Intel's driver
+writes into the device's UUID: vendor, device, revision and PCI domain of two bytes each, lowest
+first, then bus, device and function (DEVICE_UUID of real machines agrees: see the tests).
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -34,16 +34,16 @@ _GUIDE = "docs.openvino.ai, Configurations for Intel GPU"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a GPU is and where it sits: "0000:03:00.0"."""
+    """The model of a GPU and its place: "0000:03:00.0"."""
 
     pci: PciId
     address: str
 
 
 def found(core: "ov.Core", adapters: Sequence[Adapter], cpu_name: str) -> list[Device]:
-    """Cards, integrated GPUs, the processor, then the NPU, which is never chosen unasked.
+    """List cards, integrated GPUs, the processor, then the NPU, which is never automatic.
 
-    Intel adapters that are none of OpenVINO's devices are listed with the reason.
+    Intel adapters that are not among OpenVINO's devices are listed with the reason.
     """
     names = list(core.available_devices)
     gpus = [name for name in names if name.startswith("GPU") and _is_intel(core, name)]
@@ -59,19 +59,19 @@ def found(core: "ov.Core", adapters: Sequence[Adapter], cpu_name: str) -> list[D
 
 
 def target(device: Device) -> str:
-    """OpenVINO's own name of a device."""
+    """Return OpenVINO's name of a device."""
     return device.id.upper()
 
 
 def cpu_precisions(core: "ov.Core") -> tuple[Precision, ...]:
-    """bfloat16 where the processor has instructions for it, and single precision."""
+    """Return bfloat16 if the processor has instructions for it, and single precision."""
     if "BF16" in core.get_property("CPU", options.CAPABILITIES):
         return (Precision.BF16, Precision.F32)
     return (Precision.F32,)
 
 
 def driver(core: "ov.Core", device: Device) -> str:
-    """The version of the driver a device is used through, or "unknown"."""
+    """Return the version of a device's driver, or "unknown"."""
     if device.id.startswith("npu"):
         keys = (options.NPU_DRIVER, options.NPU_COMPILER)
         return "/".join(str(_read(core, target(device), key, "unknown")) for key in keys)
@@ -79,9 +79,9 @@ def driver(core: "ov.Core", device: Device) -> str:
 
 
 def gpu_memory(core: "ov.Core", device: Device, adapters: Sequence[Adapter]) -> MemoryInfo:
-    """A card's memory, or the host's.
+    """Return a card's memory, or the host's.
 
-    What this process holds is not free; what others hold is known only to the system.
+    Memory held by this process is not free; only the system knows what others hold.
     """
     name = target(device)
     if not _is_card(core, name):
@@ -96,7 +96,7 @@ def gpu_memory(core: "ov.Core", device: Device, adapters: Sequence[Adapter]) -> 
 
 
 def needs_large_buffers(core: "ov.Core", target: str, largest_tensor: int) -> bool:
-    """Whether a tensor of so many bytes is larger than a GPU gives at once unasked."""
+    """True if a tensor of this size is larger than a GPU's default largest buffer."""
     if not target.startswith("GPU"):
         return False
     limit = int(_read(core, target, options.GPU_LARGEST_BUFFER, 0))
@@ -104,13 +104,13 @@ def needs_large_buffers(core: "ov.Core", target: str, largest_tensor: int) -> bo
 
 
 def require_target(device: Device, runs_on: object) -> None:
-    """Raise BackendError where a network was compiled for something else than was asked for.
+    """Raise BackendError if a network was compiled for another device than requested.
 
     `runs_on`: EXECUTION_DEVICES of the compiled network, a name or several.
     """
     names = [runs_on] if isinstance(runs_on, str) else [str(name) for name in runs_on]  # pyright: ignore[reportGeneralTypeIssues, reportUnknownArgumentType]
     wanted = target(device)
-    # A machine's only GPU may be called GPU, GPU.0, or what it was asked for as.
+    # A machine's only GPU may be called GPU, GPU.0, or as it was requested.
     aliases = {wanted, wanted.removesuffix(".0"), f"{wanted}.0"}
     elsewhere = [name for name in names if name.strip("()") not in aliases]
     if elsewhere or not names:
@@ -118,7 +118,7 @@ def require_target(device: Device, runs_on: object) -> None:
 
 
 def identity(uuid: str) -> Identity | None:
-    """The device and its place that a DEVICE_UUID tells; None where it is another vendor's form."""
+    """Return the device and its place from a DEVICE_UUID; None if another vendor's form."""
     digits = uuid.replace("-", "")
     if not re.fullmatch(r"[0-9a-fA-F]{32}", digits):
         return None
@@ -130,7 +130,7 @@ def identity(uuid: str) -> Identity | None:
 
 
 def adapter_of(core: "ov.Core", name: str, adapters: Sequence[Adapter]) -> Adapter | None:
-    """The adapter that an OpenVINO device is; None where that cannot be told."""
+    """Return the adapter of an OpenVINO device; None if that is unknown."""
     who = identity(str(_read(core, name, options.UUID, "")))
     if who is None:
         return None
@@ -140,11 +140,11 @@ def adapter_of(core: "ov.Core", name: str, adapters: Sequence[Adapter]) -> Adapt
 
 
 def _gpu(core: "ov.Core", name: str, adapters: Sequence[Adapter]) -> Device:
-    """A GPU OpenVINO sees; half precision first, where the device has it."""
+    """Describe a GPU that OpenVINO sees; half precision first, if the device has it."""
     id_ = name.lower() if "." in name else f"{name.lower()}.0"
     title = str(_read(core, name, options.FULL_NAME, name))
     adapter = adapter_of(core, name, adapters)
-    # Drivers call every integrated GPU of a generation the same; the system may know its name.
+    # Drivers call all integrated GPUs of a generation the same; the system may know the name.
     if adapter is not None and adapter.name:
         title = adapter.name
     capabilities = _read(core, name, options.CAPABILITIES, ())
@@ -158,7 +158,7 @@ def _npu(core: "ov.Core", name: str) -> Device:
 
 
 def _unseen(core: "ov.Core", adapters: Sequence[Adapter], gpus: Sequence[str]) -> list[Device]:
-    """Intel adapters that no GPU of OpenVINO's is."""
+    """List Intel adapters that match none of OpenVINO's GPUs."""
     seen = [adapter_of(core, name, adapters) for name in gpus]
     missing = [a for a in adapters if a.pci and a.pci.vendor == _INTEL and a not in seen]
     if None in seen:  # one that could not be told may be any of them
@@ -174,7 +174,7 @@ def _unseen(core: "ov.Core", adapters: Sequence[Adapter], gpus: Sequence[str]) -
 def why_unseen(
     core: "ov.Core", adapter: Adapter, system: str = sys.platform, root: Path = _ROOT
 ) -> str:
-    """Why OpenVINO has no device for an Intel adapter, and what to do."""
+    """Say why OpenVINO has no device for an Intel adapter, and what to do."""
     try:
         core.get_property("GPU", options.AVAILABLE_DEVICES)
     except RuntimeError as error:
@@ -196,7 +196,7 @@ def why_unseen(
 
 
 def _closed_node(adapter: Adapter, root: Path) -> str:
-    """The adapter's render node, if it is there and this user may not use it."""
+    """Return the adapter's render node if it exists and this user lacks access."""
     drm = root / "sys" / "bus" / "pci" / "devices" / adapter.address / "drm"
     if not adapter.address or not drm.is_dir():
         return ""
@@ -212,13 +212,13 @@ def _is_card(core: "ov.Core", name: str) -> bool:
 
 
 def _is_intel(core: "ov.Core", name: str) -> bool:
-    """OpenVINO 2026 also lists other vendors' GPUs that have OpenCL; those have better backends."""
+    """True for Intel's GPUs: OpenVINO 2026 lists others too, which have better backends."""
     architecture = str(_read(core, name, options.ARCHITECTURE, ""))
     return "vendor=" not in architecture or f"vendor=0x{_INTEL:x}" in architecture
 
 
 def _read(core: "ov.Core", name: str, key: str, otherwise: Any) -> Any:
-    """A property, or `otherwise` where a device or this version of OpenVINO does not have it."""
+    """Return a property, or `otherwise` if the device or this version of OpenVINO lacks it."""
     try:
         return core.get_property(name, key)
     except (RuntimeError, TypeError):  # a type that its Python binding does not know

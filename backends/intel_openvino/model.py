@@ -1,4 +1,4 @@
-"""A graph as an OpenVINO model over the memory its weights are in.
+"""A graph as an OpenVINO model that shares the memory of its weights.
 
 OpenVINO refuses external data outside the model's folder, so weights are read as inputs of the
 graph and then replaced by constants that share the memory of the mapped file.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def read_with_weights(
     core: "ov.Core", model_bytes: bytes, weights: Mapping[str, Array]
 ) -> "ov.Model":
-    """The graph as an OpenVINO model whose constants share memory with `weights`."""
+    """Return the graph as an OpenVINO model whose constants share memory with `weights`."""
     import openvino as ov
 
     model = core.read_model(_weights_as_inputs(model_bytes))
@@ -33,7 +33,7 @@ def read_with_weights(
         if name not in weights:
             continue
         element = parameter.get_element_type()
-        # OpenVINO's binding knows bfloat16 only as 16-bit numbers with a type beside them.
+        # OpenVINO's binding represents bfloat16 as 16-bit integers with a separate type.
         stored = weights[name].view(np.uint16) if element == ov.Type.bf16 else weights[name]
         tensor = ov.Tensor(stored, list(stored.shape), element)
         constant = ov.op.Constant(tensor, shared_memory=True)
@@ -45,7 +45,7 @@ def read_with_weights(
 
 
 def fix_sizes(model: "ov.Model", inputs: tuple[TensorSpec, ...], sizes: Mapping[str, int]) -> None:
-    """Give every variable dimension its value. Raises BackendError where one has none."""
+    """Fix every dynamic dimension. Raises BackendError if one has no value."""
     shapes: dict[str, list[int]] = {}
     for spec in inputs:
         missing = [n for n in spec.shape if isinstance(n, str) and n not in sizes]
@@ -56,7 +56,7 @@ def fix_sizes(model: "ov.Model", inputs: tuple[TensorSpec, ...], sizes: Mapping[
 
 
 def largest_tensor(model: "ov.Model") -> int:
-    """Bytes of the largest tensor that is computed; 0 where a size is not fixed."""
+    """Return the bytes of the largest computed tensor; 0 if a size is not fixed."""
     sizes = [0]
     for op in model.get_ops():
         if op.get_type_name() == "Constant":
@@ -69,7 +69,7 @@ def largest_tensor(model: "ov.Model") -> int:
 
 
 def _weights_as_inputs(model_bytes: bytes) -> bytes:
-    """The same model with each external initializer turned into an input."""
+    """Return the model with each external initializer turned into an input."""
     model = ModelProto.FromString(model_bytes)
     kept: list[TensorProto] = []
     for tensor in model.graph.initializer:

@@ -1,11 +1,10 @@
-"""What OpenVINO is told when it compiles: every name and value that this backend emits.
+"""OpenVINO's compile options: every name and value that this backend uses.
 
 From openvino/runtime/properties.hpp and intel_gpu/properties.hpp of openvino 2026.4, and
-src/plugins/intel_gpu/include/intel_gpu/runtime/options.inl of its repository for what each does on
-a GPU. Not used: CACHE_DIR, because what is kept is the engine's to decide;
-ACTIVATIONS_SCALE_FACTOR, which keeps half precision from overflowing by scaling what goes into
-products, because a picture that overflows is made again in single precision and nobody here could
-tell which factor does no harm.
+src/plugins/intel_gpu/include/intel_gpu/runtime/options.inl of its repository for their effect on a
+GPU. Not used: CACHE_DIR, because the engine decides what is kept; ACTIVATIONS_SCALE_FACTOR, which
+keeps half precision from overflowing by scaling the inputs of products, because a picture that
+overflows is made again in single precision and no safe factor is known.
 """
 
 from collections.abc import Mapping
@@ -14,20 +13,20 @@ from backends.base import Precision
 
 PRECISION = "INFERENCE_PRECISION_HINT"
 EXECUTION_MODE = "EXECUTION_MODE_HINT"
-# One operation for attention instead of three; the default, made sure of.
+# One operation for attention instead of three; the default, set explicitly.
 GPU_ATTENTION = "GPU_ENABLE_SDPA_OPTIMIZATION"
 # Buffers larger than the driver allows by default; "performance may be lower with this option".
 GPU_LARGE_BUFFERS = "GPU_ENABLE_LARGE_ALLOCATIONS"
 
 ON = "YES"
-# In ACCURACY mode no transformation may lower the precision asked for.
+# In ACCURACY mode no transformation may lower the requested precision.
 MODES: Mapping[Precision, str] = {
     Precision.F32: "ACCURACY",
     Precision.F16: "PERFORMANCE",
     Precision.BF16: "PERFORMANCE",
 }
 
-# Read of a device.
+# Properties of a device.
 AVAILABLE_DEVICES = "AVAILABLE_DEVICES"
 FULL_NAME = "FULL_DEVICE_NAME"
 CAPABILITIES = "OPTIMIZATION_CAPABILITIES"
@@ -41,18 +40,18 @@ GPU_LARGEST_BUFFER = "GPU_DEVICE_MAX_ALLOC_MEM_SIZE"
 GPU_MEMORY_USED = "GPU_MEMORY_STATISTICS"
 NPU_DRIVER = "NPU_DRIVER_VERSION"
 NPU_COMPILER = "NPU_COMPILER_VERSION"
-# Read of a compiled network: where it runs.
+# A property of a compiled network: where it runs.
 RUNS_ON = "EXECUTION_DEVICES"
 
 
 def compile_options(
     device_id: str, precision: Precision, *, large_buffers: bool = False
 ) -> dict[str, str]:
-    """The options of a device for a network to be computed in `precision`.
+    """Return a device's options for a network to be computed in `precision`.
 
-    `large_buffers`: a tensor of it is larger than the device's largest buffer. The NPU computes in
-    half precision whatever it is told, and its compiler, which comes with the driver, does not
-    always know the hint; so nothing is said.
+    `large_buffers`: one of its tensors is larger than the device's largest buffer. The NPU always
+    computes in half precision, and its compiler, which comes with the driver, does not always know
+    the hint; so it gets no options.
     """
     if device_id.startswith("npu"):
         return {}

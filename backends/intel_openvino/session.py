@@ -1,4 +1,4 @@
-"""One network in OpenVINO, compiled or taken from a blob, for all sizes or for one at a time."""
+"""A network in OpenVINO, compiled or taken from a blob, for all sizes or for one at a time."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
@@ -39,8 +39,8 @@ BLOB = "network.blob"
 class OpenVinoSession:
     """A `backends.base.Session` over one OpenVINO inference request.
 
-    After `prepare(None)` it takes every size. Otherwise it is compiled for one size at a time, anew
-    when another is run.
+    After `prepare(None)` it takes every size. Otherwise it is compiled for one size at a time, and
+    again when another size is run.
     """
 
     def __init__(self, core: "ov.Core", graph: Graph, device: Device) -> None:
@@ -53,8 +53,8 @@ class OpenVinoSession:
         self._sizes: dict[str, int] | None = None
         self._request: ov.InferRequest | None = None
         self._blob: Array | None = None
-        # The compiled model goes back to the arrays it shared: they live as long as it does. None
-        # before it is compiled: what is taken from a blob has its weights, and binding may convert.
+        # The compiled model refers to the arrays it shared, so they live as long as it does. None
+        # before compiling: a blob contains its weights, and binding may convert them.
         self._weights: dict[str, Array] | None = None
 
     def prepare(self, sizes: Mapping[str, int] | None) -> None:
@@ -74,11 +74,11 @@ class OpenVinoSession:
             self._use(self._core.compile_model(model, target, told), sizes)
 
     def take(self, blob: Path, sizes: Mapping[str, int]) -> None:
-        """Import what `exported` gave for these sizes. Raises BackendError."""
+        """Import the result of `exported` for these sizes. Raises BackendError."""
         target = devices.target(self._device)
         told = options.compile_options(self._device.id, self._graph.precision)
         with translated_errors():
-            # Copy-on-write, as OpenVINO insists on writable arrays; nothing is ever written.
+            # Copy-on-write, because OpenVINO requires writable arrays; nothing is ever written.
             self._blob = np.memmap(blob, np.uint8, "c")
             import openvino as ov
 
@@ -86,7 +86,7 @@ class OpenVinoSession:
             self._use(self._core.import_model(tensor, target, told), sizes)
 
     def exported(self) -> memoryview:
-        """The compiled network as `take` wants it. Raises RuntimeError."""
+        """Return the compiled network for `take`. Raises RuntimeError."""
         assert self._request
         return self._request.get_compiled_model().export_model().getbuffer()
 
@@ -106,9 +106,9 @@ class OpenVinoSession:
         self._pinned[name] = array
 
     def cancel(self) -> None:
-        """Make the run in progress, and every later one, end with RunCancelled.
+        """Make the current run and all later ones end with RunCancelled.
 
-        A compilation that a run begins with is finished first: OpenVINO cannot stop it.
+        A run that starts with a compilation finishes it first: OpenVINO cannot stop it.
         """
         self._cancelled.set()
         request = self._request
@@ -140,7 +140,7 @@ class OpenVinoSession:
 
 @contextmanager
 def translated_errors() -> Generator[None]:
-    """OpenVINO's exceptions as ours."""
+    """Turn OpenVINO's exceptions into BackendError."""
     try:
         yield
     except (RuntimeError, OSError, ValueError) as error:  # also weights files gone or cut short

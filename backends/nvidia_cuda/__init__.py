@@ -1,9 +1,9 @@
 """NVIDIA's cards through ONNX Runtime's CUDA provider, with its fused operators.
 
-The package is `onnxruntime-gpu`, over CUDA and cuDNN of the version it names; options are those of
-onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html, as they are in the library of
-1.31.1. Its operators' sums are proven with torch's (tests/graphs/test_fused.py); on a card it was
-never run by us.
+The package is `onnxruntime-gpu`, with CUDA and cuDNN of the version it names; options are those of
+onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html, as in the library of 1.31.1.
+Its operators' arithmetic is verified with torch (tests/graphs/test_fused.py); it was never run by
+us on a card.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -49,9 +49,9 @@ from backends.onnx_runtime.installed import installed, library_fault, unusable
 
 PROVIDER = "CUDAExecutionProvider"
 DISTRIBUTION = "onnxruntime-gpu"
-# Of the wheel: machine code for these and, for newer ones, nothing to translate.
+# Of the wheel: machine code for these architectures, and nothing to translate for newer ones.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
-# The names of options that are ever given to the provider, and to a run.
+# The names of all options given to the provider.
 OPTIONS = (
     *("device_id", "arena_extend_strategy", "cudnn_conv_algo_search"),
     *("cudnn_conv_use_max_workspace", "fuse_conv_bias", "use_tf32", "enable_cuda_graph"),
@@ -61,8 +61,8 @@ GRAPH_ID = "gpu_graph_id"
 _VENDOR = "NVIDIA"
 _CUDNN = "cudnn64_9.dll" if sys.platform == "win32" else "libcudnn.so.9"
 
-# Half precision before single: what the fused kernels are made for. They have no bfloat16. Opset
-# 18 because of Resize, of which there is no kernel of version 19.
+# Half precision before single: the fused kernels are made for it, and have no bfloat16. Opset 18,
+# because Resize has no kernel of version 19.
 OPERATORS = OperatorSet(
     opset=18,
     elements=(DType.F16, DType.F32),
@@ -79,16 +79,16 @@ OPERATORS = OperatorSet(
 
 @dataclass(frozen=True, slots=True)
 class CudaOptions:
-    """Ways to run that pay on some cards only; both are off until measured there."""
+    """Options that are faster on some cards only; both are off until measured there."""
 
-    # Record a size's second run as one launch (CUDA graphs).
+    # Record the second run of a size as one launch (CUDA graphs).
     graphs: bool = False
-    # Have cuDNN write kernels that add a convolution's bias, when each is first run.
+    # Let cuDNN build kernels that add a convolution's bias, at the first run of each.
     fused_bias: bool = False
 
     @staticmethod
     def named(words: str) -> "CudaOptions":
-        """Those named in the value of SAFELIGHT_CUDA: "graphs", "bias", or both."""
+        """Parse the value of SAFELIGHT_CUDA: "graphs", "bias", or both."""
         return CudaOptions("graphs" in words, "bias" in words)
 
 
@@ -104,7 +104,7 @@ class CudaBackend(Backend):
         self._operators = operators
 
     def probe(self) -> list[Device]:
-        """NVIDIA's adapters, each with the reason where CUDA cannot use it. Never raises."""
+        """List NVIDIA's adapters, each usable or with the reason why not. Never raises."""
         adapters = adapters_of(_VENDOR)
         if not adapters:
             reason = "no NVIDIA graphics card found"
@@ -128,20 +128,22 @@ class CudaBackend(Backend):
         return f"{installed()} {driver_of(adapter_of(device, _VENDOR))} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """The card's memory, as its driver tells."""
+        """Return the card's memory, as its driver reports it."""
         return memory_of(adapter_of(device, _VENDOR))
 
     def provider_options(self, device: Device) -> dict[str, str]:
-        """What the provider is asked for; all names are in `OPTIONS`."""
+        """Return the provider's options; all their names are in `OPTIONS`."""
         return {
             "device_id": device.id,
-            # Components are large and loaded in turn: to double each time would waste memory.
+            # Components are large and loaded in turn: doubling the arena each time would waste
+            # memory.
             "arena_extend_strategy": "kSameAsRequested",
-            # All kernels tried when a size is first run; it is run dozens of times.
+            # Try all kernels at the first run of a size; a size is run dozens of times.
             "cudnn_conv_algo_search": "EXHAUSTIVE",
             "cudnn_conv_use_max_workspace": "1",
             "fuse_conv_bias": str(int(self._options.fused_bias)),
-            # Single precision is what is fallen back to where half is not enough.
+            # Single precision is the fallback where half precision does not suffice, so it must be
+            # exact.
             "use_tf32": "0",
             "enable_cuda_graph": str(int(self._options.graphs)),
         }
@@ -174,18 +176,18 @@ class CudaBackend(Backend):
 
 
 def without_kernels(architecture: str) -> str | None:
-    """Why the published library has nothing for an architecture, "sm_61"; None where it may."""
+    """Say why the published library does not support an architecture, "sm_61"; None if it may."""
     if not architecture or architecture in ARCHITECTURES:
         return None
     return f"{DISTRIBUTION} has no kernels for {architecture}, only for {', '.join(ARCHITECTURES)}"
 
 
 def _missing() -> str | None:
-    """What is not installed, or does not load."""
+    """Name what is not installed, or does not load."""
     missing = unusable(PROVIDER, DISTRIBUTION)
     if missing:
         return missing
-    # Else device 0 is the fastest card, and not the first that the driver lists.
+    # Otherwise device 0 is the fastest card, not the first that the driver lists.
     os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
     import onnxruntime as ort
 

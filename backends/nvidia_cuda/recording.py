@@ -1,8 +1,8 @@
-"""CUDA graphs: a whole run recorded once and launched as one, where the same sizes come again.
+"""CUDA graphs: a whole run is recorded once and launched as one when the same sizes come again.
 
 ONNX Runtime records a run that carries a number and launches the record whenever that number comes
-again; -1 is neither (onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html, "Using
-CUDA Graphs"). A record reads and writes where the tensors were when it was made.
+again; -1 does neither (onnxruntime.ai/docs/execution-providers/CUDA-ExecutionProvider.html, "Using
+CUDA Graphs"). A record reads and writes the tensors at the addresses of its recording.
 """
 
 # pyright: reportUnknownMemberType=false, reportMissingTypeStubs=false
@@ -16,14 +16,14 @@ from backends.onnx_runtime.session import OnnxRuntimeSession
 
 _Shapes = dict[str, tuple[int, ...]]
 _UNRECORDED = -1
-# Each record holds memory for as long as the session lives.
+# Each record holds memory as long as the session lives.
 _MOST_RECORDS = 4
 
 
 class RecordingSession(OnnxRuntimeSession):
-    """Runs sizes that are new at once, and records them when they come a second time."""
+    """Runs new sizes directly, and records them when they come a second time."""
 
-    # No `__init__`: what follows is as it is before the first run.
+    # Class attributes instead of `__init__`: the state before the first run.
     _pinned_shapes: _Shapes | None = None
     _last: _Shapes | None = None
     _records = 0
@@ -33,7 +33,7 @@ class RecordingSession(OnnxRuntimeSession):
         """Run once. Raises BackendError, or RunCancelled after `cancel`."""
         shapes = {**(self._pinned_shapes or {}), **{n: a.shape for n, a in feeds.items()}}
         if shapes != self._last:
-            # Tensors of another size lie elsewhere: an older record is of no use to them.
+            # Tensors of another size are at other addresses: an older record does not fit them.
             self._last, self._number = shapes, _UNRECORDED
         elif self._number == _UNRECORDED and self._records < _MOST_RECORDS:
             self._records += 1

@@ -1,6 +1,6 @@
-"""What every backend over ONNX Runtime shares. Nothing here imports the runtime unasked.
+"""Shared parts of the backends over ONNX Runtime. Importing this package does not import it.
 
-`weights` binds weights from where they are, `session` runs a graph through a `provider`,
-`placement` proves that the provider runs it, `plugins` registers providers that come as packages of
-their own, `installed` says which build of ONNX Runtime there is, `errors` words its failures.
+`weights` binds weights without copying, `session` runs a graph through a `provider`, `placement`
+verifies that the provider runs it, `plugins` registers providers in packages of their own,
+`installed` names the installed build of ONNX Runtime, `errors` translates its failures.
 """

@@ -1,28 +1,28 @@
-"""What a provider's device has, as the system's list of adapters tells it."""
+"""Facts about a provider's device, from the system's list of adapters."""
 
 from backends import hardware
 from backends.base import Device, MemoryInfo
 
 
 def adapters_of(vendor: str | None = None) -> tuple[hardware.Adapter, ...]:
-    """The adapters of a maker, or all, in the order that devices are numbered in."""
+    """List the adapters of a maker, or all, in the order of device numbers."""
     found = hardware.list_adapters()
     return tuple(adapter for adapter in found if vendor is None or adapter.vendor == vendor)
 
 
 def adapter_of(device: Device, vendor: str | None = None) -> hardware.Adapter | None:
-    """The adapter with a device's number; None where it is gone."""
+    """Return the adapter with a device's number; None if it is gone."""
     adapters, index = adapters_of(vendor), int(device.id)
     return adapters[index] if index < len(adapters) else None
 
 
 def driver_of(adapter: hardware.Adapter | None) -> str:
-    """The driver with its version, for fingerprints."""
+    """Name the driver with its version, for fingerprints."""
     return f"{adapter.driver} {adapter.driver_version}" if adapter else "no driver"
 
 
 def memory_of(adapter: hardware.Adapter | None) -> MemoryInfo:
-    """An adapter's memory: the host's where it is shared, or where the system does not tell."""
+    """Return an adapter's memory: the host's if it is shared or unknown."""
     host = hardware.host_memory()
     if adapter is None or adapter.integrated or adapter.memory_total is None:
         return host

@@ -1,6 +1,6 @@
 """Inputs and outputs that stay in a device's memory between runs.
 
-They keep their addresses as long as they keep their shapes, which recorded launches need.
+They keep their addresses while their shapes stay the same, as recorded launches require.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -20,7 +20,7 @@ _BFLOAT16 = TensorProto.BFLOAT16
 
 
 class BoundTensors:
-    """Values made by a session's own allocators, each where the session expects it."""
+    """Values made by a session's own allocators, where the session expects them."""
 
     def __init__(
         self,
@@ -36,16 +36,16 @@ class BoundTensors:
         self._places = {end.name: info for end, info in zip(ends, infos, strict=True)}
         self._values: dict[str, ort.OrtValue] = {}
         self._pinned: dict[str, Array] = {}
-        # Pinned inputs whose present numbers are on the device.
+        # Pinned inputs whose current numbers are on the device.
         self._kept: set[str] = set()
 
     def pin(self, name: str, array: Array) -> None:
-        """Keep an input for all further runs; it crosses to the device with the next one."""
+        """Keep an input for all further runs; the next run copies it to the device."""
         self._pinned[name] = array
         self._kept.discard(name)
 
     def run(self, feeds: Mapping[str, Array], options: ort.RunOptions) -> dict[str, Array]:
-        """Run once; the results are arrays of their own. Raises what ONNX Runtime raises."""
+        """Run once and return new arrays. Raises ONNX Runtime's errors."""
         given = all_feeds(self._inputs, self._pinned, feeds)
         sizes = sizes_of(self._inputs, given)
         for spec in self._inputs:
@@ -62,13 +62,13 @@ class BoundTensors:
 
     def _write(self, spec: TensorSpec, array: Array) -> None:
         value, fresh = self._value(spec, array.shape)
-        # NumPy does not know bfloat16, ONNX Runtime copies bits.
+        # NumPy does not know bfloat16; ONNX Runtime copies its bits.
         value.update_inplace(array.view(np.uint16) if spec.dtype is DType.BF16 else array)
         if fresh:
             self._binding.bind_ortvalue_input(spec.name, value)
 
     def _value(self, spec: TensorSpec, shape: tuple[int, ...]) -> tuple[ort.OrtValue, bool]:
-        """The value of that shape, and whether it is a new one."""
+        """Return the value of that shape, and True if it is a new one."""
         old = self._values.get(spec.name)
         if old is not None and tuple(old.shape()) == shape:
             return old, False

@@ -1,4 +1,4 @@
-"""ONNX Runtime's exceptions as ours, whatever provider they come from."""
+"""Translates ONNX Runtime's exceptions, whatever provider they come from."""
 
 # pyright: reportMissingTypeStubs=false, reportAttributeAccessIssue=false
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -14,7 +14,7 @@ from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 from backends.base import BackendError, RunCancelled
 
 _RUNTIME_ERRORS = (
-    # Which there are differs from version to version.
+    # The exception types differ between versions.
     *(
         kind
         for kind in vars(runtime).values()
@@ -24,15 +24,15 @@ _RUNTIME_ERRORS = (
     OSError,  # a weights file that is no longer there
     ValueError,  # or is empty now
 )
-# The arena's own words, CUDA's, HIP's, cuDNN's and cuBLAS's, Vulkan's, Windows' E_OUTOFMEMORY.
-# "Invalid Buffer" is what Dawn, WebGPU's implementation, calls one that it could not make.
+# Phrases of the arena, CUDA, HIP, cuDNN and cuBLAS, Vulkan, and Windows' E_OUTOFMEMORY. Dawn,
+# WebGPU's implementation, reports "Invalid Buffer" for one that it could not make.
 _OUT_OF_MEMORY = re.compile(
     r"allocate|alloc_failed|bad.alloc|out[ _]of[ _](\w+[ _])?memory|8007000e|\[Invalid Buffer"
     r"|exceeds the max buffer size",
     re.IGNORECASE,
 )
 # A card that is gone, hung or reset: DXGI_ERROR_DEVICE_REMOVED, _HUNG, _RESET and
-# _DRIVER_INTERNAL_ERROR; Vulkan's and Dawn's words; CUDA's codes after which no call succeeds.
+# _DRIVER_INTERNAL_ERROR; phrases of Vulkan and Dawn; CUDA's codes after which no call succeeds.
 _LOST = re.compile(
     r"887a00(05|06|07|20)|device[ _](is |was )?lost|CUDA failure (4|46|100|101|700|715|719|999)\b",
     re.IGNORECASE,
@@ -41,7 +41,7 @@ _LOST = re.compile(
 
 @contextmanager
 def translated_errors() -> Generator[None]:
-    """Within the block ONNX Runtime's exceptions become BackendError or RunCancelled."""
+    """Turn ONNX Runtime's exceptions inside the block into BackendError or RunCancelled."""
     try:
         yield
     except runtime.ModelLoadCanceled as error:

@@ -1,4 +1,4 @@
-"""Graphs for one size, for compilers that make a program per size."""
+"""Graphs for one size, for compilers that make one program per size."""
 
 from dataclasses import replace
 
@@ -8,9 +8,9 @@ from backends.base import BackendError, Graph, ShapeProfile, TensorSpec, size_of
 
 
 def with_fixed_sizes(graph: Graph, profile: ShapeProfile) -> Graph:
-    """The graph with each variable dimension at the profile's optimum.
+    """Return the graph with each dynamic dimension at the profile's optimum.
 
-    Weights are shared with the graph given. Raises BackendError where the profile lacks one.
+    The two graphs share weights. Raises BackendError if the profile lacks a dimension.
     """
     sizes = {name: wanted.optimum for name, wanted in profile.dimensions.items()}
     inputs = tuple(_fixed(spec, sizes) for spec in graph.inputs)

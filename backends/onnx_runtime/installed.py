@@ -1,7 +1,7 @@
-"""Which builds of ONNX Runtime are installed, and what the one that is imported can do.
+"""The installed builds of ONNX Runtime, and the capabilities of the imported one.
 
 They are different distributions (`onnxruntime`, `onnxruntime-gpu`, `onnxruntime-directml` ...) of
-one import package. The last one installed lies over the others; pip does not mind.
+one import package. The last one installed overwrites files of the others, and pip does not mind.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -27,7 +27,7 @@ _IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, ValueError
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """An installed distribution of ONNX Runtime; `intact` where the files on disk are its own."""
+    """An installed distribution of ONNX Runtime; `intact` if the files on disk are its own."""
 
     name: str
     version: str
@@ -38,9 +38,9 @@ class Build:
 
 
 def builds(path: list[str] | None = None) -> tuple[Build, ...]:
-    """The distributions of ONNX Runtime in the folders of `path`, by default of `sys.path`.
+    """List the distributions of ONNX Runtime in the folders of `path`, by default `sys.path`.
 
-    Those of `sys.path` are looked for once: what is imported by then changes no more.
+    Those of `sys.path` are listed once, because the imported one does not change any more.
     """
     return _builds_of_a_search(tuple(sys.path)) if path is None else _builds_in(path)
 
@@ -61,7 +61,7 @@ def _builds_in(path: Iterable[str]) -> tuple[Build, ...]:
 
 
 def conflict(found: tuple[Build, ...]) -> str | None:
-    """Why none of several builds can be relied on; None where one is whole."""
+    """Say why none of several builds is reliable; None if one is intact."""
     if len(found) < 2 or any(build.intact for build in found):
         return None
     names = " and ".join(map(str, found))
@@ -72,21 +72,21 @@ def conflict(found: tuple[Build, ...]) -> str | None:
 
 
 def installed(found: tuple[Build, ...] | None = None) -> str:
-    """The build that is imported, with its version, for fingerprints."""
+    """Return the name and version of the imported build, for fingerprints."""
     found = builds() if found is None else found
     if not found:
         return "no onnxruntime"
-    # Earlier folders of the path come first, and hide what is in later ones.
+    # Earlier folders of the path come first and hide packages in later ones.
     return str(next((build for build in found if build.intact), found[0]))
 
 
 def unusable(
     provider: str, distribution: str, found: tuple[Build, ...] | None = None
 ) -> str | None:
-    """Why the build that is imported cannot serve a provider built into `distribution`.
+    """Say why the imported build cannot offer a provider built into `distribution`.
 
-    None where it can. Imports ONNX Runtime where a build that could have the provider is there.
-    Never raises.
+    None if it can. Imports ONNX Runtime if there is a build that could have the provider. Never
+    raises.
     """
     found = builds() if found is None else found
     if not found or find_spec("onnxruntime") is None:
@@ -105,9 +105,9 @@ def unusable(
 
 
 def library_fault(provider: str) -> str | None:
-    """Why the library of a built-in provider ("cuda", "migraphx") does not load, or None.
+    """Say why the library of a built-in provider ("cuda", "migraphx") does not load, or None.
 
-    ONNX Runtime loads it with the first session only, and then goes on with the processor.
+    ONNX Runtime loads it only with the first session, and otherwise continues on the processor.
     """
     found = find_spec("onnxruntime")
     folders = found.submodule_search_locations if found else None
@@ -124,7 +124,7 @@ def library_fault(provider: str) -> str | None:
 
 
 def package_version(module: str) -> str | None:
-    """A plug-in package and its version, as installed; None where it is not."""
+    """Return a plug-in package's name and version; None if it is not installed."""
     name = module.replace("_", "-")
     try:
         return f"{name} {metadata.version(name)}"
@@ -148,10 +148,10 @@ def _names(found: tuple[Build, ...]) -> str:
 
 
 def _is_intact(distribution: metadata.Distribution) -> bool:
-    """Whether the package's files have the sizes that the distribution recorded.
+    """True if the package's files have the sizes that the distribution recorded.
 
-    And whether Python would import its native module: builds name theirs differently, so that one
-    of another build may be left beside it and go first.
+    Python must also import its native module: builds name theirs differently, so that the module of
+    another build may remain and come first.
     """
     folder = Path(str(distribution.locate_file(_PACKAGE))) / "capi"
     names = (_NATIVE + suffix for suffix in EXTENSION_SUFFIXES)

@@ -1,7 +1,7 @@
-"""Proof that a graph runs where it is said to: no silent fall-back to the processor.
+"""Verifies that a graph runs on its provider: no silent fall-back to the processor.
 
-ONNX Runtime gives every node that a provider does not take to the next one, at last to the
-processor, and says nothing. It does record the assignment where it is asked to.
+ONNX Runtime gives every node that a provider does not take to the next one, finally to the
+processor, without a message. On request it records the assignment.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -25,13 +25,13 @@ RECORD = "session.record_ep_graph_assignment_info"
 _FLOATS = frozenset(
     {TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE}
 )
-# They read a tensor's shape and none of its numbers.
+# Operators that read a tensor's shape, but not its numbers.
 _SHAPES = frozenset({"Shape", "Size"})
-# Applied to inputs of the graph these convert or look up on the host, where inputs come from:
-# CoreML leaves them there, and nothing crosses to the device and back.
+# Operators that convert or look up the graph's inputs, which are on the host: CoreML leaves them
+# there, and nothing is copied to the device and back.
 _AT_THE_EDGE = frozenset({"Cast", "Gather"})
-# What ONNX Runtime writes itself, names we do not know, is taken for shape arithmetic if it is one
-# of these and for computing if not.
+# Nodes that ONNX Runtime adds itself, under unknown names, count as shape arithmetic if they are
+# one of these, else as computing.
 _SHAPE_ARITHMETIC = _SHAPES | {"Concat", "Gather", "Slice", "Squeeze", "Unsqueeze"}
 _COMPARISONS = frozenset(
     {"And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Not", "Or"}
@@ -39,10 +39,10 @@ _COMPARISONS = frozenset(
 
 
 def require_placement(session: "ort.InferenceSession", graph: Graph, provider_name: str) -> None:
-    """Raises BackendError where another provider computes floating-point numbers of the graph.
+    """Raise BackendError if another provider computes floating-point numbers of the graph.
 
-    The session was made with `RECORD` set to "1". Names of providers are compared without case:
-    Windows ML spells them in its own way.
+    The session was made with `RECORD` set to "1". Names of providers are compared without case,
+    because Windows ML spells them differently.
     """
     model = ModelProto.FromString(graph.model)
     types = element_types(model)
@@ -70,7 +70,7 @@ def require_placement(session: "ort.InferenceSession", graph: Graph, provider_na
 
 
 def element_types(model: ModelProto) -> dict[str, int]:
-    """ONNX's number for the type of each value that our graphs have."""
+    """Return ONNX's type number of each value in our graphs."""
     types = {tensor.name: tensor.data_type for tensor in model.graph.initializer}
     types |= {value.name: value.type.tensor_type.elem_type for value in model.graph.input}
     for node in model.graph.node:
@@ -80,7 +80,7 @@ def element_types(model: ModelProto) -> dict[str, int]:
 
 
 def _result(node: NodeProto, types: Mapping[str, int]) -> int:
-    """The element type of what a node puts out: mostly its first input's."""
+    """Return the element type of a node's output: usually that of its first input."""
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     if node.op_type in _SHAPES:
         return TensorProto.INT64
@@ -95,7 +95,7 @@ def _result(node: NodeProto, types: Mapping[str, int]) -> int:
 
 
 def _computes(node: NodeProto, types: Mapping[str, int], given: Container[str]) -> bool:
-    """Whether floating-point numbers go into a node, or come out of it, past the graph's edge."""
+    """True if a node reads or writes floating-point numbers, except at the graph's edge."""
     if at_the_edge(node, given):
         return False
     values = node.output if node.op_type in _SHAPES else (*node.input, *node.output)
@@ -103,12 +103,12 @@ def _computes(node: NodeProto, types: Mapping[str, int], given: Container[str]) 
 
 
 def at_the_edge(node: NodeProto, given: Container[str]) -> bool:
-    """Whether a node only converts or looks up what the graph is given."""
+    """True if a node only converts or looks up the graph's inputs."""
     return node.op_type in _AT_THE_EDGE and all(name in given for name in node.input)
 
 
 def _assigned(session: "ort.InferenceSession") -> Iterator[tuple[str, str, str]]:
-    """Provider, name and operator of each node of the session."""
+    """Yield provider, name and operator of each node of the session."""
     for part in session.get_provider_graph_assignment_info():
         for node in part.get_nodes():
             yield part.ep_name, node.name, node.op_type

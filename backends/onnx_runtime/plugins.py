@@ -1,6 +1,6 @@
-"""Execution providers that come as packages of their own and are loaded into ONNX Runtime.
+"""Execution providers in packages of their own, loaded into ONNX Runtime.
 
-A package such as `onnxruntime_ep_webgpu` says where its library is and which providers it has
+A package such as `onnxruntime_ep_webgpu` names its library and its providers
 (https://onnxruntime.ai/docs/execution-providers/plugin-ep-libraries).
 """
 
@@ -19,7 +19,7 @@ from backends.base import BackendError
 if TYPE_CHECKING:
     import onnxruntime as ort
 
-# What importing a package or a library it brings can end in; some write links beside themselves.
+# Errors of importing a package or its library; some packages create links in their folder.
 _IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, ValueError)
 
 _registered: set[str] = set()
@@ -27,10 +27,10 @@ _lock = Lock()
 
 
 def plugin_devices(module_name: str) -> "tuple[ort.OrtEpDevice, ...]":
-    """The devices of a plug-in package, whose library is registered once per process.
+    """Return the devices of a plug-in package; its library is registered once per process.
 
-    Raises BackendError with the reason why there can be none: the package or ONNX Runtime is
-    absent, too old, or its library does not load. No device at all is an empty tuple.
+    Raises BackendError with the reason: the package or ONNX Runtime is missing, too old, or its
+    library does not load. Returns an empty tuple if it finds no device.
     """
     package = module_name.replace("_", "-")
     if find_spec(module_name) is None:
@@ -44,9 +44,9 @@ def plugin_devices(module_name: str) -> "tuple[ort.OrtEpDevice, ...]":
 
 
 def library_devices(title: str, path: str, names: list[str]) -> "tuple[ort.OrtEpDevice, ...]":
-    """The devices of the providers `names` in the library at `path`.
+    """Return the devices of the providers `names` in the library at `path`.
 
-    `title` stands for the library in messages. Raises BackendError.
+    `title` names the library in messages. Raises BackendError.
     """
     if find_spec("onnxruntime") is None:
         raise BackendError(f"onnxruntime is not installed, which {title} works in")
@@ -61,7 +61,7 @@ def library_devices(title: str, path: str, names: list[str]) -> "tuple[ort.OrtEp
     wanted = {name.lower() for name in names}
     with _lock, translated_errors():
         if path not in _registered:
-            # Some providers (TensorRT-RTX) take the name they are registered under for their own.
+            # Some providers (TensorRT-RTX) use the name they are registered under as their own.
             ort.register_execution_provider_library(names[0], path)
             _registered.add(path)
         return tuple(d for d in ort.get_ep_devices() if d.ep_name.lower() in wanted)

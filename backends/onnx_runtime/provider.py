@@ -1,4 +1,4 @@
-"""An execution provider of ONNX Runtime, and how to ask for it."""
+"""An execution provider of ONNX Runtime, with its options."""
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 # (the runtime ships no complete types)
@@ -15,11 +15,11 @@ CPU = "CPUExecutionProvider"
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider built into the wheel, or one of a plug-in, which lists `devices`."""
+    """A provider built into the wheel, or one of a plug-in, with its `devices`."""
 
     name: str
     options: Mapping[str, str] = field(default_factory=dict[str, str])
-    # Those of a plug-in that the session is to run on; empty for providers built into the wheel.
+    # The plug-in's devices for the session; empty for providers built into the wheel.
     devices: "tuple[ort.OrtEpDevice, ...]" = ()
     # Entries of the session's configuration.
     config: Mapping[str, str] = field(default_factory=dict[str, str])

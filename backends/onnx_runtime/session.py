@@ -38,9 +38,9 @@ class OnnxRuntimeSession:
     """A `backends.base.Session` over one `onnxruntime.InferenceSession`.
 
     With `binding`, inputs and outputs stay in device memory at the same addresses as long as their
-    shapes stay; a pinned input then crosses to the device once. Raises BackendError also where the
-    provider would leave nodes to another one. `compiled` is the file that `graph.model` is in,
-    where it names others that lie beside it.
+    shapes stay the same, and a pinned input is copied to the device only once. Raises BackendError
+    also if the provider would leave nodes to another one. `compiled` is the file of `graph.model`,
+    needed if the model refers to other files next to it.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class OnnxRuntimeSession:
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
         self._pinned: dict[str, Array] = {}
         with translated_errors():
-            # The session reads weights from these buffers for as long as it lives.
+            # The session reads weights from these buffers as long as it lives.
             self._weights = WeightBuffers(graph)
             add_weights(options, self._weights)
             providers = add_provider(options, provider)
         with translated_errors(), cancel.calling(lambda: options.set_load_cancellation_flag(True)):
             model = str(compiled) if compiled else self._weights.model
-            # Else a plug-in that does not start is silently replaced by the processor.
+            # Otherwise the processor silently replaces a plug-in that does not start.
             self._session = ort.InferenceSession(
                 model, options, providers=providers, enable_fallback=0
             )
@@ -71,7 +71,7 @@ class OnnxRuntimeSession:
             raise RunCancelled
         if provider.name != CPU:
             with translated_errors():
-                # Else a run that fails is silently repeated by another provider.
+                # Otherwise another provider silently repeats a run that fails.
                 self._session.disable_fallback()
                 require_placement(self._session, graph, provider.name)
         self._bound = BoundTensors(self._session, self.inputs, self.outputs) if binding else None
@@ -112,7 +112,7 @@ class OnnxRuntimeSession:
 
 
 def add_weights(options: ort.SessionOptions, weights: WeightBuffers) -> None:
-    """Give a session's options the memory that its weights are in."""
+    """Give a session's options the memory of its weights."""
     options.add_session_config_entry("session.use_external_initializer_file_buffers_directly", "1")
     buffers = weights.buffers
     options.add_external_initializers_from_files_in_memory(
@@ -123,7 +123,7 @@ def add_weights(options: ort.SessionOptions, weights: WeightBuffers) -> None:
 def add_provider(
     options: ort.SessionOptions, provider: Provider
 ) -> list[tuple[str, dict[str, str]]] | None:
-    """Ask for a provider; what is left to ask for when the session is made."""
+    """Request a provider; return the providers still to request when the session is made."""
     for key, value in provider.config.items():
         options.add_session_config_entry(key, value)
     if provider.name != CPU:
@@ -138,7 +138,7 @@ def add_provider(
 
 
 def _value(array: Array) -> ort.OrtValue:
-    """An array as ONNX Runtime's value; of bfloat16, which NumPy does not know, by its bits."""
+    """Return an array as ONNX Runtime's value; bfloat16, which NumPy lacks, by its bits."""
     if array.dtype != ml_dtypes.bfloat16:
         return ort.OrtValue.ortvalue_from_numpy(array)
     bits = np.ascontiguousarray(array).view(np.uint16)

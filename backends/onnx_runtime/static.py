@@ -1,7 +1,7 @@
 """Compiling and loading through a provider that makes one program per size.
 
-Such providers (MIGraphX, CoreML) keep their programs in a folder they are given, under names that
-do not tell weights apart, so each artifact has a folder of its own.
+Such providers (MIGraphX, CoreML) keep their programs in a given folder, under names that do not
+distinguish weights, so each artifact has a folder of its own.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -27,7 +27,7 @@ from backends.onnx_runtime.fixed import with_fixed_sizes
 from backends.onnx_runtime.provider import Provider
 from backends.onnx_runtime.session import OnnxRuntimeSession
 
-# The provider that keeps its programs in a folder, or nowhere.
+# Returns the provider that keeps its programs in a folder, or nowhere.
 ProviderFor = Callable[[Path | None], Provider]
 
 
@@ -53,7 +53,7 @@ def load_static(
     progress: Progress,
     cancel: Cancellation,
 ) -> Session:
-    """Load what was compiled; without an artifact, leave it to the provider to cope with sizes."""
+    """Load a compiled artifact; without one, the provider handles sizes by itself."""
     if cancel.is_set():
         raise RunCancelled
     progress(None)
@@ -64,9 +64,9 @@ def load_static(
 
 
 def quiet_options() -> ort.SessionOptions:
-    """Options of a session whose arena gives back what it no longer needs, errors only."""
+    """Return session options with errors only, and an arena that returns unused memory."""
     options = ort.SessionOptions()
     options.log_severity_level = 3
-    # Components are large and run in turn: an arena would keep each one's peak for ever.
+    # Components are large and run in turn: an arena would keep the peak of each for ever.
     options.enable_cpu_mem_arena = False
     return options

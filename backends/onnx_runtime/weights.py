@@ -1,8 +1,8 @@
-"""Weights bound to an ONNX Runtime session from where they are.
+"""Binds weights to an ONNX Runtime session without copying.
 
 ONNX Runtime refuses external data outside the model's own folder, but the location of an external
-initializer need not be a file: any key served from memory will do. Each file is mapped once and
-given under a key of its own; with "use buffers directly" nothing is copied.
+initializer need not be a file: any key served from memory works. Each file is mapped once and given
+a key; with "use buffers directly" nothing is copied.
 """
 
 import mmap
@@ -17,7 +17,7 @@ Buffer = mmap.mmap | memoryview
 
 
 class WeightBuffers:
-    """The memory that a session's weights live in, by the key each external location names."""
+    """The memory of a session's weights, by the key that each external location names."""
 
     def __init__(self, graph: Graph) -> None:
         self.buffers: dict[str, Buffer] = {}

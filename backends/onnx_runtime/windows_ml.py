@@ -1,6 +1,6 @@
-"""Providers that Windows ML's catalog keeps for all programs, on Windows 11 24H2 and later.
+"""Providers in Windows ML's catalog, shared by all programs, on Windows 11 24H2 and later.
 
-The package `windowsml` speaks to the catalog; a provider's library is then loaded like any other
+The package `windowsml` accesses the catalog; a provider's library is then loaded like any other
 plug-in's (https://learn.microsoft.com/windows/ai/new-windows-ml/register-execution-providers).
 """
 
@@ -24,10 +24,10 @@ _PACKAGE = "windowsml"
 
 
 def catalog_devices(provider: str) -> "tuple[ort.OrtEpDevice, ...]":
-    """The devices of a provider of the catalog, whose name is compared without case.
+    """Return the devices of a provider in the catalog; its name is compared without case.
 
-    Raises BackendError with the reason where there is none. Nothing is downloaded: a provider that
-    Windows has not fetched yet is a reason, with what to do about it.
+    Raises BackendError with the reason if there is none. Nothing is downloaded: for a provider that
+    Windows has not fetched yet, the reason says what to do.
     """
     if sys.platform != "win32":
         raise BackendError("Windows ML is a part of Windows")
@@ -49,7 +49,7 @@ def _library(provider: str) -> str:
                         f"Windows ML offers {found.name} and has not downloaded it: "
                         "ensure_ready() of its catalog does"
                     )
-                # For one that is present this only makes it loadable in this process.
+                # For an installed provider this only makes it loadable in this process.
                 found.ensure_ready()
                 return str(found.library_path)
     except (ImportError, OSError, RuntimeError, AttributeError) as error:

@@ -1,7 +1,7 @@
-"""Engines from graphs, with the API that TensorRT and TensorRT-RTX share. No card is needed.
+"""Builds engines from graphs, with the common API of TensorRT and TensorRT-RTX, without a card.
 
-https://docs.nvidia.com/deeplearning/tensorrt-rtx/latest/_static/python-api/ ; what the API does
-with our graphs is in docs/tensorrt.md.
+https://docs.nvidia.com/deeplearning/tensorrt-rtx/latest/_static/python-api/ ; docs/tensorrt.md
+describes the results for our graphs.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -27,7 +27,7 @@ from backends.tensorrt.ranges import input_ranges
 
 @dataclass(slots=True)
 class Timings:
-    """What TensorRT has measured of kernels: later engines for the same card need not do so again.
+    """TensorRT's measurements of kernels, which later engines for the same card reuse.
 
     TensorRT-RTX measures nothing.
     """
@@ -37,20 +37,20 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How to build an engine."""
+    """Options for building an engine."""
 
-    # Such as "SM89": what to build for without having it. Empty: the card in use.
+    # Such as "SM89": a card to build for without having it. Empty: the card in use.
     capabilities: tuple[str, ...] = ()
-    # The engine can then run with a part of its weights on the card.
+    # Allow a part of the weights to stay off the card.
     weight_streaming: bool = False
-    # Attention without a kernel of its own becomes several; else it is an error.
+    # Attention without a single kernel becomes several kernels, instead of an error.
     decomposable_attention: bool = False
-    # Used and added to.
+    # Read, and added to.
     timings: Timings | None = None
 
 
 def messages_of(trt: Any) -> Any:
-    """A new logger that keeps errors in `errors`; TensorRT tells causes nowhere else."""
+    """Return a new logger that keeps errors in `errors`; TensorRT reports causes nowhere else."""
 
     class Messages(trt.ILogger):
         def __init__(self) -> None:
@@ -65,17 +65,17 @@ def messages_of(trt: Any) -> Any:
 
 
 def failure(what: str, messages: Any) -> BackendError:
-    """What failed, with TensorRT's first complaint."""
+    """Return an error with TensorRT's first complaint."""
     cause = messages.errors[0] if messages.errors else "TensorRT does not say why"
     memory = any("memory" in text.lower() and "out of" in text.lower() for text in messages.errors)
     return BackendError(f"{what}: {cause}", out_of_memory=memory)
 
 
 class ParsedGraph:
-    """A graph as TensorRT's network. The weights' memory lives as long as this does."""
+    """A graph as TensorRT's network. The weights' memory lives as long as this object."""
 
     def __init__(self, trt: Any, graph: Graph) -> None:
-        """Raises BackendError where an operator is refused."""
+        """Raises BackendError if an operator is refused."""
         self.messages = messages_of(trt)
         self.builder = trt.Builder(self.messages)
         if self.builder is None:
@@ -94,7 +94,7 @@ class ParsedGraph:
             raise failure(f"TensorRT does not take the {graph.name}", self.messages)
 
     def _refusals(self) -> list[str]:
-        """What the parser says, with the operators it means."""
+        """Return the parser's errors, with their operators."""
         errors = [self._parser.get_error(index) for index in range(self._parser.num_errors)]
         return [f"{error.node_operator()} {error.node_name()}: {error.desc()}" for error in errors]
 
@@ -112,10 +112,10 @@ def build_engine(
     progress: Progress,
     cancel: Cancellation,
 ) -> Any:
-    """An engine for the sizes of `profile`, as TensorRT's host memory (bytes, `nbytes`).
+    """Build an engine for the sizes of `profile`, as TensorRT's host memory (bytes, `nbytes`).
 
-    It computes in the graph's element types and has the weights in it. A wish to stop is heard
-    between TensorRT's steps, of which the longest takes most of the time. Raises BackendError or
+    It computes in the graph's element types and contains the weights. A cancellation takes effect
+    between TensorRT's steps, the longest of which takes most of the time. Raises BackendError or
     RunCancelled.
     """
     if cancel.is_set():
@@ -140,7 +140,7 @@ def build_engine(
 
 
 def _typed(trt: Any) -> int:
-    """The flag for strong types; from TensorRT 11 on there is nothing else, and no flag."""
+    """Return the flag for strong types; TensorRT 11 and later have only these, and no flag."""
     flag = getattr(trt.NetworkDefinitionCreationFlag, "STRONGLY_TYPED", None)
     return 0 if flag is None else 1 << int(flag)
 
@@ -148,9 +148,9 @@ def _typed(trt: Any) -> int:
 def configured(
     trt: Any, builder: Any, graph: Graph, profile: ShapeProfile, options: BuildOptions
 ) -> Any:
-    """TensorRT's configuration for a build. Raises BackendError where the profile lacks a size."""
+    """Return the configuration for a build. Raises BackendError if the profile lacks a size."""
     config = builder.create_builder_config()
-    # Else float32 is rounded to ten bits before each product.
+    # Otherwise float32 is rounded to ten bits before each product.
     config.clear_flag(trt.BuilderFlag.TF32)
     if options.weight_streaming:
         config.set_flag(trt.BuilderFlag.WEIGHT_STREAMING)
@@ -168,17 +168,17 @@ def configured(
 
 
 def decomposable(graph: Graph) -> Graph:
-    """The same graph, whose attention may become several kernels where there is not one for it."""
+    """Return the graph with attention that may be split where it lacks a single kernel."""
     model = ModelProto.FromString(graph.model)
     for node in model.graph.node:
         if node.op_type == "Attention":
-            # An attribute of TensorRT's parser alone: its layers cannot be changed from Python.
+            # An attribute of TensorRT's parser; its layers cannot be changed from Python.
             node.attribute.append(helper.make_attribute("TRT_decomposable", 1))
     return replace(graph, model=model.SerializeToString())
 
 
 def _monitor(trt: Any, cancel: Cancellation) -> Any:
-    """Ends the build at TensorRT's next step after a wish to stop."""
+    """Return a monitor that ends the build at the next step after a cancellation."""
 
     class Monitor(trt.IProgressMonitor):
         def __init__(self) -> None:

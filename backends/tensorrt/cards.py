@@ -9,11 +9,11 @@ from backends.base import BackendError, Device, MemoryInfo, MissingPackage, Prec
 from backends.hardware import Adapter
 
 Capability = tuple[int, int]
-# (github.com/torvalds/linux, drivers/gpu/drm/nouveau); it has no CUDA.
+# (github.com/torvalds/linux, drivers/gpu/drm/nouveau); these drivers have no CUDA.
 _WITHOUT_CUDA = ("nouveau", "nova", "nova_core")
 _DRIVER = re.compile(r"([0-9]{3,4})\.([0-9]{1,4})", re.ASCII)
 _ARCHITECTURE = re.compile(r"sm_([0-9]{1,2})([0-9])", re.ASCII)
-# What NVIDIA calls the generations (developer.nvidia.com/cuda/gpus).
+# NVIDIA's names of the generations (developer.nvidia.com/cuda/gpus).
 _GENERATIONS = (
     ((12, 0), "Blackwell"),
     ((10, 0), "datacentre Blackwell"),
@@ -30,7 +30,7 @@ _GENERATIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A card that CUDA computes on. `driver` is its version's first two numbers, (0, 0) if none."""
+    """A card that CUDA can use. `driver` is its version's first two numbers, (0, 0) if unknown."""
 
     adapter: Adapter
     capability: Capability
@@ -38,24 +38,24 @@ class Card:
 
     @property
     def generation(self) -> str:
-        """Such as "compute capability 8.9, Ada"."""
+        """The generation, such as "compute capability 8.9, Ada"."""
         named = next(name for least, name in _GENERATIONS if self.capability >= least)
         return f"compute capability {self.capability[0]}.{self.capability[1]}, {named}"
 
 
-# What a backend says to a card: what it computes in there, or why it cannot be used.
+# A backend's judgement of a card: its precisions there, or why it cannot be used.
 Judge = Callable[[Card], tuple[Precision, ...] | MissingPackage | str]
 
 
 def devices(backend: str, adapters: Iterable[Adapter], judge: Judge) -> list[Device]:
-    """NVIDIA's adapters as devices of a backend, usable or with the reason; one at least."""
+    """List NVIDIA's adapters as devices, usable or with the reason; at least one entry."""
     found = [_device(backend, adapter, judge) for adapter in nvidia_adapters(adapters)]
     nothing = Device(backend, "none", "NVIDIA", unusable="no NVIDIA graphics card found")
     return found or [nothing]
 
 
 def nvidia_adapters(adapters: Iterable[Adapter]) -> Iterator[Adapter]:
-    """Those among `adapters`."""
+    """Select NVIDIA's adapters."""
     return (adapter for adapter in adapters if adapter.vendor == "NVIDIA")
 
 
@@ -71,19 +71,19 @@ def _device(backend: str, adapter: Adapter, judge: Judge) -> Device:
 
 
 def identity(adapter: Adapter) -> str:
-    """Where the card sits, "0000:01:00.0", or its numbers where nobody tells."""
+    """Return the card's bus address, "0000:01:00.0", or its numbers if that is unknown."""
     return adapter.address or str(adapter.pci or adapter.name)
 
 
 def card_of(adapter: Adapter) -> Card | str:
-    """The card, or why CUDA does not compute on it."""
+    """Return the card, or why CUDA cannot use it."""
     if adapter.unusable:
         return adapter.unusable
     if adapter.driver in _WITHOUT_CUDA:
         return f"its driver is {adapter.driver}; NVIDIA's own is needed"
     architecture = _ARCHITECTURE.fullmatch(adapter.architecture)
     if not architecture:
-        # The runtimes ask NVML themselves.
+        # The runtimes ask NVML, too.
         return "NVIDIA's driver does not answer (NVML)"
     version = _DRIVER.match(adapter.driver_version)
     return Card(
@@ -94,14 +94,14 @@ def card_of(adapter: Adapter) -> Card | str:
 
 
 def too_old(card: Card, least: tuple[int, int], what: str) -> str | None:
-    """A sentence where the driver is older than `what` needs."""
+    """Return a sentence if the driver is older than `what` needs."""
     if card.driver >= least or card.driver == (0, 0):
         return None
     return f"driver {card.adapter.driver_version} is too old: {what} needs {least[0]} or newer"
 
 
 def adapter_of(device: Device) -> Adapter:
-    """The adapter of a device, as it is now. Raises BackendError where it is gone."""
+    """Return the present adapter of a device. Raises BackendError if it is gone."""
     for adapter in nvidia_adapters(hardware.list_adapters()):
         if identity(adapter) == device.id:
             return adapter
@@ -109,7 +109,7 @@ def adapter_of(device: Device) -> Adapter:
 
 
 def told_of(device: Device) -> str:
-    """Driver, name and architecture of a device, for fingerprints; of one that is gone its name."""
+    """Name a device's driver, card and architecture for fingerprints, or the card alone."""
     try:
         adapter = adapter_of(device)
     except BackendError:
@@ -118,7 +118,7 @@ def told_of(device: Device) -> str:
 
 
 def memory_of(device: Device) -> MemoryInfo:
-    """Memory of a device, as NVIDIA's driver tells it. Raises BackendError."""
+    """Return a device's memory, as NVIDIA's driver reports it. Raises BackendError."""
     adapter = adapter_of(device)
     total, free = adapter.memory_total, adapter.memory_free
     if total is None or free is None:

@@ -1,8 +1,9 @@
 """Memory and a stream on an NVIDIA card, through the driver's own library and ctypes.
 
-The driver brings it, so nothing is to be installed: the runtime library (libcudart) comes anew with
-each toolkit, and NVIDIA's Python package (cuda-bindings) is 31 MB for the dozen functions below.
-TensorRT computes in the card's primary context, which both share. Functions: cuda.h of CUDA 13.
+The driver includes the library, so nothing needs to be installed: the runtime library (libcudart)
+changes with each toolkit, and NVIDIA's Python package (cuda-bindings) is 31 MB for the dozen
+functions below. TensorRT computes in the card's primary context, which both share. Functions:
+cuda.h of CUDA 13.
 """
 
 import ctypes
@@ -15,10 +16,10 @@ from backends.base import Array, BackendError
 
 _LIBRARIES = ("nvcuda.dll",) if sys.platform == "win32" else ("libcuda.so.1", "libcuda.so")
 _OUT_OF_MEMORY = 2
-# Waits for nothing that others do on the card.
+# The stream does not wait for other work on the card.
 _NON_BLOCKING = 1
 
-# By the names that cuda.h gives them through its #define lines; CUdeviceptr is 64 bits wide.
+# Names that cuda.h gives them in its #define lines; CUdeviceptr is 64 bits wide.
 FUNCTIONS: Mapping[str, tuple[Any, ...]] = {
     "cuInit": (c_uint,),
     "cuGetErrorString": (c_int, POINTER(c_char_p)),
@@ -54,7 +55,7 @@ class CudaStream:
     """A card and a stream of work on it. For one thread at a time, which calls `enter` first."""
 
     def __init__(self, address: str) -> None:
-        """`address` is where the card sits, "0000:01:00.0". Raises BackendError."""
+        """`address` is the card's place on the bus, "0000:01:00.0". Raises BackendError."""
         self._library = _load()
         self._context, self._stream, device = c_void_p(), c_void_p(), c_int()
         self._call("cuInit", 0)
@@ -66,7 +67,7 @@ class CudaStream:
 
     @property
     def handle(self) -> int:
-        """The stream as TensorRT takes it."""
+        """The stream's handle for TensorRT."""
         return self._stream.value or 0
 
     def enter(self) -> None:
@@ -74,13 +75,13 @@ class CudaStream:
         self._call("cuCtxSetCurrent", self._context)
 
     def allocate(self, nbytes: int) -> int:
-        """Memory on the card. Raises BackendError, with `out_of_memory` where that is why."""
+        """Allocate memory on the card. Raises BackendError, with `out_of_memory` if it is full."""
         pointer = c_uint64()
         self._call("cuMemAlloc_v2", ctypes.byref(pointer), max(1, nbytes))
         return pointer.value
 
     def free(self, pointer: int) -> None:
-        """Give memory back."""
+        """Free memory on the card."""
         self._call("cuMemFree_v2", pointer)
 
     def upload(self, array: Array, pointer: int) -> None:
@@ -88,15 +89,15 @@ class CudaStream:
         self._call("cuMemcpyHtoDAsync_v2", pointer, array.ctypes.data, array.nbytes, self._stream)
 
     def download(self, pointer: int, array: Array) -> None:
-        """Fill a contiguous array from the card; it is whole after `wait`."""
+        """Fill a contiguous array from the card; it is complete after `wait`."""
         self._call("cuMemcpyDtoHAsync_v2", array.ctypes.data, pointer, array.nbytes, self._stream)
 
     def wait(self) -> None:
-        """Until everything on the stream is done; what failed on it is raised here."""
+        """Wait until the stream is done; errors of its work are raised here."""
         self._call("cuStreamSynchronize", self._stream)
 
     def close(self) -> None:
-        """Give the stream and the context back."""
+        """Release the stream and the context."""
         self._call("cuStreamDestroy_v2", self._stream)
         self._call("cuDevicePrimaryCtxRelease_v2", self._device)
 

@@ -1,4 +1,4 @@
-"""The forms of operators that TensorRT maps to layers of its own, each chosen by measurement.
+"""The operator forms that TensorRT maps to its own layers, each chosen by measurement.
 
 Measured with TensorRT-RTX 1.7.1 and networks of SD 1.5's size (docs/tensorrt.md): as single
 operators GroupNormalization and Gelu give fewer layers than written out, and engines no larger;
@@ -21,7 +21,7 @@ _KERNELS = AttentionKernels(elements=(DType.F16, DType.BF16), head_widths=(16, 2
 
 
 def operators(*, attention: bool = True, bfloat16: bool = True) -> OperatorSet:
-    """What both APIs take; without `attention` for versions that have no layer of it."""
+    """Return both APIs' forms; without `attention` for versions that lack that layer."""
     half = (DType.F16, DType.BF16) if bfloat16 else (DType.F16,)
     return OperatorSet(
         opset=23 if attention else 21,

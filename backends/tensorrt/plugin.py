@@ -1,6 +1,6 @@
-"""Compiling with a plug-in of ONNX Runtime, and loading what it compiled.
+"""Compiles with a plug-in of ONNX Runtime, and loads the result.
 
-The plug-in writes a small ONNX model whose one node (`EPContext`) names the engine beside it:
+The plug-in writes a small ONNX model whose only node (`EPContext`) names the engine next to it:
 https://onnxruntime.ai/docs/execution-providers/EP-Context-Design.html
 """
 
@@ -24,9 +24,9 @@ from backends.onnx_runtime.weights import WeightBuffers
 
 
 def compile_graph(graph: Graph, provider: Provider, path: Path, cancel: Cancellation) -> None:
-    """Write the compiled graph to `path`, and its engine beside it.
+    """Write the compiled graph to `path`, and its engine next to it.
 
-    Raises BackendError, also where the provider takes no node, or RunCancelled.
+    Raises BackendError, also if the provider takes no node, or RunCancelled.
     """
     if cancel.is_set():
         raise RunCancelled
@@ -44,9 +44,9 @@ def compile_graph(graph: Graph, provider: Provider, path: Path, cancel: Cancella
 
 
 def compiled_session(graph: Graph, provider: Provider, path: Path, cancel: Cancellation) -> Session:
-    """A session of what `compile_graph` wrote for `graph`; its weights are in the engine.
+    """Return a session of the file that `compile_graph` wrote for `graph`, weights included.
 
-    Raises BackendError, also where another version or another card is needed, or RunCancelled.
+    Raises BackendError, also if another version or another card is needed, or RunCancelled.
     """
     with translated_errors():
         model = path.read_bytes()
@@ -58,9 +58,9 @@ def compiled_session(graph: Graph, provider: Provider, path: Path, cancel: Cance
 
 
 def require_compatible(path: Path, provider: Provider) -> None:
-    """Raises BackendError where the provider says that the compiled graph is not for its device.
+    """Raise BackendError if the provider reports that the compiled graph is not for its device.
 
-    One that says nothing finds out when it loads it.
+    A provider that reports nothing fails when it loads the graph.
     """
     with translated_errors():
         made_for = runtime.get_compatibility_info_from_model(str(path), provider.name)
@@ -72,9 +72,9 @@ def require_compatible(path: Path, provider: Provider) -> None:
 
 
 def plain_options() -> ort.SessionOptions:
-    """Options under which ONNX Runtime leaves the graph as it is.
+    """Return options under which ONNX Runtime does not optimise the graph.
 
-    TensorRT does its own; folding constants would only copy transposed weights.
+    TensorRT optimises it; folding constants would only copy transposed weights.
     """
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL

@@ -1,4 +1,4 @@
-"""For which sizes an engine is built: optimisation profiles."""
+"""The sizes that an engine is built for: optimisation profiles."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,7 +13,7 @@ NO_ARTIFACT = "it runs only what was compiled for given sizes"
 
 @dataclass(frozen=True, slots=True)
 class InputRange:
-    """The shapes that an input may have, and the one that it mostly has."""
+    """The shapes that an input may have, and its usual one."""
 
     name: str
     minimum: Shape
@@ -22,7 +22,7 @@ class InputRange:
 
 
 def input_ranges(inputs: tuple[TensorSpec, ...], profile: ShapeProfile) -> tuple[InputRange, ...]:
-    """The profile, input by input. Raises BackendError where it lacks a dimension."""
+    """Return the profile per input. Raises BackendError if it lacks a dimension."""
     return tuple(_input_range(spec, profile) for spec in inputs)
 
 
@@ -47,11 +47,11 @@ def _dimension(size: int | str, profile: ShapeProfile) -> DimensionRange:
 def profile_text(
     ranges: tuple[InputRange, ...], which: Literal["minimum", "optimum", "maximum"]
 ) -> str:
-    """The shapes as TensorRT-RTX's provider takes them: "sample:1x4x64x64,context:2x77x768"."""
+    """Format shapes for TensorRT-RTX's provider: "sample:1x4x64x64,context:2x77x768"."""
     shapes = {part.name: getattr(part, which) for part in ranges}
     return ",".join(f"{name}:{'x'.join(map(str, shape))}" for name, shape in shapes.items())
 
 
 def is_fixed(profile: ShapeProfile) -> bool:
-    """Whether the profile holds one size only."""
+    """True if the profile holds only one size."""
     return all(part.minimum == part.maximum for part in profile.dimensions.values())

@@ -1,4 +1,4 @@
-"""Runs an engine with the native API. Never run yet: no card was at hand (docs/tensorrt.md)."""
+"""Runs an engine with the native API. Never run yet: no card was available (docs/tensorrt.md)."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
@@ -20,14 +20,14 @@ from backends.base import (
 from backends.tensorrt.build import failure, messages_of
 from backends.tensorrt.driver import CudaStream
 
-# No input or output is called so.
+# A name that no input or output has.
 _SCRATCH = "(scratch)"
 
 
 class KernelCache:
-    """Kernels that TensorRT-RTX compiles for the card at hand, kept in a file.
+    """Kernels that TensorRT-RTX compiles for the card, kept in a file.
 
-    One that does not fit this card, driver or version is ignored and written anew.
+    A file that does not fit this card, driver or version is ignored and replaced.
     """
 
     def __init__(self, config: Any, path: Path | None) -> None:
@@ -40,7 +40,7 @@ class KernelCache:
             config.set_runtime_cache(self._cache)
 
     def save(self) -> None:
-        """Write what there is now; without room for it nothing is lost but time."""
+        """Write the kernels; a full disk only costs time later."""
         if self._cache is None or self._path is None:
             return
         beside = self._path.with_suffix(".new")
@@ -58,7 +58,7 @@ def _has_cache(config: Any) -> bool:
 class TensorRtSession:
     """A `backends.base.Session` over one execution context.
 
-    `engine` is what `build_engine` made. Inputs and outputs have memory of their own on the card,
+    `engine` is the result of `build_engine`. Inputs and outputs have their own memory on the card,
     which grows with their shapes. Raises BackendError.
     """
 
@@ -87,7 +87,7 @@ class TensorRtSession:
             budget = self._engine.get_weight_streaming_automatic_budget()
             self._engine.weight_streaming_budget_v2 = budget
         config = self._engine.create_runtime_config()
-        # Else it takes at once what the largest of all sizes would need.
+        # Otherwise it allocates the memory of the largest size at once.
         config.set_execution_context_allocation_strategy(
             trt.ExecutionContextAllocationStrategy.USER_MANAGED
         )
@@ -102,7 +102,7 @@ class TensorRtSession:
         if self._cancelled:
             raise RunCancelled
         self._stream.enter()
-        # Alive until the stream has been waited for.
+        # Kept alive until the stream is done.
         sent = [self._send(spec, given[spec.name], feeds) for spec in self.inputs]
         results = {spec.name: self._place(spec) for spec in self.outputs}
         scratch = self._context.update_device_memory_size_for_shapes()
@@ -118,7 +118,7 @@ class TensorRtSession:
         return results
 
     def _send(self, spec: TensorSpec, array: Array, feeds: Mapping[str, Array]) -> Array:
-        """Put an input on the card, unless it is pinned and there already."""
+        """Copy an input to the card, unless it is pinned and already there."""
         array = np.ascontiguousarray(array, spec.dtype.numpy)
         if not self._context.set_input_shape(spec.name, array.shape):
             raise failure(f"{spec.name} cannot be {array.shape}", self._messages)
@@ -131,7 +131,7 @@ class TensorRtSession:
         return array
 
     def _place(self, spec: TensorSpec) -> Array:
-        """Memory for an output, on the card and here."""
+        """Allocate memory for an output, on the card and on the host."""
         shape = tuple(self._context.get_tensor_shape(spec.name))
         if any(size < 0 for size in shape):
             raise BackendError(f"TensorRT does not tell the shape of {spec.name}: {shape}")
@@ -143,7 +143,7 @@ class TensorRtSession:
         self._context.set_tensor_address(name, self._memory_of(name, nbytes))
 
     def _memory_of(self, name: str, nbytes: int) -> int:
-        """So much of the card's memory, the same as last time where that is enough."""
+        """Return memory on the card of this size, reusing the last one if it suffices."""
         pointer, size = self._memory.get(name, (0, -1))
         if nbytes > size:
             if pointer:
@@ -159,11 +159,11 @@ class TensorRtSession:
         self._uploaded.discard(name)
 
     def cancel(self) -> None:
-        """Let the run in progress, which nothing stops, and every later one end so."""
+        """End the current run, which cannot be stopped, and every later one with RunCancelled."""
         self._cancelled = True
 
     def close(self) -> None:
-        """Keep the kernels, and free the card's memory."""
+        """Save the kernels and free the card's memory."""
         self._stream.enter()
         self._kernels.save()
         for pointer, _ in self._memory.values():

@@ -1,8 +1,8 @@
-"""Our graphs interpreted with torch's operators, for devices that no compiler covers.
+"""Our graphs interpreted with torch's operators, for devices without a compiler backend.
 
-Serves what a build of torch serves: CUDA, ROCm, XPU, MPS, and the processor on request. torch is
+Supports the devices of torch's build: CUDA, ROCm, XPU, MPS, and the processor on request. torch is
 never installed with the app; a system that has it (torchruntime finds the build) gets this backend.
-`plan` turns a graph into steps, `operators` says how torch computes each, `session` runs them.
+`plan` turns a graph into steps, `operators` maps each to torch, `session` runs them.
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
@@ -43,21 +43,21 @@ _IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, NameError,
 
 @dataclass(frozen=True, slots=True)
 class TorchOptions:
-    """Ways to run that pay on some devices only; both are off until measured there."""
+    """Options that are faster on some devices only; both are off until measured there."""
 
-    # Record a shape's second run as one launch (CUDA and ROCm).
+    # Record the second run of a shape as one launch (CUDA and ROCm).
     cuda_graphs: bool = False
-    # Have torch.compile write kernels, which takes a minute or more and a C++ compiler.
+    # Let torch.compile write kernels, which takes a minute or more and a C++ compiler.
     compiled: bool = False
 
     @staticmethod
     def named(words: str) -> "TorchOptions":
-        """Those named in the value of SAFELIGHT_TORCH: "graphs", "compile", or both."""
+        """Parse the value of SAFELIGHT_TORCH: "graphs", "compile", or both."""
         return TorchOptions("graphs" in words, "compile" in words)
 
 
 class TorchBackend(Backend):
-    """Whatever torch computes on."""
+    """Every device that torch computes on."""
 
     name = devices.BACKEND
 
@@ -65,7 +65,7 @@ class TorchBackend(Backend):
         self._options = options or TorchOptions.named(os.environ.get("SAFELIGHT_TORCH", ""))
 
     def probe(self) -> list[Device]:
-        """Accelerators, then the processor. Never raises."""
+        """List accelerators, then the processor. Never raises."""
         torch = _torch()
         if isinstance(torch, str):
             name = hardware.cpu_name()
@@ -76,7 +76,7 @@ class TorchBackend(Backend):
         return devices.found(torch)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Forms that are one operator of torch each."""
+        """Return the forms that are single operators of torch."""
         return OperatorSet(
             opset=23,
             elements=(DType.F32, DType.F16, DType.BF16),
@@ -88,14 +88,14 @@ class TorchBackend(Backend):
         )
 
     def fingerprint(self, device: Device) -> str:
-        """The versions of torch and of what it computes with, and the device."""
+        """The versions of torch and of its libraries or driver, and the device."""
         torch = _torch()
         if isinstance(torch, str):
             return f"torch {_installed_version()} {device.name}"
         return f"torch {torch.__version__} {device.name} {devices.runtime(torch, device)}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """The device's own memory, or the host's."""
+        """Return the device's own memory, or the host's."""
         torch = _torch()
         return hardware.host_memory() if isinstance(torch, str) else devices.memory(torch, device)
 
@@ -119,15 +119,16 @@ class TorchBackend(Backend):
 
 
 def _upsampling(device: Device) -> UpsamplingForm:
-    """Summed kernels on the processor, where less arithmetic is less time.
+    """Choose summed kernels on the processor, where less arithmetic is faster.
 
-    Elsewhere a transposed convolution is a gradient kernel, in cuDNN not always the same twice.
+    Elsewhere a transposed convolution is a gradient kernel, which in cuDNN is not always
+    deterministic.
     """
     return UpsamplingForm.TRANSPOSED if device.id == "cpu" else UpsamplingForm.RESIZE
 
 
 def _torch() -> Any:
-    """The torch module, or why there is none."""
+    """Return the torch module, or why there is none."""
     if find_spec("torch") is None:
         return _NOT_INSTALLED
     try:

@@ -1,6 +1,6 @@
-"""What torch can compute on here, and what it knows of each device.
+"""torch's devices on this machine, and their properties.
 
-Every function takes the torch module, which is imported only where it is asked for.
+Every function takes the torch module, which is imported only where it is needed.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,9 +17,9 @@ from backends.base import Device, MemoryInfo, Precision
 from backends.hardware.nvidia import computes_wrongly_in_half
 
 BACKEND = "torch_device"
-# What Intel sells as a card; B370 and B390 are parts of processors, as are all other names.
+# Intel's names of cards; B370 and B390 are parts of processors, as are all other names.
 _INTEL_CARD = re.compile(r"Arc\(TM\) (Pro )?(?!B3[79]0\b)[AB]\d{2,3}|Data Center|\b(Flex|Max)\b")
-# On PyPI; another build is needed for each vendor's hardware.
+# The name on PyPI; each vendor's hardware needs another build.
 PACKAGE = "torch"
 # From Volta on, half precision is faster than single.
 _FAST_HALF = (7, 0)
@@ -27,7 +27,7 @@ _FAULTS = (AssertionError, AttributeError, ImportError, OSError, RuntimeError, V
 
 
 def found(torch: Any) -> list[Device]:
-    """Accelerators in torch's order, then the processor, which is never chosen unasked.
+    """List accelerators in torch's order, then the processor, which is never automatic.
 
     Compilers are faster there: of a full-size SD 1.5 step's time in torch, OpenVINO took 0.76
     (bfloat16) and ONNX Runtime 0.89 (single precision), in processor time on one core of an EPYC.
@@ -46,7 +46,7 @@ def found(torch: Any) -> list[Device]:
 def _unless_broken(
     kind: str, name: str, find: Callable[[Any], list[Device]], torch: Any
 ) -> list[Device]:
-    """What `find` gives; a device of that kind with the reason where it fails."""
+    """Return the result of `find`; if it fails, a device of that kind with the reason."""
     try:
         return find(torch)
     except _FAULTS as error:
@@ -55,7 +55,7 @@ def _unless_broken(
 
 
 def _cuda(torch: Any) -> list[Device]:
-    """NVIDIA's devices, or AMD's in a ROCm build, which torch calls by the same name."""
+    """List NVIDIA's devices, or AMD's in a ROCm build, which torch calls by the same name."""
     if torch.version.cuda is None and torch.version.hip is None:
         return []
     torch.cuda.init()  # says why, where there is none
@@ -68,7 +68,7 @@ def _cuda_device(torch: Any, index: int) -> Device:
     compiled = torch.cuda.get_arch_list()
     if torch.version.hip is not None:
         target = torch.cuda.get_device_properties(index).gcnArchName.partition(":")[0]
-        # HSA_OVERRIDE_GFX_VERSION changes the name that is told.
+        # HSA_OVERRIDE_GFX_VERSION changes the reported name.
         if target not in compiled:
             return _without_kernels(address, name, target, compiled, torch)
         return Device(BACKEND, address, name, (Precision.F16, Precision.BF16, Precision.F32))
@@ -90,7 +90,7 @@ def _cuda_precisions(name: str, capability: tuple[int, ...]) -> tuple[Precision,
 
 
 def _has_kernels(capability: tuple[int, ...], compiled: list[str]) -> bool:
-    """Whether a build has machine code for this or an earlier minor version, or code to translate.
+    """True if a build has kernels for this or an earlier minor version, or code to translate.
 
     `compiled` has entries such as sm_86, sm_120, sm_90a and compute_120 (CUDA C++ Programming
     Guide, "Application Compatibility").
@@ -132,12 +132,12 @@ def _xpu(torch: Any) -> list[Device]:
 def _mps(torch: Any) -> list[Device]:
     if not torch.backends.mps.is_available():
         return []
-    # Whether it has bfloat16 depends on macOS, and that gains nothing over half precision.
+    # bfloat16 depends on the version of macOS and gains nothing over half precision.
     return [Device(BACKEND, "mps", "Apple GPU (Metal)", (Precision.F16, Precision.F32))]
 
 
 def _cpu(torch: Any) -> list[Device]:
-    """The processor, with those precisions it has instructions for: without, they are crawling.
+    """List the processor with the precisions it has instructions for; others are very slow.
 
     Half precision without its own instructions took 45 s for a convolution that takes 0.13 s in
     single (torch 2.13, EPYC with AVX512-BF16).
@@ -153,7 +153,7 @@ def _cpu(torch: Any) -> list[Device]:
 
 
 def runtime(torch: Any, device: Device) -> str:
-    """The version of what torch computes with on a device: its driver, or its libraries."""
+    """Return the version of a device's driver or libraries."""
     kind, _, index = device.id.partition(":")
     if kind == "cuda" and torch.version.hip is not None:
         return f"ROCm {torch.version.hip}"
@@ -168,7 +168,7 @@ def runtime(torch: Any, device: Device) -> str:
 
 
 def memory(torch: Any, device: Device) -> MemoryInfo:
-    """Memory of a device; what torch holds in reserve counts as free."""
+    """Return a device's memory; torch's own reserve counts as free."""
     kind, _, index = device.id.partition(":")
     if kind == "cuda" and device.usable:
         free, total = torch.cuda.mem_get_info(int(index))

@@ -1,7 +1,7 @@
-"""Each operator that our emitters write for this backend, as torch computes it.
+"""Maps each operator that our emitters write for this backend to torch.
 
-An entry makes a function of a node's attributes; an attribute that it does not know, or a value
-that it does not honour, is refused when the graph is loaded. Host values (`plan`) are tuples.
+An entry makes a function from a node's attributes; an unknown attribute or value is refused when
+the graph is loaded. Host values (`plan`) are tuples.
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
@@ -22,7 +22,7 @@ from backends.base import BackendError
 from backends.torch_device.plan import HostValue, Step
 
 Function = Callable[..., Any]
-# ONNX's number for an element type, to torch's type in this graph.
+# ONNX's number for an element type, mapped to torch's type in this graph.
 Types = Mapping[int, torch.dtype]
 ONNX_TYPES: Types = {
     TensorProto.FLOAT: torch.float32,
@@ -33,7 +33,7 @@ ONNX_TYPES: Types = {
 
 
 def function_of(step: Step, types: Types) -> Function:
-    """What computes a step. Raises BackendError naming what torch_device has not got."""
+    """Return the function of a step. Raises BackendError naming a missing operator."""
     make = OPERATORS.get(step.kind)
     if make is None:
         raise BackendError(f"torch_device has no operator {step.kind}")
@@ -56,7 +56,7 @@ def _require(honoured: bool, what: str) -> None:
 
 
 def _plain(function: Function) -> Callable[[], Function]:
-    """An operator without attributes."""
+    """Wrap an operator without attributes."""
     return lambda: function
 
 
@@ -114,11 +114,11 @@ def _attention(*, q_num_heads: int, kv_num_heads: int, is_causal: int) -> Functi
 
 
 def _multi_head_attention(*, num_heads: int, unidirectional: int = 0) -> Function:
-    """com.microsoft's: queries, keys and values apart, or packed in a fourth of five axes."""
+    """com.microsoft's form: queries, keys and values apart, or packed in a fourth of five axes."""
     plain = _attention(q_num_heads=num_heads, kv_num_heads=num_heads, is_causal=unidirectional)
 
     def parts(x: Tensor) -> list[Tensor]:
-        """[batch, tokens, heads, parts, head_width] as `parts` of [batch, tokens, width]."""
+        """Split [batch, tokens, heads, parts, head_width] into parts [batch, tokens, width]."""
         return [part.flatten(2) for part in x.unbind(3)]
 
     def attention(q: Tensor, k: Tensor | None = None, v: Tensor | None = None) -> Tensor:
@@ -144,7 +144,7 @@ def _channels_last_convolution(
 def _channels_last_group_norm(
     *, groups: int, epsilon: float, activation: int, channels_last: int = 1
 ) -> Function:
-    """com.microsoft's GroupNorm; scale and bias are float32 whatever the image is."""
+    """com.microsoft's GroupNorm; scale and bias are float32 whatever the image's type."""
     _require(channels_last == 1, "channels first")
 
     def normalise(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
@@ -156,7 +156,7 @@ def _channels_last_group_norm(
 
 
 def _skip_sum(x: Tensor, skip: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x + skip + bias; one number per channel of each image where skip is [batch, channels]."""
+    """Return x + skip + bias; skip may be [batch, channels], one number per channel."""
     if skip.dim() < x.dim():
         skip = skip[:, None, None]
     return x + skip if bias is None else x + bias + skip
@@ -168,7 +168,7 @@ def _bias_split_gelu(x: Tensor, bias: Tensor) -> Tensor:
 
 
 def _reshape(x: Tensor, shape: HostValue) -> Tensor:
-    # 0 keeps the input's size, as ONNX has it.
+    # 0 keeps the input's size, as in ONNX.
     return x.reshape([size or x.shape[axis] for axis, size in enumerate(shape)])
 
 
@@ -200,7 +200,7 @@ def _resize(*, mode: str, coordinate_transformation_mode: str, nearest_mode: str
         wanted = sizes or _scaled(x.shape, scales or ())
         if wanted[1] == x.shape[1]:
             return functional.interpolate(x, wanted[2:], mode="nearest")
-        # Channels are last, and the same before and after.
+        # Channels are last, before and after.
         return functional.interpolate(x.movedim(3, 1), wanted[1:3], mode="nearest").movedim(1, 3)
 
     return nearest
@@ -211,7 +211,7 @@ def _scaled(shape: Sequence[int], scales: HostValue) -> HostValue:
 
 
 def _tile(x: Tensor, repeats: HostValue) -> Tensor:
-    # Of the batch alone, and so that the layout stays.
+    # Only the batch is repeated, so the layout stays.
     if any(times != 1 for times in repeats[1:]):
         raise BackendError(f"torch_device repeats only the batch, not {repeats}")
     return x if repeats[0] == 1 else torch.cat([x] * int(repeats[0]))
@@ -228,7 +228,7 @@ def _cast(*, to: torch.dtype | None) -> Function:
 
 
 def _into(function: Function, overwriting: Function) -> Callable[[], Function]:
-    """`overwriting`, where the first operand has the size of the result, else `function`."""
+    """Use `overwriting` if the first operand has the size of the result, else `function`."""
 
     def apply(x: Tensor, y: Tensor) -> Tensor:
         fits = x.shape == y.shape or x.shape == torch.broadcast_shapes(x.shape, y.shape)

@@ -1,7 +1,7 @@
-"""From a graph to a list of steps: torch's fused operators found, and when each value is dead.
+"""Turns a graph into a list of steps with torch's fused operators and the end of each value's use.
 
-Nothing here needs torch. Values that are shapes (int64 constants, `Shape` and what is reckoned with
-it) stay on the host as tuples; the device sees only numbers that networks compute with.
+Nothing here needs torch. Values that are shapes (int64 constants, `Shape` and arithmetic with it)
+stay on the host as tuples; the device only has the numbers that networks compute with.
 """
 
 from collections import Counter
@@ -17,24 +17,25 @@ Attributes = Mapping[str, Any]
 # A shape, axes, scales.
 HostValue = tuple[int | float, ...]
 
-# What we write of other domains than ONNX's own.
+# The operators we use from other domains than ONNX's own.
 _OTHER_DOMAINS = {
     "com.microsoft": (
         *("FusedMatMul", "NhwcConv", "GroupNorm", "SkipGroupNorm", "SkipLayerNormalization"),
         *("BiasAdd", "BiasSplitGelu", "MultiHeadAttention"),
     )
 }
-# What adds before it normalises: the normalisation, its input `skip`, its output for the sum.
+# Operators that add before they normalise: the normalisation, its input `skip`, its output of the
+# sum.
 _TAKING_SUMS = {
     "SkipGroupNorm": ("GroupNorm", 3, 1),
     "SkipLayerNormalization": ("LayerNormalization", 1, 3),
 }
 # Inputs that are shapes, scales or counts, by operator.
 _HOST_INPUTS = {"Reshape": (1,), "Resize": (2, 3), "Tile": (1,)}
-# What is reckoned on the host where an input is there.
+# Operators computed on the host if an input is there.
 _HOST_FORMS = {"Concat": "HostConcat", "Div": "HostDiv"}
 _ON_HOST = " (host)"
-# Operators whose result is memory of its own, and those that can write over such an operand.
+# Operators whose result has its own memory, and those that can overwrite such an operand.
 _FRESH = frozenset(
     {
         *("Conv", "ConvTranspose", "FusedMatMul", "Linear", "Gelu", "Silu", "SiluInto"),
@@ -46,7 +47,7 @@ _INTO = {"Add": "AddInto", "Mul": "MulInto", "Silu": "SiluInto"}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One operator: `kind` is its entry in the table, "" an input that is not given."""
+    """One operator: `kind` is its entry in the table; an input "" is not given."""
 
     kind: str
     inputs: tuple[str, ...]
@@ -58,19 +59,19 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to run in order, and the constants of the graph."""
+    """The steps in order, and the constants of the graph."""
 
     steps: tuple[Step, ...]
     outputs: tuple[str, ...]
-    # With ONNX's number for the type each has in the graph.
+    # With ONNX's number for its type in the graph.
     constants: Mapping[str, tuple[int, Array]]
     host_constants: Mapping[str, HostValue]
-    # ONNX's number for the type that weights have in the graph, None where it has none.
+    # ONNX's number for the weights' type in the graph; None without weights.
     element: int | None
 
 
 def make_plan(model_bytes: bytes) -> Plan:
-    """Plan a serialised model. Raises BackendError where it is not of the kind we write."""
+    """Plan a serialised model. Raises BackendError if it is not a kind we emit."""
     model = ModelProto.FromString(model_bytes)
     weights = {t.name: t for t in model.graph.initializer if _is_external(t)}
     constants = {t.name: t for t in model.graph.initializer if not _is_external(t)}
@@ -119,7 +120,7 @@ def _steps(node: NodeProto) -> list[Step]:
 
 
 def _parted_from_sum(node: NodeProto, attributes: Attributes) -> list[Step]:
-    """A normalisation of x + skip + bias as two steps: the sum, which is an output too, and it."""
+    """Split a normalisation of x + skip + bias into the sum, also an output, and the norm."""
     kind, skip, sum_at = _TAKING_SUMS[node.op_type]
     outputs = [*node.output, *[""] * (sum_at + 1 - len(node.output))]
     if any(name for i, name in enumerate(outputs) if i not in (0, sum_at)):
@@ -140,7 +141,7 @@ def _uses(steps: Sequence[Step], outputs: Sequence[str]) -> Counter[str]:
 def _with_linear(
     steps: Sequence[Step], outputs: Sequence[str], biases: Container[str]
 ) -> list[Step]:
-    """x W^T followed by + b, as one operator."""
+    """Fuse x W^T and + b into one operator."""
     uses = _uses(steps, outputs)
     products = {s.output: s for s in steps if s.kind == "FusedMatMul" and uses[s.output] == 1}
     fused: set[str] = set()
@@ -156,7 +157,7 @@ def _with_linear(
 
 
 def _with_silu(steps: Sequence[Step], outputs: Sequence[str]) -> list[Step]:
-    """x * sigmoid(x) as one operator."""
+    """Fuse x * sigmoid(x) into one operator."""
     uses = _uses(steps, outputs)
     gates = {s.output: s.inputs[0] for s in steps if s.kind == "Sigmoid" and uses[s.output] == 1}
     fused: set[str] = set()
@@ -172,12 +173,12 @@ def _with_silu(steps: Sequence[Step], outputs: Sequence[str]) -> list[Step]:
 def _with_host_values(
     steps: Sequence[Step], constants: Mapping[str, TensorProto]
 ) -> tuple[list[Step], dict[str, HostValue]]:
-    """Shapes and what is reckoned with them parted from what the device computes."""
+    """Separate shapes and their arithmetic from the device's steps."""
     reckoned: set[str] = set()
     host_constants: dict[str, HostValue] = {}
 
     def on_host(name: str) -> str:
-        """The name under which a value is on the host."""
+        """Return the name of a value on the host."""
         if name in constants:
             host_constants[name + _ON_HOST] = tuple(_array(constants[name]).reshape(-1).tolist())
             return name + _ON_HOST
@@ -200,7 +201,7 @@ def _with_host_values(
 
 
 def _with_overwriting(steps: Sequence[Step], outputs: Sequence[str]) -> list[Step]:
-    """Sums, products and SiLU written over an operand that nobody else needs.
+    """Let sums, products and SiLU overwrite an operand that no other step needs.
 
     An operand with one use has no view that outlives it.
     """
@@ -219,7 +220,7 @@ def _with_overwriting(steps: Sequence[Step], outputs: Sequence[str]) -> list[Ste
 
 
 def _with_deaths(steps: Sequence[Step], kept: Container[str]) -> list[Step]:
-    """Each step with the values that it is the last to use."""
+    """Add to each step the values that no later step uses, so that they can be freed."""
     seen: set[str] = set()
     result: list[Step] = []
     for step in reversed(steps):

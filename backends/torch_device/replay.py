@@ -1,4 +1,4 @@
-"""CUDA graphs: a whole run recorded once and launched as one, where the same shapes come again."""
+"""CUDA graphs: a run is recorded once and launched as one when the same shapes come again."""
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -10,18 +10,18 @@ from collections.abc import Callable
 import torch
 
 Values = dict[str, torch.Tensor]
-# Takes its argument apart as it goes.
+# A function that consumes its argument.
 Compute = Callable[[Values], list[torch.Tensor]]
 _Key = tuple[tuple[str, tuple[int, ...]], ...]
-# The last two where it is no CUDA device, or no CUDA build.
+# The last two on devices or builds without CUDA.
 _CAPTURE_FAULTS = (RuntimeError, AssertionError, ValueError)
 
 
 class Replay:
-    """Computes as `compute` does: at once the first time, from a record when a shape comes again.
+    """Computes as `compute` does: directly the first time, from a record when a shape comes again.
 
     Keeps the record of one set of shapes, because each holds the memory of all its intermediate
-    values. What cannot be recorded is computed at once for ever after.
+    values. Shapes that cannot be recorded are always computed directly.
     """
 
     def __init__(self, compute: Compute) -> None:
@@ -31,7 +31,7 @@ class Replay:
         self.refused: dict[_Key, str] = {}
 
     def __call__(self, values: Values) -> list[torch.Tensor]:
-        """The outputs; they are good until the next call."""
+        """Return the outputs, which are valid until the next call."""
         key = tuple((name, tuple(tensor.shape)) for name, tensor in values.items())
         if key != self._last or key in self.refused:
             self._last, self._record = key, None
@@ -46,14 +46,14 @@ class Replay:
 
 
 class _Record:
-    """A CUDA graph, with the memory its inputs are copied to and its outputs are left in."""
+    """A CUDA graph, with the memory of its inputs and outputs."""
 
     def __init__(self, compute: Compute, values: Values) -> None:
         self._inputs = {name: tensor.clone() for name, tensor in values.items()}
         self._device = next(iter(values.values())).device
         with torch.cuda.device(self._device):
             torch.cuda.synchronize()
-            # Libraries make their workspaces on a stream's first use, which cannot be recorded.
+            # Libraries allocate workspaces on a stream's first use, which cannot be recorded.
             stream = torch.cuda.Stream()
             stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(stream):
@@ -64,7 +64,7 @@ class _Record:
                 self._outputs = compute(dict(self._inputs))
 
     def replay(self, values: Values) -> list[torch.Tensor]:
-        """Launch it on other inputs of the same shapes."""
+        """Launch the record on other inputs of the same shapes."""
         for name, tensor in values.items():
             self._inputs[name].copy_(tensor)
         with torch.cuda.device(self._device):

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 class TorchSession:
     """A `backends.base.Session` over the steps of a plan.
 
-    Where the graph's element type is not the precision to compute in, whatever has the one type is
-    given the other: weights and constants when they are loaded, inputs and casts as they come.
+    If the graph's element type is not the precision to compute in, values are converted: weights
+    and constants when they are loaded, inputs and casts during the run.
     """
 
     def __init__(
@@ -54,7 +54,8 @@ class TorchSession:
         self.outputs: tuple[TensorSpec, ...] = graph.outputs
         self._device = torch.device(device.id)
         if self._device.type == "cuda":
-            # Single precision is what is fallen back to where half is not enough.
+            # Single precision is the fallback where half precision does not suffice, so it must be
+            # exact.
             torch.backends.cudnn.allow_tf32 = False
         self._cancelled = Event()
         self._pinned: dict[str, Any] = {}
@@ -96,22 +97,22 @@ class TorchSession:
             self._pinned[name] = self._on_device(spec, array)
 
     def cancel(self) -> None:
-        """Make the run in progress end before its next operator, and every later one at once."""
+        """Make the current run end before its next operator, and every later one at once."""
         self._cancelled.set()
 
     def close(self) -> None:
-        """Free the weights and what torch holds in reserve of the device's memory."""
+        """Free the weights and torch's reserve of the device's memory."""
         self._constants.clear()
         self._pinned.clear()
         self._run = self._compute
         _release(self._device)
 
     def _compute(self, values: dict[str, Any]) -> list[torch.Tensor]:
-        """The graph's outputs; `values` has the inputs and is taken apart on the way."""
+        """Return the graph's outputs; `values` holds the inputs and is consumed."""
         values |= self._constants
         try:
             for function, inputs, output, dead in self._steps:
-                # torch.compile reads this loop once and for all.
+                # torch.compile reads this loop only once.
                 if not torch.compiler.is_compiling() and self._cancelled.is_set():
                     raise RunCancelled
                 values[output] = function(*[values[name] if name else None for name in inputs])
@@ -122,17 +123,17 @@ class TorchSession:
             values.clear()
 
     def _on_device(self, spec: TensorSpec, value: Any) -> torch.Tensor:
-        """An input as the first operator wants it; a pinned one is so already."""
+        """Return an input in the form of the first operator; a pinned one already has it."""
         if isinstance(value, torch.Tensor):
             return value
         array = np.array(value, spec.dtype.numpy, order="C")
         return self._moved(over_array(array, spec.dtype), always=True)
 
     def _moved(self, tensor: torch.Tensor, *, always: bool = False) -> torch.Tensor:
-        """On the device, in the type to compute in; images and kernels with channels last.
+        """Move a tensor to the device in the computed type; images and kernels with channels last.
 
-        The processor's convolutions take a kernel as it is in the file, at little cost; to reorder
-        it would be a private copy of it.
+        The processor's convolutions take a kernel in its stored layout at little cost; reordering
+        would make a private copy.
         """
         dtype = self._computed.get(tensor.dtype, tensor.dtype)
         stays = self._device.type == "cpu" and dtype == tensor.dtype and not always
@@ -143,9 +144,9 @@ class TorchSession:
 
 
 def _channels_last_pays(device: torch.device) -> bool:
-    """Where convolutions work on images in that order, and do not turn them round each time.
+    """True where convolutions work on channels last without converting each time.
 
-    MIOpen does so only when told by an environment variable; MPS has been wrong with it.
+    MIOpen does so only with an environment variable; MPS has been wrong with it.
     """
     return device.type in {"cpu", "xpu"} or (device.type == "cuda" and torch.version.hip is None)
 
@@ -158,7 +159,7 @@ def _constant_tensors(plan: Plan, types: Types, device: torch.device) -> dict[st
 
 
 def _release(device: torch.device) -> None:
-    """Give memory that torch keeps for later back to the device."""
+    """Return torch's unused memory to the device."""
     if device.type != "cpu":
         getattr(torch, device.type).empty_cache()
 
@@ -181,7 +182,7 @@ _TORCH_FAULTS = (
 
 @contextmanager
 def _translated_errors(device: torch.device) -> Generator[None]:
-    """torch's exceptions as ours."""
+    """Turn torch's exceptions into BackendError."""
     try:
         yield
     except MemoryError as error:

@@ -1,4 +1,4 @@
-"""Weights as tensors: over their file's pages on the processor, moved once to any other device."""
+"""Weights as tensors: mapped from their file on the processor, moved once to any other device."""
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -36,10 +36,10 @@ def load_weights(
     progress: Progress,
     cancel: Cancellation,
 ) -> dict[str, torch.Tensor]:
-    """Every weight after `move`, which may give back what it is given.
+    """Return every weight after `move`, which may return its argument.
 
-    Read in the order of the file. Raises RunCancelled, and OSError or ValueError where a file is
-    gone or too short.
+    Read in the order of the file. Raises RunCancelled, and OSError or ValueError if a file is gone
+    or too short.
     """
     files: dict[Path, mmap.mmap] = {}
     total = sum(ref.nbytes for ref in weights.values()) or 1
@@ -61,11 +61,11 @@ def load_weights(
 
 
 def over_array(array: Array, dtype: DType) -> torch.Tensor:
-    """A tensor that shares an array's memory where it can; it is never written to."""
+    """Return a tensor that shares an array's memory if possible; it is never written to."""
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     if not flat.flags.writeable:
         flat = flat.copy()
-    # Through bytes: NumPy's bfloat16 is unknown to torch.
+    # Through bytes: torch does not know NumPy's bfloat16.
     return torch.from_numpy(flat).view(TYPES[dtype]).reshape(array.shape)
 
 
@@ -75,14 +75,14 @@ def _place(ref: WeightRef) -> tuple[str, int]:
 
 def _mapped(path: Path) -> mmap.mmap:
     with path.open("rb") as file:
-        # Copy-on-write, as torch knows no tensors that are only read; nothing is ever written.
+        # Copy-on-write, because torch has no read-only tensors; nothing is ever written.
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
 
 
 def _over_pages(ref: FileSlice, file: mmap.mmap) -> torch.Tensor:
     dtype = TYPES[ref.dtype]
     if ref.offset % ref.dtype.itemsize:
-        # torch's kernels may count on aligned numbers: these few are copied.
+        # torch's kernels may rely on alignment: these few are copied.
         raw = torch.frombuffer(file, dtype=torch.uint8, count=ref.nbytes, offset=ref.offset)
         return raw.clone().view(dtype).reshape(ref.shape)
     tensor = torch.frombuffer(file, dtype=dtype, count=ref.elements, offset=ref.offset)

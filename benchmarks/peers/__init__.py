@@ -11,7 +11,7 @@ from benchmarks.child import Peer
 
 @dataclass(frozen=True, slots=True)
 class PeerReference:
-    """Where a peer is defined, and the package it needs."""
+    """The module and class of a peer, and the package it needs."""
 
     module: str
     type_name: str
@@ -19,7 +19,7 @@ class PeerReference:
 
     @property
     def installed(self) -> bool:
-        """Whether its package is there."""
+        """True if its package is installed."""
         return find_spec(self.package) is not None
 
     def load(self, options: Mapping[str, object]) -> Peer:

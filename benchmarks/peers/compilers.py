@@ -1,7 +1,7 @@
 """One network in one compiler, from our graph: vendors' and cross-vendor ones on the processor.
 
 IREE and TVM read a plain ONNX file: operators of opset 17, weights inside, one size, and shape
-arithmetic folded away by ONNX Runtime, because both refuse or mistake dynamic dimensions.
+arithmetic folded by ONNX Runtime, because both reject or misread dynamic dimensions.
 """
 # pyright: basic, reportMissingImports=false
 # (most of these are absent from the environment that is type-checked)
@@ -30,7 +30,7 @@ from tests.graphs.networks import Emit, graph_in_memory, random_weights
 
 Run = Callable[[Mapping[str, Array]], Array]
 REFERENCE = "ONNX Runtime f32"
-# What each tool is installed as.
+# The packages of each tool.
 PACKAGES: Mapping[str, tuple[str, ...]] = {
     REFERENCE: ("onnxruntime",),
     "OpenVINO f32": ("openvino",),
@@ -58,7 +58,7 @@ _PLAIN = OperatorSet(opset=17)
 
 
 def installed(tool: str) -> bool:
-    """Whether every package of a tool is here."""
+    """True if every package of a tool is installed."""
     try:
         return all(version(package) for package in PACKAGES[tool])
     except PackageNotFoundError:
@@ -66,7 +66,7 @@ def installed(tool: str) -> bool:
 
 
 def installed_bytes(tool: str) -> int:
-    """Bytes of a tool's own packages as they are installed, without what they need besides."""
+    """Return the installed bytes of a tool's own packages, without their dependencies."""
     total = 0
     for package in PACKAGES[tool]:
         for file in distribution(package).files or ():
@@ -76,7 +76,7 @@ def installed_bytes(tool: str) -> int:
 
 
 class Compiled:
-    """A network in one of `PACKAGES`, made ready up to its first result when it is made."""
+    """A network in one of `PACKAGES`, prepared up to its first result on construction."""
 
     def __init__(
         self, tool: str, network: str, sizes: Mapping[str, int], folder: str, limit_s: int
@@ -90,7 +90,7 @@ class Compiled:
         file = ""
         if tool.startswith(("IREE", "TVM")):
             file = str(plain_file(plain, sizes, self._folder / f"{network}.onnx"))
-        # Ends the process, wherever in a tool it is.
+        # Ends the process, wherever it is in a tool.
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         resource.setrlimit(resource.RLIMIT_CPU, (int(process_time()) + limit_s, hard))
         start, used = perf_counter(), _processor_s()
@@ -100,7 +100,7 @@ class Compiled:
         resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """`run` once, or `describe` what making it ready took."""
+        """`run` once, or `describe` the cost of the preparation."""
         if task == "run":
             start, used = perf_counter(), process_time()
             self._run(self._feeds)
@@ -116,7 +116,7 @@ class Compiled:
 
 
 def plain_file(graph: Graph, sizes: Mapping[str, int], path: Path) -> Path:
-    """The graph as one ONNX file: weights inside, of one size, without shape arithmetic."""
+    """Write the graph as one ONNX file: weights inside, one size, no shape arithmetic."""
     import onnxruntime as ort
 
     model = onnx.ModelProto.FromString(graph.model)
@@ -143,7 +143,7 @@ def plain_file(graph: Graph, sizes: Mapping[str, int], path: Path) -> Path:
 
 
 def _backend(name: str, precision: Precision, emit: Emit, weights: dict[str, Array], _: str) -> Run:
-    """One of our backends, on its own operators."""
+    """Use one of our backends, on its own operators."""
     from backends import registry
 
     reference = registry.find(name)
@@ -167,7 +167,7 @@ def _loaded(backend: Any, precision: Precision, emit: Emit, weights: dict[str, A
 
 
 def _iree(_emit: Emit, _weights: dict[str, Array], file: str) -> Run:
-    """Ahead of time for this processor, every optimisation on, all cores."""
+    """Compile ahead of time for this processor, with all optimisations and cores."""
     import iree.runtime
 
     mlir, module = Path(file).with_suffix(".mlir"), Path(file).with_suffix(".vmfb")
@@ -185,7 +185,7 @@ def _iree(_emit: Emit, _weights: dict[str, Array], file: str) -> Run:
 
 
 def _tvm(_emit: Emit, _weights: dict[str, Array], file: str) -> Run:
-    """Its default pipeline; searching for schedules would take hours for each network and size."""
+    """Use its default pipeline; searching for schedules would take hours per network and size."""
     import tvm
     from tvm import relax
     from tvm.relax.frontend.onnx import from_onnx
@@ -203,14 +203,14 @@ def _tvm(_emit: Emit, _weights: dict[str, Array], file: str) -> Run:
 
 
 def _host_cpu() -> str:
-    """LLVM's name of this processor, as TVM's own LLVM tells it."""
+    """Return LLVM's name of this processor, from TVM's own LLVM."""
     import tvm_ffi
 
     return tvm_ffi.get_global_func("target.llvm_get_system_cpu")() or "generic"
 
 
 def _processor_s() -> float:
-    """Processor time of this process and of those it has waited for."""
+    """Return the processor time of this process and of children it has waited for."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return process_time() + children.ru_utime + children.ru_stime
 

@@ -39,9 +39,9 @@ class Decoded:
         self._folder = tempfile.TemporaryDirectory()
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """`decode` a picture of `size` pixels a side in tiles of `tile`, whole where that is None.
+        """`decode` a picture of `size` pixels a side in tiles of `tile`, or whole for None.
 
-        Of the file `picture` encoded whole, else of noise. `save` names a file for the result.
+        Decodes the encoded file `picture`, else noise. `save` names a file for the result.
         """
         size = options["size"]
         latent = self._latent(options.get("picture"), size)

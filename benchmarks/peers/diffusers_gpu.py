@@ -17,7 +17,7 @@ _TOKENS = 77
 
 
 class DiffusersGpu:
-    """The UNet of a diffusers folder; `compiled` has torch.compile write its kernels."""
+    """The UNet of a diffusers folder; `compiled` lets torch.compile write its kernels."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class DiffusersGpu:
 
     @torch.inference_mode()
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """One "step" of `pictures` pictures, guided, or the most "memory" torch held, in bytes."""
+        """Run one guided "step" of `pictures` pictures, or return torch's peak "memory" (bytes)."""
         cuda = self._device.startswith("cuda")
         if task == "memory":
             return {"bytes": torch.cuda.max_memory_reserved() if cuda else 0}

@@ -27,10 +27,10 @@ _DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 
 
 class Diffusers:
-    """A pipeline read from a single file with the configuration in a folder, or its UNet alone.
+    """A pipeline read from a single file with a folder's configuration, or its UNet alone.
 
-    In bfloat16 its convolutions are channels-last, which is faster; in float32 it makes no
-    difference and they are as they come.
+    In bfloat16 its convolutions are channels-last, which is faster; in float32 the layout makes no
+    difference and stays the default.
     """
 
     def __init__(self, configuration: str, precision: str, checkpoint: str | None = None) -> None:
@@ -53,7 +53,7 @@ class Diffusers:
 
     @torch.inference_mode()
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """Run a component once on `pictures` pictures' worth of input, or make a "picture".
+        """Run a component once on the input of `pictures` pictures, or make a "picture".
 
         `save` names a file for the output.
         """
@@ -76,7 +76,7 @@ class Diffusers:
         if task == TEXT:
             output = self._pipeline.text_encoder(inputs["tokens"])[0]
         elif task == DENOISER:
-            # As its pipeline does, outside the time taken.
+            # As its pipeline does, outside the measured time.
             both = torch.cat([inputs["sample"]] * 2)
             start = perf_counter()
             output = self._unet(both, given["timestep"], inputs["context"]).sample

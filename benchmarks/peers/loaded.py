@@ -1,4 +1,4 @@
-"""A network of a checkpoint loaded on a backend, and what this process holds for it."""
+"""A checkpoint's network loaded on a backend, and the memory this process holds for it."""
 
 import tempfile
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ _TOKENS = 77
 
 
 class Loaded:
-    """One network, loaded and run at the least size when it is made; `memory` is what it took."""
+    """One network, loaded and run at the smallest size on construction; `memory` is its cost."""
 
     def __init__(
         self, checkpoint: str, component: str, backend: str, precision: str, placement: str
@@ -53,7 +53,7 @@ class Loaded:
         }
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """What it took, in bytes."""
+        """Return the memory in bytes."""
         return {"seconds": self._seconds, **self._memory}
 
 
@@ -77,7 +77,7 @@ def _feeds(session: Session) -> dict[str, np.ndarray]:
 
 
 def _held() -> tuple[int, int]:
-    """Private and mapped resident bytes of this process."""
+    """Return private and mapped resident bytes of this process."""
     lines = Path("/proc/self/status").read_text().splitlines()
     fields = {line.split(":")[0]: line.split()[1] for line in lines if line.startswith("Rss")}
     return int(fields["RssAnon"]) * 1024, int(fields["RssFile"]) * 1024

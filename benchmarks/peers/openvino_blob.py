@@ -1,4 +1,4 @@
-"""One network in OpenVINO, compiled from its graph or taken from what was stored of that."""
+"""One network in OpenVINO, compiled from its graph or loaded from a stored blob."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 FRESH, IMPORT, SPEED, SIZE = "fresh compile", "import_model", "OPTIMIZE_SPEED", "OPTIMIZE_SIZE"
 WAYS = (FRESH, IMPORT, SPEED, SIZE)
 _BLOB = "network.blob"
-# What a layer of the compiled network is: its kind, kernel, element type and memory layout.
+# The traits of a compiled layer: its kind, kernel, element type and memory layout.
 _TRAITS = ("layerType", "primitiveType", "runtimePrecision", "outputLayouts")
 
 
 class OpenVinoBlob:
-    """A network loaded in one of `WAYS`; `folder` holds working copies and what was stored.
+    """A network loaded in one of `WAYS`; `folder` holds working copies and stored blobs.
 
-    Where nothing is stored yet for that way, it is compiled and stored first, which `stored` tells.
+    If nothing is stored yet for that way, the network is compiled and stored first, which `stored`
+    tells.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class OpenVinoBlob:
         self._load_s, self._load_cpu_s = perf_counter() - began, process_time() - used
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """`run` once with variable dimensions of the `sizes` given, or `describe` what there is."""
+        """`run` once with dynamic dimensions of the given `sizes`, or `describe` the network."""
         if task == "describe":
             return self._describe(options["way"])
         feeds = networks.random_feeds(self._graph, options["sizes"])

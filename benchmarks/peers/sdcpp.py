@@ -14,7 +14,7 @@ from benchmarks.workload import GUIDANCE, NEGATIVE, PROMPT, SEED, SIZE
 
 
 class StableDiffusionCpp:
-    """A checkpoint in the types it is stored in."""
+    """A checkpoint in its stored types."""
 
     def __init__(self, checkpoint: str) -> None:
         self._pipeline = StableDiffusion(

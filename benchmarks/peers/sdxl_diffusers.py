@@ -30,7 +30,7 @@ _CONFIGURATION = {
 
 
 class SdxlDiffusers:
-    """The UNet in bfloat16, channels-last, which is its fastest way on a processor."""
+    """The UNet in bfloat16, channels-last, the fastest way on a processor."""
 
     def __init__(self, checkpoint: str, folder: str) -> None:
         with torch.device("meta"):
@@ -47,7 +47,7 @@ class SdxlDiffusers:
 
     @torch.inference_mode()
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """One step; `save` names a file for the prediction."""
+        """Run one step; `save` names a file for the prediction."""
         given = {name: torch.from_numpy(array).bfloat16() for name, array in sdxl_feeds().items()}
         told = {
             "text_embeds": given["pooled"],

@@ -31,8 +31,8 @@ _WAVES = 256
 class SdxlUnet:
     """The denoiser in OpenVINO, bfloat16, from the working copy in `folder`.
 
-    `bare`: compiled and called with nothing of ours but the graph, instead of by the compiler and a
-    session that keeps what does not change.
+    `bare`: compiled and called directly with our graph, without the engine's compiler and its
+    session, which keeps unchanged inputs.
     """
 
     def __init__(self, checkpoint: str, folder: str, *, bare: bool) -> None:
@@ -61,7 +61,7 @@ class SdxlUnet:
             self._run = lambda: session.run(feeds)["prediction"]
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """One step; `save` names a file for the prediction."""
+        """Run one step; `save` names a file for the prediction."""
         start = perf_counter()
         prediction = self._run()
         seconds = perf_counter() - start

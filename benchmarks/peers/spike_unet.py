@@ -1,4 +1,4 @@
-"""The yardstick: the spike's UNet and OpenVINO binding."""
+"""The reference implementation: the first experiment's UNet and OpenVINO binding."""
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 # (the spike has no types)
@@ -34,7 +34,7 @@ class Spike:
         }
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """One step."""
+        """Run one step."""
         start = perf_counter()
         self._run(self._feeds)
         return {"seconds": perf_counter() - start}

@@ -1,4 +1,4 @@
-"""One network built by TensorRT-RTX for a card that is not here."""
+"""One network built by TensorRT-RTX for a card that is not present."""
 
 import os
 from collections import Counter
@@ -40,7 +40,7 @@ _NETWORKS: Mapping[str, Callable[[IdentifiedCheckpoint], Network]] = {
     ENCODER: lambda checkpoint: checkpoint.architecture.autoencoder.encoder(_SIZE, _SIZE),
     TEXT: text_encoder,
 }
-# The forms the backends declare, and each with one of them in another way.
+# The forms the backends declare, and variants of each with one form changed.
 DECLARED, EVERYWHERE = "as declared", "attention of one operator everywhere"
 FORMS: Mapping[str, Callable[[OperatorSet], OperatorSet]] = {
     DECLARED: lambda declared: declared,
@@ -56,7 +56,7 @@ FORMS: Mapping[str, Callable[[OperatorSet], OperatorSet]] = {
 
 
 class _NobodyAsks:
-    """A `Cancellation` that nobody uses."""
+    """A `Cancellation` that is never used."""
 
     def is_set(self) -> bool:
         return False
@@ -75,7 +75,7 @@ class TensorRtEngine:
         self._graph = _graph(wanted, FORMS[forms](operators()), Precision(precision))
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """Build for the card `task` ("SM89"); `streaming` lets weights stay outside of it."""
+        """Build for the card `task` ("SM89"); `streaming` lets weights stay off the card."""
         layers = Counter(x.type.name for x in ParsedGraph(self._module, self._graph).layers)
         began, worked = perf_counter(), process_time()
         with PrivateMemoryPeak(os.getpid()) as memory:

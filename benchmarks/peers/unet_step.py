@@ -1,4 +1,4 @@
-"""Safelight's UNet alone, written in a chosen set of operators, on a graphics processor."""
+"""Safelight's UNet alone, emitted with a chosen set of operators, on a graphics processor."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ _TOKENS = 77
 
 
 class UnetStep:
-    """One evaluation of the denoiser, guided, again and again with the context kept on the device.
+    """Repeated guided evaluations of the denoiser, with the context kept on the device.
 
     `step` is one of the ablation's, for `nvidia_cuda`; `options` are that backend's or torch's.
     """
@@ -44,7 +44,7 @@ class UnetStep:
         found = identify(Path(checkpoint))
         self._told = found.architecture.denoiser.timestep_inputs(500.0)
         self._size = size
-        # Nothing is looked up in a folder that is not there.
+        # The folder does not exist, so no working copy is found.
         copies = WorkingCopies(Path(checkpoint).parent / "no working copies")
         compiler = Compiler(self._backend, self._device, copies)
         self._free = self._backend.memory(self._device).free
@@ -58,7 +58,7 @@ class UnetStep:
         self._pictures = 0
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """One "step" of `pictures` pictures, or the "memory" taken since the start, in bytes."""
+        """Run one "step" of `pictures` pictures, or return the "memory" used since the start."""
         if task == "memory":
             return {"bytes": self._free - self._backend.memory(self._device).free}
         feeds = self._feeds(options["pictures"])
@@ -70,7 +70,7 @@ class UnetStep:
         return {"seconds": seconds}
 
     def _feeds(self, pictures: int) -> dict[str, Array]:
-        """What is new in each step; the rest is pinned when the number of pictures changes."""
+        """Return the inputs that change in each step; others are pinned per number of pictures."""
         random, cells = np.random.default_rng(0), self._size // 8
         shapes = {spec.name: spec.shape for spec in self._session.inputs}
         channels, width = int(shapes["sample"][1]), int(shapes["context"][2])

@@ -1,4 +1,4 @@
-"""What is measured. A section is a function from a `Setting` to `Findings`."""
+"""The sections. A section is a function from a `Setting` to `Findings`."""
 
 from collections.abc import Callable, Mapping
 
@@ -46,5 +46,5 @@ SECTIONS: Mapping[str, Callable[[Setting], Findings]] = {
     "weights": weights,
 }
 
-# Measured only when named: they answer a question once, or take long.
+# Measured only on request: they answer a single question, or take long.
 ASKED_FOR = ("blob", "shapes", "compilers", "tensorrt", "sdxl", "webgpu", "tiles", "weights")

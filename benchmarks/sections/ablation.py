@@ -1,6 +1,6 @@
-"""What each of ONNX Runtime's fused operators gains on a CUDA GPU, beside torch.
+"""The gain of each of ONNX Runtime's fused operators on a CUDA GPU, compared with torch.
 
-SD 1.5 at 512x512, guided, in half precision. Where there is no such GPU it says so.
+SD 1.5 at 512x512, guided, in half precision. Without such a GPU the section says so.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from benchmarks.sections.setting import Setting
 
 STEPS_OF_A_PICTURE = 50
 PICTURES = (1, 8)
-# Of the best of the others.
+# Relative to the best of the others.
 LIMIT = 1.10
 _WARM_UP = 3
 _LAST = list(STEPS)[-1]
@@ -24,7 +24,7 @@ _COLUMNS = ("", "step ms", "50 steps s", "of plain", "memory GB", "published s, 
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A peer and what it is made with; `ours` is what ships."""
+    """A peer and its options; `ours` marks the shipped configuration."""
 
     peer: str
     options: Mapping[str, object]
@@ -33,14 +33,14 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One contestant with so many pictures at once."""
+    """One contestant with a number of pictures at once."""
 
     step: Series
     bytes: int
 
 
 def contestants(checkpoint: str, configuration: str, size: int) -> dict[str, Contestant]:
-    """The steps of the ablation, ways to run the last one, and torch."""
+    """Return the steps of the ablation, variants of the last one, and torch."""
     common = {"checkpoint": checkpoint, "precision": "f16", "size": size}
     cuda = {**common, "backend": "nvidia_cuda"}
     torch = {**common, "backend": "torch_device"}
@@ -70,7 +70,7 @@ def measure(contestant: Contestant, pictures: int, rounds: int) -> Measured:
 
 
 def ablation(setting: Setting) -> Findings:
-    """A table for each number of pictures, and our time over the best of the others'."""
+    """Return a table for each number of pictures, and our time over the best of the others'."""
     (device, *_) = CudaBackend().probe()
     if device.unusable:
         what = f"UNet step on a CUDA GPU / the best of the others', {PICTURES[0]} picture"
@@ -85,7 +85,7 @@ def ablation(setting: Setting) -> Findings:
 def found_for(
     setting: Setting, others: Mapping[str, Contestant], pictures: int, device: str
 ) -> tuple[Table, Target]:
-    """Every contestant with so many pictures at once; one that fails says why in its row."""
+    """Measure every contestant with `pictures` at once; a failed one has the reason in its row."""
     measured: dict[str, Measured] = {}
     failures: dict[str, str] = {}
     for name, contestant in others.items():
@@ -120,7 +120,7 @@ def _row(name: str, measured: Measured, plain: Measured | None) -> tuple[Cell, .
 def _target(
     others: Mapping[str, Contestant], measured: Mapping[str, Measured], pictures: int
 ) -> Target:
-    """Ours over the best of torch's and ONNX Runtime's other ways."""
+    """Return our time over the best of torch's and ONNX Runtime's other variants."""
     what = f"UNet step on a CUDA GPU / the best of the others', {pictures} at once"
     ours = [m.step.median for name, m in measured.items() if others[name].ours]
     best = [m.step.median for name, m in measured.items() if not others[name].ours]

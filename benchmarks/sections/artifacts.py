@@ -1,4 +1,4 @@
-"""What it costs to find a compiled network again, and to look whether it is as it was made."""
+"""The cost of finding a compiled network in the cache, and of checking its content."""
 
 import os
 import tempfile
@@ -19,7 +19,7 @@ _PIECE = os.urandom(1 << 20)
 
 
 def artifacts(setting: Setting) -> Findings:
-    """Artifacts of one file each; the largest is as large as SD 1.5's UNet in float16."""
+    """Measure artifacts of one file each; the largest is as large as SD 1.5's UNet in float16."""
     rows: list[tuple[Cell, ...]] = []
     found = 0.0
     setting.folder.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""What OpenVINO stores of a compiled network, on a processor: is it faster, does it run as fast?
+"""OpenVINO's stored networks on a processor: the time to load them, and their speed.
 
-Each way of loading is a process of its own beside one that compiled afresh, and the two take turns.
+Each way of loading has its own process, and takes turns with one that compiled afresh.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ _PRECISION = "bf16"
 
 
 def blob(setting: Setting) -> Findings:
-    """One table of times and memory, one of how the compiled networks differ."""
+    """Return a table of times and memory, and one of the compiled networks' differences."""
     rows: list[tuple[Cell, ...]] = []
     differences: list[tuple[Cell, ...]] = []
     with setting.empty_cache() as cache:
@@ -68,7 +68,7 @@ def blob(setting: Setting) -> Findings:
 def compare(
     setting: Setting, checkpoint: Path, network: str, way: str, folder: Path
 ) -> tuple[tuple[Cell, ...], list[tuple[Cell, ...]]]:
-    """A row for one way of loading beside a fresh compile, and the layers that differ."""
+    """Return a row comparing one way of loading with a fresh compile, and differing layers."""
     options = {
         "checkpoint": str(checkpoint),
         "network": network,
@@ -76,7 +76,7 @@ def compare(
         "folder": str(folder),
     }
     if way != FRESH:
-        # The first process of a way stores; its end makes room for the two that are measured.
+        # A way's first process stores; its end makes room for the two that are measured.
         Child("blob", way=way, **options).close()
     with ExitStack() as stack:
         children = {
@@ -108,7 +108,7 @@ def compare(
 def _turns(
     setting: Setting, children: Mapping[str, Child], network: str, rounds: int
 ) -> tuple[dict[str, Series], dict[str, Series]]:
-    """Times and processor times of each child's runs."""
+    """Return times and processor times of each child's runs."""
     cpu = {name: Series() for name in children}
 
     def run(name: str) -> float:
@@ -121,7 +121,7 @@ def _turns(
 
 
 def _differences(label: str, fresh: Answer, loaded: Answer) -> list[tuple[Cell, ...]]:
-    """Kinds of layers of which one has more than the other."""
+    """List the kinds of layers that occur more often in one than in the other."""
     ours, theirs = (Counter(cast("dict[str, int]", found["layers"])) for found in (fresh, loaded))
     return [
         (label, kind.replace("|", " "), float(ours[kind]), float(theirs[kind]))

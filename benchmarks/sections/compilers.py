@@ -1,4 +1,4 @@
-"""The cross-vendor compilers beside what is used here, on the processor, from the same graphs."""
+"""Cross-vendor compilers compared with ours, on the processor, from the same graphs."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -20,13 +20,13 @@ _SIZES: Mapping[str, Mapping[str, int]] = {
     "VAE decoder": {"batch": 1, "height": 32, "width": 32},
 }
 _SMALL_VAE = {"batch": 1, "height": 16, "width": 16}
-# How much processor time a tool may take from the graph to its first result.
+# The processor time a tool may take from the graph to its first result.
 _PATIENCE_S, _QUICK_PATIENCE_S = 1200, 240
 _WORDS = 80
 
 
 def compilers(setting: Setting) -> Findings:
-    """One table for each network; a tool that is not here has a row that says so."""
+    """Return one table per network; a tool that is not installed has a row that says so."""
     return Findings(tuple(_table(setting, network) for network in _SIZES))
 
 
@@ -72,13 +72,13 @@ def _table(setting: Setting, network: str) -> Table:
 def started(
     setting: Setting, tool: str, network: str, sizes: Mapping[str, int], folder: str
 ) -> Child:
-    """A tool with a network ready. Raises PeerError, also when it takes too long."""
+    """Start a tool with a network ready. Raises PeerError, also when it takes too long."""
     options = {"tool": tool, "network": network, "sizes": sizes, "folder": folder}
     return Child("compiler", limit_s=_patience(setting), **options)
 
 
 def reason(setting: Setting, error: PeerError) -> str:
-    """Why a tool has no figures, in a few words."""
+    """Say why a tool has no figures, in a few words."""
     if f"status -{SIGXCPU.value}" in str(error):
         return f"no result within {_patience(setting)} s of processor time"
     return str(error).splitlines()[0][:_WORDS]
@@ -95,7 +95,7 @@ def _size(tool: str) -> Cell:
 def _measured(
     setting: Setting, children: Mapping[str, Child], folder: Path
 ) -> dict[str, tuple[Cell, ...]]:
-    """A row for each tool that is ready, without its size."""
+    """Return a row for each tool that is ready, without its size."""
     cpu: dict[str, Series] = {tool: Series() for tool in children}
 
     def run(tool: str) -> float:

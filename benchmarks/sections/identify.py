@@ -1,4 +1,4 @@
-"""Finding a checkpoint again that has not changed, and what its full hash costs and disturbs."""
+"""The cost of recognising an unchanged checkpoint, and of its full hash to other work."""
 
 import os
 import subprocess
@@ -35,8 +35,10 @@ _COLUMNS = (
 
 
 def identify_files(setting: Setting) -> Findings:
-    """The float32 checkpoint, and two whose weights are a hole in the file: one as large as SD
-    1.5's with its average, and SDXL's in float16."""
+    """Measure the float32 checkpoint, and two sparse files.
+
+    One sparse file is as large as SD 1.5's with its average, the other is SDXL's in float16.
+    """
     with tempfile.TemporaryDirectory(dir=setting.folder) as scratch:
         whole = listings.original()
         large = write_sparse(
@@ -74,10 +76,9 @@ def identify_files(setting: Setting) -> Findings:
 
 
 def _lookups(setting: Setting, path: Path, folder: Path) -> tuple[tuple[Cell, ...], float, float]:
-    """A row of the table, and the median seconds of looking an unchanged file up, and of
-    identifying it."""
+    """Return a table row, and median seconds of looking up and identifying an unchanged file."""
     rounds = setting.rounds(7)
-    # Whoever has just written the file would have to wait for its times to tell of changes.
+    # A clock far ahead, because the times of a file just written are not trusted yet.
     known = KnownFiles(folder, lambda: 1 << 62)
 
     def cold(work: Callable[[], object]) -> float:
@@ -110,7 +111,7 @@ def _lookups(setting: Setting, path: Path, folder: Path) -> tuple[tuple[Cell, ..
 
 
 def _disturbance(setting: Setting, path: Path) -> dict[str, Series]:
-    """Seconds of a step with nothing beside it, and beside a process that hashes."""
+    """Return seconds of a step alone, and while another process hashes."""
     unet = str(setting.files.unet_file)
     options = {"checkpoint": unet, "backend": "intel_openvino", "precision": "bf16"}
     with Child("safelight", **options) as child:
@@ -136,7 +137,7 @@ def _disturbance(setting: Setting, path: Path) -> dict[str, Series]:
 
 
 def _forget_pages(path: Path) -> None:
-    """Have the system read the file anew; what is mapped somewhere stays."""
+    """Drop a file from the page cache; mapped pages stay."""
     if hasattr(os, "posix_fadvise"):
         with path.open("rb") as file:
             os.fsync(file.fileno())
@@ -150,4 +151,4 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _tell_nobody(_done: int) -> None:
-    """The whole time is what is measured."""
+    """Ignore progress: only the whole time is measured."""

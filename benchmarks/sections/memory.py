@@ -1,4 +1,4 @@
-"""The most private memory (RssAnon) a process holds while it makes a picture of 512 x 512."""
+"""The peak private memory (RssAnon) of a process that makes a picture of 512 x 512."""
 
 from benchmarks.checkpoints import warm
 from benchmarks.command import CommandRun
@@ -6,13 +6,13 @@ from benchmarks.report import Findings, Table, Target
 from benchmarks.sections.setting import Setting
 from benchmarks.workload import SIZE
 
-# Enough for every network to have run; more steps hold no more.
+# Enough for every network to run; more steps need no more memory.
 _STEPS = 2
 _DEFAULT_GB, _MAPPED_GB, _F32_GB = 4.5, 3.0, 2.3
 
 
 def memory(setting: Setting) -> Findings:
-    """Default options; a limit that asks for a mapped working copy; a float32 file."""
+    """Measure default options; a limit that forces a mapped working copy; a float32 file."""
     for file in (setting.files.f16, setting.files.f32):
         warm(file)
     f16, f32 = setting.files.f16, setting.files.f32

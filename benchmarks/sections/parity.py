@@ -1,4 +1,4 @@
-"""Right to the reference: every network, and a whole picture, at full size beside diffusers."""
+"""Accuracy: every network, and a whole picture, at full size compared with diffusers."""
 
 import math
 import tempfile
@@ -13,7 +13,7 @@ from benchmarks.report import Cell, Findings, Table, Target
 from benchmarks.sections.setting import Setting
 from benchmarks.workload import COMPONENTS, Array
 
-# Backend, precision and how far its networks may be off.
+# Backend, precision and the largest relative error of its networks.
 _OURS = (
     ("cpu", "f32", 1e-5),
     ("intel_openvino", "f32", 1e-4),
@@ -23,7 +23,7 @@ _PSNR_DB = 50.0
 
 
 def parity(setting: Setting) -> Findings:
-    """Everyone reads the same float32 file, from the same inputs and the same noise."""
+    """Compare from the same float32 file, inputs and noise."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         _reference(setting, folder)
@@ -33,7 +33,7 @@ def parity(setting: Setting) -> Findings:
 
 
 def _reference(setting: Setting, folder: Path) -> None:
-    """Diffusers in float32: each network's output, and the picture."""
+    """Save diffusers' results in float32: each network's output, and the picture."""
     files = setting.files
     options = {"configuration": str(files.configuration), "checkpoint": str(files.f32)}
     with Child("diffusers", precision="f32", **options) as child:
@@ -95,7 +95,7 @@ def _pictures(setting: Setting, folder: Path) -> Findings:
 
 
 def relative_error(ours: Array, reference: Array) -> float:
-    """|ours - reference| / |reference|, Euclidean over all elements; infinite for unlike shapes."""
+    """Return |ours - reference| / |reference|, Euclidean; infinite for unequal shapes."""
     if ours.shape != reference.shape:
         return math.inf
     wide = reference.astype(np.float64)
@@ -103,7 +103,7 @@ def relative_error(ours: Array, reference: Array) -> float:
 
 
 def psnr(ours: NDArray[np.uint8], reference: NDArray[np.uint8]) -> float:
-    """Peak signal-to-noise ratio of 8-bit pictures in decibels; at most 99."""
+    """Return the peak signal-to-noise ratio of 8-bit pictures in decibels; at most 99."""
     squares = (ours.astype(np.float64) - reference) ** 2
     mean = float(squares.mean())
     return min(99.0, 10 * math.log10(255**2 / mean)) if mean else 99.0

@@ -17,7 +17,7 @@ _SDCPP_LIMIT = 0.10
 
 @dataclass(slots=True)
 class _Measured:
-    """One side's pictures: with networks loaded, from the start of the process, and memory."""
+    """One side's times: with networks loaded, from the start of the process; and memory."""
 
     loaded: Series
     cold: Series = field(default_factory=Series)
@@ -29,7 +29,7 @@ class _Measured:
 
 
 def picture(setting: Setting) -> Findings:
-    """Against diffusers in bfloat16, and one step against stable-diffusion.cpp."""
+    """Compare with diffusers in bfloat16, and one step with stable-diffusion.cpp."""
     whole = _against_diffusers(setting)
     one_step = _against_stable_diffusion_cpp(setting)
     return Findings((*whole.tables, *one_step.tables), (*whole.targets, *one_step.targets))
@@ -58,7 +58,7 @@ def _against_diffusers(setting: Setting) -> Findings:
 
 
 def _take_turns(setting: Setting) -> tuple[_Measured, _Measured]:
-    """Ours, and diffusers' after a picture that warms it up."""
+    """Measure ours and diffusers' in turns, after a picture that warms diffusers up."""
     files, runs = setting.files, list[CommandRun]()
     warm(files.f32)
     options = {

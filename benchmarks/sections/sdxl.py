@@ -1,4 +1,4 @@
-"""A full-size SDXL checkpoint: how soon it is known and built, a step, and what memory it takes."""
+"""A full-size SDXL checkpoint: time to identify and build it, time of a step, and memory."""
 
 import tempfile
 from collections.abc import Callable
@@ -25,13 +25,13 @@ from engine.graphs.operators import GraphBuilder
 from engine.weights.binding import bind
 
 _IDENTIFIED_S, _BUILT_S, _BARE, _DIFFUSERS, _DEFAULT_GB, _LIMITED_GB = 0.05, 0.5, 1.05, 1.0, 12, 8
-# A compiler that takes float16 as it is stored: what is measured is ours alone.
+# A compiler that takes float16 as stored, so that only our own work is measured.
 _OPERATORS = OperatorSet(opset=20, elements=(DType.F32, DType.F16))
 _OURS, _RUNTIME, _PEER = "safelight, OpenVINO bf16", "bare call, OpenVINO bf16", "diffusers bf16"
 
 
 def sdxl(setting: Setting) -> Findings:
-    """Random weights in the published file's keys and shapes."""
+    """Measure random weights in the published file's keys and shapes."""
     path = prepare_sdxl(setting.folder, setting.say)
     sections = (_beginnings, _step, _memory)
     found = [measure(setting, path) for measure in sections]
@@ -42,7 +42,7 @@ def sdxl(setting: Setting) -> Findings:
 
 
 def _beginnings(setting: Setting, path: Path) -> Findings:
-    """Identifying the file, and building each network with its weights bound by reference."""
+    """Measure identifying the file, and building each network with weights bound by reference."""
     rounds = setting.rounds(7)
     with tempfile.TemporaryDirectory() as folder:
         known = KnownFiles(Path(folder), lambda: 1 << 62)
@@ -79,7 +79,7 @@ def _beginnings(setting: Setting, path: Path) -> Findings:
 
 
 def _step(setting: Setting, path: Path) -> Findings:
-    """A guided step turn by turn, and how far our prediction is from diffusers'."""
+    """Measure a guided step in turns, and the difference of our prediction from diffusers'."""
     with ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory(dir=setting.folder))
         options = {"checkpoint": str(path), "folder": scratch}
@@ -120,7 +120,7 @@ def _step(setting: Setting, path: Path) -> Findings:
 
 
 def _memory(setting: Setting, path: Path) -> Findings:
-    """The most private memory of a whole picture of one step, seen from outside."""
+    """Measure the peak private memory of a whole picture of one step, from outside."""
     warm(path)
     rows: list[tuple[Cell, ...]] = []
     peaks: list[float] = []

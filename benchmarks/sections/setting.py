@@ -1,4 +1,4 @@
-"""What every section is given, and what several of them do."""
+"""The options of all sections, and their common helpers."""
 
 import shutil
 import tempfile
@@ -20,19 +20,19 @@ _VERDICTS = "devices.json"
 
 @dataclass(frozen=True)
 class Setting:
-    """Where files are, how often to repeat, and whom to tell about progress."""
+    """Paths, the number of repetitions, and the receiver of progress messages."""
 
     folder: Path
-    # The interpreter of the environment that the app runs in.
+    # The interpreter of the app's environment.
     python: Path
     quick: bool
-    # Instead of the model that ships, None for that one.
+    # Replaces the shipped model; None for the shipped one.
     starter: Path | None
     say: Callable[[str], None]
 
     @cached_property
     def files(self) -> Checkpoints:
-        """The full-size checkpoints, made when first asked for."""
+        """The full-size checkpoints, made when first needed."""
         return checkpoints.prepare(self.folder, self.say)
 
     @property
@@ -41,23 +41,23 @@ class Setting:
         return 4 if self.quick else STEPS
 
     def rounds(self, usual: int) -> int:
-        """How often to repeat what is usually repeated so often."""
+        """Return the number of repetitions, given the usual one."""
         return min(2, usual) if self.quick else usual
 
     def report(self, name: str, value: float) -> None:
-        """Tell one measurement, in seconds."""
+        """Report one measurement, in seconds."""
         self.say(f"  {name}: {value:.2f} s")
 
     @cached_property
     def verdicts(self) -> bytes:
-        """What the app keeps of this machine's devices, found out once for all sections."""
+        """The app's verdicts on this machine's devices, found out once for all sections."""
         with tempfile.TemporaryDirectory() as cache:
             command.check_devices(self.python, Path(cache))
             return (Path(cache) / _VERDICTS).read_bytes()
 
     @contextmanager
     def empty_cache(self) -> Generator[Path]:
-        """A cache folder with verdicts alone, on the disk that holds the checkpoints."""
+        """Make a cache folder with verdicts alone, on the disk that holds the checkpoints."""
         self.folder.mkdir(parents=True, exist_ok=True)
         cache = Path(tempfile.mkdtemp(prefix="cache-", dir=self.folder))
         (cache / _VERDICTS).write_bytes(self.verdicts)
@@ -81,7 +81,7 @@ class Setting:
 
 
 def timing_row(name: str, first_s: float, series: Series, ratio: float | None) -> tuple[Cell, ...]:
-    """A table row: the first run, the median and spread of later ones, and a ratio."""
+    """Return a table row: the first run, the median and spread of later ones, and a ratio."""
     least, most = series.spread
     return (name, first_s, series.median, least, most, "-" if ratio is None else ratio)
 
@@ -92,6 +92,6 @@ TIMING_COLUMNS: tuple[str, ...] = ("", "first s", "median s", "least s", "most s
 def first_and_rest(
     series: Mapping[str, Series],
 ) -> tuple[dict[str, float], dict[str, Series]]:
-    """Split off each one's first value, which pays for warming up."""
+    """Split off each one's first value, which includes warming up."""
     firsts = {name: one.values[0] for name, one in series.items()}
     return firsts, {name: Series(one.values[1:]) for name, one in series.items()}

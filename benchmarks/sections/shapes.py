@@ -1,4 +1,4 @@
-"""What dynamic shapes cost: one compile for every size beside one for each size, taking turns."""
+"""The cost of dynamic shapes: one compile for all sizes compared with one per size, in turns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from engine.graphs.vae import VaeConfig, vae_decoder
 from tests.graphs.networks import Emit, graph_in_memory, random_weights
 
 DYNAMIC, STATIC = "dynamic", "static"
-# What one compile for all sizes may cost, and the backends it is measured on.
+# The cost allowed for one compile for all sizes, and the backends it is measured on.
 _LIMIT = 1.05
 _RUNTIMES: tuple[tuple[str, Precision], ...] = (
     ("intel_openvino", Precision.BF16),
@@ -31,7 +31,7 @@ _TOKENS = 77
 
 
 def sd_unet(part: int) -> UNetConfig:
-    """SD 1.5's UNet with every width divided by `part`."""
+    """Return SD 1.5's UNet with every width divided by `part`."""
     width, text = 320 // part, 768 // part
 
     def level(times: int, depth: int, count: int, *, resample: bool) -> UNetBlock:
@@ -59,7 +59,7 @@ def sd_unet(part: int) -> UNetConfig:
 
 
 def sd_vae(part: int) -> VaeConfig:
-    """SD 1.5's decoder with every width divided by `part`."""
+    """Return SD 1.5's decoder with every width divided by `part`."""
     widths = tuple(width // part for width in (128, 256, 512, 512))
     return VaeConfig(latent_channels=4, widths=widths, layers=2, norm_groups=8)
 
@@ -68,7 +68,7 @@ NETWORKS: Mapping[str, Emit] = {
     "UNet of an eighth of the widths": partial(unet, config=sd_unet(8), halves_evenly=True),
     "VAE decoder of an eighth of the widths": partial(vae_decoder, config=sd_vae(8)),
 }
-# On the fastest runtime; the whole UNet would need 8 GB of memory for its random weights.
+# Measured on the fastest runtime; the whole UNet would need 8 GB for its random weights.
 LARGE: Mapping[str, Emit] = {
     "UNet of half the widths": partial(unet, config=sd_unet(2), halves_evenly=True),
     "VAE decoder, full size": partial(vae_decoder, config=sd_vae(1)),
@@ -80,7 +80,7 @@ _FEW = ((512, 1), (768, 2))
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A network and the pictures, side in pixels and how many at once, that it is run for."""
+    """A network and its pictures: side in pixels, and number at once."""
 
     network: str
     emit: Emit
@@ -88,7 +88,7 @@ class Work:
 
 
 def shapes(setting: Setting) -> Findings:
-    """Small networks at each size on each runtime, large ones at one size on the fastest."""
+    """Measure small networks at each size on each runtime, large ones on the fastest."""
     rows: list[tuple[Cell, ...]] = []
     ratios: dict[str, list[float]] = {}
     for name, precision in _RUNTIMES:
@@ -127,7 +127,7 @@ def shapes(setting: Setting) -> Findings:
 
 
 def usable(name: str, precision: Precision) -> tuple[Backend, Device] | None:
-    """A backend and its processor, if it is here and computes in that precision."""
+    """Return a backend and its processor, if installed and able to compute in that precision."""
     reference = registry.find(name)
     if reference is None:
         return None
@@ -148,7 +148,7 @@ def _work(setting: Setting, *, large: bool) -> list[Work]:
 def compare(
     setting: Setting, backend: Backend, device: Device, precision: Precision, work: Work
 ) -> list[tuple[tuple[Cell, ...], float]]:
-    """A row for each picture size and batch, and the ratio of processor times."""
+    """Return a row for each picture size and batch, and the ratio of processor times."""
     operators = backend.operators(device)
     element = precision.dtype if precision.dtype in operators.elements else DType.F32
     graph = graph_in_memory(work.emit, random_weights(work.emit), operators, element, precision)
@@ -170,7 +170,7 @@ def compare(
 def _turns(
     setting: Setting, dynamic: Session, static: Session, feeds: Mapping[str, Array]
 ) -> tuple[tuple[float, ...], float]:
-    """Both medians, the ratios of time and of processor time, both first runs; and that ratio."""
+    """Return medians, ratios of time and processor time, first runs; and the latter ratio."""
     cpu = {DYNAMIC: Series(), STATIC: Series()}
     contestants = {
         name: partial(_timed_run, session, feeds, cpu[name])
@@ -185,7 +185,7 @@ def _turns(
 
 
 def sizes_of_picture(pixels: int, batch: int) -> dict[str, int]:
-    """Every variable dimension of a denoiser or decoder for square pictures, guided."""
+    """Return every dynamic dimension of a denoiser or decoder for square, guided pictures."""
     cells = pixels // 8
     return {
         "batch": batch,
@@ -197,7 +197,7 @@ def sizes_of_picture(pixels: int, batch: int) -> dict[str, int]:
 
 
 def fixed(graph: Graph, sizes: Mapping[str, int]) -> Graph:
-    """The same graph for one size: each variable dimension of its inputs has its value."""
+    """Return the graph for one size: each dynamic dimension of its inputs has its value."""
     model = ModelProto.FromString(graph.model)
     for value in model.graph.input:
         for dimension in value.type.tensor_type.shape.dim:

@@ -1,4 +1,4 @@
-"""From the start of the process to the first step, and where the time goes."""
+"""The time from the start of the process to the first step, and its parts."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ _CACHED_LIMIT_S = 3.0
 
 
 def start(setting: Setting) -> Findings:
-    """A float16 file in the page cache, default options: nothing kept, then what is kept."""
+    """Measure a float16 file in the page cache with default options: first without a cache."""
     model = setting.files.f16
     warm(model)
     fresh: list[CommandRun] = []
@@ -53,7 +53,7 @@ def start(setting: Setting) -> Findings:
 
 
 def _again(setting: Setting) -> tuple[list[CommandRun], list[CommandRun]]:
-    """Starts in a cache that was filled: those that check it, and those after."""
+    """Run with a filled cache: the starts that check it, and later ones."""
     checking: list[CommandRun] = []
     cached: list[CommandRun] = []
     for _ in range(setting.rounds(3)):

@@ -1,4 +1,4 @@
-"""The starter picture: what a person waits for who has just installed the app."""
+"""The starter picture: the waiting time of a user who has just installed the app."""
 
 from benchmarks import command
 from benchmarks.command import CommandRun
@@ -11,7 +11,7 @@ _LIMIT_S = 6.0
 
 
 def starter(setting: Setting) -> Findings:
-    """`safelight generate PROMPT` in a new process with nothing cached, all defaults."""
+    """Measure `safelight generate PROMPT` in a new process without a cache, all defaults."""
     runs: list[CommandRun] = []
     for _ in range(setting.rounds(5)):
         with setting.empty_cache() as cache:

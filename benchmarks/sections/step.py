@@ -15,7 +15,7 @@ _LIMIT = 1.05
 
 
 def step(setting: Setting) -> Findings:
-    """Ours against the spike, turn by turn; then against everyone else."""
+    """Compare ours with the reference implementation in turns; then with all others."""
     unet = str(setting.files.unet_file)
     with ExitStack() as stack:
 
@@ -59,7 +59,7 @@ def step(setting: Setting) -> Findings:
 def _turns(
     setting: Setting, peers: dict[str, Child], rounds: int
 ) -> tuple[float, tuple[tuple[Cell, ...], ...]]:
-    """Ours divided by the first peer, and a row for each."""
+    """Return ours divided by the first peer, and a row for each."""
     contestants = {
         name: lambda child=child: child.seconds(DENOISER) for name, child in peers.items()
     }

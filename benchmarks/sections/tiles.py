@@ -1,4 +1,4 @@
-"""The VAE in tiles beside the same one whole: how near, how long, and in how much memory."""
+"""The VAE in tiles compared with the whole one: accuracy, time and memory."""
 
 import tempfile
 from pathlib import Path
@@ -19,7 +19,7 @@ _COLUMNS = ("VAE", "backend", "size", "tile", "s", "private peak GB", "dB beside
 
 
 def tiles(setting: Setting) -> Findings:
-    """The starter's VAE on pictures of its own, and SD 1.5's, of random weights, on noise."""
+    """Measure the starter's VAE on its own pictures, and SD 1.5's, of random weights, on noise."""
     sheet = str(ROOT / "starter" / "contact_sheet.png")
     sizes = (1024,) if setting.quick else (1024, 2048)
     rows: list[tuple[Cell, ...]] = []
@@ -47,7 +47,7 @@ def tiles(setting: Setting) -> Findings:
 def compare(
     setting: Setting, given: dict[str, str], picture: str | None, size: int
 ) -> tuple[tuple[float, float], tuple[float, float], float]:
-    """Seconds and private peak in GB, whole and in tiles, and how near the pictures are in dB."""
+    """Return seconds and private peak in GB, whole and in tiles, and their agreement in dB."""
     with tempfile.TemporaryDirectory() as scratch:
         found: list[tuple[float, float]] = []
         saved: list[Path] = []

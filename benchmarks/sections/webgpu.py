@@ -1,6 +1,7 @@
-"""Single operators of the WebGPU provider beside ONNX Runtime's own on the processor.
+"""Single operators of the WebGPU provider compared with ONNX Runtime's on the processor.
 
-The adapter is the machine's, or SwiftShader where `make swiftshader` put it and there is no other.
+The adapter is the machine's, or SwiftShader if `make swiftshader` installed it and there is no
+other.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -34,7 +35,7 @@ _SIDE, _OUTPUTS = 16, 8
 
 
 def webgpu(setting: Setting) -> Findings:
-    """Attention by its sizes, and 3x3 convolutions by their channels and layout."""
+    """Measure attention by its sizes, and 3x3 convolutions by their channels and layout."""
     swiftshader.offer()
     try:
         device, *_ = real_devices()
@@ -92,7 +93,7 @@ def _error(
     shapes: Mapping[str, tuple[int, ...]],
     layout: str,
 ) -> float:
-    """How far the provider's result is from the processor's, relative to that."""
+    """Return the provider's error relative to the processor's result."""
     random = np.random.default_rng(0)
     feeds = {name: random.standard_normal(shape, np.float32) for name, shape in shapes.items()}
     if "w" in feeds:  # a layer's weights are constants: the layout changes only where they are

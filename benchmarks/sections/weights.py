@@ -1,4 +1,4 @@
-"""What each backend copies of SDXL's weights in float16: network by network, on this machine."""
+"""Each backend's copies of SDXL's float16 weights: network by network, on this machine."""
 
 import tempfile
 from pathlib import Path
@@ -26,7 +26,7 @@ _COLUMNS = (
 
 
 def weights(setting: Setting) -> Findings:
-    """Each network of an SDXL file whose weights are a hole, in a process of its own."""
+    """Measure each network of a sparse SDXL file in a process of its own."""
     rows: list[tuple[Cell, ...]] = []
     setting.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=setting.folder) as scratch:
@@ -44,7 +44,7 @@ def weights(setting: Setting) -> Findings:
 
 
 def _ways() -> list[tuple[str, str, str]]:
-    """Each backend and precision this machine has; both placements where weights are converted."""
+    """List this machine's backends and precisions; both placements where weights are converted."""
     found: list[tuple[str, str, str]] = []
     for reference in BACKENDS:
         device = next((one for one in reference.create().probe() if one.usable), None)

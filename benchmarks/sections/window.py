@@ -1,4 +1,4 @@
-"""The desktop app: how soon the window is there, how long it ever makes a person wait."""
+"""The desktop app: the time until its window appears, and its longest pauses."""
 
 import subprocess
 
@@ -16,7 +16,7 @@ _DEATH_TOLD_MS = 1000.0
 
 
 def window(setting: Setting) -> Findings:
-    """A scripted session with the real engine and the starter, in the app's own environment."""
+    """Run a scripted session with the real engine and the starter, in the app's environment."""
     figures = _session(setting)
     session = figures.session
     stalls = [stall.ms for stall in session.longest_stalls]

@@ -1,4 +1,4 @@
-"""Hashes whole checkpoints, one after another, while nobody waits for it."""
+"""Hashes whole checkpoints in the background, one after another."""
 
 import logging
 import subprocess
@@ -14,7 +14,7 @@ from engine.checkpoints.known_files import SETTLED_NS, KnownFiles
 
 _log = logging.getLogger(__name__)
 
-# Who looks through a list of checkpoints does not want them all.
+# Older requests are dropped: a user who browses checkpoints does not need them all.
 _MOST_WAITING = 4
 _PATIENCE_S = 0.5
 _SETTLED_S = 1.1 * SETTLED_NS / 1e9
@@ -24,11 +24,11 @@ Tell: TypeAlias = Callable[[FileState, int, str | None], None]
 
 
 class BackgroundHash:
-    """Has a process of the lowest priority read what is wanted, the latest wish first.
+    """Hashes files in a process of the lowest priority, the latest request first.
 
-    What it finds is kept in `known`. A file that is gone, cannot be read, or is not what it was
-    when it was wanted is given up without a word to the user: the next wish tries again. May be
-    used from any thread; `tell` is called on a thread of its own.
+    Hashes are kept in `known`. A file that is missing, unreadable or changed since the request is
+    dropped without an error: the next request tries again. May be used from any thread; `tell` is
+    called on a thread of its own.
     """
 
     def __init__(self, known: KnownFiles, tell: Tell | None = None) -> None:
@@ -42,7 +42,7 @@ class BackgroundHash:
         self._closed = False
 
     def want(self, state: FileState, digest: str) -> None:
-        """Have a file hashed if its hash is not known; `digest` is of samples of its content."""
+        """Hash a file if its hash is not known; `digest` is the sampled digest of its content."""
         if self._known.sha256(state) is not None:
             return
         with self._changed:
@@ -58,12 +58,12 @@ class BackgroundHash:
             self._changed.notify_all()
 
     def wait(self, timeout_s: float) -> bool:
-        """Until nothing is wanted any more; whether that was so in time."""
+        """Wait until no file is left to hash; return False if that took longer."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._waiting and not self._busy, timeout_s)
 
     def close(self) -> None:
-        """Stop at once, and take no more wishes."""
+        """Stop at once, and accept no more files."""
         with self._changed:
             self._closed = True
             self._waiting.clear()
@@ -71,7 +71,7 @@ class BackgroundHash:
                 self._process.kill()
             self._changed.notify_all()
         if self._thread is not None:
-            # A disk that does not answer holds a process that was killed; nobody need wait for it.
+            # A killed process may hang on a disk that does not answer; do not wait for it.
             self._thread.join(_PATIENCE_S)
 
     def _work(self) -> None:
@@ -95,14 +95,14 @@ class BackgroundHash:
             return wish
 
     def _settles(self, state: FileState) -> bool:
-        """Wait until a later change would show; whether there is something to do then."""
+        """Wait until the file's times are reliable; return True if it still has to be hashed."""
         with self._changed:
             if not self._known.is_settled(state):
                 self._changed.wait_for(lambda: self._closed, _SETTLED_S)
         return not self._closed and self._known.is_settled(state) and _is_still(state)
 
     def _hash(self, state: FileState) -> str | None:
-        """The SHA-256 of the file, None where it could not be found or the file has changed."""
+        """Return the file's SHA-256; None if it cannot be computed or the file has changed."""
         command = [sys.executable, "-I", "-m", "engine.checkpoints.full_hash", str(state.path)]
         last = ""
         try:
@@ -124,7 +124,7 @@ class BackgroundHash:
         return last if whole and _is_still(state) else None
 
     def _started(self, command: list[str]) -> "subprocess.Popen[str]":
-        """The process, known to `close`. Raises OSError."""
+        """Start the process, which `close` can kill. Raises OSError."""
         with self._changed:
             process = subprocess.Popen(
                 command,
@@ -148,4 +148,4 @@ def _is_still(state: FileState) -> bool:
 
 
 def _tell_nobody(_state: FileState, _done: int, _sha256: str | None) -> None:
-    """For those who only want it known."""
+    """Ignore progress and result, which are only stored."""

@@ -1,8 +1,9 @@
-"""The configuration files of a diffusers folder, typed, with the defaults its classes have.
+"""The configuration files of a diffusers folder, typed, with the defaults of diffusers' classes.
 
-Only what decides a network's shape or meaning is here. The `…Constants` are fields whose other
-values change what a network computes and which no graph of ours emits: whoever reads a file asks
-`unusual` and refuses them, for a setting ignored is a wrong picture without a word.
+They contain only fields that decide a network's shape or meaning. The `…Constants` are fields whose
+other values change what a network computes, and which our graphs do not support: the reader of a
+file checks `unusual` and refuses them, because an ignored setting gives a wrong picture without an
+error.
 """
 
 import errno
@@ -23,19 +24,19 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class PipelineFile(msgspec.Struct, frozen=True):
-    """`model_index.json`: which pipeline the folder is for."""
+    """`model_index.json`: the pipeline of the folder."""
 
-    # With its module before it, where it is a pipeline of the folder's own.
+    # A tuple with the module first, for a pipeline defined in the folder.
     stated: str | tuple[str, ...] = msgspec.field(name="_class_name", default="")
 
     @property
     def class_name(self) -> str:
-        """The class; empty where none is stated."""
+        """The name of the class; empty if none is stated."""
         return self.stated if isinstance(self.stated, str) else "".join(self.stated[-1:])
 
 
 class UNetConstants(msgspec.Struct, frozen=True, kw_only=True):
-    """Fields of a UNet2DConditionModel for which our graphs emit the default and nothing else."""
+    """Fields of a UNet2DConditionModel of which our graphs support only the default."""
 
     act_fn: str = "silu"
     time_embedding_type: str = "positional"
@@ -68,16 +69,16 @@ class UNetFile(UNetConstants, frozen=True, kw_only=True):
     cross_attention_dim: Count | tuple[Count, ...] = 1280
     norm_num_groups: Count = 32
     norm_eps: Positive = 1e-5
-    # By a mistake of old that thousands of files rely on, this is the number of heads.
+    # Because of an old mistake that thousands of files rely on, this is the number of heads.
     attention_head_dim: Count | tuple[Count, ...] = 8
     num_attention_heads: Count | tuple[Count, ...] | None = None
-    # "text_time" for SDXL: pooled text and sizes, whose width the weights tell.
+    # "text_time" for SDXL: pooled text and sizes, with a width that follows from the weights.
     addition_embed_type: str | None = None
     mid_block_type: str | None = "UNetMidBlock2DCrossAttn"
 
 
 class VaeConstants(msgspec.Struct, frozen=True, kw_only=True):
-    """Fields of an AutoencoderKL for which our graphs emit the default and nothing else."""
+    """Fields of an AutoencoderKL of which our graphs support only the default."""
 
     act_fn: str = "silu"
 
@@ -91,9 +92,9 @@ class VaeFile(VaeConstants, frozen=True, kw_only=True):
     norm_num_groups: Count = 32
     scaling_factor: Positive = 0.18215
     shift_factor: float | None = None
-    # Whether its activations leave float16's range, in families whose VAE does.
+    # True for families whose VAE's activations exceed float16's range.
     force_upcast: bool = True
-    # Of each channel: what Playground 2.5 takes away and divides by before it scales.
+    # Per channel: Playground 2.5 subtracts the mean and divides by the deviation before scaling.
     latents_mean: tuple[float, ...] | None = None
     latents_std: tuple[Positive, ...] | None = None
 
@@ -112,7 +113,7 @@ class ClipTextFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NoiseConstants(msgspec.Struct, frozen=True, kw_only=True):
-    """The noise levels Stable Diffusion was trained with; no others are sampled."""
+    """The noise levels that Stable Diffusion was trained with; no others are supported."""
 
     beta_start: float = 0.00085
     beta_end: float = 0.012
@@ -122,14 +123,14 @@ class NoiseConstants(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SchedulerFile(NoiseConstants, frozen=True, kw_only=True):
-    """`scheduler/scheduler_config.json`: how the denoiser was trained."""
+    """`scheduler/scheduler_config.json`: the training of the denoiser."""
 
     class_name: str = msgspec.field(name="_class_name", default="")
     prediction_type: str = "epsilon"
     rescale_betas_zero_snr: bool = False
-    # How the timesteps of a run are spaced: "linspace", "leading" or "trailing".
+    # The spacing of a run's timesteps: "linspace", "leading" or "trailing".
     timestep_spacing: str = ""
-    # Of those that train and sample levels between timesteps.
+    # "continuous" for networks trained at levels between timesteps.
     timestep_type: str = "discrete"
     sigma_min: Positive | None = None
     sigma_max: Positive | None = None
@@ -141,7 +142,7 @@ ConfigT = TypeVar("ConfigT", bound=msgspec.Struct)
 
 
 def unusual(config: msgspec.Struct, constants: type[msgspec.Struct]) -> tuple[str, ...]:
-    """The fields of `config` that differ from the defaults of its base `constants`."""
+    """List the fields of `config` that differ from the defaults of its base `constants`."""
     return tuple(
         f"{field.name} = {getattr(config, field.name)!r}"
         for field in msgspec.structs.fields(constants)
@@ -150,7 +151,7 @@ def unusual(config: msgspec.Struct, constants: type[msgspec.Struct]) -> tuple[st
 
 
 def read_config(path: Path, kind: type[ConfigT]) -> ConfigT:
-    """A JSON file as `kind`; fields it does not know are ignored."""
+    """Read a JSON file as `kind`; unknown fields are ignored."""
     try:
         return read_json(path, msgspec.json.Decoder(kind), MAX_CONFIG_BYTES)
     except FileNotFoundError:

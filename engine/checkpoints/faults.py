@@ -1,4 +1,4 @@
-"""The errors that every reader of files raises."""
+"""The errors that all readers of files raise."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ DOWNLOAD_AGAIN = "Download it again."
 
 
 def not_found(path: Path) -> EngineError:
-    """Nothing is at a path."""
+    """Return the error for a path where there is nothing."""
     return EngineError(
         ErrorCode.CHECKPOINT_NOT_FOUND,
         f"{path.name} is not in {path.absolute().parent}.",
@@ -18,7 +18,7 @@ def not_found(path: Path) -> EngineError:
 
 
 def unreadable(path: Path, error: OSError) -> EngineError:
-    """The system does not let us read a file."""
+    """Return the error for a file that the system does not let us read."""
     return EngineError(
         ErrorCode.CHECKPOINT_UNREADABLE,
         f"{path.name} cannot be read: {error.strerror or error}.",
@@ -27,12 +27,12 @@ def unreadable(path: Path, error: OSError) -> EngineError:
 
 
 def corrupt(path: Path, what: str, detail: str = "") -> EngineError:
-    """A file's own claims contradict each other or the file."""
+    """Return the error for a file whose claims contradict each other or the file."""
     return EngineError(
         ErrorCode.CHECKPOINT_CORRUPT, f"{path.name} is damaged: {what}.", DOWNLOAD_AGAIN, detail
     )
 
 
 def quoted(text: str) -> str:
-    """A name out of a file, safe to print and of bounded length."""
+    """Return a name from a file, safe to print and of bounded length."""
     return ascii(text if len(text) <= 80 else text[:77] + "...")

@@ -1,4 +1,4 @@
-"""Single files of weights: each is read by the reader for how it begins, whatever it is called."""
+"""Single files of weights: the reader is chosen by a file's first bytes, not by its name."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ _ARCHIVE = b"PK\x03\x04"
 
 
 def read_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
-    """The tensors of a safetensors or PyTorch file. Raises EngineError for anything unsound."""
+    """Return the tensors of a safetensors or PyTorch file. Raises EngineError if it is unsound."""
 
     def read(file: BinaryIO, facts: os.stat_result) -> TensorIndex:
         reader = torch_file if file.read(len(_ARCHIVE)) == _ARCHIVE else safetensors

@@ -1,13 +1,13 @@
-"""The hash of a whole file, by which people's tools and sites know a checkpoint.
+"""The hash of a whole file, by which tools and sites identify a checkpoint.
 
-SHA-256 of all of it; its first ten digits are A1111's "Model hash" (`modules/hashes.py`,
-`sd_models.CheckpointInfo.shorthash` of version 1.10.1) and Civitai's AutoV2. Of the tensors without
-the header, twelve digits are what A1111 writes for a LoRA and Civitai's AutoV3
+SHA-256 of the whole file; its first ten digits are A1111's "Model hash" (`modules/hashes.py`,
+`sd_models.CheckpointInfo.shorthash` of version 1.10.1) and Civitai's AutoV2. The first twelve
+digits of the hash of the tensors without the header are A1111's hash of a LoRA and Civitai's AutoV3
 (`hashes.addnet_hash_safetensors`, after kohya's sd-scripts).
 
-Run as a program it is a process of its own, that takes the time nobody else wants: a thread could
-not, because one of low priority that holds the interpreter lock stops all others. Standard library
-only, so that it starts at once.
+Run as a program it is a process of its own with idle priority. A thread of low priority would not
+do: while it holds the interpreter lock, it blocks all others. Standard library only, so that it
+starts at once.
 """
 
 import os
@@ -21,22 +21,22 @@ from pathlib import Path
 MODEL_HASH_DIGITS, TENSORS_HASH_DIGITS = 10, 12
 _LENGTH_BYTES = 8
 _CHUNK_BYTES = 4 << 20
-# macOS, <sys/resource.h>: the calling process, and what makes its processor and disk use yield.
+# macOS, <sys/resource.h>: the calling process, and background priority for processor and disk.
 _PRIO_DARWIN_PROCESS, _PRIO_DARWIN_BG = 4, 0x1000
-# Windows, SetPriorityClass: the same there.
+# Windows, SetPriorityClass: the same.
 _PROCESS_MODE_BACKGROUND_BEGIN = 0x00100000
 
 
 @dataclass(frozen=True, slots=True)
 class FullHash:
-    """Hexadecimal SHA-256 of a safetensors file, and of what follows its header."""
+    """Hexadecimal SHA-256 of a safetensors file, and of the bytes after its header."""
 
     whole: str
     tensors: str | None = None
 
 
 def hash_file(path: Path, report: Callable[[int], None], *, tensors: bool = False) -> FullHash:
-    """Read a file to its end; `report` is told the bytes that are done, and may raise to stop.
+    """Read a file to its end; `report` gets the number of bytes done, and may raise to stop.
 
     `tensors` asks for the second hash too, at twice the processor time. Raises OSError.
     """
@@ -56,9 +56,9 @@ def hash_file(path: Path, report: Callable[[int], None], *, tensors: bool = Fals
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print how many bytes are done, a line for each percent, and then the hash.
+    """Print the number of bytes done, one line per percent, and then the hash.
 
-    Ends when nobody reads any more. The exit status is 1 where the file cannot be read.
+    Ends when the reader of its output is gone. The exit status is 1 if the file cannot be read.
     """
     _take_no_time_from_others()
     path = Path(arguments[0])
@@ -89,14 +89,14 @@ def _take_no_time_from_others() -> None:
         os.nice(19)
     with suppress(OSError):
         if sys.platform == "linux":
-            # The disk's time too: the kernel puts such a process in the idle class of both.
+            # Covers the disk too: the kernel puts the process in the idle class of both.
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
         elif sys.platform == "darwin":
             os.setpriority(_PRIO_DARWIN_PROCESS, 0, _PRIO_DARWIN_BG)
 
 
 if __name__ == "__main__":
-    # Nothing is left to say where nobody listens, not even at the interpreter's end.
+    # Without a reader there is nothing to report, not even at the interpreter's end.
     status = main(sys.argv[1:])
     with suppress(OSError):
         sys.stdout.flush()

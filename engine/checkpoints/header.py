@@ -1,8 +1,8 @@
-"""The JSON header of a safetensors file, read with suspicion: every claim is checked before use.
+"""The JSON header of a safetensors file; every claim is checked before use.
 
 A file comes from strangers, so the rules are those of the reference reader, and stricter ones where
-that reader has been lax: the tensors must tile the data exactly, without holes or overlaps, and
-nothing may be said twice.
+that reader has been lax: the tensors must tile the data exactly, without holes or overlaps, and no
+key may occur twice.
 """
 
 import json
@@ -21,7 +21,7 @@ from engine.checkpoints.limits import MAX_DIMENSION, MAX_NAME_CHARS, MAX_RANK, M
 from engine.errors import EngineError
 
 LENGTH_BYTES = 8
-# Commas and opening brackets bound what the JSON parser can allocate before anything is checked.
+# Commas and opening brackets bound the memory that the JSON parser can allocate.
 MAX_JSON_MARKS = 500_000
 MAX_METADATA_ENTRIES = 1000
 MAX_METADATA_CHARS = 32_768
@@ -32,7 +32,7 @@ _FORMATS = {dtype.value: (dtype, dtype.itemsize) for dtype in DType}
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A checked header: tensors with offsets from the file's start, and where the last one ends."""
+    """A checked header: tensors with offsets from the file's start, and the end of the last one."""
 
     tensors: Mapping[str, FileSlice]
     metadata: Mapping[str, str]
@@ -44,7 +44,7 @@ _Offset = Annotated[int, msgspec.Meta(ge=0, lt=2**62)]
 
 
 class _Entry(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """What a header says of one tensor; offsets count from the end of the header."""
+    """A header's entry for one tensor; offsets count from the end of the header."""
 
     dtype: str
     shape: Annotated[tuple[_Dimension, ...], msgspec.Meta(max_length=MAX_RANK)]
@@ -57,7 +57,7 @@ _TEXTS = msgspec.json.Decoder(dict[str, str])
 
 
 def parse_header(raw: bytes, path: Path) -> Header:
-    """Check the JSON of a header and place its tensors; `path` is only noted, not opened."""
+    """Check the JSON of a header and place its tensors; `path` is recorded, but not opened."""
     entries = _decode(raw, path)
     metadata = _metadata(entries.pop(_METADATA, None), path)
     if len(entries) > MAX_TENSORS:
@@ -110,7 +110,8 @@ def _checked_entry(name: str, fields: msgspec.Raw, path: Path) -> tuple[_Entry, 
             "Get the fp16 or fp32 version of the model.",
         )
     begin, end = entry.data_offsets
-    # Python integers do not overflow, so a product of large dimensions cannot pass for a small one.
+    # Python integers do not overflow, so a product of large dimensions cannot look like a small
+    # one.
     if end - begin != prod(entry.shape) * itemsize:
         raise corrupt(path, f"tensor {quoted(name)} has a size that does not fit its shape")
     return entry, dtype
@@ -129,7 +130,7 @@ def _metadata(fields: msgspec.Raw | None, path: Path) -> dict[str, str] | None:
 
 
 def _shown(metadata: dict[str, str] | None) -> dict[str, str]:
-    """Free text by the file's author, cut to a length that can be shown."""
+    """Return the author's free text, cut to a length that can be shown."""
     return {
         name[:MAX_NAME_CHARS]: text[:MAX_METADATA_CHARS] for name, text in (metadata or {}).items()
     }
@@ -138,10 +139,10 @@ def _shown(metadata: dict[str, str] | None) -> dict[str, str]:
 def _refuse_duplicates(
     raw: bytes, tensors: int, metadata: Mapping[str, str] | None, path: Path
 ) -> None:
-    """Readers disagree about which of two equal keys counts, and the parser takes the last.
+    """Refuse equal keys: readers disagree about which of them counts; this parser takes the last.
 
-    Without a backslash every quotation mark opens or closes a string, and what the parser kept says
-    how many strings there should be: a tensor's name, its dtype and its three keys, the metadata's
+    Without a backslash every quotation mark opens or closes a string, and the parsed entries
+    determine the number of strings: a tensor's name, its dtype and its three keys, the metadata's
     name, keys and values. With backslashes a second, slower parser that sees every pair decides.
     """
     strings = 5 * tensors + (0 if metadata is None else 1 + 2 * len(metadata))
@@ -156,7 +157,7 @@ def _refuse_duplicates(
 
 
 class _DuplicateKeyError(Exception):
-    """A JSON object says the same key twice."""
+    """A JSON object contains the same key twice."""
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What every checkpoint reader produces: the names, shapes and places of tensors, no numbers."""
+"""The result of every checkpoint reader: names, shapes and places of tensors, without numbers."""
 
 import hashlib
 import os
@@ -17,10 +17,10 @@ WINDOW_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it is at a moment: whoever changes its content changes something of this.
+    """The state of a file at one moment: changing the file's content changes some field.
 
-    `changed` is what no program sets at will, unlike the time of modification: the time of the last
-    change of the file's node, or on Windows, which keeps none, the node's number.
+    `changed` is a value that programs cannot set, unlike the time of modification: the time of the
+    last change of the file's inode, or on Windows, which keeps none, the inode's number.
     """
 
     path: Path
@@ -32,30 +32,30 @@ class FileState:
 
     @classmethod
     def of(cls, path: Path, facts: os.stat_result, header: bytes) -> "FileState":
-        """The state of the file at `path` with these facts and this header."""
+        """Return the state of the file at `path` with these facts and this header."""
         changed = facts.st_ino if sys.platform == "win32" else facts.st_ctime_ns
         digest = hashlib.sha256(header).hexdigest()
         return cls(path, facts.st_size, facts.st_mtime_ns, changed, digest)
 
     def is_of(self, facts: os.stat_result) -> bool:
-        """Whether the file with these facts is still this one; its header is not looked at."""
+        """True if a file with these facts is still this one; the header is not compared."""
         now = FileState.of(self.path, facts, b"")
         mine = (self.size, self.modified_ns, self.changed)
         return mine == (now.size, now.modified_ns, now.changed)
 
     @property
     def latest_ns(self) -> int:
-        """When it was last written to, as far as the system tells; since 1970."""
+        """The time of the last write, as far as the system records it, in ns since 1970."""
         return self.modified_ns if sys.platform == "win32" else max(self.modified_ns, self.changed)
 
 
 @dataclass(frozen=True, slots=True)
 class TensorIndex:
-    """The tensors of a file, or of a file in shards, under the names they have there.
+    """The tensors of a file, or of a file in shards, under their names in the file.
 
-    `digest` tells two files apart by content without reading them whole; see `sampled_digest`.
-    `state` is the file's when it was read; None for shards. `probed` is what its denoiser was found
-    to predict when it ran, None where it never had to be asked.
+    `digest` distinguishes files by content without reading them whole; see `sampled_digest`.
+    `state` is the file's state when it was read; None for shards. `probed` is the prediction type
+    found by running its denoiser, None if it was never run for that.
     """
 
     path: Path
@@ -67,12 +67,12 @@ class TensorIndex:
 
 
 def sampled_digest(file: BinaryIO, header: bytes, size: int) -> str:
-    """SHA-256 over size, header and 128 windows of 4 KiB, spread evenly from first to last byte.
+    """Return SHA-256 over size, header and 128 windows of 4 KiB, spread evenly over the file.
 
-    Two fine-tunes share a header, so the header alone would not do; reading gigabytes would take
-    seconds. A difference goes unseen only where it lies wholly between two neighbouring windows,
-    under 0.8 % of the file: training changes every weight, and the smallest part that is swapped
-    by itself (the VAE of an SDXL file in fp16) is 2.4 %. Small files are hashed whole.
+    Two fine-tunes share a header, so the header alone would not do, and reading gigabytes would
+    take seconds. A difference is missed only if it lies entirely between two neighbouring windows,
+    under 0.8 % of the file: training changes every weight, and the smallest part that is replaced
+    on its own (the VAE of an SDXL file in fp16) is 2.4 %. Small files are hashed whole.
     """
     digest = hashlib.sha256(size.to_bytes(8, "little"))
     digest.update(header)
@@ -88,5 +88,5 @@ def sampled_digest(file: BinaryIO, header: bytes, size: int) -> str:
 
 
 def combined_digest(*digests: str) -> str:
-    """One digest for what is made of several files, in this order."""
+    """Return one digest of several files, in this order."""
     return hashlib.sha256("\n".join(digests).encode()).hexdigest()

@@ -1,10 +1,8 @@
-"""What was found out about files once and holds as long as they do not change.
+"""Facts about files that hold while the files do not change: digests and prediction types.
 
-Their digests, and what a denoiser predicts where only running it told.
-
-One small file of the cache for each path, written beside and renamed into place, so that processes
-that run at once need no lock and a damaged entry costs one file's digests. An entry says what
-state its file was in; in any other state it is not believed.
+Each path has one small file in the cache, written under another name and renamed, so that
+concurrent processes need no lock, and a damaged entry only costs one file's digests. An entry
+records the state of its file and is ignored in any other state.
 """
 
 import contextlib
@@ -26,31 +24,31 @@ from engine.durable import replace_file
 
 # Entries beyond these are dropped, the oldest first.
 MOST_ENTRIES = 2000
-# The coarsest clock of a file system (FAT) ticks every two seconds: two writes within one tick
-# leave the same time behind, so what was just written may still be changed unseen.
+# The coarsest clock of a file system (FAT) ticks every two seconds: two writes within one tick get
+# the same time, so a file that was just written may still change unnoticed.
 SETTLED_NS = 2_000_000_000
-# How long a file that was found right is believed to be: disks rot without changing its times.
+# How long a checked file counts as sound: disks decay without changing its times.
 CHECKED_NS = 30 * 24 * 3600 * 1_000_000_000
 _SUFFIX = ".json"
 _MOST_BYTES = 1 << 20
 
 
 class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file's state, and what is known of its content in that state."""
+    """A file's state, and the known facts about its content in that state."""
 
     size: int
     modified_ns: int
     changed: int
     header: str
-    # `sampled_digest`; empty where only `content` is known.
+    # `sampled_digest`; empty if only `content` is known.
     sampled: str
-    # Of the whole file, None until it was read whole.
+    # SHA-256 of the whole file; None until it was read whole.
     sha256: str | None = None
-    # What the denoiser in it was found to predict, None where nobody had to ask it.
+    # The prediction type found by running the denoiser; None if it was never run for that.
     prediction: PredictionType | None = None
-    # What parts are in it, as whoever asked has written it down.
+    # The parts of the file, in the caller's own notation.
     content: str | None = None
-    # When every byte of it was read and found right, in nanoseconds since 1970.
+    # When every byte of the file was read and found sound, in nanoseconds since 1970.
     checked_ns: int | None = None
 
     def is_of(self, state: FileState) -> bool:
@@ -68,16 +66,16 @@ _DECODER = msgspec.json.Decoder(_Entry)
 class KnownFiles:
     """The entries in a folder, which need not exist. May be used from any thread.
 
-    What cannot be read or written is as if it were not there: everything can be found out again.
+    An entry that cannot be read or written counts as missing: everything can be found out again.
     """
 
     def __init__(self, folder: Path, clock: Callable[[], int] = time.time_ns) -> None:
-        """`clock` gives nanoseconds since 1970, as files' times do."""
+        """`clock` gives nanoseconds since 1970, like the times of files."""
         self._folder = folder
         self._clock = clock
 
     def read_index(self, path: Path) -> TensorIndex:
-        """As `files.read_index`, but a file that is known is only read at its beginning."""
+        """Read a file's index as `files.read_index` does, but only the start of a known file."""
         recalled: list[_Entry] = []
 
         def recall(state: FileState) -> str | None:
@@ -97,24 +95,24 @@ class KnownFiles:
         return index
 
     def sha256(self, state: FileState) -> str | None:
-        """The SHA-256 of the whole file that was in this state, None while it is not known."""
+        """Return the SHA-256 of the whole file in this state; None while it is not known."""
         entry = self._entry(state)
         return entry.sha256 if entry else None
 
     def note_sha256(self, state: FileState, sampled: str, sha256: str) -> None:
-        """Remember the SHA-256 of the file that was in this state while it was read whole."""
+        """Record the SHA-256 of the file that was in this state while it was read whole."""
         entry = self._entry(state) or _new(state, sampled)
         entry = msgspec.structs.replace(entry, sampled=sampled, sha256=sha256)
         self._write(entry, state.path)
 
     def note_prediction(self, state: FileState, prediction: PredictionType) -> None:
-        """Remember what the denoiser of the file in this state predicts, if the file is known."""
+        """Record the prediction type of the denoiser in this file, if the file is known."""
         entry = self._entry(state)
         if entry is not None:
             self._write(msgspec.structs.replace(entry, prediction=prediction), state.path)
 
     def content(self, path: Path) -> str | None:
-        """What `note_content` wrote down, if the file is as it was then; it is not opened."""
+        """Return the text of `note_content` if the file is unchanged; the file is not opened."""
         entry = self._read(path)
         try:
             now = FileState.of(path, path.stat(), b"")
@@ -128,32 +126,32 @@ class KnownFiles:
         return entry.content if entry and same else None
 
     def note_content(self, state: FileState, content: str) -> None:
-        """Remember what parts are in the file in this state, if its times can be believed."""
+        """Record the parts of the file in this state, if its times are reliable."""
         if self.is_settled(state):
             entry = self._entry(state) or _new(state, "")
             self._write(msgspec.structs.replace(entry, content=content), state.path)
 
     def is_checked(self, state: FileState) -> bool:
-        """Whether every byte of the file in this state was found right, this month."""
+        """True if every byte of the file in this state was found sound within the last 30 days."""
         entry = self._entry(state)
         if entry is None or entry.checked_ns is None:
             return False
         return 0 <= self._clock() - entry.checked_ns < CHECKED_NS
 
     def note_check(self, state: FileState) -> None:
-        """Remember that every byte of the file in this state was read and found right."""
+        """Record that every byte of the file in this state was read and found sound."""
         entry = self._entry(state) or _new(state, "")
         self._write(msgspec.structs.replace(entry, checked_ns=self._clock()), state.path)
 
     def move_check(self, before: FileState, after: FileState) -> None:
-        """What was found of the file holds in its state `after`, too: only its times changed."""
+        """Transfer a check to the file's state `after`: only its times have changed."""
         entry = self._entry(before)
         if entry is not None and entry.checked_ns is not None:
             moved = _new(after, entry.sampled)
             self._write(msgspec.structs.replace(moved, checked_ns=entry.checked_ns), after.path)
 
     def is_settled(self, state: FileState) -> bool:
-        """Whether a later change would surely show in the file's times."""
+        """True if a later change would certainly show in the file's times."""
         return self._clock() - state.latest_ns > SETTLED_NS
 
     def _path(self, path: Path) -> Path:
@@ -173,7 +171,7 @@ class KnownFiles:
             self._sweep()
 
     def _sweep(self) -> None:
-        """Drop the oldest entries where there are too many, and what was left unfinished."""
+        """Drop the oldest entries if there are too many, and unfinished ones."""
         found = [entry for entry in os.scandir(self._folder) if entry.is_file()]
         if len(found) <= MOST_ENTRIES:
             return

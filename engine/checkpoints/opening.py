@@ -1,4 +1,4 @@
-"""Opening a single file of weights: what every reader asks of the file itself."""
+"""Opens a single file of weights, with the checks that every reader needs."""
 
 import os
 import stat
@@ -11,27 +11,27 @@ from engine.checkpoints.faults import not_found, unreadable
 from engine.checkpoints.index import FileState, TensorIndex
 from engine.errors import EngineError
 
-# What is known to be the digest of a file in a state, which saves reading places all over it.
+# Returns the known digest of a file in a state, or None; a known digest saves reading the file.
 Recall = Callable[[FileState], str | None]
-# Reads an open file, of which the system says this.
+# Reads an open file with these facts from the system.
 Read = Callable[[BinaryIO, os.stat_result], TensorIndex]
 
 
 def nothing_known(_: FileState) -> str | None:
-    """The `Recall` of those that remember nothing."""
+    """The `Recall` that knows no file."""
     return None
 
 
 def read_steadily(path: Path, read: Read) -> TensorIndex:
-    """What `read` makes of a file that stays as it is meanwhile.
+    """Return the result of `read` for a file that does not change meanwhile.
 
-    Raises EngineError where it is no file, cannot be read or changes, and what `read` raises.
+    Raises EngineError if it is not a file, cannot be read or changes, and the errors of `read`.
     """
     if "\0" in str(path):  # the one character no file name has, and `stat` answers with ValueError
         raise not_found(path)
     try:
         before = path.stat()
-        # Before it is opened: to open a pipe is to wait for somebody to write to it.
+        # Checked before it is opened: opening a pipe waits for a writer.
         if not stat.S_ISREG(before.st_mode):
             raise EngineError(
                 ErrorCode.CHECKPOINT_NOT_SAFETENSORS,

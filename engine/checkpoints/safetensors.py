@@ -1,7 +1,7 @@
 """Safetensors files: an 8-byte length, a JSON header, and the tensors' bytes.
 
-Here are the rules about the file; those about the header's JSON are in `header`. What is not such a
-file is named for what it is: a web page, a pickle, half a download.
+This module has the rules about the file, `header` those about the JSON. A file of another kind is
+named in the error: a web page, a pickle, half a download.
 """
 
 import os
@@ -22,7 +22,7 @@ MAX_HEADER_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class _Magic:
-    """How another kind of file begins, and what to tell the person who picked it."""
+    """The first bytes of another kind of file, and the message for the user who picked it."""
 
     start: bytes
     what: str
@@ -54,12 +54,12 @@ _OTHER_FILES = (
 
 
 def read_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
-    """The tensors of a safetensors file. Raises EngineError for anything unsound."""
+    """Return the tensors of a safetensors file. Raises EngineError if it is unsound."""
     return read_steadily(path, partial(index_of, path, recall))
 
 
 def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) -> TensorIndex:
-    """As `read_index`, of a file that is open at its beginning. Raises OSError too."""
+    """Return the tensors of a file open at its beginning. Raises EngineError and OSError."""
     raw = _header_bytes(file, path, facts.st_size)
     header = parse_header(raw, path)
     _check_size(path, facts.st_size, header.end)
@@ -130,7 +130,7 @@ def _amount(size: int) -> str:
 
 
 def _of(part: int, whole: int) -> str:
-    """ "3.1 of 6.9 GB", in the largest unit that tells the two apart."""
+    """Return "3.1 of 6.9 GB", in the largest unit that distinguishes the two."""
     for unit, factor in _UNITS:
         have, want = f"{part / factor:.1f}", f"{whole / factor:.1f}"
         if whole >= factor and have != want:

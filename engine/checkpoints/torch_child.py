@@ -1,8 +1,8 @@
 """Lists the tensors of a PyTorch file as JSON: the program of a child process, see `torch_file`.
 
-Standard library only. What it counts keeps it below 256 MB and two seconds for any file
-(`tests.checkpoints.hostile_torch` has the worst); the system's limits, set before it looks at the
-file, hold even where it miscounts.
+Standard library only. Its own bounds keep it below 256 MB and two seconds for any file
+(`tests.checkpoints.hostile_torch` has the worst); the system's limits, set before it opens the
+file, hold even if its own are wrong.
 """
 
 import io
@@ -23,10 +23,10 @@ from engine.checkpoints.torch_zip import (
     read_archive,
 )
 
-# Of addresses, of which a quarter is Python itself.
+# Of address space; Python itself takes a quarter.
 MEMORY_BYTES = 512 << 20
 CPU_SECONDS = 10
-# Of networks in a list; more are no weights.
+# The most networks in a list; a longer list does not hold weights.
 _MAX_SEVERAL = 64
 _MAX_DEPTH = 4
 _BUFFER_BYTES = 1 << 16
@@ -47,7 +47,7 @@ _ITEMSIZES = {
 
 
 def main() -> None:
-    """Answer on stdout with {"tensors": [[name, dtype, offset, shape], ...]} or with a refusal."""
+    """Print {"tensors": [[name, dtype, offset, shape], ...]}, or a refusal."""
     _limit()
     answer: dict[str, Any]
     try:
@@ -84,7 +84,7 @@ def _limit() -> None:
 
 
 def list_tensors(root: object, archive: Archive) -> str:
-    """Name, element type, offset in the file in bytes, and shape of each tensor, as JSON."""
+    """Return name, element type, offset in the file and shape of each tensor, as JSON."""
     if not isinstance(root, dict):
         raise PickleDamaged("it is no dictionary of tensors")
     named = cast("dict[Any, Any]", root)
@@ -105,8 +105,8 @@ def list_tensors(root: object, archive: Archive) -> str:
 class _Claims:
     """Every tensor in dictionaries and lists within dictionaries, its name joined with dots.
 
-    The same dictionary may be in many places, each of which counts: a pickle that repeats nothing
-    has no more entries than instructions.
+    A dictionary may occur in many places, and each of them counts: a pickle without repetitions has
+    no more entries than instructions.
     """
 
     def __init__(self, root: dict[Any, Any]) -> None:
@@ -126,7 +126,7 @@ class _Claims:
             if isinstance(value, TensorClaim) and (name := _named(key)) is not None:
                 yield _joined((*above, name)), value
         if len(above) < _MAX_DEPTH:
-            # The last one first: digests of files were made of this order.
+            # In reverse order: digests of files were made in this order.
             for key, value in reversed(found.items()):
                 inner = _entries(value)
                 if inner is not None and (name := _named(key)) is not None:
@@ -134,7 +134,7 @@ class _Claims:
 
 
 def _named(key: object) -> str | Unread | None:
-    """A key as a part of a name; a hypernetwork's are the widths it is for."""
+    """Return a key as a part of a name; a hypernetwork's keys are widths."""
     return str(key) if type(key) is int else key if isinstance(key, (str, Unread)) else None
 
 

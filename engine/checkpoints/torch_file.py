@@ -1,8 +1,8 @@
-"""PyTorch files (.ckpt, .pt, .pth, .bin) as tensor indexes, without PyTorch, never run.
+"""PyTorch files (.ckpt, .pt, .pth, .bin) as tensor indexes, read without PyTorch.
 
-Their pickle is read by `torch_child` in a process of its own, with little memory and time, and even
-there only listed, never run (`torch_pickle`). The weights stay where they are: the archive stores
-them uncompressed, so that they bind by reference as those of a safetensors file do.
+Their pickle is read by `torch_child` in a process of its own, with little memory and time, and only
+listed, never run (`torch_pickle`). The weights are not copied: the archive stores them
+uncompressed, so they are bound by reference like those of a safetensors file.
 """
 
 import os
@@ -29,7 +29,7 @@ from engine.errors import EngineError
 
 TIMEOUT_S = 30
 _ROOT = Path(__file__).resolve().parents[2]
-# Isolated, and without looking for installed packages: it needs none, and starts at once.
+# Isolated, and without installed packages: it needs none, and so starts at once.
 _PROGRAM = (
     f"import sys; sys.path.insert(0, {str(_ROOT)!r}); "
     "from engine.checkpoints.torch_child import main; main()"
@@ -48,8 +48,8 @@ class _Tensor(msgspec.Struct, array_like=True, frozen=True):
 
 class _Answer(msgspec.Struct, frozen=True):
     tensors: tuple[_Tensor, ...] = ()
-    # What the pickle asks for, why the archive is none of PyTorch's, which checkpoint is packed
-    # in it, or how it is damaged.
+    # The name that the pickle asks for, why the archive is not PyTorch's, the name of a checkpoint
+    # packed in it, or how it is damaged.
     refused: str = ""
     foreign: str = ""
     packed: str = ""
@@ -57,17 +57,17 @@ class _Answer(msgspec.Struct, frozen=True):
 
     @property
     def is_list(self) -> bool:
-        """Whether it has the tensors, and not why it does not."""
+        """True if the answer has the tensors, and not a reason why it does not."""
         return not (self.refused or self.foreign or self.packed or self.damaged)
 
 
 def read_torch_index(path: Path, recall: Recall = nothing_known) -> TensorIndex:
-    """The tensors of a PyTorch file. Raises EngineError for anything unsound."""
+    """Return the tensors of a PyTorch file. Raises EngineError if it is unsound."""
     return read_steadily(path, partial(index_of, path, recall))
 
 
 def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) -> TensorIndex:
-    """As `read_torch_index`, of a file that is open. Raises OSError too."""
+    """Return the tensors of a file that is open. Raises EngineError and OSError."""
     answer = _ask(path)
     if not answer.is_list:
         raise _fault(path, answer)
@@ -79,7 +79,7 @@ def index_of(path: Path, recall: Recall, file: BinaryIO, facts: os.stat_result) 
 
 
 def listing_command(path: Path) -> list[str]:
-    """How the child is started that lists the tensors of a file."""
+    """Return the command line of the child process that lists the tensors of a file."""
     return [sys.executable, "-I", "-S", "-c", _PROGRAM, os.fspath(path.absolute())]
 
 

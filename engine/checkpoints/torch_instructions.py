@@ -1,7 +1,6 @@
-"""The instructions of a pickle, one after another, within bounds; nothing is run.
+"""Yields the instructions of a pickle, within bounds; nothing is run.
 
-How each argument is written is `pickletools`' to say; its own reader keeps texts of any length.
-
+`pickletools` knows the format of each argument, but its own reader keeps texts of any length.
 Standard library only: it runs in a child process that should start at once.
 """
 
@@ -9,31 +8,32 @@ import pickletools
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, cast
 
-# Of one text that is kept. Names have at most 512 characters; longer ones are notes and arrays.
+# The longest text that is kept. Names have at most 512 characters; longer texts are notes and
+# arrays.
 MAX_TEXT_BYTES = 4096
-# Of all texts that are kept: the names of 100,000 entries take 10 MB. A text of a few characters
-# may take nine times its bytes in memory.
+# The most bytes of all texts kept: the names of 100,000 entries take 10 MB. A text of a few
+# characters may take nine times its bytes in memory.
 MAX_KEPT_BYTES = 16 << 20
 # Longer integers are neither sizes nor counters, and many of them can share one hash.
 _MAX_INTEGER = 1 << 63
 
 
 class PickleRefused(Exception):  # noqa: N818 (a decision, not a fault)
-    """The pickle asks for what no checkpoint needs; `str()` says for what."""
+    """The pickle asks for something that no checkpoint needs; `str()` names it."""
 
 
 class PickleDamaged(Exception):  # noqa: N818 (of the file, not of ours)
-    """The pickle does not hold together."""
+    """The pickle is inconsistent."""
 
 
 class Unread:
-    """A text or integer that is too long to be a name or a size; nothing of it is kept."""
+    """A text or integer that is too long for a name or a size; its value is not kept."""
 
     __slots__ = ()
 
 
 def instructions(file: BinaryIO) -> Iterator[tuple[str, Any]]:
-    """The name and argument of each instruction, to the end of the file.
+    """Yield the name and argument of each instruction, to the end of the file.
 
     An argument is None, a text, bytes, a number, or `Unread`. Raises PickleRefused, PickleDamaged
     and ValueError.
@@ -48,18 +48,18 @@ def instructions(file: BinaryIO) -> Iterator[tuple[str, Any]]:
 
 
 class _Source:
-    """A file from which no argument longer than `MAX_TEXT_BYTES` is taken."""
+    """A file that returns no argument longer than `MAX_TEXT_BYTES`."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._left = MAX_KEPT_BYTES
 
     def read(self, count: int) -> bytes:
-        """Numbers, which are short."""
+        """Read a number, which is short."""
         return self._file.read(count)
 
     def readline(self) -> bytes:
-        """Texts of protocol 0, which PyTorch never wrote, and the names of classes."""
+        """Read a text of protocol 0, which PyTorch never wrote, or the name of a class."""
         line = self._file.readline(MAX_TEXT_BYTES + 1)
         if len(line) > MAX_TEXT_BYTES:
             raise PickleRefused(f"a line of more than {MAX_TEXT_BYTES} bytes")
@@ -67,7 +67,7 @@ class _Source:
         return line
 
     def counted(self, width: int) -> bytes | None:
-        """The bytes that follow their own number, which takes `width` bytes; None for too many."""
+        """Read bytes after their count, which takes `width` bytes; None if there are too many."""
         length = int.from_bytes(self._file.read(width), "little")
         if length > MAX_TEXT_BYTES:
             if length >= _MAX_INTEGER:
@@ -120,7 +120,7 @@ def _decoder(name: str) -> Callable[[bytes], object]:
 
 
 def _pair(source: _Source) -> str:
-    """Module and name, each on a line."""
+    """Read a module and a name, one per line."""
     return f"{_line(source)} {_line(source)}"
 
 

@@ -1,10 +1,10 @@
 """The pickle inside a PyTorch file, read without executing anything.
 
-A pickle is a program; Python's own reader runs it, and so whatever its author wanted. Here its
-instructions are listed by `torch_instructions`, which runs nothing, and interpreted over inert
-values: an allow-list of instructions, and an allow-list of names, of which each stands for a value
-of ours. No name is ever imported, no object of theirs is ever made. What a pickle "calls" is either
-one of PyTorch's ways to describe a tensor, which gives a `TensorClaim`, or a harmless name that
+A pickle is a program, and Python's own reader runs whatever its author wrote. Here its instructions
+are listed by `torch_instructions`, which runs nothing, and interpreted over inert values: an
+allow-list of instructions, and an allow-list of names, each of which stands for one of our values.
+No name is ever imported, and no object of the file is ever made. A "call" in a pickle is either one
+of PyTorch's ways to describe a tensor, which gives a `TensorClaim`, or a harmless name that
 checkpoints are known to carry, which gives an `Inert`. Anything else is refused by name.
 
 Standard library only: it runs in a child process that should start at once.
@@ -22,11 +22,11 @@ from engine.checkpoints.torch_instructions import (
     instructions,
 )
 
-# Six times those of a whole SDXL checkpoint; 190,000 entries of a name and a number; as many as are
-# read in about half a second.
+# Six times those of a whole SDXL checkpoint; 190,000 entries of a name and a number; about half a
+# second of reading.
 MAX_INSTRUCTIONS = 600_000
 
-# Torch's storage types by the element types of safetensors.
+# Torch's storage types, mapped to the element types of safetensors.
 _STORAGES = {
     "DoubleStorage": "F64",
     "FloatStorage": "F32",
@@ -38,7 +38,7 @@ _STORAGES = {
     "CharStorage": "I8",
     "ByteStorage": "U8",
     "BoolStorage": "BOOL",
-    # Bytes of a type that the tensor tells.
+    # Bytes of a type that the tensor names.
     "UntypedStorage": "",
 }
 _DTYPES = {
@@ -55,7 +55,8 @@ _DTYPES = {
     "uint8": "U8",
     "bool": "BOOL",
 }
-# What checkpoints carry beside weights: counters of the training, and the class of a callback.
+# Names that checkpoints carry besides weights: counters of the training, and the class of a
+# callback.
 _HARMLESS = frozenset(
     {
         ("collections", "OrderedDict"),
@@ -83,7 +84,7 @@ _HARMLESS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name that a pickle imports, and what of ours answers when it is called."""
+    """A name that a pickle imports."""
 
     module: str
     name: str
@@ -91,14 +92,14 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Inert:
-    """What calling a harmless name gave: nothing that could do anything."""
+    """The result of calling a harmless name; it has no behaviour."""
 
     name: Name
 
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """A member of the archive: `key` under `data/`; `dtype` empty where the tensor tells it."""
+    """A member of the archive: `key` under `data/`; `dtype` is empty if the tensor names it."""
 
     key: str
     dtype: str
@@ -106,7 +107,7 @@ class Storage:
 
 @dataclass(frozen=True, slots=True)
 class TensorClaim:
-    """What a pickle says of a tensor: `offset` and `strides` in elements of its storage."""
+    """A pickle's description of a tensor: `offset` and `strides` in elements of its storage."""
 
     storage: Storage
     dtype: str
@@ -116,18 +117,17 @@ class TensorClaim:
 
 
 class _Mark:
-    """Where a group of values begins on the stack."""
+    """The start of a group of values on the stack."""
 
 
 _MARK = _Mark()
 
 
 def read_pickle(file: BinaryIO) -> object:
-    """What a pickle describes: dicts, lists, texts, numbers, `TensorClaim`s and `Inert`s.
+    """Return the value of a pickle: dicts, lists, texts, numbers, `TensorClaim`s and `Inert`s.
 
-    Each instruction takes its own length of time and memory, and both are bounded; but what it
-    describes may hold the same value in many places, so that to walk through all of it may take
-    for ever. Raises PickleRefused or PickleDamaged.
+    Time and memory of each instruction are bounded; but the result may hold the same value in many
+    places, so that walking through all of it may never end. Raises PickleRefused or PickleDamaged.
     """
     machine = _Machine()
     try:
@@ -219,9 +219,9 @@ def _call(called: object, arguments: object) -> object:
 
 
 def _build(machine: _Machine, _: object) -> None:
-    """`__setstate__` or `__dict__.update`: attributes of an object, which nobody looks at.
+    """Run `__setstate__` or `__dict__.update`: sets attributes, which are ignored.
 
-    But for a module's parameters, which a ParameterDict keeps among them.
+    The parameters of a ParameterDict are the exception: they are among its attributes.
     """
     (state,) = machine.take(1)
     target = machine.stack[-1]
@@ -234,7 +234,7 @@ def _build(machine: _Machine, _: object) -> None:
 
 
 def _new_object(machine: _Machine, _: object) -> None:
-    """`cls.__new__(cls)`: of a ParameterDict, a dictionary that its state fills; else nothing."""
+    """Run `cls.__new__(cls)`: a dictionary for a ParameterDict, filled by its state; else inert."""
     called, arguments = machine.take(2)
     if not isinstance(called, Name) or arguments != ():
         raise PickleRefused("a new object of what is no name")
@@ -252,19 +252,19 @@ def _storage(machine: _Machine, _: object) -> None:
 
 
 def _tensor_v2(arguments: tuple[Any, ...]) -> TensorClaim:
-    """torch._utils._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks)."""
+    """Read torch._utils._rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks)."""
     storage, offset, shape, strides = arguments[:4]
     return _claim(storage, storage.dtype, offset, shape, strides)
 
 
 def _tensor_v3(arguments: tuple[Any, ...]) -> TensorClaim:
-    """torch._utils._rebuild_tensor_v3: as version 2, the element type beside the storage."""
+    """Read torch._utils._rebuild_tensor_v3: version 2 with an element type of its own."""
     storage, offset, shape, strides, _, _, dtype = arguments[:7]
     return _claim(storage, _DTYPES[dtype.name], offset, shape, strides)
 
 
 def _parameter(arguments: tuple[Any, ...]) -> TensorClaim:
-    """torch._utils._rebuild_parameter(data, requires_grad, hooks)."""
+    """Read torch._utils._rebuild_parameter(data, requires_grad, hooks)."""
     if not isinstance(arguments[0], TensorClaim):
         raise PickleDamaged("a parameter is no tensor")
     return arguments[0]
@@ -290,7 +290,7 @@ _CALLS: dict[tuple[str, str], Callable[[tuple[Any, ...]], object]] = {
 
 
 def _key(value: object) -> object:
-    """Only what cannot be nested may be a key: to hash nested tuples is to recurse."""
+    """Allow only values that cannot be nested as keys: hashing nested tuples recurses."""
     if not isinstance(value, (str, int, float, bool, bytes, Name, Unread, type(None))):
         raise PickleRefused(f"a key that is a {type(value).__name__}")
     return value
@@ -324,7 +324,7 @@ def _refuse_set(_: _Machine, __: object) -> NoReturn:
 
 
 def _nothing(_: _Machine, __: object) -> None:
-    """For instructions that only help readers along."""
+    """Ignore an instruction that only helps readers."""
 
 
 _Act = Callable[[_Machine, Any], object]

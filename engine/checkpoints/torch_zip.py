@@ -1,8 +1,8 @@
-"""The archive around a PyTorch file's pickle: a zip file whose members are stored as they are.
+"""The archive around a PyTorch file's pickle: a zip file with uncompressed members.
 
-`torch.save` writes nothing else since 2020 (PyTorchStreamWriter in caffe2/serialize). Readers of
-zip files disagree where a file contradicts itself, which is what hides a pickle from a scanner, so
-whatever is said twice must agree, and whatever PyTorch would not write is refused.
+`torch.save` has written nothing else since 2020 (PyTorchStreamWriter in caffe2/serialize). Readers
+of zip files disagree where a file contradicts itself, which can hide a pickle from a scanner, so
+facts stated twice must agree, and anything that PyTorch would not write is refused.
 
 Standard library only: it runs in a child process that should start at once.
 """
@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-# Of some 30,000 members, ten times those of an SDXL checkpoint; more take a second to look at.
+# Some 30,000 members, ten times those of an SDXL checkpoint; more take a second to read.
 MAX_DIRECTORY_BYTES = 2 << 20
 MAX_PICKLE_BYTES = 64 << 20
 _MEMBER = re.compile(
@@ -24,9 +24,9 @@ _MEMBER = re.compile(
 )
 _CHECKPOINTS = (".safetensors", ".ckpt", ".pt", ".pth", ".bin")
 _END = b"PK\x05\x06"
-# The record that ends the archive, and the longest comment after it.
+# The record at the end of the archive, and the longest comment after it.
 _END_BYTES, _COMMENT_BYTES = 22, 0xFFFF
-# In an archive of over 4 GiB (zip64) another record precedes it, and one that tells where that is.
+# An archive of over 4 GiB (zip64) has another record before it, and one that locates that record.
 _LONG_END, _LOCATOR = b"PK\x06\x06", b"PK\x06\x07"
 _LONG_END_BYTES, _LOCATOR_BYTES = 56, 20
 _PIECE_BYTES = 1 << 20
@@ -35,11 +35,11 @@ _ENCRYPTED = 1
 
 
 class ArchiveRefused(Exception):  # noqa: N818 (a decision, not a fault)
-    """The archive is none that PyTorch writes; `str()` says why."""
+    """The archive is not one that PyTorch writes; `str()` is the reason."""
 
 
 class ArchivePacked(Exception):  # noqa: N818 (of the file, not of ours)
-    """The archive is an ordinary one with a checkpoint in it, whose name `str()` is."""
+    """The archive is an ordinary one with a checkpoint in it, whose name is `str()`."""
 
 
 # Offset and length of a member in the file, in bytes.
@@ -48,14 +48,14 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """Where the pickle lies in the file, and each storage by its key."""
+    """The place of the pickle in the file, and of each storage by its key."""
 
     pickle: Span
     storages: Mapping[str, Span]
 
 
 class Member(io.RawIOBase):
-    """A piece of a file as a file of its own, to be read in order or skipped through."""
+    """A part of a file as a file, which can be read in order or skipped."""
 
     def __init__(self, file: BinaryIO, span: Span) -> None:
         super().__init__()
@@ -63,15 +63,15 @@ class Member(io.RawIOBase):
         self._at, self._end = span[0], sum(span)
 
     def readable(self) -> bool:
-        """It is there to be read."""
+        """True: it can be read."""
         return True
 
     def seekable(self) -> bool:
-        """It can be skipped through."""
+        """True: bytes can be skipped."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        """Fill the buffer as far as there is something; the number of bytes."""
+        """Fill the buffer as far as possible; return the number of bytes."""
         self._file.seek(self._at)
         read = self._file.read(max(0, min(len(buffer), self._end - self._at)))
         buffer[: len(read)] = read
@@ -79,19 +79,19 @@ class Member(io.RawIOBase):
         return len(read)
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
-        """Skip bytes: `whence` must be 1, from where it is."""
+        """Skip bytes; `whence` must be 1, the current position."""
         if whence != 1:
             raise io.UnsupportedOperation
         self._at += offset
         return self._at
 
     def tell(self) -> int:
-        """Where it is, in the whole file."""
+        """Return the position in the whole file."""
         return self._at
 
 
 def read_archive(file: BinaryIO) -> Archive:
-    """Check the archive and place what it holds. Raises ArchiveRefused."""
+    """Check the archive and locate its members. Raises ArchiveRefused."""
     _require_small_directory(file)
     try:
         with zipfile.ZipFile(file) as archive:
@@ -110,7 +110,7 @@ def read_archive(file: BinaryIO) -> Archive:
 
 
 def _require_small_directory(file: BinaryIO) -> None:
-    """`zipfile` reads the whole list of members, which a file may claim to be gigabytes long."""
+    """Refuse a long list of members: `zipfile` reads all of it, however long it claims to be."""
     size = file.seek(0, 2)
     file.seek(max(0, size - _END_BYTES - _COMMENT_BYTES))
     tail = file.read()
@@ -119,7 +119,7 @@ def _require_small_directory(file: BinaryIO) -> None:
         raise ArchiveRefused("it has no end: the file is incomplete")
     (length,) = struct.unpack_from("<I", tail, place + 12)
     locator = tail[max(0, place - _LOCATOR_BYTES) : place]
-    # Where there is a locator `zipfile` believes the longer record, whatever the shorter one says.
+    # With a locator `zipfile` believes the longer record, whatever the shorter one says.
     if locator.startswith(_LOCATOR):
         length = _long_directory(tail, place - _LOCATOR_BYTES)
     if length > MAX_DIRECTORY_BYTES:
@@ -127,7 +127,7 @@ def _require_small_directory(file: BinaryIO) -> None:
 
 
 def _long_directory(tail: bytes, locator: int) -> int:
-    """The length of the list of members, from the record that lies before its locator."""
+    """Return the length of the list of members, from the record before its locator."""
     record = locator - _LONG_END_BYTES
     if record < 0 or not tail.startswith(_LONG_END, record):
         raise ArchiveRefused("its end contradicts itself")
@@ -141,7 +141,7 @@ def _require_unpacked(names: Sequence[str]) -> None:
 
 
 def _span(file: BinaryIO, member: zipfile.ZipInfo) -> Span:
-    """Where a member's bytes are, as its own header and the list of members agree."""
+    """Return the place of a member's bytes, on which its own header and the list must agree."""
     name = member.filename
     if not _MEMBER.fullmatch(name) or member.flag_bits & _ENCRYPTED:
         raise ArchiveRefused(f"it holds {name[:80]!a}, which no model does")
@@ -188,7 +188,7 @@ def _contents(archive: zipfile.ZipFile, spans: Mapping[str, Span]) -> Archive:
 
 
 def _require_whole(archive: zipfile.ZipFile, name: str) -> None:
-    """Read a member to its end, which compares its checksum. Raises BadZipFile."""
+    """Read a member to its end, which checks its checksum. Raises BadZipFile."""
     with archive.open(name) as member:
         while member.read(_PIECE_BYTES):
             pass

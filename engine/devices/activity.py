@@ -1,22 +1,22 @@
-"""Whether jobs run, for what is disturbed by them."""
+"""The activity of jobs, which disturbs measurements of devices."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class JobActivity:
-    """The jobs that have begun since the start, and whether one of them runs now.
+    """The number of jobs that have started, and whether one of them runs now.
 
-    Two equal values that are not busy mean that no job ran between them.
+    If two equal values are not busy, no job ran between them.
     """
 
     begun: int = 0
     is_busy: bool = False
 
     def begin(self) -> "JobActivity":
-        """The activity once the next job has begun."""
+        """Return the activity after another job has started."""
         return JobActivity(self.begun + 1, is_busy=True)
 
     def end(self) -> "JobActivity":
-        """The activity once the job has ended."""
+        """Return the activity after the job has ended."""
         return JobActivity(self.begun)

@@ -1,4 +1,4 @@
-"""What trials found out about each device, kept in a file.
+"""The results of trials of each device, kept in a file.
 
 A report belongs to a backend and to the machine's fingerprint (`engine.devices.fingerprint`); under
 another fingerprint it is ignored. A file that is damaged or cannot be written only costs another
@@ -196,7 +196,7 @@ class VerdictStore:
 
 
 def _newest(*reports: BackendReport) -> tuple[BackendReport, ...]:
-    """Return each backend's first report in each machine state, for the first few states."""
+    """Return the newest report of each backend and machine state, for the last few states."""
     first: dict[tuple[str, str], BackendReport] = {}
     for report in reports:
         first.setdefault((report.fingerprint, report.backend), report)

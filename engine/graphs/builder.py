@@ -31,14 +31,14 @@ ONNX_TYPES: Mapping[DType, int] = {
     DType.BF16: TensorProto.BFLOAT16,
     DType.I64: TensorProto.INT64,
 }
-# Written by every version of ONNX that knows the opsets we emit.
+# Understood by every version of ONNX that has the opsets used here.
 _IR_VERSION = 10
 
 
 class NodeWriter:
     """Collects nodes, constants and the weights they use, and assembles them into a `Graph`.
 
-    `element` is the type activations and weights have in the graph; `precision` is the one the
+    `element` is the type of activations and weights in the graph; `precision` is the type that the
     backend is asked to compute in, which may be lower (OpenVINO computes a float32 graph in
     bfloat16).
     """
@@ -64,7 +64,7 @@ class NodeWriter:
         self._outputs: list[TensorSpec] = []
 
     def input(self, name: str, dtype: DType, shape: tuple[int | str, ...]) -> Value:
-        """Declare an input of the graph; a string in `shape` is a dimension that may vary."""
+        """Declare an input of the graph; a string in `shape` is a dynamic dimension."""
         self._inputs.append(TensorSpec(name, dtype, shape))
         return name
 
@@ -90,7 +90,7 @@ class NodeWriter:
         domain: str = "",
         **attributes: Attribute,
     ) -> tuple[Value, ...]:
-        """Emit a node of several outputs and get those at `places`; others are left out."""
+        """Emit a node with several outputs; return those at `places`, the others are omitted."""
         name = f"{kind}_{len(self._nodes)}"
         written = [f"{name}.{i}" if i in places else "" for i in range(max(places) + 1)]
         self._emit(kind, inputs, written, domain, **attributes)
@@ -109,20 +109,20 @@ class NodeWriter:
         self._nodes.append(node)
 
     def cast(self, x: Value, dtype: DType) -> Value:
-        """Emit a change of element type."""
+        """Emit a cast to another element type."""
         return self.op("Cast", x, to=ONNX_TYPES[dtype])
 
     def cast_to_element(self, x: Value) -> Value:
-        """A float32 value in the graph's element type."""
+        """Cast a float32 value to the graph's element type."""
         return x if self.element is DType.F32 else self.cast(x, self.element)
 
     def integers(self, values: Sequence[int]) -> Value:
-        """An int64 constant, such as a shape or axes."""
+        """Return an int64 constant, such as a shape or axes."""
         array = np.asarray(values, np.int64)
         return self._constant(array, DType.I64)
 
     def constant(self, values: ArrayLike, dtype: DType | None = None) -> Value:
-        """A floating-point constant, in the graph's element type unless told otherwise."""
+        """Return a floating-point constant, by default in the graph's element type."""
         array = np.asarray(values, np.float32)
         return self._constant(array, dtype or self.element)
 
@@ -143,7 +143,7 @@ class NodeWriter:
         return name
 
     def weight_rows(self, name: str, shape: tuple[int, ...], start: int, stop: int) -> Value:
-        """Use a part of a weight along its first axis, which stays where it is in the file."""
+        """Use a slice of a weight along its first axis; the weight is not copied."""
         part = f"{name}[{start}:{stop}]"
         self.used[part] = self.source(name, shape).rows(start, stop)
         return part
@@ -151,7 +151,7 @@ class NodeWriter:
     def weight_as(
         self, name: str, shape: tuple[int, ...], other: tuple[int, ...], label: str
     ) -> Value:
-        """Use a weight in another shape of as many numbers in the same order: by reference."""
+        """Use a weight in another shape with the same numbers in the same order, without a copy."""
         seen = f"{name}:{label}"
         self.used[seen] = self.source(name, shape).reshaped(other)
         return seen
@@ -164,9 +164,9 @@ class NodeWriter:
         derive: Derive,
         label: str,
     ) -> Value:
-        """Use what `derive` makes of weights of `shape`, in `derived_shape`.
+        """Use a weight of `derived_shape` that `derive` computes from weights of `shape`.
 
-        `label` tells all that makes the result another one than any else of the first weight.
+        `label` distinguishes the result from every other one derived from the first weight.
         """
         derived = f"{names[0]}:{label}"
         sources = tuple(self.source(name, shape) for name in names)
@@ -174,9 +174,9 @@ class NodeWriter:
         return derived
 
     def source(self, name: str, shape: tuple[int, ...]) -> WeightSource:
-        """Where a weight of the checkpoint is.
+        """Look up a weight of the checkpoint.
 
-        Raises EngineError(CHECKPOINT_MISMATCH) where it is absent or has another shape.
+        Raises EngineError(CHECKPOINT_MISMATCH) where it is missing or has another shape.
         """
         ref = self._available.get(name)
         if ref is None or ref.shape != shape:
@@ -190,11 +190,11 @@ class NodeWriter:
         return as_source(ref)
 
     def unused(self) -> tuple[str, ...]:
-        """Weights that were offered and that no node took."""
+        """Return the names of weights that were available but used by no node."""
         return tuple(name for name in self._available if name not in self._taken)
 
     def build(self, bound: Mapping[str, WeightRef]) -> Graph:
-        """Assemble what was emitted; `bound` holds each used weight in the element type."""
+        """Assemble the graph; `bound` holds each used weight in the element type."""
         weights = [self._external_tensor(name) for name in self.used]
         graph = helper.make_graph(
             self._nodes,
@@ -220,7 +220,7 @@ class NodeWriter:
         )
 
     def _external_tensor(self, name: str) -> TensorProto:
-        """An initializer whose data is elsewhere; its location is its own name (`Graph`)."""
+        """Return an initializer with external data; its location is its own name (`Graph`)."""
         tensor = TensorProto(
             name=name,
             data_type=ONNX_TYPES[self.element],

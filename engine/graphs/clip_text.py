@@ -17,7 +17,7 @@ class Activation(StrEnum):
 
 
 class Projection(StrEnum):
-    """How the projection of the pooled text is stored."""
+    """The layout in which the projection of the pooled text is stored."""
 
     LINEAR = "linear"  # text_projection.weight [projected, width], as Hugging Face has it
     MATRIX = "matrix"  # text_projection [width, projected], as OpenCLIP has it
@@ -35,7 +35,7 @@ class ClipTextConfig:
     positions: int = 77
     activation: Activation = Activation.QUICK_GELU
     epsilon: float = 1e-5
-    # Where the text as a whole is wanted too, as by SDXL.
+    # Set where a pooled embedding of the whole text is needed too, as by SDXL.
     projection: Projection | None = None
     projected_width: int = 0
 
@@ -50,29 +50,29 @@ def clip_text(
 ) -> None:
     """Emit the network: tokens int64 [batch, positions] to float32 [batch, positions, width].
 
-    `clip_skip` n stops n - 1 layers before the end; 1 runs all layers. Then comes the final norm,
-    as A1111 has it for SD 1; without `final_norm` only where no layer is skipped. `masked` adds an
-    input `seen`, float32 [batch, positions], 1 for tokens that are attended to and 0 for those
-    that are not.
+    `clip_skip` n stops n - 1 layers before the end; 1 runs all layers. The final norm follows, as
+    in A1111 for SD 1; without `final_norm` it follows only where no layer is skipped. With
+    `attention_mask` there is an input of that name, float32 [batch, positions]: 1 for tokens that
+    are attended to, 0 for the others.
 
     With a `projection` there is an output `pooled`, float32 [batch, projected_width], and an input
-    `end`, float32 [batch, positions]: 1 at the token that ends the text, whose last state stands
-    for all of it, else 0.
+    `end`, float32 [batch, positions], 1 at the end token and 0 elsewhere: the last state of that
+    token is pooled.
     """
     width, positions = config.width, config.positions
     tokens = g.input("tokens", DType.I64, ("batch", positions))
     table = g.weight("text_model.embeddings.token_embedding.weight", (config.vocabulary, width))
     places = g.weight("text_model.embeddings.position_embedding.weight", (positions, width))
     x = g.op("Add", g.op("Gather", table, tokens), places)
-    attention_bias = _attention_bias(g, positions) if attention_mask else None
+    score_bias = _score_bias(g, positions) if attention_mask else None
     shown = config.layers - clip_skip + 1
     for layer in range(shown):
-        x = _layer(g, x, config, layer, attention_bias)
+        x = _layer(g, x, config, layer, score_bias)
     normed = _final_norm(g, x, config) if final_norm or clip_skip == 1 else x
     g.output(normed, "last_hidden_state", DType.F32, ("batch", positions, width))
     if config.projection is not None:
         for layer in range(shown, config.layers):
-            x = _layer(g, x, config, layer, attention_bias)
+            x = _layer(g, x, config, layer, score_bias)
         pooled = _pooled(g, _final_norm(g, x, config), config, config.projection)
         g.output(pooled, "pooled", DType.F32, ("batch", config.projected_width))
 
@@ -82,7 +82,7 @@ def _final_norm(g: GraphBuilder, x: Value, config: ClipTextConfig) -> Value:
 
 
 def _pooled(g: GraphBuilder, x: Value, config: ClipTextConfig, projection: Projection) -> Value:
-    """The state of the token that ends the text, projected (Radford et al. 2021, figure 3)."""
+    """Project the state of the end token (Radford et al. 2021, figure 3)."""
     width, sizes = config.width, (config.width, config.projected_width)
     end = g.cast_to_element(g.input("end", DType.F32, ("batch", config.positions)))
     chosen = g.op("MatMul", g.op("Reshape", end, g.integers([0, 1, config.positions])), x)
@@ -92,15 +92,15 @@ def _pooled(g: GraphBuilder, x: Value, config: ClipTextConfig, projection: Proje
     return g.op("MatMul", chosen, g.weight("text_projection", sizes))
 
 
-def _attention_bias(g: GraphBuilder, positions: int) -> Value:
-    """What is added to attention's scores, [batch, 1, 1, positions]: 0, or so low as to vanish."""
+def _score_bias(g: GraphBuilder, positions: int) -> Value:
+    """Return the bias of attention scores [batch, 1, 1, positions]: 0, or -1e4 where masked out."""
     mask = g.cast_to_element(g.input("attention_mask", DType.F32, ("batch", positions)))
     low = g.op("Add", g.op("Mul", mask, g.constant(1e4)), g.constant(-1e4))
     return g.op("Reshape", low, g.integers([0, 1, 1, positions]))
 
 
 def _layer(
-    g: GraphBuilder, x: Value, config: ClipTextConfig, layer: int, attention_bias: Value | None
+    g: GraphBuilder, x: Value, config: ClipTextConfig, layer: int, score_bias: Value | None
 ) -> Value:
     """A pre-norm transformer layer with causal attention."""
     name = f"text_model.encoder.layers.{layer}"
@@ -108,7 +108,7 @@ def _layer(
     h = g.layer_norm(x, f"{name}.layer_norm1", width, config.epsilon)
     names = (f"{attn}.q_proj", f"{attn}.k_proj", f"{attn}.v_proj")
     to = Projections(names, width, width, config.heads)
-    mixed = g.attend(h, h, to, causal_over=config.positions, attention_bias=attention_bias)
+    mixed = g.attend(h, h, to, causal_over=config.positions, score_bias=score_bias)
     x = g.add(x, g.linear(mixed, f"{attn}.out_proj", (width, width)))
     h = g.layer_norm(x, f"{name}.layer_norm2", width, config.epsilon)
     h = g.linear(h, f"{name}.mlp.fc1", (width, config.mlp_width))

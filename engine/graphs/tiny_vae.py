@@ -1,7 +1,7 @@
 """The tiny autoencoder of Ollin Boer Bohan, TAESD, named as diffusers' `AutoencoderTiny`.
 
-Sources: github.com/madebyollin/taesd (`taesd.py`), diffusers `models/autoencoders`. It speaks the
-denoiser's latents as they are, of about unit variance, and colours from 0 to 1 inside.
+Sources: github.com/madebyollin/taesd (`taesd.py`), diffusers `models/autoencoders`. Its latents are
+the denoiser's own, of about unit variance; its colours are from 0 to 1 inside.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _MAGNITUDE = 3.0
 
 @dataclass(frozen=True, slots=True)
 class TinyVaeConfig:
-    """Sizes of a tiny autoencoder; blocks by level, as they run. A file may hold one side only."""
+    """Sizes of a tiny autoencoder; blocks per level in the order they run. One side may be None."""
 
     latent_channels: int
     width: int
@@ -46,7 +46,7 @@ def tiny_decoder(g: GraphBuilder, config: TinyVaeConfig) -> None:
     for level, blocks in enumerate(levels):
         x, place = _blocks(g, x, "decoder", place, blocks, width)
         if level < len(levels) - 1:
-            # The place in between is the upsampling's.
+            # The layer in between is the upsampling.
             name = f"decoder.layers.{place + 1}"
             x, place = g.doubled_conv(x, name, (width, width), bias=False), place + 2
     x = g.to_planes(g.conv(x, f"decoder.layers.{place}", (width, config.image_channels)))
@@ -58,8 +58,9 @@ def tiny_decoder(g: GraphBuilder, config: TinyVaeConfig) -> None:
 def tiny_encoder(g: GraphBuilder, config: TinyVaeConfig) -> None:
     """Emit the encoder: image float32 [batch, 3, height, width] in [-1, 1] to its latent.
 
-    latent is float32 [batch, latent_channels, height / downscale, width / downscale], as the
-    denoiser sees it: one, not a distribution. Height and width are multiples of `downscale`.
+    latent is float32 [batch, latent_channels, height / downscale, width / downscale], scaled for
+    the denoiser: a single latent, not a distribution. Height and width are multiples of
+    `downscale`.
     """
     width, channels = config.width, config.latent_channels
     pixels = ("batch", config.image_channels, "height", "width")
@@ -80,7 +81,7 @@ def tiny_encoder(g: GraphBuilder, config: TinyVaeConfig) -> None:
 def _blocks(
     g: GraphBuilder, x: Value, side: str, place: int, count: int, width: int
 ) -> tuple[Value, int]:
-    """Residual blocks from a place in the list of layers on, and the place after them."""
+    """Emit `count` residual blocks from layer number `place` on; return the next layer number."""
     for layer in range(place, place + count):
         h = x
         for i in (0, 2, 4):

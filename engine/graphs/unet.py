@@ -33,17 +33,17 @@ class UNetConfig:
     out_channels: int
     context_width: int
     down: tuple[UNetBlock, ...]
-    # Two residual blocks around `depths[0]` transformer blocks; without depths a single one, as
-    # SSD-1B has it; None where there is nothing in between, as in KOALA-700M.
+    # Two residual blocks around `depths[0]` transformer blocks; a single residual block without
+    # depths, as in SSD-1B; None without a middle block, as in KOALA-700M.
     mid: UNetBlock | None
     up: tuple[UNetBlock, ...]
     norm_groups: int = 32
     norm_epsilon: float = 1e-5
     # SD 2 and SDXL project into the transformer with a linear layer, SD 1 with a 1x1 convolution.
     linear_projection: bool = False
-    # Of what is added to the time, pooled text and sinusoids of sizes; 0 where nothing is.
+    # Width of the vector added to the time embedding (pooled text, embedded sizes); 0 for none.
     added_width: int = 0
-    # Of the sinusoids of guidance, for networks that were distilled to take it in; else 0.
+    # Width of the guidance embedding of networks distilled with guidance as an input; else 0.
     guidance_width: int = 0
 
 
@@ -74,7 +74,7 @@ def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) ->
         added = g.input("added", DType.F32, ("contexts", config.added_width))
         added = g.cast_to_element(added)
         time = g.op("Add", time, _embedding(g, config, added, "add_embedding", config.added_width))
-    # Every residual block applies SiLU to it first: once is enough.
+    # Every residual block applies SiLU to the embedding first; applying it once is enough.
     time = g.silu(time)
     network = _UNet(g, config, time, _Context(g.cast_to_element(context), times), halves_evenly)
     x = network.run(g.from_planes(g.cast_to_element(sample)))
@@ -87,20 +87,20 @@ def unet(g: GraphBuilder, config: UNetConfig, *, halves_evenly: bool = False) ->
 
 
 def timestep_embedding(config: UNetConfig, timestep: float) -> Array:
-    """A timestep in [0, 999] as the network wants it: float32 [1, width of the first level].
+    """Embed a timestep in [0, 999] as sinusoids: float32 [1, width of the first level].
 
-    Sinusoids (Vaswani et al. 2017, 3.5; cosines first, as in DDPM), in float32 as diffusers has
-    them. Outside the graph, because a runtime told to compute in bfloat16 does so from the inputs
-    on, float32 or not, and bfloat16 cannot tell timestep 997 from 1000.
+    Cosines first, as in DDPM (Vaswani et al. 2017, 3.5), in float32 as in diffusers. Computed
+    outside the graph, because a runtime that computes in bfloat16 also rounds its float32 inputs,
+    and bfloat16 cannot distinguish timestep 997 from 1000.
     """
     return _sinusoids(timestep, config.down[0].width)[np.newaxis]
 
 
 def guidance_embedding(config: UNetConfig, guidance: float) -> Array:
-    """A guidance scale as a distilled network wants it: float32 [1, guidance_width].
+    """Embed a guidance scale for a distilled network: float32 [1, guidance_width].
 
-    Sinusoids of a thousand times what it adds to the prompt alone, sines first (Luo et al. 2023,
-    section 4.2, w; diffusers `get_guidance_scale_embedding`).
+    Sinusoids of 1000 (guidance - 1), sines first (Luo et al. 2023, section 4.2, w; diffusers
+    `get_guidance_scale_embedding`).
     """
     half = config.guidance_width // 2
     falling = -math.log(10000) / (half - 1) * np.arange(half, dtype=np.float32)
@@ -110,7 +110,7 @@ def guidance_embedding(config: UNetConfig, guidance: float) -> Array:
 
 
 def size_embedding(sizes: Sequence[float], width: int) -> Array:
-    """Sizes in pixels as the network wants them after the pooled text: [len(sizes) * width]."""
+    """Embed sizes in pixels, which follow the pooled text: float32 [len(sizes) * width]."""
     return np.concatenate([_sinusoids(size, width) for size in sizes])
 
 
@@ -122,7 +122,7 @@ def _sinusoids(value: float, width: int) -> Array:
 
 
 def _time_embedding(g: GraphBuilder, config: UNetConfig, sinusoids: Value) -> Value:
-    """The sinusoids of the time, and of guidance where it is told, through a two-layer MLP."""
+    """Apply a two-layer MLP to the sinusoids of the timestep, and of guidance if it is an input."""
     width, x = config.down[0].width, g.cast_to_element(sinusoids)
     if config.guidance_width:
         guidance = g.input("guidance_embedding", DType.F32, (1, config.guidance_width))
@@ -140,14 +140,14 @@ def _embedding(g: GraphBuilder, config: UNetConfig, x: Value, name: str, width: 
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """The text [contexts, tokens, width], and how many times the batch goes into contexts."""
+    """The text [contexts, tokens, width], and the number of contexts per picture of the batch."""
 
     tokens: Value
     times: Value
 
 
 class _UNet:
-    """The parts of the network that share its builder, time embedding and text."""
+    """Emits the parts of the network, which share its builder, time embedding and text."""
 
     def __init__(
         self,
@@ -160,12 +160,13 @@ class _UNet:
         self.g, self.config, self.time, self.context = g, config, time, context
         self.halves_evenly = halves_evenly
         self.time_width = 4 * config.down[0].width
-        # Activations have the batch of the sample until the first cross-attention, then contexts.
+        # Up to the first cross-attention activations have the sample's batch, then one row per
+        # context.
         self.skips: list[tuple[Value, int]] = []
         self.per_context = False
 
     def run(self, x: Value) -> Value:
-        """Down, middle, up; each stage on the way down skips to its twin on the way up."""
+        """Emit the down path, the middle and the up path with its skip connections."""
         g, config = self.g, self.config
         width = config.down[0].width
         if config.added_width:
@@ -222,7 +223,7 @@ class _UNet:
         return self.g.conv(self.g.resize_like(x, self.skips[-1][0]), name, (width, width))
 
     def _resnet(self, x: Value, name: str, channels: tuple[int, int]) -> Value:
-        """A residual block (He et al. 2016) conditioned on the time step."""
+        """Emit a residual block (He et al. 2016) with the time embedding added."""
         g, config, width = self.g, self.config, channels[1]
         groups, epsilon = config.norm_groups, config.norm_epsilon
         h = g.norm_silu(x, f"{name}.norm1", channels[0], groups, epsilon)
@@ -236,7 +237,7 @@ class _UNet:
         return g.add(x, h)
 
     def _transformer(self, x: Value, name: str, block: UNetBlock, depth: int) -> Value:
-        """Transformer blocks over the cells of the latent, attending to each other and the text."""
+        """Emit transformer blocks over the latent's cells, with attention to the text."""
         g, width = self.g, block.width
         begins = not self.per_context
         # The spatial transformer's norm has an epsilon of its own in every release of SD.
@@ -273,7 +274,7 @@ class _UNet:
         return g.add(h, x)
 
     def _repeat(self, x: Value, rank: int) -> Value:
-        """Activations of the batch, once for each of its contexts."""
+        """Repeat activations of the batch once per context."""
         return self.g.repeat_batch(x, rank, self.context.times)
 
     def _attention(

@@ -1,8 +1,8 @@
 """The KL autoencoder of latent diffusion (Rombach et al. 2022), named as in diffusers.
 
-Each side is two parts. Its *core* works at the latent's size and attends to all of it; its *shell*
-works at larger sizes, sees only neighbours but for its normalisations, and takes nearly all the
-memory. `engine.graphs.vae_tiles` emits the shell for a tile at a time.
+Each side has two parts. The *core* works at the latent's size and has attention over all of it. The
+*shell* works at larger sizes, uses only convolutions and group normalisations, and takes nearly all
+of the memory. `engine.graphs.vae_tiles` emits the shell for one tile at a time.
 """
 
 from dataclasses import dataclass
@@ -59,19 +59,19 @@ def vae_encoder(g: GraphBuilder, config: VaeConfig) -> None:
 
 
 def latent_input(g: GraphBuilder, config: VaeConfig) -> Value:
-    """The latent, as an image."""
+    """Declare the latent as the input, in the layout of images."""
     shape = ("batch", config.latent_channels, "height", "width")
     return g.from_planes(g.cast_to_element(g.input("latent", DType.F32, shape)))
 
 
 def image_input(g: GraphBuilder, config: VaeConfig) -> Value:
-    """The picture, as an image."""
+    """Declare the picture as the input, in the layout of images."""
     shape = ("batch", config.image_channels, "height", "width")
     return g.from_planes(g.cast_to_element(g.input("image", DType.F32, shape)))
 
 
 def image_output(g: GraphBuilder, config: VaeConfig, image: Value) -> None:
-    """The decoder's result; its input had `height` and `width`."""
+    """Declare the decoder's output; its input had `height` and `width`."""
     size = (f"{config.downscale}*height", f"{config.downscale}*width")
     g.output(g.to_planes(image), "image", DType.F32, ("batch", config.image_channels, *size))
 
@@ -79,19 +79,19 @@ def image_output(g: GraphBuilder, config: VaeConfig, image: Value) -> None:
 def moments_output(
     g: GraphBuilder, config: VaeConfig, moments: Value, size: tuple[str, str]
 ) -> None:
-    """The encoder's result."""
+    """Declare the encoder's output."""
     channels = 2 * config.latent_channels
     g.output(g.to_planes(moments), "moments", DType.F32, ("batch", channels, *size))
 
 
 class VaeBlocks:
-    """The parts of one side; `side`, "encoder" or "decoder", is the prefix of their weights."""
+    """The blocks of one side; `side`, "encoder" or "decoder", is the prefix of its weights."""
 
     def __init__(self, g: GraphBuilder, config: VaeConfig, side: str) -> None:
         self.g, self.config, self.side = g, config, side
 
     def decoder_core(self, x: Value) -> Value:
-        """From the latent to what the first level makes of it, at the latent's size."""
+        """Emit the layers at the latent's size, from the latent to the first level's features."""
         g, config = self.g, self.config
         channels, width = config.latent_channels, config.widths[-1]
         if config.quant_convolutions:
@@ -100,7 +100,7 @@ class VaeBlocks:
         return self._resnets(x, "decoder.up_blocks.0", (width, width), config.layers + 1)
 
     def decoder_shell(self, x: Value) -> Value:
-        """From there through the other levels, each twice as large, to the picture."""
+        """Emit the other levels, each twice as large as the one before, up to the picture."""
         g, config = self.g, self.config
         widths = config.widths[::-1]
         for i in range(1, len(widths)):
@@ -112,7 +112,7 @@ class VaeBlocks:
         return g.conv(x, "decoder.conv_out", (widths[-1], config.image_channels))
 
     def encoder_shell(self, x: Value) -> Value:
-        """From the picture through all levels but the last, each half as large, past the last."""
+        """Emit the levels from the picture down to the latent's size."""
         g, config = self.g, self.config
         width = config.widths[0]
         x = g.conv(x, "encoder.conv_in", (config.image_channels, width))
@@ -120,13 +120,13 @@ class VaeBlocks:
             name = f"encoder.down_blocks.{i}"
             x = self._resnets(x, name, (width, out), config.layers)
             width = out
-            # Padded below and to the right only, as the original's asymmetric padding.
+            # Padded only below and to the right, as in the original.
             down, pads = f"{name}.downsamplers.0.conv", (0, 0, 1, 1)
             x = g.conv(x, down, (width, width), stride=2, pads=pads)
         return x
 
     def encoder_core(self, x: Value) -> Value:
-        """From there, at the latent's size, to its moments."""
+        """Emit the layers at the latent's size, from the last level's features to the moments."""
         g, config = self.g, self.config
         last = len(config.widths) - 1
         width, moments = config.widths[-1], 2 * config.latent_channels

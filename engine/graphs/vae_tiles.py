@@ -1,10 +1,10 @@
-"""The autoencoder for large pictures: the core whole, the shell a tile at a time.
+"""The autoencoder for large pictures: the core on the whole latent, the shell tile by tile.
 
-A tile that overlaps its neighbours by `decoder_halo` or `encoder_halo` cells gives exactly the
-whole's numbers inside, but for the shell's group normalisations, which look at all of a picture.
-So these are told their statistics (as in pkuliyi2015's Tiled VAE for A1111): a first pass over the
-tiles measures them, each tile by itself, and a second one takes the whole's for every tile. No
-seam is left to blend.
+Inside a tile that overlaps its neighbours by `decoder_halo` or `encoder_halo` cells, the numbers
+equal those of the whole picture, except that the shell's group normalisations need statistics of
+the whole picture. These are given as inputs (as in pkuliyi2015's Tiled VAE for A1111): a first pass
+measures the statistics of each tile, and a second pass uses those of the whole picture for every
+tile. So there are no seams to blend.
 """
 
 import math
@@ -22,7 +22,7 @@ from engine.graphs.vae import (
     moments_output,
 )
 
-# Squares are taken of what is divided by this, so that those of float16 stay in range.
+# Values are divided by this before they are squared, so that float16 does not overflow.
 _LARGE = 64.0
 
 
@@ -35,15 +35,16 @@ class ShellNorm:
 
 
 def decoder_halo(config: VaeConfig) -> int:
-    """How many cells around a tile its decoded inside depends on."""
-    # Each level's convolutions reach a pixel further: two a residual block, and the upsampling's.
+    """Return how many cells around a tile influence its decoded pixels."""
+    # Each 3x3 convolution of a level reaches one pixel further: two per residual block, and one for
+    # upsampling.
     levels = range(1, len(config.widths))
     reach = sum((2 * (config.layers + 1) + 1) / 2**i for i in levels)
     return math.ceil(reach + 1 / config.downscale)
 
 
 def encoder_halo(config: VaeConfig) -> int:
-    """How many cells around a tile its encoded inside depends on."""
+    """Return how many cells around a tile influence its encoded cells."""
     levels = range(len(config.widths) - 1)
     reach = 1 + sum((2 * config.layers + 1) * 2**i for i in levels)
     return math.ceil(reach / config.downscale)
@@ -59,7 +60,7 @@ def decoder_core(g: GraphBuilder, config: VaeConfig) -> None:
 
 
 def encoder_core(g: GraphBuilder, config: VaeConfig) -> None:
-    """Emit features, as `encoder_shell` gives them, to moments as `vae_encoder`'s."""
+    """Emit features, from `encoder_shell`, to moments, as in `vae_encoder`."""
     shape = ("batch", _encoded_width(config), "height", "width")
     x = g.from_planes(g.cast_to_element(g.input("features", DType.F32, shape)))
     moments = VaeBlocks(g, config, "encoder").encoder_core(x)
@@ -69,8 +70,8 @@ def encoder_core(g: GraphBuilder, config: VaeConfig) -> None:
 def decoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False) -> None:
     """Emit a tile's features float32 [batch, widths[-1], height, width] to its image.
 
-    With `measures` each normalisation takes the tile's own statistics, and the output is
-    `statistics` instead (`_MeasuringBlocks`); else they are inputs (`_ToldBlocks`).
+    With `measures` each normalisation uses the tile's own statistics, and the output is
+    `statistics` instead (`_MeasuringBlocks`); else the statistics are inputs (`_GivenStatistics`).
     """
     x = g.from_planes(g.cast_to_element(g.input("features", DType.F32, _features(config))))
     blocks = _blocks(g, config, "decoder", measures=measures)
@@ -84,8 +85,8 @@ def decoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False)
 def encoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False) -> None:
     """Emit a tile's image float32 [batch, 3, height, width] to its features.
 
-    features is float32 [batch, widths[-2], height / downscale, width / downscale]. `measures` as
-    in `decoder_shell`.
+    features is float32 [batch, widths[-2], height / downscale, width / downscale]. `measures` is
+    explained in `decoder_shell`.
     """
     blocks = _blocks(g, config, "encoder", measures=measures)
     features = blocks.encoder_shell(image_input(g, config))
@@ -98,7 +99,7 @@ def encoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False)
 
 
 def shell_norms(config: VaeConfig, side: str) -> tuple[ShellNorm, ...]:
-    """The shell's normalisations in the order of their statistics; `side` as in `VaeBlocks`."""
+    """List the shell's normalisations in the order of their statistics; `side`: `VaeBlocks`."""
     widths, found = config.widths, list[ShellNorm]()
     if side == "decoder":
         levels = [
@@ -130,11 +131,11 @@ def _encoded_width(config: VaeConfig) -> int:
 
 
 def _blocks(g: GraphBuilder, config: VaeConfig, side: str, *, measures: bool) -> VaeBlocks:
-    return (_MeasuringBlocks if measures else _ToldBlocks)(g, config, side)
+    return (_MeasuringBlocks if measures else _GivenStatistics)(g, config, side)
 
 
-class _ToldBlocks(VaeBlocks):
-    """Normalisations whose statistics are inputs, float32, with a number for each channel.
+class _GivenStatistics(VaeBlocks):
+    """Blocks whose normalisations take statistics as inputs: float32, one number per channel.
 
     `centre` is the negative mean, `factor` 1 / sqrt(variance + epsilon).
     """
@@ -157,10 +158,10 @@ class _ToldBlocks(VaeBlocks):
 
 
 class _MeasuringBlocks(VaeBlocks):
-    """Normalisations that tell what they divide by.
+    """Blocks that output the statistics their normalisations use.
 
-    `statistics` is float32 [batch, 2 * groups * norms]: for each in turn the groups' means, then
-    their variances.
+    `statistics` is float32 [batch, 2 * groups * norms]: for each norm in turn the means of its
+    groups, then their variances.
     """
 
     def __init__(self, g: GraphBuilder, config: VaeConfig, side: str) -> None:
@@ -168,10 +169,10 @@ class _MeasuringBlocks(VaeBlocks):
         self._measured: list[Value] = []
 
     def norm_silu(self, x: Value, name: str, width: int) -> Value:
-        """As it is, and measured."""
+        """Normalise, and record the mean and the variance."""
         g, last = self.g, self.g.integers([-1])
         split = g.integers([0, self.config.norm_groups, -1])
-        # In the element type: float32 copies of the largest images take as much again.
+        # In the element type: float32 copies of the largest images would take as much memory again.
         grouped = g.op("Reshape", g.to_planes(x), split)
         mean = g.op("ReduceMean", grouped, last, keepdims=1)
         apart = g.op("Add", grouped, g.op("Mul", mean, g.constant(-1.0)))
@@ -185,7 +186,7 @@ class _MeasuringBlocks(VaeBlocks):
         return x if self.g.element is DType.F32 else self.g.cast(x, DType.F32)
 
     def output(self) -> None:
-        """Declare what was measured."""
+        """Declare the recorded statistics as the output."""
         g, groups = self.g, self.config.norm_groups
         joined = g.op("Concat", *self._measured, axis=1)
         flat = g.op("Reshape", joined, g.integers([0, -1]))

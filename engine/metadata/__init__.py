@@ -1,7 +1,7 @@
-"""What a picture says about how it was made. Public to the app; never decodes pixels.
+"""The metadata of pictures: reading how a picture was made. Public to the app; decodes no pixels.
 
 `png` reads and writes text chunks, `infotext` is AUTOMATIC1111's text, `record` converts our record
-to both of its notations, `readers` turns what a picture says into a request.
+to both of its notations, `readers` turns a picture's texts into a request.
 """
 
 from engine.metadata.pictures import read_text_chunks

@@ -1,7 +1,7 @@
-"""Texts in EXIF data, which JPEG, WebP and PNG files carry; read within bounds.
+"""Texts in the EXIF data of JPEG, WebP and PNG files; read within bounds.
 
-Format: CIPA DC-008 (Exif 2.32), TIFF 6.0. Only the first directory and its Exif directory are
-looked into, and of each only the tags that tools write.
+Format: CIPA DC-008 (Exif 2.32), TIFF 6.0. Reads only the first directory and its Exif directory,
+and only the tags that tools write.
 """
 
 import struct
@@ -23,7 +23,7 @@ _TAGS = {
 _PREFIX = b"Exif\0\0"
 _BYTE_ORDERS = {b"II*\0": "<", b"MM\0*": ">"}
 _MAX_ENTRIES = 512
-# BYTE, ASCII and UNDEFINED: what text comes as.
+# BYTE, ASCII and UNDEFINED: the types of text.
 _TEXT_TYPES = frozenset({1, 2, 7})
 
 
@@ -35,7 +35,7 @@ class _Tiff:
     order: str
 
     def entries(self, offset: int) -> Iterator[tuple[int, int, int, int]]:
-        """Tag, type, count and position of the value of each entry of a directory."""
+        """Yield tag, type, count and value position of each entry of a directory."""
         if offset < 8 or offset + 2 > len(self.data):
             return
         (count,) = struct.unpack_from(self.order + "H", self.data, offset)
@@ -47,13 +47,13 @@ class _Tiff:
             yield tag, kind, length, place + 8
 
     def number(self, place: int) -> int:
-        """The unsigned 32-bit number there."""
+        """Return the unsigned 32-bit number at a position."""
         (value,) = struct.unpack_from(self.order + "I", self.data, place)
         return value
 
 
 def exif_texts(data: bytes) -> Iterator[TextChunk]:
-    """The texts of EXIF data, with or without its "Exif" mark; nothing where it is malformed."""
+    """Yield the texts of EXIF data, with or without its "Exif" mark; none if it is malformed."""
     data = data.removeprefix(_PREFIX)
     order = _BYTE_ORDERS.get(data[:4])
     if order is None or len(data) < 8:
@@ -72,7 +72,7 @@ def exif_texts(data: bytes) -> Iterator[TextChunk]:
 def _text(
     tiff: _Tiff, seen: set[int], tag: int, kind: int, length: int, place: int
 ) -> Iterator[TextChunk]:
-    """The text of an entry. Each tag once: many entries may claim the same bytes."""
+    """Yield the text of an entry. Each tag once: many entries may claim the same bytes."""
     if tag not in _TAGS or tag in seen or kind not in _TEXT_TYPES:
         return
     start = place if length <= 4 else tiff.number(place)
@@ -87,10 +87,10 @@ def _text(
 
 
 def decode_user_comment(value: bytes, order: str) -> str:
-    """The text of a UserComment: eight bytes name its encoding; some tools write the text alone.
+    """Decode a UserComment: eight bytes name its encoding; some tools write only the text.
 
-    UTF-16 comes in either byte order whatever the file's `order` ("<" or ">") is: piexif writes it
-    big-endian, .NET little-endian. In the lines tools write, most high bytes are zero.
+    UTF-16 occurs in either byte order, whatever the file's `order` ("<" or ">") is: piexif writes
+    it big-endian, .NET little-endian. The byte order is the one in which more high bytes are zero.
     """
     mark, text = value[:8], value[8:]
     match mark:
@@ -115,7 +115,7 @@ def _utf16(text: bytes, order: str) -> str:
 
 
 def _decoded(text: bytes) -> str:
-    """UTF-8, which ASCII is, else Latin-1."""
+    """Decode UTF-8, which includes ASCII, else Latin-1."""
     text = text.strip(b"\0")
     try:
         return text.decode("utf-8")

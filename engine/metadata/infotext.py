@@ -1,8 +1,7 @@
 """AUTOMATIC1111's "parameters" text: prompt, negative prompt, one line of `key: value` pairs.
 
-Grammar: after `modules/infotext_utils.py`. The text cannot express every
-prompt (a line that begins with "Negative prompt:", white space at the ends of lines); the record
-beside it can.
+The grammar follows `modules/infotext_utils.py`. The text cannot express every prompt (a line that
+begins with "Negative prompt:", white space at the ends of lines); the record can.
 """
 
 import json
@@ -12,14 +11,14 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 _NEGATIVE = "Negative prompt:"
-# A last line of fewer pairs is part of the prompt, which may well have a colon.
+# A last line with fewer pairs belongs to the prompt, which may contain a colon.
 _MIN_PAIRS = 3
 _TEMPLATES = ("Template:", "Negative Template:")
-# Beyond any tool's; what follows them is left out.
+# More than any tool writes; pairs beyond this number are dropped.
 _MAX_PAIRS = 10_000
-# `\w[\w \-/]+` in the original. Possessive, as a value may be long and hostile.
+# `\w[\w \-/]+` in the original. Possessive, because a value may be long and hostile.
 _VALUE = re.compile(r'\s*("(?:\\.|[^\\"]++)++"|[^,]*)(?:,|$)')
-# stable-diffusion.cpp ends the line in JSON without quotes around it.
+# stable-diffusion.cpp ends the line with JSON that is not in quotes.
 _SDCPP = ", SDCPP: {"
 
 
@@ -33,14 +32,14 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Infotext:
-    """What the text says, unknown pairs included, in the order they are written."""
+    """The parsed text, unknown pairs included, in the order they are written."""
 
     prompt: str
     negative_prompt: str = ""
     parameters: tuple[Parameter, ...] = ()
 
     def get(self, key: str) -> str | None:
-        """The value of a key, the last one where it is repeated."""
+        """Return the value of a key, the last one if the key is repeated."""
         values = (pair.value for pair in reversed(self.parameters) if pair.key == key)
         return next(values, None)
 
@@ -56,7 +55,7 @@ def format_infotext(info: Infotext) -> str:
 
 
 def parse_infotext(text: str) -> Infotext:
-    """Read any text, in time linear in its length; without a line of parameters it is a prompt."""
+    """Read any text, in time linear in its length; without a line of pairs it is a prompt."""
     *lines, last = text.strip().split("\n")
     parameters = tuple(islice(_pairs(last), _MAX_PAIRS))
     if len(parameters) < _MIN_PAIRS:
@@ -75,9 +74,9 @@ def parse_infotext(text: str) -> Infotext:
 
 
 def without_templates(text: str) -> str:
-    """A text without what sd-dynamic-prompts writes behind it: "Template: " and what follows.
+    """Remove the text that sd-dynamic-prompts appends: "Template: " and what follows.
 
-    Its line of pairs is no longer the last one; AUTOMATIC1111 itself takes it for the prompt then.
+    After it the line of pairs is no longer the last one, and AUTOMATIC1111 takes it for the prompt.
     """
     lines = text.split("\n")
     for before, (index, line) in pairwise(enumerate(lines)):
@@ -108,9 +107,10 @@ def _pairs(line: str) -> Iterator[Parameter]:
 
 
 def _next_key(line: str, position: int) -> tuple[str, int] | None:
-    """Find the next key and where its value starts.
+    """Find the next key and the start of its value.
 
-    By hand: the original's regular expression takes quadratic time on a long word without a colon.
+    Without a regular expression: the original's takes quadratic time on a long word without a
+    colon.
     """
     while (colon := line.find(":", position)) >= 0:
         start = colon
@@ -128,7 +128,7 @@ def _in_key(character: str) -> bool:
 
 
 def _quote(value: str) -> str:
-    """Quote what the reader would otherwise cut, strip, unquote or drop."""
+    """Quote a value that the reader would otherwise cut, strip, unquote or drop."""
     plain = value and value == value.strip() and value[0] != '"'
     if plain and not any(character in value for character in ",:\n"):
         return value

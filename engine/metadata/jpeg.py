@@ -15,14 +15,14 @@ SIGNATURE = b"\xff\xd8\xff"
 COMMENT = "jpeg:comment"
 _APP1, _COM, _SCAN, _END = 0xE1, 0xFE, 0xDA, 0xD9
 _EXIF, _XMP = b"Exif\0\0", b"http://ns.adobe.com/xap/1.0/\0"
-# Before the first scan; a colour profile in pieces needs hundreds.
+# Segments before the first scan; a colour profile in pieces needs hundreds.
 _MAX_SEGMENTS = 10_000
 # stable-diffusion.cpp's comment starts like a PNG chunk.
 _SDCPP = b"parameters\0"
 
 
 def jpeg_texts(file: BinaryIO) -> Iterator[TextChunk]:
-    """The texts before the first scan of an open JPEG file, in order."""
+    """Yield the texts before the first scan of an open JPEG file, in order."""
     file.seek(2)
     for _ in range(_MAX_SEGMENTS):
         head = file.read(4)

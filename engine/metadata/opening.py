@@ -1,4 +1,4 @@
-"""Opens the pixels of a picture of unknown origin, within bounds: the one place that does."""
+"""Opens the pixels of a picture of unknown origin, within bounds. No other module does."""
 
 import struct
 import warnings
@@ -9,20 +9,20 @@ from pathlib import Path
 
 from PIL import Image, UnidentifiedImageError
 
-# Width times height that is decoded; a picture that claims more is refused by its header.
+# The most pixels to decode; a picture whose header claims more is refused.
 MAX_PIXELS = 89_000_000
 FORMATS = ("PNG", "JPEG", "WEBP")
 
 
 class PictureFault(Exception):  # noqa: N818 (of the picture, not of ours)
-    """A picture cannot be opened or decoded; `str()` says why, as the end of a sentence."""
+    """A picture cannot be opened or decoded; `str()` is the reason, as the end of a sentence."""
 
 
 @contextmanager
 def open_picture(
     path: Path, formats: tuple[str, ...] = FORMATS, most: int = MAX_PIXELS
 ) -> Generator[Image.Image]:
-    """The picture, to be decoded within the context. Raises PictureFault, also while it is."""
+    """Open a picture, to be decoded inside the context. Raises PictureFault, also inside it."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # damaged metadata is no reason to refuse a picture
@@ -36,7 +36,7 @@ def open_picture(
         raise PictureFault(
             "it is no PNG, JPEG or WebP file, or its beginning is damaged"
         ) from error
-    # What a damaged file makes of Pillow.
+    # Errors that Pillow raises for damaged files.
     except (OSError, SyntaxError, ValueError, EOFError, struct.error, zlib.error) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise PictureFault(f"it is damaged or incomplete ({reason or error})") from error

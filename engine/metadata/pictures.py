@@ -1,4 +1,4 @@
-"""The texts of a picture file of unknown origin, PNG, JPEG or WebP, whatever it is called."""
+"""The texts of a picture file of unknown origin: PNG, JPEG or WebP, whatever its suffix."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -21,16 +21,16 @@ _HEAD_BYTES = 12
 def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
     """Return the intact texts of a PNG, JPEG or WebP file, in order.
 
-    What is damaged, malformed or beyond the bounds is left out, and a truncated file gives the
-    texts before its end. Pixels are never decoded. Raises INPUT_IMAGE_UNREADABLE if the file
-    cannot be read or is none of these.
+    Texts that are damaged, malformed or beyond the bounds are left out, and a truncated file gives
+    those before its end. Pixels are never decoded. Raises INPUT_IMAGE_UNREADABLE if the file cannot
+    be read or has another format.
     """
     try:
         if problem := why_no_file(path):
             raise _unreadable(path, problem)
         with path.open("rb") as file:
             return tuple(_bounded(_texts(path, file)))
-    # A path with a null character is a ValueError.
+    # A path with a null character raises ValueError.
     except (OSError, ValueError) as error:
         raise _unreadable(path, "it cannot be opened", str(error)) from error
 

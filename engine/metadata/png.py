@@ -1,4 +1,4 @@
-"""Text chunks of PNG files: read from hostile files within bounds, and written.
+"""Text chunks of PNG files: read within bounds even from hostile files, and written.
 
 Format: PNG specification, third edition, 11.3.3 (tEXt, zTXt, iTXt) and 11.3.4.6 (eXIf). Pixels are
 never decoded.
@@ -24,10 +24,7 @@ _KEYWORD_BYTES = 79
 
 
 def png_texts(file: BinaryIO) -> Iterator[TextChunk]:
-    """The intact texts of an open PNG file, in order; of a truncated one those before its end.
-
-    Chunks that are damaged, malformed or beyond the bounds are left out.
-    """
+    """Yield the texts of an open PNG file, in order, except damaged and excessive chunks."""
     size = os.fstat(file.fileno()).st_size
     offset = len(SIGNATURE)
     budget = MAX_TEXT_BYTES
@@ -55,7 +52,8 @@ def png_texts(file: BinaryIO) -> Iterator[TextChunk]:
             continue
         keyword, text = _split(kind, body, budget)
         if text is None:
-            # Unpacking it may have cost as much as a good one; many of them stay affordable.
+            # A malformed chunk may have cost as much to unpack as a good one; many of them stay
+            # affordable.
             budget //= 2
             continue
         budget -= len(text)
@@ -66,24 +64,24 @@ def png_texts(file: BinaryIO) -> Iterator[TextChunk]:
 
 
 def _split(kind: bytes, body: bytes, limit: int) -> tuple[str, bytes | None]:
-    """The keyword of a chunk, and its text unless that is malformed or longer than `limit`."""
+    """Return a chunk's keyword, and its text unless that is malformed or longer than `limit`."""
     keyword, separator, rest = body.partition(b"\0")
     is_good = separator and 1 <= len(keyword) <= _KEYWORD_BYTES
     return keyword.decode("latin-1"), _TEXT[kind](rest, limit) if is_good else None
 
 
 def _plain_text(rest: bytes, limit: int) -> bytes | None:
-    """What follows the keyword of tEXt: the text."""
+    """Decode tEXt after the keyword: the text."""
     return rest if len(rest) <= limit else None
 
 
 def _compressed_text(rest: bytes, limit: int) -> bytes | None:
-    """What follows the keyword of zTXt: method, text."""
+    """Decode zTXt after the keyword: method, text."""
     return _inflate(rest[1:], limit) if rest[:1] == b"\0" else None
 
 
 def _international_text(rest: bytes, limit: int) -> bytes | None:
-    """What follows the keyword of iTXt: flag, method, language, translated keyword, text."""
+    """Decode iTXt after the keyword: flag, method, language, translated keyword, text."""
     fields = rest[2:].split(b"\0", 2)
     if len(fields) < 3:
         return None
@@ -108,7 +106,8 @@ _TEXT = {b"tEXt": _plain_text, b"zTXt": _compressed_text, b"iTXt": _internationa
 def insert_text_chunks(png: bytes, chunks: Sequence[TextChunk]) -> bytes:
     """Return an encoded PNG with the chunks added before its pixels.
 
-    tEXt where the text is Latin-1, else iTXt; lone surrogates, which UTF-8 has not, become "?".
+    tEXt where the text is Latin-1, else iTXt; lone surrogates, which UTF-8 cannot encode, become
+    "?".
     """
     if not png.startswith(SIGNATURE) or png[12:16] != b"IHDR":
         raise EngineError(ErrorCode.INTERNAL, "Text cannot be added: this is no PNG.")

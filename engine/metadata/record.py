@@ -25,7 +25,7 @@ _BACKEND = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 def record_chunks(record: GenerationRecord) -> tuple[TextChunk, ...]:
-    """The text chunks that go into a picture: the common text first, then our own."""
+    """Return the text chunks for a picture: AUTOMATIC1111's text first, then our own."""
     return (
         TextChunk(PARAMETERS_KEYWORD, format_infotext(record_infotext(record))),
         TextChunk(RECORD_KEYWORD, encode_record(record)),
@@ -63,7 +63,7 @@ for _habits in (*_VERSION_1.values(), *_HABITS.values()):
 
 
 def _current(decoded: Any) -> Any:
-    """A record of any version as one of the present version."""
+    """Return a record of any version in the present form."""
     match decoded:
         case {"version": 1, "request": {"convention": str(name)} as request} if name in _VERSION_1:
             request = {**request, "convention": _VERSION_1[name]}
@@ -79,7 +79,7 @@ def _current(decoded: Any) -> Any:
 
 
 def _cleaned(decoded: Any) -> Any:
-    """The record with `text_cleaning`, which older records lack.
+    """Return the record with `text_cleaning`, which older records lack.
 
     Their texts were not cleaned; texts that cleaning leaves alone get their tool's usual value.
     """
@@ -109,7 +109,7 @@ def read_record(path: Path) -> GenerationRecord | None:
 
 
 def find_record(chunks: tuple[TextChunk, ...]) -> GenerationRecord | None:
-    """The first valid record among the text chunks of a picture."""
+    """Return the first valid record among the text chunks of a picture."""
     found = (decode_record(chunk.text) for chunk in chunks if chunk.keyword == RECORD_KEYWORD)
     return next((record for record in found if record is not None), None)
 

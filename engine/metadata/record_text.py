@@ -1,7 +1,7 @@
-"""A record in AUTOMATIC1111's terms, which its own reader takes back.
+"""A record as AUTOMATIC1111's text, which its own reader accepts.
 
 Keys and their order are those of `modules/processing.py:create_infotext` of version 1.10.1, and of
-the places that fill `extra_generation_params`.
+the code that fills `extra_generation_params`.
 """
 
 import math
@@ -21,16 +21,16 @@ from engine.api.masks import MaskedContent
 from engine.metadata.infotext import Infotext, Parameter
 
 _CHECKPOINT_SUFFIXES = frozenset({".safetensors", ".ckpt", ".pt", ".bin", ".gguf"})
-# AUTOMATIC1111 leaves out its default, the card's generator; "NV" draws the same on any machine.
+# AUTOMATIC1111 omits its default, the card's generator; "NV" gives the same on any machine.
 _RANDOM_SOURCES = {RandomSource.CPU: "CPU", RandomSource.CUDA: "NV"}
-# AUTOMATIC1111's samplers that visit timesteps have an eta of their own.
+# AUTOMATIC1111's samplers that visit timesteps have their own eta.
 _TIMESTEP_SAMPLERS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc", "unipc_bh2"})
-# Of the SHA-256; `sd_models.CheckpointInfo.calculate_shorthash`.
+# Digits of the SHA-256; `sd_models.CheckpointInfo.calculate_shorthash`.
 _MODEL_HASH_DIGITS = 10
 
 
 def record_infotext(record: GenerationRecord) -> Infotext:
-    """The record as prompts and pairs; the text cannot express all that the record holds."""
+    """Return the record as prompts and pairs; the record alone holds the rest."""
     request = record.request
     pairs = (
         *_main(request, record.checkpoint_sha256),
@@ -59,7 +59,7 @@ Pairs = Iterator[tuple[str, str | None]]
 
 def _main(request: ResolvedRequest, sha256: str | None) -> Pairs:
     yield "Steps", str(request.steps)
-    # Which B(h) UniPC has is a setting of its own there.
+    # AUTOMATIC1111 has a separate setting for UniPC's B(h).
     is_bh2 = request.sampler is SamplerName.UNIPC_BH2
     yield "Sampler", (SamplerName.UNIPC if is_bh2 else request.sampler).label
     yield "Schedule type", request.schedule.label
@@ -83,7 +83,7 @@ def _seeds(request: ResolvedRequest) -> Pairs:
 
 
 def _refiner(request: ResolvedRequest, sha256: str | None) -> Pairs:
-    """As `sd_samplers_common.apply_refiner` writes it, under the checkpoint's short title."""
+    """Yield the refiner as `sd_samplers_common.apply_refiner` writes it, by its short title."""
     choice = request.refiner
     if choice is None or choice.checkpoint is None or choice.switch_at >= 1:
         return
@@ -111,12 +111,12 @@ def _options(request: ResolvedRequest) -> Pairs:
     yield from ((key, None if value is None else _number(value)) for key, value in options)
     start = request.guidance_options.range[0]
     if start:
-        # AUTOMATIC1111 leaves guidance out up to this part of the run, the end included.
+        # AUTOMATIC1111 skips guidance up to and including this share of the run.
         yield "Skip Early CFG", _number(math.nextafter(start, 0))
 
 
 def _mask(request: ResolvedRequest) -> Pairs:
-    """The mask's options; AUTOMATIC1111 has no key for a canvas that grows."""
+    """Yield the mask's settings; AUTOMATIC1111 has none for a canvas that grows."""
     options = request.mask_options
     if not any(image.role is InputRole.MASK for image in request.inputs):
         return
@@ -153,6 +153,6 @@ def _number(value: float) -> str:
 
 
 def _checkpoint_name(checkpoint: str) -> str:
-    """The name of a file or folder without its suffix, whichever system wrote the path."""
+    """Return the name of a file or folder without its suffix, for paths of any system."""
     path = PureWindowsPath(checkpoint)
     return path.stem if path.suffix.lower() in _CHECKPOINT_SUFFIXES else path.name

@@ -1,8 +1,8 @@
 """Text hidden in the lowest bits of a picture's alpha channel. Decodes pixels, within bounds.
 
 Format: "stealth pnginfo" as in `nai_meta.py` of NovelAI/novelai-image-metadata and SwarmUI's
-`MetadataHelper.cs`: bits go down the columns, the first column first. A mark of 15 characters, the
-number of bits that follow (32 bits, big-endian), and text, packed by gzip where the mark says so.
+`MetadataHelper.cs`: bits run down the columns, the first column first. A mark of 15 characters, the
+number of bits that follow (32 bits, big-endian), and text, compressed by gzip if the mark says so.
 """
 
 import struct
@@ -21,15 +21,14 @@ _HEAD_BYTES = len(_PACKED) + 4
 _MAX_BYTES, _MAX_TEXT_BYTES = 1 << 20, 4 << 20
 _GZIP = 31
 _RGBA, _WEBP_ALPHA = 6, 0x10
-# The lowest bit of each value, as the black and white that Pillow packs.
+# Maps each value to its lowest bit, as black or white, which Pillow packs.
 _LOWEST_BIT = [255 * (value & 1) for value in range(256)]
 
 
 def read_stealth(path: Path) -> tuple[TextChunk, ...]:
-    """The texts hidden in a PNG or WebP file; none where there are none, or it cannot be decoded.
+    """Return the texts hidden in a PNG or WebP file; none if it has none or cannot be decoded.
 
-    A JSON object gives a text for each of its texts, as NovelAI's PNG chunks; other text is
-    "parameters".
+    A JSON object gives one text per entry, like NovelAI's PNG chunks; other text is "parameters".
     """
     bits = _alpha_bits(path)
     head = bits[:_HEAD_BYTES]
@@ -44,10 +43,10 @@ def read_stealth(path: Path) -> tuple[TextChunk, ...]:
 
 
 def _alpha_bits(path: Path) -> bytes:
-    """The lowest bits of the alpha channel, eight to a byte; nothing where there is no alpha."""
+    """Return the lowest bits of the alpha channel, eight per byte; empty without alpha."""
     if not _has_alpha(path):
         return b""
-    # Only here are pixels decoded; who does not come here need not load the decoder.
+    # Only this function decodes pixels, so only its callers load the decoder.
     from PIL import Image
 
     from engine.metadata.opening import PictureFault, open_picture
@@ -67,7 +66,7 @@ def _alpha_bits(path: Path) -> bytes:
 
 
 def _has_alpha(path: Path) -> bool:
-    """Whether a file's header is that of a PNG or WebP with alpha and not too many pixels."""
+    """True if a file's header is that of a PNG or WebP with alpha and not too many pixels."""
     try:
         with path.open("rb") as file:
             head = file.read(30)
@@ -83,7 +82,7 @@ def _has_alpha(path: Path) -> bool:
     if head[12:16] == b"VP8X":
         width, height = (1 + int.from_bytes(head[at : at + 3], "little") for at in (24, 27))
         return bool(head[20] & _WEBP_ALPHA) and width * height <= MAX_PIXELS
-    # Lossless: 14 bits of width and of height, then whether there is alpha.
+    # Lossless: 14 bits each of width and height, then the alpha flag.
     sizes = int.from_bytes(head[21:25], "little")
     width, height = 1 + (sizes & 0x3FFF), 1 + (sizes >> 14 & 0x3FFF)
     return head[12:16] == b"VP8L" and bool(sizes >> 28 & 1) and width * height <= MAX_PIXELS

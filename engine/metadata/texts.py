@@ -1,12 +1,12 @@
-"""A piece of text that a picture file holds, and the bounds on all of them together."""
+"""A text in a picture file, and the bounds of all texts of a file together."""
 
 from dataclasses import dataclass
 
-# A file may hold this many texts, and this many bytes of text in all once unpacked: two prompts
-# of a million characters each, in both of our notations, and no more.
+# The most texts of a file, and the most bytes of all once unpacked: two prompts of a million
+# characters each, in both of our notations.
 MAX_TEXTS = 64
 MAX_TEXT_BYTES = 32 << 20
-# Beside a file's texts, what it is called: a graph of ComfyUI may have made several pictures.
+# Keyword of the file's name, added to its texts: a ComfyUI graph may have made several pictures.
 FILE_NAME = "file:name"
 
 

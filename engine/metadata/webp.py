@@ -18,12 +18,12 @@ _READERS = {b"EXIF": exif_texts, b"XMP ": xmp_texts}
 
 
 def is_webp(head: bytes) -> bool:
-    """Whether a file that starts with these 12 bytes is WebP."""
+    """True for the first 12 bytes of a WebP file."""
     return head.startswith(b"RIFF") and head[8:12] == b"WEBP"
 
 
 def webp_texts(file: BinaryIO) -> Iterator[TextChunk]:
-    """The texts of an open WebP file, in order; the first EXIF and the first XMP chunk count."""
+    """Return the texts of an open WebP file, in order, of its first EXIF and first XMP chunk."""
     size = os.fstat(file.fileno()).st_size
     offset = 12
     wanted = dict(_READERS)

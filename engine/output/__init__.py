@@ -1,6 +1,6 @@
-"""Pictures on disk: where they go, what they are called, and writing them so that none is lost.
+"""Pictures on disk: their folder, their names, and writing them without losing one.
 
-`names` reads the wish for a file or folder and makes file names, `writer` encodes and publishes.
+`names` reads the wanted file or folder and makes file names, `writer` encodes and publishes.
 """
 
 from engine.output.names import Destination, destination

@@ -1,4 +1,4 @@
-"""Where pictures go and what they are called."""
+"""Folders and names of picture files."""
 
 import os
 import re
@@ -13,23 +13,24 @@ from engine.errors import EngineError
 from engine.file_paths import is_folder
 
 SUFFIX = ".png"
-# What a person may mean by a file name; all but PNG are refused.
+# Suffixes of pictures in general; all but PNG are refused.
 _IMAGE_SUFFIXES = frozenset(
     {SUFFIX, ".jpg", ".jpeg", ".webp", ".avif", ".bmp", ".gif", ".tif", ".tiff"}
 )
 _COUNTER = re.compile(r"(\d{5,12})-", re.ASCII)
 # Bytes of UTF-8. Names stay short of every limit even in a deep folder on Windows.
 _SLUG_BYTES = 60
-# Below this a name of the user's grows by its number.
+# A user's name shorter than this may grow by its number.
 _NAME_BYTES = 140
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A folder, and the name of a file in it where the user gave one.
+    """A folder, and the name of a file in it if the user gave one.
 
-    A folder gets files called `00001-<seed>-<words of the prompt>.png`; a name is kept if it is
-    free, else it becomes `name-1.png`, `name-2.png` and so on. `numbered` starts with `name-1.png`.
+    In a folder, files are called `00001-<seed>-<words of the prompt>.png`. A given name is used if
+    it is free, else it becomes `name-1.png`, `name-2.png` and so on. `numbered` starts with
+    `name-1.png`.
     """
 
     folder: Path
@@ -58,20 +59,20 @@ def destination(out: str, count: int = 1) -> Destination:
 
 
 def counted_name(counter: int, seed: int, prompt: str) -> str:
-    """The name of a picture in a folder; it begins with a digit, so no system reserves it."""
+    """Return a picture's name in a folder; it begins with a digit, so no system reserves it."""
     return "-".join(filter(None, [f"{counter:05d}", str(seed), _slug(prompt)])) + SUFFIX
 
 
 def counter_of(name: str) -> int:
-    """The counter that a file name begins with, 0 where there is none."""
+    """Return the counter that a file name begins with, or 0."""
     match = _COUNTER.match(name)
     return int(match[1]) if match else 0
 
 
 def sibling_names(name: str, *, numbered: bool) -> Iterator[str]:
-    """The names a picture may take, best first, without end.
+    """Yield the names a picture may take, best first, without end.
 
-    A long name gives up letters for its number: systems take 255 bytes, some only 143.
+    A long name is shortened to make room for its number: systems take 255 bytes, some only 143.
     """
     stem, suffix = os.path.splitext(name)  # noqa: PTH122 (a name, not a path)
     if not numbered:
@@ -83,14 +84,14 @@ def sibling_names(name: str, *, numbered: bool) -> Iterator[str]:
 
 
 def _first_bytes(text: str, length: int) -> str:
-    """As many of its letters as take no more than `length` bytes in a name."""
+    """Return the longest beginning of a text that takes at most `length` bytes in a name."""
     while len(os.fsencode(text)) > length:
         text = text[:-1]
     return text
 
 
 def _slug(prompt: str) -> str:
-    """The first words of a prompt in letters and digits of any script, joined by hyphens."""
+    """Return the first words of a prompt in letters and digits of any script, joined by hyphens."""
     # Composed, as macOS and Windows compare and show names; a prompt may be a million characters.
     text = unicodedata.normalize("NFKC", prompt[:200]).casefold()
     slug = ""

@@ -1,7 +1,7 @@
-"""Writes pictures so that a file under a final name is whole and none is overwritten.
+"""Writes pictures so that a file under a final name is complete and none is overwritten.
 
-The order is the promise: a temporary file in the same folder, all bytes,
-fsync, the final name only if it is free, fsync of the folder, and only then the caller is told.
+The order guarantees this: a temporary file in the same folder, all bytes, fsync, the final name
+only if it is free, fsync of the folder, and only then does the call return.
 """
 
 import errno
@@ -27,12 +27,12 @@ from engine.errors import EngineError
 from engine.metadata.png import TextChunk, insert_text_chunks
 from engine.output.names import Destination, counted_name, counter_of, sibling_names
 
-# A counter that is being written, or for a name of the user's "x" and random digits.
+# A counter that is being written, or "x" and random digits for a name given by the user.
 _TEMPORARY = re.compile(r"\.safelight-(?:(\d{5,12})|x[0-9a-f]{16})\.tmp", re.ASCII)
 _STALE_SECONDS = 24 * 3600
 # Measured on a smooth 512x512 picture: 35 ms and 246 KB; level 6 takes 126 ms for 225 KB.
 _COMPRESSION = 4
-# What link() answers where a file system has no hard links: FAT, exFAT, some network shares.
+# Errors of link() on file systems without hard links: FAT, exFAT, some network shares.
 _NO_LINKS = frozenset(
     {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EINVAL}
 )
@@ -48,8 +48,8 @@ def write_picture(
 ) -> Path:
     """Encode RGB pixels, uint8 [height, width, 3], as PNG with text chunks; return the final path.
 
-    The folder is made if need be; an existing file is never overwritten. Raises DISK_FULL and
-    OUTPUT_NOT_WRITABLE; then no file is left behind and the caller still has the picture.
+    The folder is made if it does not exist; an existing file is never overwritten. Raises DISK_FULL
+    and OUTPUT_NOT_WRITABLE; then no file is left behind.
     """
     content = insert_text_chunks(_encode(pixels), chunks)
     with _named_errors(target.folder, len(content)):
@@ -86,7 +86,7 @@ def _named_errors(folder: Path, size: int) -> Generator[None]:
     """Turn the system's errors into ours, naming the folder and the bytes needed."""
     try:
         yield
-    # A path with a null or otherwise unspeakable character is a ValueError.
+    # A path with a null or another character that cannot be encoded raises ValueError.
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in FULL:
             raise EngineError(
@@ -106,7 +106,7 @@ def _named_errors(folder: Path, size: int) -> Generator[None]:
 
 
 def _make_folder(folder: Path) -> None:
-    """Make the folder and those above it, and see to it that they survive a power cut."""
+    """Make the folder and its parents, and make them survive a power cut."""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for path in missing:
@@ -118,7 +118,7 @@ def _temporary(folder: Path, token: str) -> Path:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what writers left behind that were killed more than a day ago."""
+    """Remove temporary files of writers that were killed more than a day ago."""
     oldest = time.time() - _STALE_SECONDS
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -132,8 +132,8 @@ def _sweep(folder: Path) -> None:
 def _reserve_counter(folder: Path) -> tuple[BinaryIO, int]:
     """Open a temporary file whose name holds a counter that no other picture has or will get.
 
-    Whoever publishes a counter holds its temporary file until then. So once we hold it, either a
-    picture with that counter is in the folder, or there never will be one but ours.
+    A writer keeps the temporary file of its counter until the picture is published. So once the
+    file is open, a picture with that counter is either in the folder already, or will only be ours.
     """
     while True:
         counter = _highest_counter(folder, temporaries=True) + 1
@@ -161,7 +161,7 @@ def _highest_counter(folder: Path, *, temporaries: bool) -> int:
 
 
 def _publish(temporary: Path, names: Iterable[str]) -> Path:
-    """Give the file the first of the names that is free."""
+    """Give the file the first name that is free."""
     for name in names:
         final = temporary.with_name(name)
         try:

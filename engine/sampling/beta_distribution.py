@@ -1,4 +1,4 @@
-"""Quantiles of the beta distribution, for which SciPy would cost the installer 100 MB."""
+"""Quantiles of the beta distribution; SciPy would add 100 MB to the installer."""
 
 import math
 
@@ -12,9 +12,9 @@ _HALVINGS = 64
 
 
 def beta_quantile(p: NDArray[np.float64], a: float, b: float) -> NDArray[np.float64]:
-    """The x in [0, 1] with P(X <= x) = p for X ~ Beta(a, b), elementwise, to 1e-12.
+    """Return the x in [0, 1] with P(X <= x) = p for X ~ Beta(a, b), elementwise, to 1e-12.
 
-    `p` lies in [0, 1]; `a` and `b` in (0, 2], where the continued fraction below is at home.
+    `p` lies in [0, 1]; `a` and `b` in (0, 2], where the continued fraction below converges fast.
     """
     centre = _cumulative(np.array([0.5]), a, b)[0]
     lower = _lower_quantile(np.minimum(p, centre), a, b)

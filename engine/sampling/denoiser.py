@@ -1,7 +1,7 @@
-"""From a network that predicts noise or velocity to a function that predicts the picture.
+"""The function that predicts the picture, made of a network that predicts noise or velocity.
 
-Samplers see only `Denoise` or `GuidedDenoise`. What is particular to a network (what it predicts,
-how its input is scaled, how a level becomes a timestep, guidance) is here.
+Samplers see only `Denoise` or `GuidedDenoise`. The prediction type, the scale of the network's
+input, the timestep of a level, and guidance are handled here.
 """
 
 import math
@@ -16,8 +16,8 @@ from engine.sampling.schedules import NoiseSchedule
 from engine.sampling.types import Latent
 
 # The network with its conditioning bound: (float32 [B, C, H, W], timestep, guided) -> float32
-# [n * B, C, H, W]: of the latents under each positive prompt in order, and then, when guided, under
-# the negative one; of a denoiser with image guidance, then under the negative one without its
+# [n * B, C, H, W]. The outputs are in order: one for each positive prompt; if guided, one for the
+# negative prompt; if guided and with image guidance, one for the negative prompt without the
 # picture. The timestep is one fractional number for the whole batch.
 Predict = Callable[[Latent, np.float32, bool], Latent]
 
@@ -28,17 +28,17 @@ class Denoiser:
 
     Classifier-free guidance (Ho and Salimans 2022) of several positive prompts, each with its
     weight: negative + sum of guidance * weight * (positive - negative) (Liu et al. 2022, equation
-    11; A1111 `combine_denoised`). All halves run at once; the negative one runs only where it has a
-    say, which it has not where guidance * weights is 1 in sum.
+    11; A1111 `combine_denoised`). All prompts run in one batch; the negative one is left out when
+    guidance * weights adds up to 1, where it has no effect.
 
     `rescale`, from 0 to 1, brings the contrast of the result back towards that of the prompts
-    without guidance (Lin et al. 2023, section 3.4): the standard deviation of each picture in what
-    the network predicts, as in diffusers' `rescale_noise_cfg`. `rescale_as` has it measured in
-    another prediction than the network's own: ComfyUI's RescaleCFG measures V in any case.
+    without guidance (Lin et al. 2023, section 3.4): the standard deviation of each picture in the
+    network's prediction, as in diffusers' `rescale_noise_cfg`. `rescale_as` measures it in another
+    prediction type than the network's: ComfyUI's RescaleCFG always measures V.
 
     `image_guidance` is for denoisers that edit a picture by instruction (Brooks et al. 2023,
-    equation 3): they are asked once more without that picture, and the step from there to the
-    negative prompt is taken so many times. With 1 the picture is taken as it is.
+    equation 3): they run once more without that picture, and the difference between the negative
+    prompt with and without the picture is multiplied by it. 1 turns it off.
 
     Outside `guided_levels`, (lowest, highest) sigma, both included, the guidance is 1
     (Kynkaanniemi et al. 2024; A1111's "ignore negative prompt during early sampling" and NGMS).
@@ -65,13 +65,13 @@ class Denoiser:
         if asks_without_picture or not math.isclose(scale * sum(self.weights), 1.0):
             return self._guided(x, sigma, scale)[0]
         pictures = self._pictures(x, self._outputs(x, sigma, guided=False), sigma)
-        # Their factors are 1 in sum, so any of them can stand for the negative.
+        # The factors add up to 1, so any output can replace the negative one.
         return _guide(pictures, pictures[0], self.weights, scale)
 
     def pair(self, x: Latent, sigma: np.float32) -> tuple[Latent, Latent]:
-        """The guided picture, and that under the negative prompt.
+        """Return the guided picture, and the picture under the negative prompt.
 
-        Where guidance does not act they are the same, as in A1111, and the negative is not run.
+        Outside `guided_levels` both are the same, as in A1111, and the negative is not run.
         """
         if self._acts(sigma):
             return self._guided(x, sigma, self.guidance)
@@ -86,7 +86,7 @@ class Denoiser:
         return self.guidance if self._acts(sigma) else 1.0
 
     def _guided(self, x: Latent, sigma: np.float32, scale: float) -> tuple[Latent, Latent]:
-        """With the negative prompt: the guided picture and the negative one."""
+        """Run the negative prompt too; return the guided picture and the negative one."""
         outputs = self._outputs(x, sigma, guided=True)
         pictures = self._pictures(x, outputs, sigma)
         negative = pictures[len(self.weights)]
@@ -102,14 +102,14 @@ class Denoiser:
         return self._picture(x, guided, sigma, kind), negative
 
     def _outputs(self, x: Latent, sigma: np.float32, *, guided: bool) -> list[Latent]:
-        """What the network says under each prompt."""
+        """Return the network's output for each prompt, in the order of `Predict`."""
         timestep = self.schedule.sigma_to_timestep(sigma)
         output = self.predict(self.schedule.network_input(x, sigma), timestep, guided)
         without_picture = guided and self.image_guidance != 1
         return np.split(output, len(self.weights) + guided + without_picture)
 
     def _combined(self, said: Sequence[Latent], scale: float) -> Latent:
-        """By guidance: of what is said under each prompt, the negative one and without picture."""
+        """Combine the outputs, in the order of `Predict`, by guidance and image guidance."""
         count = len(self.weights)
         guided = _guide(said[:count], said[count], self.weights, scale)
         if self.image_guidance == 1:
@@ -123,7 +123,7 @@ class Denoiser:
     def _picture(
         self, x: Latent, output: Latent, sigma: np.float32, kind: PredictionType
     ) -> Latent:
-        # Predictions of another kind than the network's are those of latents of unit variance.
+        # Predictions of another type than the network's assume latents of unit variance.
         data = self.schedule.sigma_data if kind is self.prediction else 1.0
         return picture_in(x, output, sigma, kind, data)
 
@@ -139,7 +139,7 @@ class Denoiser:
 def _guide(
     positives: Sequence[Latent], negative: Latent, weights: tuple[float, ...], scale: float
 ) -> Latent:
-    """Move from the negative towards each positive."""
+    """Return negative + sum of scale * weight * (positive - negative)."""
     result = negative
     for positive, weight in zip(positives, weights, strict=True):
         result = result + (positive - negative) * (weight * scale)
@@ -147,5 +147,5 @@ def _guide(
 
 
 def _spread(prediction: Latent) -> Latent:
-    """The standard deviation of each picture of a batch: [B, 1, 1, 1]."""
+    """Return the standard deviation of each picture of a batch: [B, 1, 1, 1]."""
     return prediction.std(axis=(1, 2, 3), keepdims=True)

@@ -1,4 +1,4 @@
-"""What a mask keeps, while a sampler paints the rest."""
+"""Masks: a sampler paints the white part, and the black part stays as it is."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -10,27 +10,29 @@ from engine.sampling.types import GuidedDenoise, Latent
 
 
 class Keeping(Enum):
-    """How the kept part stays as it is, in which tool."""
+    """The ways in which tools keep the black part of a mask."""
 
-    # It replaces the denoiser's picture: A1111 `CFGDenoiser.forward`, `apply_blend` afterwards.
+    # The kept latent replaces the denoiser's picture: A1111 `CFGDenoiser.forward`, and
+    # `apply_blend` afterwards.
     PICTURE = auto()
-    # The denoiser is shown it, scaled to the level and without noise, and what it says of noise
-    # holds for the latents as they are: A1111's samplers by timesteps (`mask_before_denoising`).
+    # The denoiser's input has the kept latent, scaled to the level and without noise; the noise it
+    # predicts is used with the unchanged latents: A1111's samplers by timesteps
+    # (`mask_before_denoising`).
     SHOWN = auto()
-    # The denoiser is shown it under noise, and it replaces the denoiser's picture: ComfyUI
-    # `KSamplerX0Inpaint`.
+    # The denoiser's input has the kept latent with noise, and the kept latent replaces the
+    # denoiser's picture: ComfyUI `KSamplerX0Inpaint`.
     SHOWN_AND_PICTURE = auto()
-    # The denoiser is shown it under noise at every level below the first: diffusers'
-    # `StableDiffusionInpaintPipeline`, which puts it there after each step. What samplers make of
-    # the kept part in between is never looked at, for cells are kept or painted, nothing between.
+    # The denoiser's input has the kept latent with noise at every level below the first: diffusers'
+    # `StableDiffusionInpaintPipeline`, which inserts it after each step. The sampler's own result
+    # in the kept part has no effect, since each cell is either kept or painted.
     SHOWN_LATER = auto()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kept:
-    """A latent [1, C, H, W] of which a mask [1, 1, H, W] keeps what is not 1; `noise` is the first.
+    """A latent [1, C, H, W], kept where the mask [1, 1, H, W] is not 1, and the initial noise.
 
-    `highest` is the level that the sampler begins at.
+    `highest` is the first level of the sampler.
     """
 
     latent: Latent
@@ -39,13 +41,13 @@ class Kept:
     highest: np.float32
 
     def blend(self, painted: Latent, kept: Latent) -> Latent:
-        """What is painted inside the mask, and what is kept outside."""
+        """Return `painted` inside the mask and `kept` outside."""
         return (painted * self.mask + kept * (1 - self.mask)).astype(np.float32, copy=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MaskedDenoise:
-    """A `GuidedDenoise` that leaves what is kept as it is."""
+    """A `GuidedDenoise` that leaves the kept part unchanged."""
 
     inner: GuidedDenoise
     kept: Kept
@@ -53,12 +55,12 @@ class MaskedDenoise:
     schedule: NoiseSchedule
 
     def __call__(self, x: Latent, sigma: np.float32) -> Latent:
-        """The picture in x at a level sigma > 0: float32 [1, C, H, W]."""
+        """Return the picture in x at a level sigma > 0: float32 [1, C, H, W]."""
         shown = self._shown(x, sigma)
         return self._said(self.inner(shown, sigma), x, shown)
 
     def pair(self, x: Latent, sigma: np.float32) -> tuple[Latent, Latent]:
-        """The guided picture and that under the negative prompt, which is not blended."""
+        """Return the guided picture and the one under the negative prompt, which is not blended."""
         shown = self._shown(x, sigma)
         guided, negative = self.inner.pair(shown, sigma)
         if self.keeping is Keeping.SHOWN:

@@ -1,7 +1,7 @@
 """Noise models: the path from picture to noise that a network was trained on.
 
-A model is a checkpoint's; for a request it gives the levels of training, as a `NoiseSchedule` that
-knows how a picture and noise make latents of a level and what the network is given of them.
+Each checkpoint has one. For a request it returns the levels of training, as a `NoiseSchedule` that
+mixes picture and noise to latents of a level and scales them for the network.
 """
 
 import math
@@ -17,7 +17,7 @@ from engine.sampling.schedules.edm import EdmLevels, EdmSchedule
 from engine.sampling.schedules.flow import FlowSchedule
 from engine.sampling.schedules.training import NoiseSchedule
 
-# Those that integrate dx/dt = (x - picture) / t without adding noise, which flow adds otherwise.
+# Samplers that integrate dx/dt = (x - picture) / t without adding noise.
 FLOW_SAMPLERS = (
     SamplerName.EULER,
     SamplerName.HEUN,
@@ -27,7 +27,7 @@ FLOW_SAMPLERS = (
     SamplerName.RES_MULTISTEP,
     SamplerName.DEIS,
 )
-# Those that are spaced by training levels or times, which flow has.
+# Schedules spaced by training levels or times.
 FLOW_SCHEDULES = (
     ScheduleName.SIMPLE,
     ScheduleName.SGM_UNIFORM,
@@ -37,24 +37,24 @@ FLOW_SCHEDULES = (
 
 
 class NoiseModel(Protocol):
-    """The path from picture to noise, and what the network predicts on it."""
+    """The path from picture to noise, and the network's prediction type."""
 
     @property
     def prediction(self) -> PredictionType:
-        """What the network predicts."""
+        """The network's prediction type."""
         ...
 
     @property
     def aligned_for(self) -> AlignedFor:
-        """Whose levels the schedule "Align Your Steps" has."""
+        """The model whose levels the schedule "Align Your Steps" uses."""
         ...
 
     def training(self, request: ResolvedRequest) -> NoiseSchedule:
-        """The levels of training as the request's tool has them. Raises REQUEST_INVALID."""
+        """Return the levels of training as in the request's tool. Raises REQUEST_INVALID."""
         ...
 
     def rescaled_as(self, convention: ConventionName) -> PredictionType | None:
-        """The prediction whose contrast is brought back; None for the network's own."""
+        """Return the prediction type that `Denoiser.rescale` measures; None for the network's."""
         ...
 
 
@@ -64,11 +64,11 @@ class VarianceExploding:
 
     prediction: PredictionType
     aligned_for: AlignedFor = AlignedFor.SD1
-    # Of networks that were trained by levels; None for timesteps.
+    # For networks that were trained by levels; None for timesteps.
     levels: EdmLevels | None = None
 
     def training(self, request: ResolvedRequest) -> NoiseSchedule:
-        """The levels of training. Raises EngineError(REQUEST_INVALID)."""
+        """Return the levels of training. Raises EngineError(REQUEST_INVALID)."""
         if self.prediction is PredictionType.FLOW:
             raise EngineError(
                 ErrorCode.REQUEST_INVALID,
@@ -87,7 +87,7 @@ class VarianceExploding:
         return DistilledSchedule.of(trained) if by_a1111 else trained
 
     def rescaled_as(self, convention: ConventionName) -> PredictionType | None:
-        """ComfyUI's RescaleCFG measures velocities, whatever the network predicts."""
+        """Return V for ComfyUI, whose RescaleCFG always measures velocities."""
         return PredictionType.V if convention is ConventionName.COMFY else None
 
 
@@ -98,7 +98,7 @@ class SizeShift:
     Its logarithm is `least` at `fewest` tokens and `most` at `many`, linear in between and beyond.
     """
 
-    # Of a token's side.
+    # The side of a token.
     pixels: int = 16
     fewest: int = 256
     many: int = 4096
@@ -106,7 +106,7 @@ class SizeShift:
     most: float = 1.15
 
     def __call__(self, width: int, height: int) -> float:
-        """The shift of pictures of this size in pixels."""
+        """Return the shift for pictures of this size in pixels."""
         tokens = (width // self.pixels) * (height // self.pixels)
         slope = (self.most - self.least) / (self.many - self.fewest)
         return math.exp(self.least + slope * (tokens - self.fewest))
@@ -121,7 +121,7 @@ class RectifiedFlow:
     aligned_for: AlignedFor = AlignedFor.SD1
 
     def training(self, request: ResolvedRequest) -> NoiseSchedule:
-        """The levels for pictures of the request's size. Raises EngineError(REQUEST_INVALID)."""
+        """Return the levels for pictures of this size. Raises EngineError(REQUEST_INVALID)."""
         _refuse_zero_terminal_snr(request)
         shift = self.shift
         if isinstance(shift, SizeShift):
@@ -129,7 +129,7 @@ class RectifiedFlow:
         return FlowSchedule.of(shift, request.convention.name)
 
     def rescaled_as(self, convention: ConventionName) -> PredictionType | None:
-        """Its own."""
+        """Return None: the network's own prediction type is measured."""
         return None
 
 

@@ -1,4 +1,4 @@
-"""How a picture is sampled, as its tool does it: by which function, over which levels."""
+"""The choice of sampler function, levels and initial latents, as the request's tool does it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from engine.sampling.schedules import (
 )
 from engine.sampling.types import GuidedSampler, Latent, Sampler, Sigmas
 
-# A1111 runs these by timesteps of its own, whatever schedule is chosen.
+# A1111 runs these samplers by timesteps of its own and ignores the chosen schedule.
 A1111_BY_TIMESTEPS = {
     SamplerName.DDIM: a1111_timestep_levels,
     SamplerName.DDIM_CFG_PP: a1111_timestep_levels,
@@ -33,17 +33,17 @@ A1111_BY_TIMESTEPS = {
 }
 _BY_SCHEDULERS = (ConventionName.DIFFUSERS, ConventionName.INVOKE)
 
-# From standard normal noise and, where one is redrawn, a picture's latents to the first x.
+# (standard normal noise, latents of a start picture or None) -> the initial latents.
 Start = Callable[[Latent, Latent | None], Latent]
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingPlan:
-    """What a run of a sampler needs; the latents are [1, C, H, W].
+    """The inputs of a sampler's run; the latents are [1, C, H, W].
 
-    The levels that are visited end the `whole` schedule; a single one means that no step is taken.
-    `training` has the timesteps that the network is told. `finish` makes of the last x what is
-    decoded. Where `brownian`, the noise of the steps is a path's, if the convention has one.
+    `sigmas` are the visited levels, the end of the `whole` schedule; a single level means no step.
+    `training` converts levels to timesteps. `finish` converts the last x to the latent to decode.
+    `brownian` takes the noise of the steps from a Brownian path, if the convention has one.
     """
 
     sampler: Sampler | GuidedSampler
@@ -61,9 +61,9 @@ def plan_sampling(
     *,
     redraws: bool,
 ) -> SamplingPlan:
-    """Choose as the request's convention says. `redraws`: there is a picture to begin with.
+    """Return the plan by the request's convention. `redraws`: the job starts from a picture.
 
-    Raises EngineError REQUEST_INVALID for options that the sampler or the schedule has not got.
+    Raises EngineError REQUEST_INVALID for options that the sampler or the schedule does not have.
     """
     convention = request.convention
     choice = _choice(request, model)
@@ -81,7 +81,7 @@ def plan_sampling(
     if convention.name in _BY_SCHEDULERS:
         own = scheduler_levels(request.sampler, choice, request.steps, strength)
         levels = own.sigmas, own.sigmas
-        # Of diffusers' SDE schedulers one has a path, `DPMSolverSDEScheduler`.
+        # Only one of diffusers' SDE schedulers has a path, `DPMSolverSDEScheduler`.
         brownian = request.sampler is SamplerName.DPMPP_SDE
         return SamplingPlan(sampler, own.training, *levels, own.start, own.finish, brownian)
     timed = convention.name is ConventionName.A1111 and choice.training.has_timesteps
@@ -113,22 +113,22 @@ def _levels(request: ResolvedRequest, choice: ScheduleChoice, *, redraws: bool) 
         return redraw_sigmas(choice, request.steps, request.strength, convention.redraw_steps)
     whole = choice.sigmas(request.steps)
     if SAMPLERS[request.sampler].ends_only and convention.name is ConventionName.A1111:
-        # From end to end of the training levels, whatever schedule the noise is scaled for.
+        # The run covers all training levels; the chosen schedule only scales the noise.
         choice = ScheduleChoice(ScheduleName.KARRAS, choice.training)
         return RedrawnLevels(choice.sigmas(request.steps), whole)
     return RedrawnLevels(whole, whole)
 
 
 def _start(convention: Convention, first: np.float32, highest: np.float32) -> Start:
-    """Noise scaled to the first level, over a picture's latents if there are any."""
+    """Return a function that scales noise to the first level and adds it to a picture, if any."""
     from_noise = over_picture = first
     if convention.initial_noise is InitialNoise.VARIANCE:
-        # The deviation that a picture of unit variance has under noise of this level.
+        # The standard deviation of a picture of unit variance plus noise of this level.
         deviation = np.sqrt(1 + first**2)
         if convention.name is not ConventionName.COMFY:
             from_noise = deviation  # A1111's "SGM noise multiplier"
         elif first >= highest * (1 - 1e-5):
-            # Where nothing of a picture is left, ComfyUI's `max_denoise`.
+            # ComfyUI's `max_denoise`: nothing of the picture is left.
             from_noise = over_picture = deviation
 
     def start(noise: Latent, init: Latent | None) -> Latent:

@@ -1,8 +1,8 @@
-"""The vocabulary of samplers: latents, noise levels, what they call and the steps they yield.
+"""The types of samplers: latents, noise levels, the denoiser they call and the steps they yield.
 
-Latents are kept in k-diffusion's variance-exploding form, x = picture + sigma * noise, whatever
-the network was trained on: `engine.sampling.denoiser` converts. All arithmetic is float32, like
-that of the tools whose pictures we reproduce.
+Latents are kept in k-diffusion's variance-exploding form, x = picture + sigma * noise, whatever the
+network was trained on: `engine.sampling.denoiser` converts. All arithmetic is float32, like that of
+the tools whose pictures we reproduce.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,35 +12,36 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-# float32 [batch, channels, height / 8, width / 8]. The type does not say 32 because NumPy's own
-# annotations widen products of arrays and scalars that stay float32 when run; the tests do.
+# float32 [batch, channels, height / 8, width / 8]. The type does not say 32 because NumPy's
+# annotations widen products of arrays and scalars that stay float32 at run time; the tests check
+# that.
 Latent = NDArray[np.floating[Any]]
 # float32 [steps + 1]: falling noise levels, the last usually 0. A sampler takes one step per pair.
 Sigmas = NDArray[np.float32]
-# The picture that is most likely under x at noise level sigma; the same shape as x.
+# Returns the denoised picture, the most likely one given x at noise level sigma, in the shape of x.
 Denoise = Callable[[Latent, np.float32], Latent]
 
 
 class GuidedDenoise(Protocol):
-    """A `Denoise` that also tells what guidance moved away from."""
+    """A `Denoise` that also returns the picture under the negative prompt."""
 
     def __call__(self, x: Latent, sigma: np.float32, /) -> Latent:
-        """The picture that is most likely under x, guided by the prompts."""
+        """Return the denoised picture, guided by the prompts."""
         ...
 
     def pair(self, x: Latent, sigma: np.float32) -> tuple[Latent, Latent]:
-        """That picture, and the one under the negative prompt alone; both in the shape of x."""
+        """Return the guided picture and the one under the negative prompt alone, shaped as x."""
         ...
 
 
 class NoiseSource(Protocol):
     """Fresh noise for samplers that add some at each step.
 
-    The interval is part of the call because Brownian sources (torchsde's tree) answer by it.
+    The interval is an argument because Brownian sources (torchsde's tree) depend on it.
     """
 
     def __call__(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
-        """Standard normal values in the shape of the latents, for the step sigma -> sigma_next."""
+        """Return standard normal values in the latents' shape, for the step sigma -> sigma_next."""
         ...
 
 
@@ -48,10 +49,10 @@ class NoiseSource(Protocol):
 class Step:
     """The state after one step of a sampler.
 
-    `sigma` is the noise level the step began at, `x` the latents it arrived at, and `denoised` the
-    network's picture at its beginning, which is what a preview shows. `done` is the share of the
-    run that lies behind, from 0 to 1, where a sampler takes other steps than one per pair of
-    levels; None where it is (index + 1) / (len(sigmas) - 1).
+    The step began at the noise level `sigma`; `x` are the latents it arrived at, and `denoised` is
+    the network's picture at its beginning, shown as a preview. `done` is the share of the run that
+    is finished, from 0 to 1, for samplers whose steps are not one per pair of levels; else it is
+    None and the share is (index + 1) / (len(sigmas) - 1).
     """
 
     index: int
@@ -61,7 +62,7 @@ class Step:
     done: float | None = None
 
     def progress(self, total: int) -> int:
-        """How many of `total` steps lie behind, for whoever waits."""
+        """Return how many of `total` steps are done."""
         return self.index + 1 if self.done is None else round(self.done * total)
 
 
@@ -73,18 +74,18 @@ class Sampler(Protocol):
     ) -> Iterator[Step]:
         """Yield len(sigmas) - 1 steps, or as many as it needs (`Step.done`).
 
-        The last one's x is the result. `x` is not written to.
+        The result is the last step's x. The argument `x` is not written to.
         """
         ...
 
 
 class GuidedSampler(Protocol):
-    """A `Sampler` that needs the picture under the negative prompt as well."""
+    """A `Sampler` that also needs the picture under the negative prompt."""
 
     def __call__(
         self, denoise: GuidedDenoise, x: Latent, sigmas: Sigmas, noise: NoiseSource
     ) -> Iterator[Step]:
-        """As `Sampler`."""
+        """Yield steps as `Sampler` does."""
         ...
 
 

@@ -1,10 +1,10 @@
-"""Prompts: the grammars of the tools, CLIP's tokenizer, chunks of 75 tokens. Public to the app.
+"""Prompts: the tools' grammars, CLIP's tokenizer, chunks of 75 tokens. Public to the app.
 
-`wildcards` writes out what a seed draws. `reading` then reads a prompt by the grammar of a
-convention: `tags` (comments, names of networks), `composition` (`AND`) and `timeline` (`[a:b:8]`,
-`[a|b]`) are AUTOMATIC1111's; `a1111`, `comfy` and `compel` tell which words count more.
-`tokenizers` and `chunks` make ids of it; `counting` and `hints` are for whoever is writing. What
-weights do to embeddings is in `engine.families.shared.clip.conditioning`.
+`wildcards` expands what a seed draws. `reading` then reads a prompt by a convention's grammar:
+`tags` (comments, names of networks), `composition` (`AND`) and `timeline` (`[a:b:8]`, `[a|b]`) are
+AUTOMATIC1111's; `a1111`, `comfy` and `compel` parse the weights of words. `tokenizers` and `chunks`
+turn the texts into token ids; `counting` and `hints` check a prompt while it is being written.
+`engine.families.shared.clip.conditioning` applies weights to embeddings.
 """
 
 from engine.text.a1111 import parse_attention

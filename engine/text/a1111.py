@@ -1,6 +1,6 @@
-r"""AUTOMATIC1111's attention grammar: which words count more.
+r"""AUTOMATIC1111's attention grammar: the weights of words.
 
-`(x)` times 1.1, `[x]` divided by 1.1, `(x:1.3)` times 1.3, nested weights multiply,
+`(x)` multiplies by 1.1, `[x]` divides by 1.1, `(x:1.3)` multiplies by 1.3, nested weights multiply,
 `\( \) \[ \] \\` are literal, `BREAK` starts a new chunk of tokens. Takes any text, in time linear
 in its length and without recursion. Behaviour follows `modules/prompt_parser.py`
 (`parse_prompt_attention`), oddities included: pictures depend on it.
@@ -17,21 +17,21 @@ from engine.text.prompt import Break, PromptPart, WeightedText, clamp_weight
 
 _ROUND_MULTIPLIER = 1.1
 _SQUARE_MULTIPLIER = 1 / 1.1
-# Products of up to this many brackets are multiplied in AUTOMATIC1111's order, to the last bit,
-# because equal weights join neighbouring texts. Deeper nesting takes the running product, which
-# keeps the whole linear.
+# Up to this many brackets are multiplied in AUTOMATIC1111's order, to the last bit, because
+# neighbouring texts of equal weight are joined. Deeper nesting uses the running product, which
+# keeps the time linear.
 _EXACT_DEPTH = 12
 
 _TOKEN = re.compile(r"\\[()\[\]\\]?|[()\[\]]|:\s*([+-]?[.\d]+)\s*\)|[^\\()\[\]:]+|:")
 _BREAK_WORD = re.compile(r"\bBREAK\b")
-# How AUTOMATIC1111 carries BREAK among its texts; a bracket around it changes the weight and so
-# makes it a word.
+# AUTOMATIC1111's entry for BREAK in its list of texts; a bracket around it changes the weight and
+# so turns it into a word.
 _BREAK_ITEM = ("BREAK", -1.0)
 
 
 @dataclass(slots=True)
 class _Bracket:
-    """A pair of brackets around the items `start` to `end`; `order` is when it multiplies them."""
+    """A pair of brackets around the items `start` to `end`; `order` counts them as they close."""
 
     start: int
     square: bool
@@ -42,7 +42,7 @@ class _Bracket:
 
 @dataclass(slots=True)
 class _Scan:
-    """Texts with the weight they start from, and the brackets around them in order of opening."""
+    """Texts with their initial weight, and the brackets around them in order of opening."""
 
     items: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
     brackets: list[_Bracket] = field(default_factory=list[_Bracket])
@@ -61,7 +61,7 @@ class _Scan:
         self.closed += 1
 
     def add_text(self, text: str) -> None:
-        """Append a text, split at each BREAK, which takes the white space around it with it."""
+        """Append a text, split at each BREAK together with the white space around it."""
         begin = 0
         for word in _BREAK_WORD.finditer(text) if self.breaks else ():
             before = text[begin : word.start()].rstrip()
@@ -74,8 +74,8 @@ class _Scan:
 def parse_attention(text: str, *, breaks: bool = True) -> tuple[PromptPart, ...]:
     """Split a prompt by AUTOMATIC1111's grammar; neighbours of equal weight are joined.
 
-    An unclosed bracket reaches to the end, an unopened one is text. Without `breaks` so is the word
-    BREAK. Always at least one part.
+    An unclosed bracket extends to the end, an unopened one is text. Without `breaks` the word BREAK
+    is text, too. Returns at least one part.
     """
     scan = _scan_a1111(text, breaks=breaks)
     parts: list[PromptPart] = []
@@ -113,7 +113,7 @@ def _scan_a1111(text: str, *, breaks: bool) -> _Scan:
         elif token[-1] == ")" and rounds:
             multiplier = _multiplier(match[1])
             if multiplier is None:
-                # ":1.2.3)" is no number: an error in AUTOMATIC1111, text here.
+                # ":1.2.3)" is not a number: an error in AUTOMATIC1111, text here.
                 scan.add_text(token[:-1])
             scan.close(rounds.pop(), _ROUND_MULTIPLIER if multiplier is None else multiplier)
         else:
@@ -126,7 +126,7 @@ def _scan_a1111(text: str, *, breaks: bool) -> _Scan:
 
 
 def _multiplier(digits: str | None) -> float | None:
-    """The factor after a colon, 1.1 where there is none, None where it is no number."""
+    """Return the factor after a colon, 1.1 without one, None if it is not a number."""
     if digits is None:
         return _ROUND_MULTIPLIER
     try:
@@ -139,7 +139,7 @@ _ORDER = attrgetter("order")
 
 
 class _Open(NamedTuple):
-    """A bracket around the current item, and the product of it and those of its kind around it."""
+    """A bracket around the current item, and the running product of the brackets of its kind."""
 
     bracket: _Bracket
     running: float

@@ -1,4 +1,4 @@
-"""Counts and examines a prompt for whoever is writing it."""
+"""Counts and checks a prompt while it is being written."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -10,8 +10,8 @@ from engine.text.cleaning import cleaner
 from engine.text.counting import count_tokens
 from engine.text.foreign_syntax import foreign_marks
 from engine.text.hints import bracket_hints
+from engine.text.prompt_errors import PromptError
 from engine.text.reading import read_prompt
-from engine.text.spot import PromptError
 from engine.text.tags import strip_tags
 from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_tokenizer
 from engine.text.wildcards import expand_wildcards
@@ -20,9 +20,9 @@ _MOST_HINTS = 20
 
 
 def check_prompt(question: PromptQuestion, wildcards: Path | None) -> PromptCheck:
-    """Count a text and look for what is probably not meant. Takes any text.
+    """Count the tokens of a text and look for probable mistakes. Takes any text.
 
-    `wildcards` is the folder of lists of words. What a job would refuse is one of the hints.
+    `wildcards` is the folder of word lists. An error that a job would raise is one of the hints.
     """
     text, hints = question.text, list[Hint]()
     meant = text
@@ -31,7 +31,7 @@ def check_prompt(question: PromptQuestion, wildcards: Path | None) -> PromptChec
             meant = expand_wildcards(text, question.seed, wildcards)
         read_prompt(meant, question.convention, question.steps, negative=question.negative)
     except EngineError as error:
-        # In words that were drawn the place is another one.
+        # In an expanded text the position is a different one.
         position = error.position if isinstance(error, PromptError) and meant == text else 0
         hints.append(Hint(HintKind.REFUSED, position, error.message))
     counted = count_tokens(
@@ -64,13 +64,13 @@ def _unpaired(question: PromptQuestion) -> list[Hint]:
     return [
         Hint(HintKind.UNPAIRED, hint.position, question.text[hint.position])
         for hint in found
-        # Its partner may be in the rest.
+        # The counterpart may be in the rest of the text.
         if question.complete
     ]
 
 
 def _networks(question: PromptQuestion) -> list[Hint]:
-    # Elsewhere, and in a negative prompt, such a tag is text.
+    # Elsewhere, and in a negative prompt, such a tag is plain text.
     convention = question.convention
     has_tags = PromptFeature.NETWORKS in convention.prompt_features
     if convention.grammar is not PromptGrammar.A1111 or question.negative or not has_tags:
@@ -89,17 +89,17 @@ def _networks(question: PromptQuestion) -> list[Hint]:
 
 
 def _foreign(question: PromptQuestion) -> list[Hint]:
-    # Where nothing is drawn, all of it is text.
+    # Without wildcards everything is plain text.
     if not question.expand_wildcards:
         return []
     marks = foreign_marks(question.text)
     return [Hint(HintKind.FOREIGN, place, sign, len(sign)) for place, sign in marks]
 
 
-# Those of the checkpoints that are tried in turn.
+# Tokenizers of the checkpoints that are in use in turn.
 @lru_cache(maxsize=3)
 def _tokenizer(folder: str | None) -> ClipTokenizer:
-    """A damaged one is told of when a picture is made; until then CLIP's counts."""
+    """Load a folder's tokenizer, or CLIP's if that is damaged: only a job reports the damage."""
     if folder is not None:
         try:
             return load_tokenizer(Path(folder))

@@ -1,10 +1,9 @@
-"""Chunks of 75 tokens: how a prompt of any length is laid out for CLIP's 77 positions.
+"""Chunks of 75 tokens: the layout of a prompt of any length for CLIP's 77 positions.
 
-By A1111's rule (`modules/sd_hijack_clip.py`) `BREAK` fills a chunk up, and a chunk that would end
-within 20 tokens after a comma ends at the comma; by ComfyUI's (`comfy/sd1_clip.py`) a piece of
-fewer than 8 tokens is not divided; by compel's (`compel/embeddings_provider.py`,
-`SplitLongTextMode.SENTENCES`) a chunk ends behind the last period, else the last comma, colon or
-semicolon, else the last word.
+In A1111 (`modules/sd_hijack_clip.py`) `BREAK` fills a chunk up, and a full chunk ends at its last
+comma if that is at most 20 tokens back. In ComfyUI (`comfy/sd1_clip.py`) a piece of fewer than 8
+tokens is not split. In compel (`compel/embeddings_provider.py`, `SplitLongTextMode.SENTENCES`) a
+chunk ends after the last period, else the last comma, colon or semicolon, else the last word.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,17 +18,17 @@ from engine.errors import EngineError
 from engine.text.prompt import Break, PromptPart
 from engine.text.tokenizers import ClipTokenizer
 
-# Tokens of a prompt in a chunk, and positions with the start and end tokens.
+# Tokens of a prompt in a chunk; with the start and end tokens, 77 positions.
 CHUNK_TOKENS = 75
 CHUNK_LENGTH = CHUNK_TOKENS + 2
-# Beyond this the attention to the text outgrows the picture's own.
+# With more chunks attention to the text costs more than the picture's self-attention.
 MAX_CHUNKS = 64
-# How far back the nearest comma may be for a full chunk to end there.
+# A full chunk ends at a comma that is at most this many tokens back.
 _COMMA_BACKTRACK = 20
-# A piece of so many tokens is divided where the chunk ends.
+# A piece of at least this many tokens is split at the end of a chunk.
 _LONG_PIECE = 8
 
-# The part of the prompt that a position belongs to where it belongs to none.
+# The part index of positions that belong to no part of the prompt.
 NO_PART = -1
 
 
@@ -38,9 +37,9 @@ class TokenChunks:
     """A prompt as CLIP reads it.
 
     `ids` is int64 [chunks, 77], each row start, at most 75 tokens, end, padding; `weights` is
-    float32 [chunks, 77], 1 where there is no word; `parts` is int32 [chunks, 77], the index of the
-    part of the prompt that a token comes from, or `NO_PART`. `used` counts the tokens of the
-    prompt, with what is left empty before the last chunk.
+    float32 [chunks, 77], 1 for start, end and padding; `parts` is int32 [chunks, 77], the index of
+    the prompt's part that a token comes from, or `NO_PART`. `used` counts the prompt's tokens and
+    the positions left empty before the last chunk.
     """
 
     ids: NDArray[np.int64]
@@ -55,7 +54,7 @@ class TokenChunks:
 
     @property
     def capacity(self) -> int:
-        """How many tokens fit before another chunk is needed."""
+        """The number of tokens that fit before another chunk is needed."""
         return self.count * CHUNK_TOKENS
 
 
@@ -66,13 +65,13 @@ class _Token:
     part: int
 
 
-# Chunks, and how many tokens they hold with what is left empty.
+# Chunks, and the number of their tokens including positions left empty.
 _Chunked = tuple[list[list[_Token]], int]
 
 
 @dataclass(slots=True)
 class _Filling:
-    """Finished chunks and the one being filled; `comma` is where its last comma is, or -1."""
+    """Finished chunks and the current one; `comma` is the place of its last comma, or -1."""
 
     chunks: list[list[_Token]] = field(default_factory=list[list[_Token]])
     current: list[_Token] = field(default_factory=list[_Token])
@@ -106,7 +105,7 @@ def tokenize_prompt(
 ) -> TokenChunks:
     """Tokenize the parts of a prompt and lay them out in chunks; an empty prompt takes one.
 
-    `Chunking.CUT` keeps the first chunk; `used` counts what it drops too. Raises
+    `Chunking.CUT` keeps the first chunk only; `used` counts the dropped tokens too. Raises
     EngineError(REQUEST_INVALID) for a prompt of more than `MAX_CHUNKS`.
     """
     chunks, used = _chunked(tokenizer, parts, chunking)
@@ -119,7 +118,8 @@ def tokenize_prompt(
             f"The prompt has {used:,} tokens or more; at most {limit:,} can be used.",
             "Shorten the prompt.",
         )
-    # In A1111 even an end token that the text names ends it, where another one fills the rest.
+    # In A1111 an end token written in the prompt also ends the chunk, where padding differs from
+    # it.
     ends_early = chunking in {Chunking.COMMA, Chunking.PLAIN}
     return _laid_out(chunks, used, tokenizer, ends_early=ends_early)
 
@@ -127,7 +127,7 @@ def tokenize_prompt(
 def measure_prompt(
     tokenizer: ClipTokenizer, parts: Sequence[PromptPart], chunking: Chunking
 ) -> tuple[int, int]:
-    """How many tokens a prompt has, as `TokenChunks.used`, and in how many chunks, or more."""
+    """Return a prompt's tokens (`TokenChunks.used`) and chunks, or more if it is too long."""
     chunks, used = _chunked(tokenizer, parts, chunking)
     return used, 1 if chunking is Chunking.CUT else len(chunks)
 
@@ -146,12 +146,12 @@ def _chunked(tokenizer: ClipTokenizer, parts: Sequence[PromptPart], chunking: Ch
 
 
 def empty_chunks(tokenizer: ClipTokenizer, count: int = 1) -> TokenChunks:
-    """So many chunks without a word."""
+    """Return `count` chunks without words."""
     return _laid_out([[] for _ in range(count)], 0, tokenizer, ends_early=False)
 
 
 def extended(chunks: TokenChunks, tokenizer: ClipTokenizer, count: int) -> TokenChunks:
-    """The chunks followed by empty ones, `count` in all; as they are if they are so many."""
+    """Append empty chunks up to `count`; unchanged if there are as many already."""
     if chunks.count >= count:
         return chunks
     empty = empty_chunks(tokenizer, count - chunks.count)
@@ -164,7 +164,7 @@ def extended(chunks: TokenChunks, tokenizer: ClipTokenizer, count: int) -> Token
 
 
 def _pieces(tokenizer: ClipTokenizer, parts: Sequence[PromptPart]) -> Iterator[list[_Token] | None]:
-    """The tokens of each part in turn, None for a BREAK; no more where that is far too many."""
+    """Yield the tokens of each part, None for a BREAK; stop where there are far too many."""
     limit = CHUNK_TOKENS * MAX_CHUNKS
     seen = 0
     for index, part in enumerate(parts):
@@ -175,7 +175,7 @@ def _pieces(tokenizer: ClipTokenizer, parts: Sequence[PromptPart]) -> Iterator[l
             ids = tokenizer.encode_up_to(part.text, limit)
             seen += len(ids)
             yield [_Token(token, part.weight, index) for token in ids]
-        # Laying out what cannot be used would take time.
+        # Laying out tokens that cannot be used would only take time.
         if seen > 2 * limit:
             return
 
@@ -218,7 +218,7 @@ def _by_sentence(pieces: Sequence[list[_Token] | None], tokenizer: ClipTokenizer
 
 
 def _sentence_length(tokens: Sequence[_Token], tokenizer: ClipTokenizer) -> int:
-    """How many of these tokens end a sentence, else a phrase, else a word, else all."""
+    """Return the length up to the last end of a sentence, else a phrase, else a word, else all."""
     for ends in (tokenizer.sentence_ends, tokenizer.phrase_ends, tokenizer.word_ends):
         for length in range(len(tokens), 0, -1):
             if tokens[length - 1].id in ends:
@@ -247,15 +247,16 @@ def _laid_out(
 
 
 def first_end(ids: NDArray[np.int64], end_id: int) -> NDArray[np.float32]:
-    """1 at the token that ends each chunk [chunks, 77], else 0."""
+    """Return float32 [chunks, 77]: 1 at each chunk's end token, else 0."""
     ends = np.argmax(ids == end_id, axis=1)
     return np.eye(ids.shape[1], dtype=np.float32)[ends]
 
 
 def zero_filled(ids: NDArray[np.int64], end_id: int) -> NDArray[np.int64]:
-    """Chunks [chunks, 77] with token 0 wherever something follows their end.
+    """Replace the padding of chunks [chunks, 77] by token 0.
 
-    So OpenCLIP's tokenizer fills up, and A1111 for its encoders (`sd_hijack_clip.py`, `id_pad`).
+    OpenCLIP's tokenizer pads like this, and so does A1111 for its encoders (`sd_hijack_clip.py`,
+    `id_pad`).
     """
     ends = np.argmax(ids == end_id, axis=1)
     filled = ids.copy()

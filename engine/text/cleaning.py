@@ -1,7 +1,7 @@
-"""What tools do to a text's characters before CLIP's words are looked for.
+"""The tools' cleaning of a text before it is split into CLIP's words.
 
-The fast tokenizer of transformers composes characters, joins white space and takes small letters,
-and so does `engine.text.tokenizers`. Older tokenizers do more, and other tokens come of it.
+The fast tokenizer of transformers composes characters, joins white space and lower-cases, and so
+does `engine.text.tokenizers`. Older tokenizers do more, which gives other tokens.
 """
 
 import html
@@ -13,7 +13,7 @@ from engine.plain_text import is_plain
 
 Clean = Callable[[str], str]
 _WHITE = "\t\n\r"
-# What `BasicTokenizer` of transformers 4 takes for Chinese characters.
+# Ranges of Chinese characters in `BasicTokenizer` of transformers 4.
 _CHINESE = (
     (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F),
     (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
@@ -21,9 +21,9 @@ _CHINESE = (
 
 
 def cleaner(cleaning: TextCleaning, *, open_clip: bool = False) -> Clean | None:
-    """The function for a convention's cleaning; None where nothing is done.
+    """Return a convention's cleaning function; None if it does nothing.
 
-    `open_clip`: of a text encoder that tools run with OpenCLIP's own tokenizer.
+    `open_clip` is for a text encoder that tools run with OpenCLIP's own tokenizer.
     """
     match cleaning:
         case TextCleaning.NONE:
@@ -35,17 +35,17 @@ def cleaner(cleaning: TextCleaning, *, open_clip: bool = False) -> Clean | None:
 
 
 def repair(text: str) -> str:
-    """ftfy's repairs, as `CLIPTokenizer` of transformers 4 has them where ftfy is installed."""
+    """Apply ftfy's repairs, as `CLIPTokenizer` of transformers 4 does if ftfy is installed."""
     if is_plain(text):
         return text.lower()
-    # Few prompts need it, and it takes a tenth of a second to load.
+    # Imported here: few prompts need it, and loading takes a tenth of a second.
     from ftfy import fix_text
 
     return fix_text(text).lower()
 
 
 def repair_with_entities(text: str) -> str:
-    """The same, and then HTML's characters twice: `open_clip.tokenizer.basic_clean`."""
+    """Apply ftfy's repairs and unescape HTML twice: `open_clip.tokenizer.basic_clean`."""
     if is_plain(text):
         return text.lower()
     from ftfy import fix_text
@@ -54,9 +54,9 @@ def repair_with_entities(text: str) -> str:
 
 
 def separate_chinese(text: str) -> str:
-    """`BasicTokenizer` of transformers 4, which its `CLIPTokenizer` uses where there is no ftfy.
+    """`BasicTokenizer` of transformers 4, which its `CLIPTokenizer` uses without ftfy.
 
-    Chinese characters are words each, and control and unassigned characters are left out.
+    Each Chinese character is a word; control and unassigned characters are dropped.
     """
     if is_plain(text):
         return text.lower()

@@ -1,4 +1,4 @@
-r"""ComfyUI's attention grammar: which words count more.
+r"""ComfyUI's attention grammar: the weights of words.
 
 Only round brackets: `(x)` multiplies by 1.1, `(x:1.3)` sets the weight, `\(` and `\)` are literal.
 Takes any text, in time linear in its length and without recursion. Behaviour follows
@@ -15,7 +15,7 @@ from engine.text.prompt import WeightedText, clamp_weight
 
 _ROUND_MULTIPLIER = 1.1
 _PAREN = re.compile(r"\\[()]|[()]")
-# ComfyUI writes an escape as two control characters meanwhile, and so takes those for escapes too.
+# ComfyUI temporarily replaces an escape by two control characters, so those count as escapes too.
 _ESCAPED_PAREN = re.compile(r"\\([()])|\0([\1\2])")
 _CONTROL_PAREN = {"\1": ")", "\2": "("}
 
@@ -27,7 +27,7 @@ class _EdgeKind(Enum):
 
 
 class _Edge(NamedTuple):
-    """Where a piece of text ends and the next resumes; an opening edge may set the weight."""
+    """The end of a piece of text and the start of the next; an opening edge may set the weight."""
 
     kind: _EdgeKind
     text_end: int
@@ -36,7 +36,7 @@ class _Edge(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Brackets at `start` and `end`; their text stops at `text_end`, before colon and weight."""
+    """A pair of brackets at `start` and `end`; its text ends at `text_end`, before ":weight"."""
 
     start: int
     end: int
@@ -45,10 +45,10 @@ class _Group(NamedTuple):
 
 
 def parse_attention_comfy(text: str) -> tuple[WeightedText, ...]:
-    r"""Split a prompt by ComfyUI's grammar. Always at least one part.
+    r"""Split a prompt by ComfyUI's grammar into at least one part.
 
-    `(x)` multiplies by 1.1, `(x:w)` sets w whatever surrounds it, only `\(` and `\)` are escapes.
-    An unclosed bracket is text, unless the prompt ends in a closing one.
+    `(x)` multiplies by 1.1, `(x:w)` sets w regardless of outer brackets, only `\(` and `\)` are
+    escapes. An unclosed bracket is text, unless the prompt ends in a closing one.
     """
     parts: list[WeightedText] = []
     around: list[float] = []
@@ -74,7 +74,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _edges(text: str) -> list[_Edge]:
-    """All edges of a prompt in order of position."""
+    """Return all edges of a prompt in order of position."""
     groups, unclosed = _groups(text)
     edges = {unclosed: _Edge(_EdgeKind.CUT, unclosed, unclosed)}
     for group in groups:
@@ -84,11 +84,10 @@ def _edges(text: str) -> list[_Edge]:
 
 
 def _groups(text: str) -> tuple[list[_Group], int]:
-    """The brackets that group, and from where on an unclosed bracket makes all plain text.
+    """Return the groups, and the first unclosed bracket, after which everything is plain text.
 
-    ComfyUI takes the first unclosed bracket and the last character of the text, if that closes one,
-    for a pair; the bracket that this robs of its partner is then unclosed in turn, and so on
-    inwards.
+    ComfyUI pairs the first unclosed bracket with the last character of the text if that closes a
+    bracket; the opening bracket that loses its partner is then unclosed in turn, and so on inwards.
     """
     pairs, unclosed = _match_parens(text)
     groups: list[_Group] = []
@@ -121,9 +120,9 @@ class _Pair(NamedTuple):
 
 
 def _match_parens(text: str) -> tuple[dict[int, _Pair], deque[int]]:
-    """Pairs by the position of the closing bracket, and the positions of the unclosed, in order.
+    """Match round brackets: pairs by their closing bracket, and the unclosed ones in order.
 
-    A `)` too many makes itself and the next `(` text, as it takes ComfyUI's depth below zero.
+    A surplus `)` turns itself and the next `(` into text, as ComfyUI's depth falls below zero.
     """
     pairs: dict[int, _Pair] = {}
     opened: list[int] = []
@@ -146,14 +145,14 @@ def _match_parens(text: str) -> tuple[dict[int, _Pair], deque[int]]:
 
 
 def _group(text: str, start: int, end: int, number_from: int) -> _Group:
-    """Read the weight of a group, if it ends in a colon and a number that is not alone."""
+    """Read a group's weight, if the group ends in a colon and a number after some text."""
     colon = text.rfind(":", max(start + 2, number_from), end)
     if colon >= 0:
         try:
             weight = float(text[colon + 1 : end])
         except ValueError:
             weight = math.nan
-        # ComfyUI would take "nan" and "inf" for weights; they make no picture.
+        # ComfyUI would accept "nan" and "inf" as weights, which give no picture.
         if math.isfinite(weight):
             return _Group(start, end, colon, clamp_weight(weight))
     return _Group(start, end, end, None)

@@ -1,9 +1,9 @@
 r"""compel's prompt grammar, as InvokeAI and diffusers pipelines use it.
 
-`word++`, `(several words)1.3` and `"quoted words"-` weigh words, `("a", "b").and(1, 0.5)` puts the
-encodings of several prompts one behind the other, `("a", "b").blend(0.7, 0.3)` mixes them;
-`\( \) \"` are literal. Anything else is text. Behaviour follows `compel/prompt_parser.py` of
-version 2, oddities included; `compel_fragments` reads what is inside.
+`word++`, `(several words)1.3` and `"quoted words"-` set weights, `("a", "b").and(1, 0.5)`
+concatenates the encodings of several prompts, `("a", "b").blend(0.7, 0.3)` mixes them; `\( \) \"`
+are literal. Everything else is text. Behaviour follows `compel/prompt_parser.py` of version 2,
+oddities included; `compel_fragments` reads the inner fragments.
 """
 
 import re
@@ -20,23 +20,23 @@ from engine.text.compel_fragments import (
     Weighted,
 )
 from engine.text.prompt import EMPTY_PROMPT, Mixture, WeightedText, clamp_weight
-from engine.text.spot import prompt_error
+from engine.text.prompt_errors import prompt_error
 from engine.text.tags import NetworkTag
 
 _COMMA = re.compile(r",(\S)")
 _OPERATOR = re.compile(rf"\s*\.(and|add|blend)\s*\(\s*({OPTIONS})\s*\)")
 _OPTION = re.compile(r"\s*([^,\s=]+)[^,]*,?")
 _NUMBER = re.compile(NUMBER)
-# From the first of a run on and all of it, or a long one would be tried from each place in it.
+# Matches a whole run of backslashes from its first; a long run would else be tried from each place.
 _ESCAPED = re.compile(r'(?<!\\)(\\++)(?=[()"])')
 _NOT_NORMALIZED = "no_normalize"
 
 
 @dataclass(frozen=True, slots=True)
 class CompelPrompt:
-    """A prompt as compel reads it: at least one part, and the LoRAs it asks for.
+    """A prompt as compel reads it: at least one part, and the LoRAs it names.
 
-    The encodings of the parts stand one behind the other.
+    The encodings of the parts are concatenated.
     """
 
     parts: tuple[Mixture, ...]
@@ -55,12 +55,12 @@ class _Call:
 
 
 def parse_compel(text: str) -> CompelPrompt:
-    """Read a prompt. Raises EngineError(REQUEST_INVALID) for what compel refuses.
+    """Read a prompt. Raises EngineError(REQUEST_INVALID) where compel refuses it.
 
-    That is: shares or weights that are no numbers or of another count than the prompts, a swap
-    within a blend, and text behind a blend.
+    compel refuses shares or weights that are not numbers or not as many as the prompts, a swap
+    inside a blend, and text after a blend.
     """
-    # As compel does; its parser takes a tab for a space.
+    # compel inserts a space after each comma, and its parser treats a tab as a space.
     spaced = _COMMA.sub(r", \1", text).replace("\t", " ")
     if not spaced.strip():
         return CompelPrompt((EMPTY_PROMPT,))
@@ -68,7 +68,7 @@ def parse_compel(text: str) -> CompelPrompt:
     position = reader.fragments.skip_blank(0)
     call = reader.call(position)
     if call is not None and call.operator != "blend":
-        # compel takes no notice of what comes behind it.
+        # compel ignores what follows the call.
         return reader.conjunction(call)
     tags: list[NetworkTag] = []
     position = reader.loras(position, tags)
@@ -88,20 +88,20 @@ def parse_compel(text: str) -> CompelPrompt:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads what only the beginning of a prompt can hold; `original` is for messages."""
+    """Reads the forms that only start a prompt; `original` is the text for messages."""
 
     original: str
     fragments: Fragments
 
     def loras(self, position: int, tags: list[NetworkTag]) -> int:
-        """Read LoRAs that stand alone; where they end."""
+        """Read LoRAs that stand alone; return where they end."""
         while (found := self.fragments.lora(position)) is not None:
             tags.extend(item for item in found.items if isinstance(item, NetworkTag))
             position = self.fragments.skip_blank(found.end)
         return position
 
     def call(self, position: int) -> _Call | None:
-        """Prompts in brackets with an operator behind them, at this place."""
+        """Read prompts in brackets with an operator after them, at this position."""
         fragments, text = self.fragments, self.fragments.text
         if text[position : position + 1] != "(":
             return None
@@ -121,7 +121,7 @@ class _Reader:
         return _Call(targets, operator[1], operator[2], operator.start(2), operator.end())
 
     def conjunction(self, call: _Call) -> CompelPrompt:
-        """Prompts one behind the other."""
+        """Read prompts whose encodings are concatenated."""
         weights = self._numbers(call, call.options)
         tags: list[NetworkTag] = []
         parts = [
@@ -132,7 +132,7 @@ class _Reader:
         return CompelPrompt(tuple(parts) or (EMPTY_PROMPT,), tuple(tags))
 
     def blend(self, call: _Call, tags: list[NetworkTag]) -> Mixture:
-        """A mixture of prompts."""
+        """Read a mixture of prompts."""
         options, _, last = call.options.rpartition(",")
         named = last.partition("=")[0].strip() == _NOT_NORMALIZED
         shares = self._numbers(call, options if named else call.options)
@@ -144,7 +144,7 @@ class _Reader:
         return Mixture(phrases, shares, normalized=not named)
 
     def _numbers(self, call: _Call, options: str) -> tuple[float, ...]:
-        """The numbers of an operator, one a prompt; 1 each where there are none."""
+        """Return an operator's numbers, one per prompt; 1 each where there are none."""
         numbers: list[float] = []
         for option in _OPTION.finditer(options):
             if not _NUMBER.fullmatch(option[1]) or "=" in option[0]:
@@ -160,7 +160,7 @@ class _Reader:
         return tuple(numbers) or (1.0,) * wanted
 
     def error(self, position: int, problem: str, hint: str) -> EngineError:
-        """An error at a character of the text that was read."""
+        """Return an error at a character of the original text."""
         inserted = 0
         for count, comma in enumerate(_COMMA.finditer(self.original)):
             if comma.start(1) + count >= position:
@@ -170,9 +170,9 @@ class _Reader:
 
 
 def _leaves(items: Sequence[Item]) -> Iterator[tuple[Item, float, bool]]:
-    """Texts, tags and ends of swaps in order, each with its weight and whether it is such an end.
+    """Yield texts, tags and swap boundaries in order: item, weight, whether it is a boundary.
 
-    A swap is bounded by empty texts of its own: what is around it never joins what is in it.
+    A swap is bounded by empty texts: text outside never joins text inside.
     """
     stack: list[tuple[Iterator[Item], float]] = [(iter(items), 1.0)]
     fences: list[int] = []
@@ -195,7 +195,7 @@ def _leaves(items: Sequence[Item]) -> Iterator[tuple[Item, float, bool]]:
 
 
 def _phrase(items: Sequence[Item], tags: list[NetworkTag]) -> tuple[WeightedText, ...]:
-    """Fragments with neighbours of equal weight joined; LoRAs go to `tags`."""
+    """Join fragments of equal weight; append LoRAs to `tags`."""
     runs: list[tuple[list[str], float]] = []
     fenced = True
     for item, weight, is_fence in _leaves(items):
@@ -212,7 +212,7 @@ def _phrase(items: Sequence[Item], tags: list[NetworkTag]) -> tuple[WeightedText
 
 
 def _joined(words: Sequence[str]) -> str:
-    r"""Words with spaces between; compel undoes one `\` each time it makes a fragment of them."""
+    r"""Join words with spaces; compel removes one `\` each time it makes a fragment of them."""
     count = len(words)
     if not any("\\" in word for word in words):
         return " ".join(words)

@@ -1,10 +1,10 @@
-r"""The inner part of compel's grammar: words, brackets, quotes, and what follows them.
+r"""The inner part of compel's grammar: words, brackets, quotes, and operators after them.
 
 A fragment is a word, or fragments in round brackets or double quotes. `+`, `++`, `-`, a number or
-`.attend(...)` behind it gives it a weight, `.swap(...)` a replacement. compel parses by trying
+`.attend(...)` after it sets its weight, `.swap(...)` its replacement. compel parses by trial
 (pyparsing, `compel/prompt_parser.py`), which takes exponential time in the depth of brackets; here
-what a bracket holds is found out once for each of the two ways to read it, without recursion, so
-that the time is linear.
+each bracket is read once for each of its two meanings, without recursion, so that the time is
+linear.
 """
 
 import re
@@ -41,7 +41,7 @@ _CONTROL = re.compile(r"\\([tnfr])")
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Fragments, and what their weights are multiplied by."""
+    """Fragments, and the factor of their weights."""
 
     items: list["Item"]
     weight: float
@@ -49,7 +49,7 @@ class Weighted:
 
 @dataclass(frozen=True, slots=True)
 class Swapped:
-    """Fragments that compel would replace in the course of the run; InvokeAI keeps them."""
+    """Fragments that compel would replace during the run; InvokeAI keeps them."""
 
     items: list["Item"]
 
@@ -73,7 +73,7 @@ class _Kind(Enum):
 
 @dataclass(slots=True)
 class _Frame:
-    """A run of fragments being read, from just behind its opening character."""
+    """A run of fragments being read, starting after its opening character."""
 
     start: int
     kind: _Kind
@@ -85,21 +85,21 @@ _Key = tuple[int, _Kind]
 
 
 class Fragments:
-    """Reads the fragments of one text; remembers what it found out about each bracket."""
+    """Reads the fragments of one text, and remembers the result for each bracket."""
 
     def __init__(self, text: str) -> None:
-        """`text` is a whole prompt, or what stands between two quotes."""
+        """`text` is a whole prompt, or the text between two quotes."""
         self.text = text
         self._known: dict[_Key, Found | None] = {}
         self._quotes: dict[int, Found | None] = {}
 
     def skip_blank(self, position: int) -> int:
-        """The first character from here on that is no white space."""
+        """Return the position of the next character that is not white space."""
         match = _BLANK.match(self.text, position)
         return match.end() if match else position
 
     def prompt(self, position: int = 0) -> list[Item]:
-        """All to the end of the text, where what is no fragment is a word up to the next space."""
+        """Read all fragments to the end; any other text is split into words at spaces."""
         items: list[Item] = []
         while (position := self.skip_blank(position)) < len(self.text):
             found = self._item(position) or self._free_word(position)
@@ -108,7 +108,7 @@ class Fragments:
         return items
 
     def lora(self, position: int) -> Found | None:
-        """A `withLora(name, weight)` at this place."""
+        """Read a `withLora(name, weight)` at this position."""
         match = _LORA.match(self.text, position)
         if match is None:
             return None
@@ -116,13 +116,13 @@ class Fragments:
         return Found([NetworkTag("lora", arguments, position)], match.end())
 
     def target(self, position: int) -> Found | None:
-        """A quote, bracket or word without what may follow it."""
+        """Read a quote, bracket or word without its operator."""
         match self.text[position : position + 1]:
             case '"':
                 return self.quoted(position)
             case "(":
                 found = self._resolved(position + 1, _Kind.BRACKET)
-                # Not copied into what is around it: that would take quadratic time.
+                # Not copied into the outer list, which would take quadratic time.
                 return found and Found(
                     [Weighted(found.items, 1.0)] if found.items else [], found.end
                 )
@@ -131,7 +131,7 @@ class Fragments:
                 return word and Found([word[0]], word.end())
 
     def quoted(self, position: int, *, loosely: bool = False) -> Found | None:
-        """Fragments in double quotes at this place; `loosely`, whatever stands there."""
+        """Read fragments in double quotes at this position; with `loosely`, any text in them."""
         content = self._content(position)
         if content is None:
             return None
@@ -145,7 +145,7 @@ class Fragments:
         return self._quotes[position]
 
     def _content(self, position: int) -> str | None:
-        """What stands between the quotes; an escaped quote ends it only where no other does."""
+        """Return the text between quotes; an escaped quote ends it only if no other does."""
         if self.text[position : position + 1] != '"':
             return None
         stop = _QUOTE_END.search(self.text, position + 1)
@@ -160,7 +160,7 @@ class Fragments:
         return Found([self.text[position:end]], end)
 
     def _item(self, position: int) -> Found | None:
-        """A fragment at this place in a prompt, with what follows it."""
+        """Read a fragment of a prompt at this position, with its operator."""
         lora = self.lora(position)
         if lora is not None:
             return lora
@@ -175,7 +175,7 @@ class Fragments:
         return None if is_word and found is target else found
 
     def _followed(self, position: int, target: Found) -> Found:
-        """A target with the operator behind it; whatever that needs must be resolved."""
+        """Read the operator after a target; the brackets it needs must be resolved."""
         glued = _GLUED if self.text[position] in '"(' else _GLUED_TO_WORD
         operator = _ATTEND.match(self.text, target.end)
         if operator is not None:
@@ -190,7 +190,7 @@ class Fragments:
         return target
 
     def _resolved(self, start: int, kind: _Kind) -> Found | None:
-        """The fragments from here to where this kind of run ends, None where it does not."""
+        """Read fragments from here to the end of this kind of run; None if it has no such end."""
         frames: list[_Frame] = []
         wanted: _Key | None = (start, kind)
         if wanted in self._known:
@@ -206,7 +206,7 @@ class Fragments:
         return self._known[start, kind]
 
     def _advance(self, frame: _Frame) -> _Key | None:
-        """Read fragments until there is none, or until one wants a bracket resolved first."""
+        """Read fragments until there are none, or until one needs a bracket resolved first."""
         frame.position = self.skip_blank(frame.position)
         while frame.position < len(self.text):
             found = self._fragment(frame.position, frame.kind)
@@ -217,7 +217,7 @@ class Fragments:
         return None
 
     def _fragment(self, position: int, kind: _Kind) -> Found | _Key | None:
-        """A fragment with what follows it, or what must be resolved before, or None."""
+        """Return a fragment with its operator, the bracket to resolve first, or None."""
         wanted = (position + 1, _Kind.BRACKET)
         if self.text[position] == "(" and wanted not in self._known:
             return wanted
@@ -234,7 +234,7 @@ class Fragments:
         return self._followed(position, target)
 
     def _ended(self, frame: _Frame) -> Found | None:
-        """A frame's fragments if it ends as its kind must."""
+        """Return a frame's fragments if it ends as its kind requires."""
         text, position = self.text, frame.position
         match frame.kind:
             case _Kind.QUOTE:
@@ -251,5 +251,5 @@ def _weight(operator: str) -> float:
     if operator.strip("+-"):
         return clamp_weight(float(operator))
     base = _PLUS_BASE if operator[0] == "+" else _MINUS_BASE
-    # A power beyond this is clamped anyway; Python would raise for one out of range.
+    # A larger power is clamped anyway, and Python would raise an overflow error.
     return clamp_weight(base ** min(len(operator), 1000))

@@ -1,18 +1,18 @@
 r"""AUTOMATIC1111's prompts of several parts: `A AND B :0.7`.
 
-Each part is a prompt of its own, and the denoiser's answers are added by weight (Liu et al. 2022).
-Behaviour follows `modules/prompt_parser.py` (`get_multicond_prompt_list`): the word is found
-wherever it stands, and a number after a colon at the end of any part is its weight, also where the
-prompt has one part.
+Each part is a prompt of its own, and the denoiser's predictions are added by weight (Liu et al.
+2022). Behaviour follows `modules/prompt_parser.py` (`get_multicond_prompt_list`): AND counts
+anywhere in the text, and a number after a colon at the end of a part is its weight, also in a
+prompt of a single part.
 """
 
 import re
 from dataclasses import dataclass
 
 from engine.text.prompt import clamp_weight
-from engine.text.spot import prompt_error
+from engine.text.prompt_errors import prompt_error
 
-# The denoiser runs once for each.
+# The denoiser runs once per part.
 MAX_PARTS = 64
 
 _AND = re.compile(r"\bAND\b")
@@ -21,7 +21,7 @@ _WEIGHT = re.compile(r"\s*([-+]?(?:\d+\.?|\d*\.\d+))\Z")
 
 @dataclass(frozen=True, slots=True)
 class ComposedText:
-    """A part of a prompt, how much it counts, and where it starts in the whole."""
+    """A part of a prompt, its weight, and its start in the whole prompt."""
 
     text: str
     weight: float
@@ -29,7 +29,7 @@ class ComposedText:
 
 
 def split_composition(text: str) -> tuple[ComposedText, ...]:
-    """The parts of a prompt in order, at least one, each without white space at its end.
+    """Split a prompt into its parts, at least one, without white space at their ends.
 
     Raises EngineError(REQUEST_INVALID) for more than `MAX_PARTS`.
     """

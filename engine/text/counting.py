@@ -1,4 +1,4 @@
-"""How many tokens a prompt has, for whoever is writing it."""
+"""Counts the tokens of a prompt while it is being written."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ from engine.text.prompt import Break, Mixture, PromptPart, WeightedText
 from engine.text.reading import Passage, read_prompt
 from engine.text.tokenizers import ClipTokenizer
 
-# More characters than the longest prompt that can be used commonly has.
+# More characters than the longest usable prompt usually has.
 _COUNTED_CHARACTERS = 32_768
 
 
 @dataclass(frozen=True, slots=True)
 class TokenCount:
-    """`used` tokens of the `capacity` of the chunks they take.
+    """The number of tokens `used`, and the `capacity` of the chunks they take.
 
-    `cut_at` is the character from which on the text has no effect, None where all of it has.
-    `complete` is False where the text is so long that only its beginning was counted.
+    The text from character `cut_at` on has no effect; None if all of it has. `complete` is False
+    for a text so long that only its beginning was counted.
     """
 
     used: int
@@ -37,7 +37,7 @@ def count_tokens(
 ) -> TokenCount:
     """Count a prompt as a convention reads it, at its longest moment. Takes any text, quickly.
 
-    What is not counted as its grammar says, because it is refused, is counted word by word.
+    A prompt that the grammar refuses is counted word by word.
     """
     beginning = text[:_COUNTED_CHARACTERS]
     complete = len(beginning) == len(text)
@@ -56,7 +56,7 @@ def count_tokens(
 def _measured(
     passage: Passage, tokenizer: ClipTokenizer, convention: Convention
 ) -> tuple[int, int]:
-    """The tokens and chunks of a passage; of phrases that are mixed, of the longest."""
+    """Return the tokens and chunks of a passage; mixed phrases count as the longest of them."""
     used = chunks = 0
     for mixture in passage:
         sizes = (measure_prompt(tokenizer, p, convention.chunking) for p in mixture.phrases)
@@ -67,7 +67,7 @@ def _measured(
 
 
 def _cut_at(text: str, passage: Passage, tokenizer: ClipTokenizer) -> int:
-    """Where the token after the last that fits begins, or a little before where brackets are."""
+    """Return the start of the first token that does not fit, or a little earlier near brackets."""
     return min(
         _cut_in(text, phrase, tokenizer) for mixture in passage for phrase in mixture.phrases
     )
@@ -79,7 +79,7 @@ def _cut_in(text: str, phrase: tuple[PromptPart, ...], tokenizer: ClipTokenizer)
     for part in phrase:
         if isinstance(part, Break):
             break
-        # Where escapes make it other than what was written, it is looked for in vain.
+        # A part with escapes differs from the written text and is not found.
         place = max(place, text.find(part.text, place))
         beyond = tokenizer.character_of(part.text, room)
         if beyond is not None:

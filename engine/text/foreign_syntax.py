@@ -1,14 +1,15 @@
-"""What dynamicprompts would draw from and we take for words: wildcards of another grammar.
+"""Wildcard syntax of dynamicprompts that Safelight would take for words.
 
-After the syntax page of dynamicprompts: `{2$$a|b}` takes several parts, `{~a|b}` says how they are
-drawn, `__colors*__` and `__~colors__` name several lists or say how, `${x=a}` is a variable.
+After the syntax page of dynamicprompts: `{2$$a|b}` takes several parts, `{~a|b}` sets how they are
+drawn, `__colors*__` and `__~colors__` name several lists or a way of drawing, `${x=a}` is a
+variable.
 """
 
 import re
 from collections.abc import Iterator
 from itertools import islice
 
-# Bounded everywhere, so that it takes linear time.
+# All repetitions are bounded, so that matching takes linear time.
 _NAME = r"[\w\-./ ]{0,100}"
 _FOREIGN = re.compile(
     r"(?<!\\)\{[\d\s-]{0,20}\$\$"  # how many parts
@@ -21,5 +22,5 @@ MOST = 20
 
 
 def foreign_marks(text: str) -> Iterator[tuple[int, str]]:
-    """Where such signs begin, counted from 0, and what they are; at most 20."""
+    """Yield the start, counted from 0, and the text of such marks; at most 20."""
     return islice(((found.start(), found[0]) for found in _FOREIGN.finditer(text)), MOST)

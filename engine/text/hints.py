@@ -1,4 +1,4 @@
-"""What to point out in a prompt while it is being written. Hints stop nothing."""
+"""Hints about a prompt while it is being written. They do not stop a job."""
 
 import re
 from collections.abc import Iterator
@@ -16,22 +16,22 @@ _PAIRS = {
 }
 _MARK = re.compile(r'\\.|[()\[\]"]', re.DOTALL)
 _MOST = 20
-# What a person is looking at while writing; a hint must not wait for more.
+# Characters to look at; a hint must not delay the writing.
 _LOOKED_AT = 65_536
 
 
 @dataclass(frozen=True, slots=True)
 class PromptHint:
-    """Something that is probably not meant, at a character counted from 0."""
+    """A probable mistake at a character counted from 0."""
 
     position: int
     message: str
 
 
 def bracket_hints(text: str, grammar: PromptGrammar) -> tuple[PromptHint, ...]:
-    """Brackets and quotes without a partner, in order, at most 20.
+    """Return brackets and quotes without a counterpart, in order, at most 20.
 
-    Takes any text; of one longer than 65,536 characters only those are looked at.
+    Takes any text; only the first 65,536 characters are looked at.
     """
     hints = (
         PromptHint(position, f"“{text[position]}” at character {position + 1} has no counterpart.")

@@ -1,14 +1,14 @@
-"""What a prompt becomes: pieces of text with weights, and words that end a chunk."""
+"""The parsed form of a prompt: pieces of text with weights, and words that end a chunk."""
 
 from dataclasses import dataclass
 
-# No picture is meant beyond this; it keeps float32 arithmetic on embeddings finite.
+# No useful weight is larger; the limit keeps float32 arithmetic on embeddings finite.
 MAX_WEIGHT = 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedText:
-    """A piece of a prompt and how much it counts, within plus or minus `MAX_WEIGHT`."""
+    """A piece of a prompt and its weight, within plus or minus `MAX_WEIGHT`."""
 
     text: str
     weight: float
@@ -16,7 +16,7 @@ class WeightedText:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """The word BREAK: the rest of the chunk stays empty and the text goes on in a new one."""
+    """The word BREAK: the rest of the chunk stays empty and the text continues in a new one."""
 
 
 PromptPart = WeightedText | Break
@@ -26,8 +26,8 @@ PromptPart = WeightedText | Break
 class Mixture:
     """A prompt, or several whose encodings are mixed.
 
-    The encoding is the sum of those of `phrases`, each times its share; `normalized` shares are
-    divided by their sum. `weight` then moves it away from the empty prompt.
+    The encoding is the sum of the encodings of `phrases` times their shares; `normalized` shares
+    are divided by their sum. `weight` then scales its difference from the empty prompt's encoding.
     """
 
     phrases: tuple[tuple[PromptPart, ...], ...]
@@ -40,5 +40,5 @@ EMPTY_PROMPT = Mixture(((WeightedText("", 1.0),),))
 
 
 def clamp_weight(weight: float) -> float:
-    """The nearest weight within plus or minus `MAX_WEIGHT`."""
+    """Return the nearest weight within plus or minus `MAX_WEIGHT`."""
     return max(-MAX_WEIGHT, min(weight, MAX_WEIGHT))

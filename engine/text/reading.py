@@ -1,4 +1,4 @@
-"""From what a person wrote to what is encoded, by the grammar of a convention."""
+"""Reads a prompt by a convention's grammar into the texts to be encoded."""
 
 from dataclasses import dataclass
 from functools import cache, partial
@@ -12,13 +12,13 @@ from engine.text.prompt import Mixture, PromptPart, WeightedText
 from engine.text.tags import NetworkTag, strip_comments, strip_tags
 from engine.text.timeline import TimedText, schedule_prompt
 
-# The encodings of its mixtures stand one behind the other.
+# The encodings of its mixtures are concatenated.
 Passage = tuple[Mixture, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TimedPassage:
-    """A passage, and the last evaluation of the denoiser, counted from 0, it is in effect for."""
+    """A passage, and the last evaluation of the denoiser, counted from 0, that uses it."""
 
     until: int
     passage: Passage
@@ -26,7 +26,7 @@ class TimedPassage:
 
 @dataclass(frozen=True, slots=True)
 class WeightedTimeline:
-    """What a prompt, or its part between two `AND`, says as the run goes on, and its weight."""
+    """The passages of a prompt, or of its part between two `AND`, over the run, and its weight."""
 
     weight: float
     passages: tuple[TimedPassage, ...]
@@ -34,7 +34,7 @@ class WeightedTimeline:
 
 @dataclass(frozen=True, slots=True)
 class PromptReading:
-    """A prompt as a tool reads it: at least one timeline, and the networks it asks for."""
+    """A prompt as a tool reads it: at least one timeline, and the networks it names."""
 
     timelines: tuple[WeightedTimeline, ...]
     tags: tuple[NetworkTag, ...] = ()
@@ -45,9 +45,9 @@ def read_prompt(
 ) -> PromptReading:
     """Read a prompt by a convention's grammar.
 
-    `steps` is how often the denoiser is expected to run, see `schedule_prompt`. A negative prompt
-    has no parts and names no networks in A1111: `AND` and tags are text there. Raises
-    EngineError(REQUEST_INVALID) for what the tool refuses.
+    `steps` is the expected number of denoiser runs, see `schedule_prompt`. A negative prompt has no
+    parts and names no networks in A1111: `AND` and tags are text there. Raises
+    EngineError(REQUEST_INVALID) where the tool refuses the prompt.
     """
     match convention.grammar:
         case PromptGrammar.A1111:

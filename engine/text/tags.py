@@ -1,7 +1,7 @@
-"""What AUTOMATIC1111 takes out of a prompt before it reads it: comments, and names of networks.
+"""The parts AUTOMATIC1111 removes before it reads a prompt: comments, and names of networks.
 
-`<lora:name:0.8>` and the like ask for a network; `modules/extra_networks.py` (`parse_prompt`) takes
-them from the positive prompt, whatever the kind. From `#` to the end of the line is a comment
+`<lora:name:0.8>` and the like name a network; `modules/extra_networks.py` (`parse_prompt`) takes
+tags of any kind from the positive prompt. From `#` to the end of the line is a comment
 (`modules/processing_scripts/comments.py`).
 """
 
@@ -16,10 +16,10 @@ _COMMENT = re.compile(r"#[^\n]*(?:\n|$)")
 
 @dataclass(frozen=True, slots=True)
 class NetworkTag:
-    """A network that a prompt asks for.
+    """A network named in a prompt.
 
-    `kind` is "lora", "hypernet" or any other word; `arguments` what follows it between colons,
-    `name=value` or plain; `start` the character of the prompt it began at.
+    `kind` is "lora", "hypernet" or any other word; `arguments` follow it between colons, as
+    `name=value` or plain; `start` is the tag's first character in the prompt.
     """
 
     kind: str
@@ -28,16 +28,16 @@ class NetworkTag:
 
     @property
     def name(self) -> str:
-        """The network's name, empty where there is none."""
+        """The network's name; empty if the tag has none."""
         plain = self._plain()
         return plain[0] if plain else ""
 
     @property
     def weights(self) -> tuple[float, float] | None:
-        """How much it acts on the text encoder and on the denoiser; None if that is no number.
+        """The weights for the text encoder and the denoiser; None if they are not numbers.
 
-        The first number stands for both; `te=` and `unet=` name them. As A1111 reads them for
-        LoRAs, in `extensions-builtin/Lora/extra_networks_lora.py`.
+        The first number sets both; `te=` and `unet=` set one. A1111 reads LoRAs like this in
+        `extensions-builtin/Lora/extra_networks_lora.py`.
         """
         plain = self._plain()
         named = dict(pair for pair in map(_named, self.arguments) if pair is not None)
@@ -59,12 +59,12 @@ def _named(argument: str) -> tuple[str, str] | None:
 
 
 def strip_comments(text: str) -> str:
-    """The prompt without its comments; each leaves a line break."""
+    """Return the prompt without its comments; each leaves a line break."""
     return _COMMENT.sub("\n", _COMMENT_LINE.sub("\n", text))
 
 
 def strip_tags(text: str) -> tuple[str, tuple[NetworkTag, ...]]:
-    """The prompt without its tags, and the tags in order."""
+    """Return the prompt without its tags, and the tags in order."""
     kept: list[str] = []
     tags: list[NetworkTag] = []
     end = 0
@@ -76,7 +76,7 @@ def strip_tags(text: str) -> tuple[str, tuple[NetworkTag, ...]]:
 
 
 def _tags(text: str) -> Iterator[tuple[NetworkTag, int]]:
-    """Each tag and where it ends."""
+    """Yield each tag and its end."""
     position = 0
     closing = text.find(">")
     while closing >= 0 and (opening := _KIND.search(text, position)):
@@ -88,5 +88,5 @@ def _tags(text: str) -> Iterator[tuple[NetworkTag, int]]:
             yield NetworkTag(opening[1], arguments, opening.start()), closing + 1
             position = closing + 1
         elif closing == position:
-            # `<a:>` is no tag, but a tag may begin within it.
+            # `<a:>` is not a tag, but a tag may begin inside it.
             position = opening.start() + 1

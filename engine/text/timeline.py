@@ -1,13 +1,14 @@
 r"""AUTOMATIC1111's prompts that change while the picture is made.
 
 `[from:to:when]`, `[to:when]` and `[from::when]` change the text once, `[a|b]` at every step. They
-nest in each other and in the brackets of attention. Behaviour follows `modules/prompt_parser.py`
-(`get_learned_conditioning_prompt_schedules`), whose grammar is ambiguous; what its parser makes of
-it, and what this module does, is:
+nest in each other and in attention brackets. Behaviour follows `modules/prompt_parser.py`
+(`get_learned_conditioning_prompt_schedules`), whose grammar is ambiguous; its parser resolves it as
+follows, and so does this module:
 
-- round and square brackets must nest properly; one that does not, and all around it, is text;
-- `[...]` with one or two colons changes the text if a number follows the last one, and else it and
-  all around it is text; round brackets may hold one colon;
+- round and square brackets must nest properly; one that does not, and all brackets around it, is
+  text;
+- `[...]` with one or two colons changes the text if a number follows the last colon; otherwise this
+  bracket and all around it are text; round brackets may hold one colon;
 - a `|` outside of `[...]`, or in one that is text, or a backslash at the end of a line makes the
   whole prompt text.
 """
@@ -23,14 +24,14 @@ _TOKEN = re.compile(r"(?:[^\\\[\]():|]|\\.)+|[\[\]():|\\]")
 _WHEN = re.compile(
     r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*\Z",
 )
-# A prompt is written out once for each of its changes; this bounds the pieces to put together.
+# A prompt is expanded once for each of its changes; this bounds the number of pieces.
 _MAX_PIECES = 4_000_000
 _CHARACTERS_A_PIECE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class TimedText:
-    """A text, and the last evaluation of the denoiser, counted from 0, that it is in effect for."""
+    """A text, and the last evaluation of the denoiser, counted from 0, that uses it."""
 
     until: int
     text: str
@@ -38,9 +39,10 @@ class TimedText:
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Brackets of which one part is taken: the tokens between two neighbours of `edges`.
+    """A bracket such as `[a:b:8]` or `[a|b]`, of which one part is used at each step.
 
-    `when` is the number of a change with its part before and after, None for an alternation.
+    The parts are the tokens between neighbours in `edges`. `when` is the number of a change from
+    the first part to the second, and None for parts that alternate.
     """
 
     edges: tuple[int, ...]
@@ -49,7 +51,7 @@ class _Choice:
 
 @dataclass(slots=True)
 class _Frame:
-    """An open bracket, and where its colons and bars are."""
+    """An open bracket, and the places of its colons and bars."""
 
     start: int
     colons: list[int] = field(default_factory=list[int])
@@ -58,14 +60,14 @@ class _Frame:
 
 @dataclass(slots=True)
 class _Reader:
-    """Tokens, and the choices among them by the token of their opening bracket."""
+    """The tokens of a prompt, and its changing brackets by the token that opens them."""
 
     tokens: list[str]
     choices: dict[int, _Choice] = field(default_factory=dict[int, _Choice])
     frames: list[_Frame] = field(default_factory=list[_Frame])
 
     def read(self) -> bool:
-        """Find the choices; False where the whole prompt is text."""
+        """Find the brackets that change the text; return False if the whole prompt is text."""
         for position, token in enumerate(self.tokens):
             match token:
                 case "(" | "[":
@@ -84,7 +86,7 @@ class _Reader:
         return self._give_up()
 
     def _close(self, position: int, token: str) -> bool:
-        """Close the innermost bracket; False where it is none of the grammar's forms."""
+        """Close the innermost bracket; return False if it is none of the grammar's forms."""
         frame = self.frames[-1]
         square = token == "]"
         if square != (self.tokens[frame.start] == "["):
@@ -110,24 +112,24 @@ class _Reader:
         when = _WHEN.match(self.tokens[last + 1])
         if when is None:
             return None
-        # Without a first part nothing is between the bracket and itself.
+        # Without a first part the range between the bracket and itself is empty.
         middle = frame.colons[0] if len(frame.colons) == 2 else frame.start
         return _Choice((frame.start, middle, last, position), when[1])
 
     def _give_up(self) -> bool:
-        """Make text of the open brackets; False if one holds a bar."""
+        """Treat the open brackets as text; return False if one holds a bar."""
         found = any(frame.bars for frame in self.frames)
         self.frames.clear()
         return not found
 
 
 def schedule_prompt(text: str, steps: int) -> tuple[TimedText, ...]:
-    """The texts of a prompt in order; the last is in effect until evaluation `steps`.
+    """Return a prompt's texts in order; the last is used until evaluation `steps`.
 
-    `steps` is how often the denoiser is expected to run, which AUTOMATIC1111 takes for twice the
-    number of steps where a sampler is of second order. A number with a decimal point is a fraction
-    of it. Time is linear in the length of the text times the number of changes; raises
-    EngineError(REQUEST_INVALID) where that is too much.
+    `steps` is the expected number of denoiser runs, which AUTOMATIC1111 takes for twice the number
+    of steps for samplers of second order. A number with a decimal point is a fraction of it. The
+    time is the length of the text times the number of changes; raises EngineError(REQUEST_INVALID)
+    where that is too much.
     """
     if "[" not in text:
         return (TimedText(steps, text),)
@@ -156,12 +158,12 @@ def _step(when: str, steps: int) -> int:
     number = float(when)
     if "." in when:
         number *= steps
-    # A1111 fails on numbers that are infinite.
+    # AUTOMATIC1111 fails on infinite numbers.
     return int(max(-1.0, min(number, float(steps))))
 
 
 def _text_at(reader: _Reader, step: int, steps: int) -> str:
-    """The text in effect at the end of step `step`, counted from 1."""
+    """Return the text used at the end of step `step`, counted from 1."""
     found: list[str] = []
     ranges = [(0, len(reader.tokens))]
     while ranges:
@@ -178,7 +180,7 @@ def _text_at(reader: _Reader, step: int, steps: int) -> str:
 
 
 def _taken(choice: _Choice, step: int, steps: int) -> tuple[int, int]:
-    """The range of tokens that a choice comes to."""
+    """Return the range of tokens that a bracket contributes at a step."""
     parts = [(first + 1, second) for first, second in pairwise(choice.edges)]
     if choice.when is None:
         return parts[(step - 1) % len(parts)]

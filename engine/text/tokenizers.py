@@ -1,7 +1,7 @@
-"""CLIP's byte-level BPE: text to token ids, the same as transformers' `CLIPTokenizerFast`.
+"""CLIP's byte-level BPE: text to token ids, equal to transformers' `CLIPTokenizerFast`.
 
 The packaged vocabulary is OpenAI CLIP's, which every Stable Diffusion 1 checkpoint uses; see
-assets/README.md. A diffusers folder may bring its own.
+assets/README.md. A diffusers folder may have its own.
 """
 
 import errno
@@ -30,7 +30,7 @@ _END_OF_WORD = "</w>"
 _SLICE = 16_384
 _SEAM_IDS = 8
 _LAST_OF_TWO_BYTES = 0xFFFF
-# CLIP's own split (Radford et al. 2021, `simple_tokenizer.py`), without its fix-ups of broken
+# CLIP's own word pattern (Radford et al. 2021, `simple_tokenizer.py`), without its repair of broken
 # Unicode.
 _WORDS = (
     r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
@@ -42,9 +42,10 @@ Merge = tuple[str, str]
 class ClipTokenizer:
     """Turns text into token ids.
 
-    `start_id` and `end_id` frame each chunk, `pad_id` fills it, `comma_id` is the comma at the end
-    of a word (None if the vocabulary has none); `vocabulary_size` is one more than the largest id.
-    `sentence_ends` (a period), `phrase_ends` (also comma, colon, semicolon), `word_ends` are ids.
+    `start_id` and `end_id` enclose each chunk, `pad_id` fills it, `comma_id` is the comma at the
+    end of a word (None if the vocabulary has none); `vocabulary_size` is one more than the largest
+    id. `sentence_ends` (a period), `phrase_ends` (also comma, colon, semicolon) and `word_ends` are
+    sets of ids.
     """
 
     def __init__(
@@ -70,26 +71,27 @@ class ClipTokenizer:
             number for token, number in vocabulary.items() if token.endswith(_END_OF_WORD)
         )
         self._bpe = _byte_level_bpe(vocabulary, merges, end)
-        # A prompt may name them, as in other tools; the comparison comes before lower-casing.
+        # A prompt may contain special tokens, as in other tools; they are matched before
+        # lower-casing.
         special = [AddedToken(token, normalized=False, special=True) for token in (start, end, pad)]
         # The library's stub leaves the element type of the list open.
         self._bpe.add_special_tokens(special)  # pyright: ignore[reportUnknownMemberType]
 
     def filling_with_zero(self) -> "ClipTokenizer":
-        """The same as OpenCLIP's checkpoints bring it: token 0 fills up, and is that anywhere.
+        """Return a copy that pads with token 0, as OpenCLIP's checkpoints do, wherever it occurs.
 
-        So an "!" of CLIP's, which is token 0, does not merge with what stands beside it.
+        So an "!" of CLIP, which is token 0, does not merge with its neighbours.
         """
         vocabulary, merges, start, end = self._made_of
         zero = next(token for token, number in vocabulary.items() if number == 0)
         return self if self.pad_id == 0 else ClipTokenizer(vocabulary, merges, start, end, zero)
 
     def filling_with_end(self) -> "ClipTokenizer":
-        """The same where the end token fills up, and every other word is text."""
+        """Return a copy that pads with the end token and treats every other word as text."""
         return self if self.pad_id == self.end_id else ClipTokenizer(*self._made_of)
 
     def cleaning(self, clean: Clean | None) -> "ClipTokenizer":
-        """The same, with texts that a tool's function cleans first."""
+        """Return a copy that cleans texts with a tool's function first."""
         if clean is self._clean:
             return self
         cleaned = copy(self)
@@ -97,7 +99,7 @@ class ClipTokenizer:
         return cleaned
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of any text, without start and end; lone surrogates read as U+FFFD."""
+        """Return the ids of any text, without start and end; lone surrogates count as U+FFFD."""
         return self._bpe.encode(self._read(text), add_special_tokens=False).ids
 
     def _read(self, text: str) -> str:
@@ -105,34 +107,34 @@ class ClipTokenizer:
         return formed if self._clean is None else self._clean(formed)
 
     def encode_up_to(self, text: str, limit: int) -> list[int]:
-        """As `encode`, but of a long text with more than `limit` ids perhaps only more than that.
+        """Encode, but stop early on a long text once it has more than `limit` ids.
 
-        Those need not be right: they tell in a short time that there are too many.
+        Then the ids need not be right: they only show quickly that there are too many.
         """
         if len(text) <= _SLICE:
             return self.encode(text)
         found: list[int] = []
         for start in range(0, len(text), _SLICE):
             found += self.encode(text[start : start + _SLICE])
-            # At each seam a word may have come to a few more ids than it has.
+            # A word cut at a seam may give a few more ids than it has.
             if len(found) > limit + _SEAM_IDS * (1 + start // _SLICE):
                 return found
         return self.encode(text)
 
     def character_of(self, text: str, index: int) -> int | None:
-        """Where in the text the id at `index` of `encode` begins; None if there are fewer."""
+        """Return where in the text the id at `index` of `encode` begins; None with fewer ids."""
         formed = _well_formed(text)
         if self._read(text) != formed:
             return self._character_by_trial(text, index)
         offsets = self._bpe.encode(formed, add_special_tokens=False).offsets
         if index >= len(offsets):
             return None
-        # Two halves of a character, each by itself in `text`, are one in `formed`.
+        # Two surrogate halves in `text` are one character in `formed`.
         units = _utf16_length(formed[: offsets[index][0]])
         return next(place for place, before in enumerate(_utf16_places(text)) if before >= units)
 
     def _character_by_trial(self, text: str, index: int) -> int | None:
-        """The same where cleaning moves characters: the last without which it has no such id."""
+        """Find the same where cleaning moves characters: the longest prefix without this id."""
         ends = range(len(text) + 1)
         end = bisect_right(ends, index, key=lambda end: len(self.encode(text[:end])))
         return end - 1 if end < len(ends) else None
@@ -169,19 +171,19 @@ def _utf16_length(text: str) -> int:
 
 
 def _utf16_places(text: str) -> Iterator[int]:
-    """How many units of UTF-16 are before each character and before the end."""
+    """Yield the number of UTF-16 units before each character and before the end."""
     return accumulate((1 + (ord(c) > _LAST_OF_TWO_BYTES) for c in text), initial=0)
 
 
 def _ids_of(vocabulary: dict[str, int], marks: str) -> frozenset[int]:
-    """The ids of these characters at the end of a word, of those that have one."""
+    """Return the ids of these characters at the end of a word, if the vocabulary has them."""
     tokens = (mark + _END_OF_WORD for mark in marks)
     return frozenset(vocabulary[token] for token in tokens if token in vocabulary)
 
 
 def _well_formed(text: str) -> str:
-    # A command line that is not UTF-8 reaches Python as lone surrogates, which the tokenizer
-    # refuses.
+    # Encode lone surrogates, by which Python represents command lines that are not UTF-8 and which
+    # the tokenizer refuses.
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -190,7 +192,7 @@ def load_clip_tokenizer() -> ClipTokenizer:
     """Return the tokenizer of OpenAI's CLIP, 49,408 tokens, padding with the end token."""
     asset = resources.files("engine.text") / "assets" / "clip" / "merges.txt.gz"
     merges = _parse_merges(gzip.decompress(asset.read_bytes()).decode("utf-8"))
-    # The order that gives CLIP its ids: bytes, bytes that end a word, merges, special tokens.
+    # The order that gives CLIP its ids: bytes, bytes at the end of a word, merges, special tokens.
     letters = _byte_letters()
     tokens = [
         *letters,
@@ -203,14 +205,14 @@ def load_clip_tokenizer() -> ClipTokenizer:
 
 
 def _byte_letters() -> list[str]:
-    """The letter for each byte: itself where it prints, else one from U+0100 on (GPT-2)."""
+    """Return a letter for each byte: itself if it is printable, else one from U+0100 on (GPT-2)."""
     printing = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = 256 - len(printing)
     return [chr(point) for point in (*printing, *range(0x100, 0x100 + others))]
 
 
 def _parse_merges(text: str) -> list[Merge]:
-    """One merge a line, most frequent first; a line of another form is malformed."""
+    """Parse one merge per line, most frequent first; raises ValueError for a malformed line."""
     merges: list[Merge] = []
     for line in text.split("\n"):
         if not line or line.startswith("#version"):
@@ -222,7 +224,7 @@ def _parse_merges(text: str) -> list[Merge]:
     return merges
 
 
-# CLIP's files are below 2 MB; a hostile one is not read into memory.
+# CLIP's files are smaller than 2 MB; a hostile one is not read into memory.
 _MAX_FILE_BYTES = 16 << 20
 _MAX_ID = 1 << 24
 
@@ -232,7 +234,7 @@ class _NamedToken(msgspec.Struct):
 
 
 class _SpecialTokens(msgspec.Struct):
-    """The keys of special_tokens_map.json and tokenizer_config.json that concern us."""
+    """The relevant keys of special_tokens_map.json and tokenizer_config.json."""
 
     bos_token: str | _NamedToken | None = None
     eos_token: str | _NamedToken | None = None
@@ -245,7 +247,7 @@ class _FastModel(msgspec.Struct):
 
 
 class _FastTokenizer(msgspec.Struct):
-    """The part of tokenizer.json that transformers 5 saves instead of vocab.json and merges.txt."""
+    """The part of tokenizer.json that replaces vocab.json and merges.txt in transformers 5."""
 
     model: _FastModel
 
@@ -256,7 +258,7 @@ _VOCABULARY = msgspec.json.Decoder(dict[str, int])
 
 
 def tokenizer_of(folder: Path | None) -> ClipTokenizer:
-    """A checkpoint folder's own tokenizer, CLIP's without one. Raises as `load_tokenizer`."""
+    """Load a checkpoint folder's own tokenizer, or CLIP's. Raises as `load_tokenizer` does."""
     return load_tokenizer(folder) if folder else load_clip_tokenizer()
 
 
@@ -264,8 +266,8 @@ def load_tokenizer(folder: Path) -> ClipTokenizer:
     """Load the tokenizer of a diffusers folder: vocab.json and merges.txt, or tokenizer.json.
 
     special_tokens_map.json, then tokenizer_config.json, name the special tokens; CLIP's are the
-    default. Raises CHECKPOINT_INCOMPLETE for a missing file and CHECKPOINT_CORRUPT for one that
-    contradicts itself.
+    default. Raises CHECKPOINT_INCOMPLETE for a missing file and CHECKPOINT_CORRUPT for an
+    inconsistent one.
     """
     try:
         vocabulary, merges = _read_vocabulary(folder)
@@ -318,7 +320,7 @@ def _first_named(tokens: list[str | _NamedToken | None], default: str) -> str:
 def _check_vocabulary(
     folder: Path, vocabulary: dict[str, int], merges: list[Merge], special: tuple[str, str, str]
 ) -> None:
-    """Refuse what the tokenizers library would answer with an untyped exception or wrong ids."""
+    """Refuse vocabularies for which the tokenizers library raises untyped errors or errs in ids."""
     for token in special:
         if token not in vocabulary:
             raise _corrupt(folder, f"the special token {token!r} is not in the vocabulary")

@@ -1,13 +1,13 @@
 r"""Words drawn by a seed: `__name__` from files, `{a|b|c}` from the prompt itself.
 
-`__animals/cats__` is a line of `animals/cats.txt` in the folder of wildcards; empty lines and those
-that begin with `#` are none. `{a|b}` is one of its parts, and `{3::a|b}` is a three times as often;
-braces without a bar are text. Both nest, also in the lines of files. `\{`, `\}` and, inside braces,
-`\|` are the plain characters; `\__` keeps a name as it is.
+`__animals/cats__` becomes a line of `animals/cats.txt` in the wildcards folder; empty lines and
+those that begin with `#` do not count. `{a|b}` becomes one of its parts, and `{3::a|b}` draws a
+three times as often; braces without a bar are text. Both nest, also in the lines of files. `\{`,
+`\}` and, inside braces, `\|` are the plain characters; `\__` keeps a name unchanged.
 
-The draws are those of `random.Random(seed).random()`, of which the Python documentation says that
-the values stay the same in all later versions; one draw for each choice, outer before inner, left
-to right. So a prompt, a seed and the files give the same words for ever.
+The draws are those of `random.Random(seed).random()`, whose values the Python documentation
+guarantees for all later versions; one draw per choice, outer before inner, left to right. So a
+prompt, a seed and the files always give the same words.
 """
 
 import re
@@ -20,16 +20,17 @@ from random import Random
 
 from engine.errors import EngineError
 from engine.file_paths import is_file
-from engine.text.spot import prompt_error
+from engine.text.prompt_errors import prompt_error
 
-# Parts that are written out, and characters: a line may name files whose lines name files.
+# The most choices to expand, and characters: a line may name files whose lines name files.
 _MAX_CHOICES = 10_000
 _MAX_CHARACTERS = 1_000_000
 _MAX_FILE_BYTES = 4 << 20
 
 _MARK = re.compile(r"\\(?:__|.)|[{}|]|__", re.DOTALL)
-# What no name holds or begins with, and where one may end: at the first such place behind its
-# beginning. Looked up, because to search from every beginning would take quadratic time.
+# Characters a name cannot hold, those it cannot begin with, and its possible ends: a name ends at
+# the first of these after its beginning. They are looked up, because searching from every beginning
+# would take quadratic time.
 _NO_NAME = re.compile(r"[^\w\-./ ]")
 _NO_BEGINNING = re.compile(r"[\s_]")
 _NAME_END = re.compile(r"(?<=[^\W_])__")
@@ -40,7 +41,7 @@ _WEIGHT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)::")
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Braces that hold bars: where each part begins and ends, and where the braces end."""
+    """Braces with bars: the range of each part, and the end of the braces."""
 
     parts: tuple[tuple[int, int], ...]
     weights: tuple[float, ...]
@@ -49,7 +50,7 @@ class _Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A text with its choices and names by their first character."""
+    """A text, with its choices and wildcard names by the position of their first character."""
 
     text: str
     choices: dict[int, _Choice]
@@ -59,7 +60,7 @@ class _Source:
 
 @dataclass(slots=True)
 class _Range:
-    """A piece of a source still to be written out, and the file it is a line of."""
+    """A piece of a source still to be expanded, and the file it is a line of."""
 
     source: _Source
     position: int
@@ -69,10 +70,10 @@ class _Range:
 
 
 def expand_wildcards(text: str, seed: int, folder: Path | None) -> str:
-    """Write a prompt out. `folder` holds the files, None where there are none.
+    """Expand the wildcards of a prompt. `folder` holds the files; None if there are none.
 
-    Raises EngineError(REQUEST_INVALID) that points at the name of a file that there is not, that
-    has no lines, or that leads back to itself, and where there is too much to write out.
+    Raises EngineError(REQUEST_INVALID) at the name of a file that is missing, has no lines or
+    refers back to itself, and where the result would be too long.
     """
     return _Expansion(text, Random(seed), folder).result()
 
@@ -95,7 +96,7 @@ class _Expansion:
         return "".join(self.written)
 
     def _advance(self, current: _Range) -> None:
-        """Write the range up to its next choice or name, and begin with that."""
+        """Write the range up to its next choice or name, and start on that."""
         source = current.source
         following = bisect(source.starts, current.position - 1)
         start = source.starts[following] if following < len(source.starts) else current.end
@@ -147,11 +148,11 @@ class _Expansion:
         return self.lines[name]
 
     def _error(self, problem: str, current: _Range | None = None, start: int = 0) -> EngineError:
-        """Points at a name in the prompt: this one, or the one that led into files."""
+        """Return an error at this name in the prompt, or at the one that led into files."""
         outer = self.stack[0].source
         position = start
         if current is None or current.source is not outer:
-            # The range has gone past the name that led here.
+            # The range has advanced past the name that led here.
             inmost = next(r for r in reversed(self.stack) if r.source is outer)
             before = bisect(outer.starts, inmost.position - 1)
             position = outer.starts[before - 1] if before else 0
@@ -180,7 +181,7 @@ def _read(text: str) -> _Source:
 
 
 def _marks(text: str, names: dict[int, str]) -> Iterator[re.Match[str]]:
-    """Escapes, braces and bars in order; names are added to `names` by where they begin."""
+    """Yield escapes, braces and bars in order; add names to `names` by their start."""
     name_at = _Names(text)
     position = 0
     while (match := _MARK.search(text, position)) is not None:
@@ -195,7 +196,7 @@ def _marks(text: str, names: dict[int, str]) -> Iterator[re.Match[str]]:
 
 
 class _Names:
-    """Finds what stands between `__` and `__` in one text, each by looking up where it ends."""
+    """Finds names between `__` and `__` in one text, looking up where each ends."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -203,7 +204,7 @@ class _Names:
         self._breaks = [match.start() for match in _NO_NAME.finditer(text)]
 
     def __call__(self, start: int) -> str:
-        """The name that begins here; empty where none does."""
+        """Return the name that begins here; empty if none does."""
         following = bisect(self._ends, start)
         if following == len(self._ends) or _NO_BEGINNING.match(self._text, start):
             return ""
@@ -225,8 +226,8 @@ def _choice(text: str, edges: list[int]) -> _Choice:
 
 
 def _read_lines(folder: Path | None, name: str) -> list[str]:
-    """The lines of a wildcard, none where it cannot be read."""
-    # A name is no way out of the folder.
+    """Return the lines of a wildcard; none if it cannot be read."""
+    # A name must not lead out of the folder.
     if folder is None or name.startswith("/") or ".." in name.split("/"):
         return []
     try:

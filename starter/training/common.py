@@ -1,4 +1,4 @@
-"""What every training stage shares: drawn pictures, a clock that decides the schedule, tensors."""
+"""Shared parts of the training stages: drawn pictures, a clock for the schedule, tensors."""
 
 # pyright: basic, reportMissingImports=false
 # (torch, diffusers and transformers are in the oracle environment only and leave types open)
@@ -37,7 +37,7 @@ class Clock:
 
     @property
     def done(self) -> float:
-        """Share of the budget spent, 0 to 1 and beyond."""
+        """The share of the budget that is spent, 0 to 1 and beyond."""
         return self.spent / self.seconds
 
 
@@ -50,7 +50,7 @@ class Pictures:
 
 
 def draw_chunk(job: tuple[int, int]) -> Pictures:
-    """The training postcards of one job: a seed and how many."""
+    """Draw the training postcards of one job: a seed and a count."""
     seed, count = job
     rng = random.Random(seed)
     scenes = [random_scene(rng) for _ in range(count)]
@@ -58,14 +58,14 @@ def draw_chunk(job: tuple[int, int]) -> Pictures:
 
 
 def draw_pictures(count: int, seed: int, chunk: int = 64) -> Iterator[Pictures]:
-    """`count` training postcards in chunks, drawn by `THREADS` processes."""
+    """Yield `count` training postcards in chunks, drawn by `THREADS` processes."""
     jobs = [(1_000_003 * seed + i, min(chunk, count - i)) for i in range(0, count, chunk)]
     with get_context("spawn").Pool(THREADS) as pool:
         yield from pool.imap(draw_chunk, jobs)
 
 
 def to_tensor(pixels: np.ndarray) -> torch.Tensor:
-    """uint8 [n, h, w, 3] to float [n, 3, h, w] in -1..1, channels last in memory."""
+    """Convert uint8 [n, h, w, 3] to float [n, 3, h, w] in -1..1, channels last in memory."""
     return torch.from_numpy(pixels).permute(0, 3, 1, 2).float() / 127.5 - 1
 
 

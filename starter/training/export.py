@@ -28,12 +28,12 @@ INDEX = {
     "vae": ["diffusers", "AutoencoderKL"],
 }
 
-# What Safelight does with this model where a person leaves it open; see README.md.
+# Safelight's defaults for this model; see README.md.
 HINTS = {"sampler": "dpmpp_2m", "schedule": "sgm_uniform", "steps": 20, "guidance": 2.5}
 
 
 def export(folder: Path = MODEL) -> None:
-    """Writes the whole folder anew; nothing of an earlier export is kept."""
+    """Write the whole folder anew, without files of an earlier export."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     vae = AutoencoderKL.from_pretrained(RUN / "vae", torch_dtype=torch.float16)
@@ -57,7 +57,7 @@ def export(folder: Path = MODEL) -> None:
 
 
 def _export_text_encoder(folder: Path) -> None:
-    """Under the keys of Stable Diffusion 1's own text encoder, which all loaders know."""
+    """Write the keys of Stable Diffusion 1's own text encoder, which all loaders know."""
     text = CLIPTextModel.from_pretrained(RUN / "text_encoder", dtype=torch.float16)
     text.save_pretrained(folder)
     state = {
@@ -69,7 +69,7 @@ def _export_text_encoder(folder: Path) -> None:
 
 
 def _tidy(folder: Path) -> None:
-    """Keeps training paths out of the configs, adds a plain default, prints the size."""
+    """Remove training paths from the configs, add a plain default, print the size."""
     for path in folder.rglob("config.json"):
         config = json.loads(path.read_text())
         config.pop("_name_or_path", None)

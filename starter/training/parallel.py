@@ -19,7 +19,7 @@ PROCESSES = 2
 
 
 def run(work: Callable[..., None], *arguments: object) -> None:
-    """Calls `work(rank, *arguments)` in `PROCESSES` processes that can exchange tensors."""
+    """Call `work(rank, *arguments)` in `PROCESSES` processes that can exchange tensors."""
     with tempfile.TemporaryDirectory() as folder:
         meeting = Path(folder, "meeting").as_uri()
         torch.multiprocessing.spawn(_enter, (meeting, work, arguments), nprocs=PROCESSES)
@@ -37,13 +37,13 @@ def _enter(
 
 
 def share_parameters(network: nn.Module) -> None:
-    """Gives every process the parameters of the first."""
+    """Give every process the parameters of the first."""
     for parameter in network.parameters():
         torch.distributed.broadcast(parameter.detach(), src=0)
 
 
 def average_gradients(parameters: Sequence[nn.Parameter], number: float) -> float:
-    """Averages the gradients, in place, and `number` over the processes."""
+    """Average the gradients, in place, and `number` over the processes."""
     gradients = [p.grad for p in parameters if p.grad is not None]
     flat = torch.cat([*(g.reshape(-1) for g in gradients), torch.tensor([number])])
     torch.distributed.all_reduce(flat)

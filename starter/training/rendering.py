@@ -1,4 +1,4 @@
-"""Renders prompts with diffusers, for a second opinion on the engine."""
+"""Renders prompts with diffusers, to check the engine."""
 
 # pyright: basic, reportMissingImports=false
 # (torch, diffusers and transformers are in the oracle environment only and leave types open)

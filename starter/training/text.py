@@ -1,8 +1,8 @@
-"""Teaches the text encoder what captions say, before the denoiser sees its features.
+"""Trains the text encoder to read captions, before the denoiser sees its features.
 
-CLIP's encoder was trained on its own before Stable Diffusion used it; here the same role is played
-by naming: from the last token, one linear head per attribute says what the caption states of it
-(or that it is left open). That makes features order- and synonym-proof, and linearly readable.
+CLIP's encoder was trained separately before Stable Diffusion used it; here naming plays that role:
+one linear head per attribute reads from the last token which value the caption states (or that it
+states none). That makes features linear, and independent of order and synonyms.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -62,7 +62,7 @@ def new_text_encoder(tokenizer: CLIPTokenizer) -> CLIPTextModel:
 
 
 def label(scene: Scene, said: Caption) -> list[int]:
-    """For each attribute, the index of its value, or the number of values if it is not stated."""
+    """Return each attribute's index of its value, or the number of values if it is not stated."""
     return [
         VALUES[name].index(getattr(scene, name)) if name in said.stated else len(VALUES[name])
         for name in ATTRIBUTES
@@ -70,7 +70,7 @@ def label(scene: Scene, said: Caption) -> list[int]:
 
 
 def tokens(tokenizer: CLIPTokenizer, captions: list[str]) -> torch.Tensor:
-    """Ids [n, 77], padded with the end token as Stable Diffusion does."""
+    """Return ids [n, 77], padded with the end token as in Stable Diffusion."""
     encoded = tokenizer(
         captions, padding="max_length", max_length=MAX_LENGTH, truncation=True, return_tensors="pt"
     )
@@ -78,7 +78,7 @@ def tokens(tokenizer: CLIPTokenizer, captions: list[str]) -> torch.Tensor:
 
 
 def train_text(minutes: float) -> None:
-    """Trains for `minutes` from scratch or from `run/text_encoder`, which it writes."""
+    """Train for `minutes` from scratch or from `run/text_encoder`, which it writes."""
     set_up(3, threads=1)  # small tensors: more threads would only wait for each other
     tokenizer, folder = load_tokenizer(), RUN / "text_encoder"
     text = CLIPTextModel.from_pretrained(folder) if folder.exists() else new_text_encoder(tokenizer)
@@ -117,10 +117,10 @@ def _batch(tokenizer: CLIPTokenizer, rng: random.Random) -> Tokens:
 def _losses(
     text: CLIPTextModel, heads: nn.ModuleList, batch: Tokens
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Cross-entropy of each head, and the share each got right, both [6].
+    """Return the cross-entropy of each head, and its accuracy, both [6].
 
-    Read from the first end token or from one of those that pad after it: the denoiser attends to
-    all 77, and the padding should repeat what the caption said.
+    Read from the first end token or from one of the padding tokens: the denoiser attends to all 77,
+    and the padding should carry the caption as well.
     """
     with torch.autocast("cpu", torch.bfloat16):
         states = text(input_ids=batch.ids).last_hidden_state.float()

@@ -1,7 +1,7 @@
-"""Learns the tokenizer: CLIP's byte-level BPE (Radford et al. 2021) with a small vocabulary.
+"""Trains the tokenizer: CLIP's byte-level BPE (Radford et al. 2021) with a small vocabulary.
 
-The base alphabet is all 256 bytes, bare and ending a word (`</w>`), so any text has tokens; merges
-are learned from captions until every word in them is one token.
+The base alphabet is all 256 bytes, with and without the end of a word (`</w>`), so any text has
+tokens; merges are learned from captions until every word in them is one token.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -27,7 +27,7 @@ RARE = 20  # words seen less often than this (random letters) get no token of th
 
 
 def train_tokenizer() -> None:
-    """Writes vocab.json, merges.txt and their settings to `run/tokenizer`."""
+    """Write vocab.json, merges.txt and their settings to `run/tokenizer`."""
     rng = random.Random(2)
     text = (caption(random_scene(rng), rng).text for _ in range(CAPTIONS))
     counts = Counter(word for line in text for word in _words(line))
@@ -47,12 +47,12 @@ def load_tokenizer() -> CLIPTokenizer:
 
 
 def _words(line: str) -> list[str]:
-    """CLIP's pre-tokenization of plain ASCII: runs of letters, single digits, other runs."""
+    """Split plain ASCII as CLIP does: runs of letters, single digits, other runs."""
     return re.findall(r"[a-z]+|[0-9]|[^\sa-z0-9]+", line.lower())
 
 
 def _byte_symbols() -> dict[int, str]:
-    """GPT-2's printable stand-in for each byte, in CLIP's order."""
+    """Return GPT-2's printable stand-in for each byte, in CLIP's order."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     symbols = {byte: chr(byte) for byte in printable}
     for byte in range(256):
@@ -62,7 +62,7 @@ def _byte_symbols() -> dict[int, str]:
 
 
 def _learn_merges(words: dict[str, int]) -> list[tuple[str, str]]:
-    """Byte-pair merges, most frequent pair first, until each of `words` is one symbol."""
+    """Return byte-pair merges, most frequent pair first, until each of `words` is one symbol."""
     parts = {word: [*word[:-1], word[-1] + WORD_END] for word in words}
     merges: list[tuple[str, str]] = []
     while True:

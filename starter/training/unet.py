@@ -1,9 +1,9 @@
-"""Trains the denoiser on cached latents, the text encoder frozen.
+"""Trains the denoiser on cached latents, with a frozen text encoder.
 
 Noise prediction on Stable Diffusion 1's schedule, with three economies that matter on two cores:
-latents are encoded once; the loss is weighted so that every noise level teaches about equally much
-of the picture (min-SNR, Hang et al. 2023, in its form for the noise plus signal); and the learning
-rate falls to zero exactly when the time is up. Captions are said anew each time a picture is seen.
+latents are encoded once; the loss is weighted so that every noise level contributes about equally
+to the picture (min-SNR, Hang et al. 2023, in its form for the noise plus signal); and the learning
+rate falls to zero exactly when the time is up. A picture gets a new caption each time it is used.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -68,19 +68,19 @@ class Latents:
 
 
 def signal_shares() -> torch.Tensor:
-    """alpha-bar of each of the 1000 steps, Stable Diffusion 1's scaled-linear schedule."""
+    """Return alpha-bar of each of the 1000 steps, Stable Diffusion 1's scaled-linear schedule."""
     betas = torch.linspace(0.00085**0.5, 0.012**0.5, STEPS) ** 2
     return torch.cumprod(1 - betas, dim=0)
 
 
 def loss_weights() -> torch.Tensor:
-    """Weight of each step's noise error: min(SNR + 1, 20) / SNR, no more than 20."""
+    """Return the weight of each step's noise error: min(SNR + 1, 20) / SNR, at most 20."""
     snr = signal_shares() / (1 - signal_shares())
     return ((snr + 1).clamp(max=SNR_CEILING) / snr).clamp(max=WEIGHT_CEILING)
 
 
 def encode_pictures(count: int) -> None:
-    """Draws and encodes `count` postcards into `run/latents.npy`, their scenes beside it."""
+    """Draw and encode `count` postcards into `run/latents.npy`, their scenes next to it."""
     parts: list[np.ndarray] = []
     scenes: list[Scene] = []
     jobs = [(900_001 + i, min(CHUNK, count - i)) for i in range(0, count, CHUNK)]
@@ -105,7 +105,7 @@ def _load_encoder() -> None:
 
 
 def _encode_chunk(job: tuple[int, int]) -> tuple[np.ndarray, list[Scene]]:
-    """Latent means, fp16 [n, 4, 32, 32], of new pictures, and what they show."""
+    """Return latent means, fp16 [n, 4, 32, 32], of new pictures, and their scenes."""
     assert _encoder is not None
     pictures = draw_chunk(job)
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
@@ -119,15 +119,15 @@ def load_latents() -> Latents:
 
 
 def scaling_factor() -> float:
-    """What latents are multiplied by to have unit spread."""
+    """Return the factor that gives latents unit spread."""
     return 1 / float(np.load(RUN / "latents.npy").std(dtype=np.float32))
 
 
 def draw_noise(like: torch.Tensor) -> torch.Tensor:
-    """White noise plus a little that is the same all over, or over each quarter of the picture.
+    """Return white noise plus a small offset common to the picture, or to each quarter of it.
 
-    The noisiest step of the schedule still shows how bright a picture is. Sampling starts without
-    that hint, so the denoiser must learn not to trust it, but the words (Guttenberg 2023).
+    The noisiest step of the schedule still shows the brightness of a picture. Sampling starts
+    without that hint, so the denoiser must learn to rely on the words instead (Guttenberg 2023).
     """
     whole = OFFSET_WHOLE * torch.randn(*like.shape[:2], 1, 1)
     quarters = OFFSET_QUARTERS * torch.randn(*like.shape[:2], 2, 2)
@@ -136,7 +136,7 @@ def draw_noise(like: torch.Tensor) -> torch.Tensor:
 
 
 class Average:
-    """Exponential moving average of parameters; what is sampled and shipped."""
+    """Exponential moving average of the parameters, which is sampled and shipped."""
 
     def __init__(self, network: nn.Module) -> None:
         self._live = list(network.parameters())
@@ -148,7 +148,7 @@ class Average:
             torch._foreach_lerp_(self.values, [p.detach() for p in self._live], 1 - decay)
 
     def save(self, network: UNet2DConditionModel, folder: Path) -> None:
-        """Saves `network` with the averaged values, leaving it as it was."""
+        """Save `network` with the averaged values, leaving it unchanged."""
         with torch.no_grad():
             live = [p.detach().clone() for p in self._live]
             torch._foreach_copy_(self._live, self.values)
@@ -157,13 +157,13 @@ class Average:
 
 
 def train_unet(minutes: float, peak_rate: float = PEAK_RATE) -> None:
-    """Trains for `minutes`, from scratch or from `run/unet.pt`; writes `run/unet` (averaged)."""
+    """Train for `minutes`, from scratch or from `run/unet.pt`; write `run/unet` (averaged)."""
     RUN.mkdir(exist_ok=True)
     parallel.run(_train, minutes, peak_rate)
 
 
 def _train(rank: int, minutes: float, peak_rate: float) -> None:
-    """One process's share of the training; the first also prints and saves."""
+    """Run one process's share of the training; the first also prints and saves."""
     torch.manual_seed(random.randrange(1 << 30))
     latents, tokenizer, rng = load_latents(), load_tokenizer(), random.Random()
     text = CLIPTextModel.from_pretrained(RUN / "text_encoder").eval().requires_grad_(False)
@@ -201,7 +201,7 @@ def _loss(
     latents: Latents,
     rng: random.Random,
 ) -> torch.Tensor:
-    """Weighted squared error of the predicted noise, on one random batch."""
+    """Return the weighted squared error of the predicted noise, on one random batch."""
     pick = [rng.randrange(len(latents.scenes)) for _ in range(BATCH)]
     said = [
         "" if rng.random() < EMPTY_SHARE else caption(latents.scenes[i], rng).text for i in pick

@@ -1,6 +1,6 @@
 """Trains the VAE: eight times smaller, four latent channels, thin at full resolution.
 
-The decoder decides how clean the edges of every picture look, so most crops sit on the object, and
+The decoder decides how clean the edges of every picture look, so most crops show the object, and
 the loss adds image gradients to pixel differences. Crops grow from 64 pixels to the whole picture,
 because the group norms must end on the statistics of whole pictures.
 """
@@ -49,10 +49,10 @@ STAGES = ((0.5, 64, 4), (0.86, 128, 2), (1.0, 256, 1))
 
 
 def train_vae(minutes: float, pictures: int, spent: float) -> None:
-    """Trains for `minutes` and saves to `run/vae`.
+    """Train for `minutes` and save to `run/vae`.
 
-    If that is there already, training goes on from it, `spent` (0 to 1) being the share of the
-    schedule that is behind it.
+    If that exists, training continues from it; `spent` (0 to 1) is the share of the schedule
+    already done.
     """
     set_up(1)
     chunks = list(draw_pictures(pictures, seed=1))
@@ -72,7 +72,7 @@ def _load_pictures() -> Pictures:
 
 
 def _train(rank: int, minutes: float, spent: float) -> None:
-    """One process's share of the training; the first also prints and saves."""
+    """Run one process's share of the training; the first also prints and saves."""
     torch.manual_seed(rank)
     pool, folder = _load_pictures(), RUN / "vae"
     vae = AutoencoderKL.from_pretrained(folder) if folder.exists() else _new_vae()
@@ -101,12 +101,12 @@ def _train(rank: int, minutes: float, spent: float) -> None:
 
 
 def _new_vae() -> AutoencoderKL:
-    """A VAE that starts as "average each 8x8 pixels, put the average back".
+    """Return a VAE that starts as "average each 8x8 pixels, then repeat the average".
 
     From the library's random start it takes more than a thousand steps to see colours at all. Here
-    residual branches start silent, resampling and shortcuts pass their channels on, and the first
-    eight channels carry each colour as a pair (x, -x) beside two large constants: the constants
-    fix the scale of the group norm, and silu(x) - silu(-x) = x, so colours pass unharmed.
+    residual branches start at zero, resampling and shortcuts pass their channels on, and the first
+    eight channels carry each colour as a pair (x, -x) next to two large constants: the constants
+    fix the scale of the group norm, and silu(x) - silu(-x) = x, so colours pass unchanged.
     """
     vae = AutoencoderKL(**CONFIG)
     with torch.no_grad():
@@ -142,7 +142,7 @@ def _pass_on(layer: nn.Conv2d) -> None:
 
 
 def _split_colours(layer: nn.Conv2d) -> None:
-    """Channels 0 and 1 become constants; 2 to 7 become x, -x of the first three inputs."""
+    """Make channels 0 and 1 constants, and 2 to 7 the pairs x, -x of the first three inputs."""
     layer.weight[:8] = 0
     layer.bias[:8] = torch.tensor([2.0, -2.0, 0, 0, 0, 0, 0, 0])
     for i in range(3):
@@ -151,7 +151,7 @@ def _split_colours(layer: nn.Conv2d) -> None:
 
 
 def _join_colours(layer: nn.Conv2d) -> None:
-    """The first three outputs become the differences of the pairs."""
+    """Make the first three outputs the differences of the pairs."""
     layer.weight[:3] = 0
     layer.bias[:3] = 0
     for i in range(3):
@@ -160,10 +160,10 @@ def _join_colours(layer: nn.Conv2d) -> None:
 
 
 def standardise(vae: AutoencoderKL, pictures: Pictures) -> None:
-    """Gives each latent channel mean 0 and spread 1 over `pictures`, changing no picture.
+    """Give each latent channel mean 0 and spread 1 over `pictures`, changing no picture.
 
     An affine map of the latents is folded into the 1x1 convolutions on either side of them. The
-    denoiser starts from standard noise, so latents had better be centred too.
+    denoiser starts from standard noise, so latents should be centred, too.
     """
     vae.eval()
     with torch.no_grad():
@@ -180,7 +180,7 @@ def standardise(vae: AutoencoderKL, pictures: Pictures) -> None:
 
 
 def crops(pool: Pictures, size: int, count: int, rng: random.Random) -> np.ndarray:
-    """`count` square crops, uint8 [count, size, size, 3]: seven in ten on the object."""
+    """Return `count` square crops, uint8 [count, size, size, 3]: seven in ten on the object."""
     out: list[np.ndarray] = []
     for _ in range(count):
         i = rng.randrange(len(pool.scenes))
@@ -202,7 +202,7 @@ def _crop_start(centre: float, size: int) -> int:
 
 
 def _loss(vae: AutoencoderKL, x: torch.Tensor) -> tuple[torch.Tensor, float]:
-    """Weighted sum of L1, L2, gradient difference and KL; and the PSNR in dB."""
+    """Return a weighted sum of L1, L2, gradient difference and KL; and the PSNR in dB."""
     with torch.autocast("cpu", torch.bfloat16):
         posterior = vae.encode(x).latent_dist
         y = vae.decode(posterior.sample()).sample

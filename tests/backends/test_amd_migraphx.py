@@ -50,7 +50,7 @@ def test_each_kind_of_provider_keeps_its_programs_where_it_is_told(tmp_path: Pat
     assert (plugged.devices, plugged.options) == ((device,), {"cache_dir": str(tmp_path)})
 
 
-def test_what_cannot_be_used_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unusable_device_cannot_load(monkeypatch: pytest.MonkeyPatch) -> None:
     adapters = (Adapter(vendor="AMD", name=DEVICE.name),)
     monkeypatch.setattr("backends.hardware.list_adapters", lambda: adapters)
     backend = MiGraphXBackend()

@@ -131,7 +131,7 @@ def test_without_its_runtime_a_device_is_unusable(
 
 
 @pytest.mark.parametrize("error", [ImportError("no plug-in"), RuntimeError("no plug-in")])
-def test_a_runtime_that_does_not_start_is_a_reason(
+def test_a_runtime_that_does_not_start_makes_its_devices_unusable(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     def broken() -> None:
@@ -278,7 +278,7 @@ def test_a_pinned_input_may_be_omitted(target: Target, tmp_path: Path) -> None:
 
 
 @every_backend
-def test_views_are_as_good_as_arrays_of_their_own(target: Target, samples: SampleSessions) -> None:
+def test_views_are_taken_like_contiguous_arrays(target: Target, samples: SampleSessions) -> None:
     session, feeds = samples.of(target), sample_feeds()
     expected = session.run(feeds)["doubled"]
     turned = np.ascontiguousarray(feeds["image"].transpose(0, 1, 3, 2)).transpose(0, 1, 3, 2)
@@ -309,7 +309,7 @@ def test_a_feed_of_the_wrong_shape_is_an_error(
 
 
 @every_backend
-def test_what_compile_gives_can_be_loaded(target: Target, tmp_path: Path) -> None:
+def test_a_compiled_artifact_can_be_loaded(target: Target, tmp_path: Path) -> None:
     graph, backend, device = sample_graph(target, tmp_path), target.backend, target.device
     sizes = {"batch": 2, "height": 7, "width": 5}
     profile = ShapeProfile({name: DimensionRange(n, n, n) for name, n in sizes.items()})
@@ -415,7 +415,7 @@ def test_a_closed_session_leaves_no_memory_behind(target: Target, tmp_path: Path
 
 @linux_only
 @every_host_runtime
-def test_weights_by_reference_cost_no_more_than_what_the_runtime_packs(
+def test_weights_by_reference_cost_only_the_runtimes_packed_copy(
     target: Target, tmp_path: Path
 ) -> None:
     """A float32 matrix: one private copy, packed for its kernel. A table to look up in: none."""

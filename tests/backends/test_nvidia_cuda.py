@@ -42,7 +42,7 @@ def with_cards(monkeypatch: pytest.MonkeyPatch, *cards: Adapter) -> None:
     monkeypatch.setattr(nvidia_cuda, "_missing", lambda: None)
 
 
-def test_without_a_card_of_nvidias_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_an_nvidia_card_has_that_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     with_cards(monkeypatch)
     (device,) = CudaBackend().probe()
     assert device.unusable == "no NVIDIA graphics card found"
@@ -57,7 +57,7 @@ def test_without_a_card_of_nvidias_it_says_so(monkeypatch: pytest.MonkeyPatch) -
     ],
     ids=["tensor cores", "unknown", "wrong in half"],
 )
-def test_a_card_computes_in_half_unless_it_does_so_wrongly(
+def test_a_card_computes_in_half_precision_unless_that_is_wrong(
     monkeypatch: pytest.MonkeyPatch, card: Adapter, precisions: tuple[Precision, ...]
 ) -> None:
     with_cards(monkeypatch, card)
@@ -72,7 +72,7 @@ def test_a_card_computes_in_half_unless_it_does_so_wrongly(
         (replace(CARD, unusable="its driver is not loaded"), "its driver is not loaded"),
     ],
 )
-def test_a_card_that_cannot_be_used_says_why(
+def test_an_unusable_card_has_its_reason(
     monkeypatch: pytest.MonkeyPatch, card: Adapter, reason: str
 ) -> None:
     with_cards(monkeypatch, CARD, card)
@@ -198,7 +198,7 @@ def test_another_size_of_a_pinned_input_is_another_size(recorded: Recorded) -> N
     assert recorded.numbers == ["-1", "1", "-1"]
 
 
-def test_records_are_few(recorded: Recorded) -> None:
+def test_the_number_of_records_is_limited(recorded: Recorded) -> None:
     for size in range(1, 9):
         for _ in range(2):
             recorded.run({"x": np.zeros(size)})

@@ -25,21 +25,21 @@ def gpu(vendor: str, **facts: str) -> Adapter:
         (gpu("Apple"), "darwin", "webgpu"),
     ],
 )
-def test_the_preferred_backend(adapter: Adapter, system: str, first: str) -> None:
+def test_an_adapter_has_its_preferred_backend(adapter: Adapter, system: str, first: str) -> None:
     assert backends_for(adapter, system)[0] == first
 
 
-def test_the_open_driver_of_old_draws_and_no_more() -> None:
+def test_nouveau_serves_only_webgpu_and_radeon_nothing() -> None:
     assert backends_for(gpu("NVIDIA", driver="nouveau"), "linux") == ("webgpu",)
     assert backends_for(gpu("AMD", driver="radeon"), "linux") == ()
 
 
-def test_directml_is_windows_own() -> None:
+def test_directml_is_only_for_windows() -> None:
     for vendor in ("NVIDIA", "AMD", "Intel", "Qualcomm"):
         assert "windows_directml" in backends_for(gpu(vendor), "win32")
         assert "windows_directml" not in backends_for(gpu(vendor), "linux")
 
 
-def test_nothing_is_for_an_adapter_that_cannot_be_used_or_an_old_mac() -> None:
+def test_an_unusable_adapter_and_an_old_mac_have_no_backend() -> None:
     assert backends_for(gpu("NVIDIA", unusable="no driver is loaded for it"), "linux") == ()
     assert backends_for(gpu("AMD"), "darwin") == ()

@@ -18,7 +18,7 @@ print(find("torch_device").automatic, "torch" in sys.modules)
 @pytest.mark.parametrize(
     ("version", "automatic"), [("2.13.0+cpu", False), ("2.13.0+cu130", True), ("2.13.0", True)]
 )
-def test_a_torch_without_accelerators_is_not_imported_unasked(
+def test_torch_without_accelerators_is_not_imported_automatically(
     version: str, automatic: bool
 ) -> None:
     told = subprocess.run(

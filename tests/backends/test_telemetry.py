@@ -28,7 +28,7 @@ QUIET = ("CI", "TF_BUILD", "GITHUB_ACTIONS", "ORT_RUNNING_UNIT_TESTS", "ORT_DISA
 
 @pytest.mark.skipif(sys.platform == "win32", reason="events go to the system there, not to a file")
 @pytest.mark.parametrize("backend", ["cpu", "intel_openvino"])
-def test_running_a_network_leaves_nothing_at_home(tmp_path: Path, backend: str) -> None:
+def test_running_a_network_writes_nothing_to_the_home_folder(tmp_path: Path, backend: str) -> None:
     reference = find(backend)
     if reference is None or not reference.create().probe():
         pytest.skip(f"{backend} cannot be used here")

@@ -95,7 +95,7 @@ def feeds_of(part: str) -> Mapping[str, Array]:
 
 @computing
 @pytest.mark.parametrize("part", NETWORKS)
-def test_every_network_computes_what_it_computes_on_the_processor(part: str) -> None:
+def test_every_network_computes_the_same_as_on_the_processor(part: str) -> None:
     feeds = feeds_of(part)
     oracle = CpuBackend()
     reference = Target(oracle, oracle.probe()[0])
@@ -111,7 +111,7 @@ def test_every_network_computes_what_it_computes_on_the_processor(part: str) -> 
 
 
 @computing
-def test_nine_channels_are_read_in_the_layout_that_is_right() -> None:
+def test_nine_channels_use_the_layout_with_correct_results() -> None:
     """In the other one they are not: onnxruntime issue 29651. Where it is cured, this tells."""
     graph = convolution(channels=9)
     expected = Target(CpuBackend(), CpuBackend().probe()[0]).load(graph)
@@ -126,7 +126,9 @@ def test_nine_channels_are_read_in_the_layout_that_is_right() -> None:
 @pytest.mark.parametrize(
     ("channels", "layout"), [(3, "NHWC"), (4, "NHWC"), (6, "NCHW"), (12, "NHWC")]
 )
-def test_the_providers_own_layout_is_kept_where_it_is_right(channels: int, layout: str) -> None:
+def test_the_providers_own_layout_is_kept_if_its_results_are_correct(
+    channels: int, layout: str
+) -> None:
     assert webgpu.layout_of(convolution(channels)) == layout
 
 
@@ -164,14 +166,14 @@ def loaded(graph: Graph, **options: str) -> OnnxRuntimeSession:
 
 
 @computing
-def test_attention_is_fused_only_where_that_is_right() -> None:
+def test_attention_is_fused_only_if_its_results_are_correct() -> None:
     """On 4-wide subgroups it is not: docs/webgpu.md. Where the plug-in is cured, this tells."""
     form = BACKEND.operators(device()).attention
     assert (form is AttentionForm.PRIMITIVE) == swiftshader.is_offered()
 
 
 @computing
-def test_the_software_adapter_is_shown_as_such_and_never_chosen_unasked() -> None:
+def test_the_software_adapter_is_named_as_such_and_not_automatic() -> None:
     if not swiftshader.is_offered():
         pytest.skip("there is a graphics card")
     assert device().id == webgpu.SOFTWARE
@@ -204,7 +206,7 @@ def first_conv(graph: Graph) -> str:
 
 
 @computing
-def test_an_option_that_means_nothing_is_an_error_and_no_session_on_the_processor() -> None:
+def test_an_invalid_option_is_an_error_and_not_a_session_on_the_processor() -> None:
     graph = network("vae encoder", BACKEND.operators(device()))
     for option in OPTIONS:
         with pytest.raises(BackendError, match="Invalid"):
@@ -278,7 +280,7 @@ def laptop(monkeypatch: pytest.MonkeyPatch) -> list[Device]:
     return BACKEND.probe()
 
 
-def test_of_two_adapters_the_powerful_one_is_taken_and_the_other_says_so(
+def test_of_two_adapters_only_the_powerful_one_is_usable(
     laptop: list[Device],
 ) -> None:
     display, integrated, card = laptop
@@ -297,7 +299,7 @@ def test_of_two_adapters_the_powerful_one_is_taken_and_the_other_says_so(
         ("something else", "something else"),
     ],
 )
-def test_an_adapter_without_a_driver_says_so(
+def test_an_adapter_without_a_driver_has_that_reason(
     monkeypatch: pytest.MonkeyPatch, error: str, said: str
 ) -> None:
     def none() -> tuple[Precision, ...]:
@@ -311,7 +313,7 @@ def test_an_adapter_without_a_driver_says_so(
     assert said in (device.unusable or "")
 
 
-def test_virtual_devices_are_no_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_virtual_devices_are_not_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session on one ends the process."""
     listed = (*listing((0, 0), is_virtual="1"), *listing((0x10DE, 0x2786)))
     monkeypatch.setattr(webgpu, "plugin_devices", nothing_but(listed))

@@ -90,7 +90,7 @@ def test_an_adapter_that_is_gone_is_an_error(windows: pytest.MonkeyPatch) -> Non
         backend.load(graph, None, device, ignore, NeverCancelled())
 
 
-def test_nothing_is_loaded_for_who_asked_to_stop(windows: pytest.MonkeyPatch) -> None:
+def test_a_cancelled_load_loads_nothing(windows: pytest.MonkeyPatch) -> None:
     backend, token = DirectMlBackend(), CancelToken()
     token.cancel()
     device = backend.probe()[0]

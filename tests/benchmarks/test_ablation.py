@@ -30,7 +30,7 @@ def setting(folder: Path) -> Setting:
     return Setting(folder, Path("python"), True, None, lambda text: None)
 
 
-def test_without_a_card_it_says_so_and_makes_no_checkpoint(
+def test_a_machine_without_a_card_has_no_figures_and_makes_no_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hardware, "list_adapters", list)
@@ -41,7 +41,7 @@ def test_without_a_card_it_says_so_and_makes_no_checkpoint(
     assert not (tmp_path / "none").exists()
 
 
-def test_ours_is_compared_with_the_best_of_the_others(
+def test_our_time_is_compared_with_the_best_of_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     others = contestants("a checkpoint", "a folder", 512)

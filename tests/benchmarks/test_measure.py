@@ -24,7 +24,7 @@ time.sleep(60)
 """
 
 
-def test_the_sampler_sees_what_another_process_held_and_let_go() -> None:
+def test_the_sampler_sees_memory_that_another_process_has_freed() -> None:
     process = subprocess.Popen([sys.executable, "-c", ALLOCATES], stdout=subprocess.PIPE)
     with process, PrivateMemoryPeak(process.pid) as memory:
         assert process.stdout
@@ -107,7 +107,7 @@ def test_the_json_holds_every_number_unrounded(tmp_path: Path) -> None:
     assert found["sections"]["step"]["targets"][0]["reached"] is True
 
 
-def test_likeness_and_error() -> None:
+def test_psnr_and_relative_error_have_known_values() -> None:
     reference = np.full((4, 4), 100, np.uint8)
     assert psnr(reference, reference) == 99.0
     assert psnr(reference + np.uint8(1), reference) == pytest.approx(48.13, abs=0.01)

@@ -51,7 +51,7 @@ def result(graph: Graph, feeds: dict[str, Any]) -> Any:
 # --- shapes ---
 
 
-def test_the_networks_are_sd_15s() -> None:
+def test_the_networks_have_the_shapes_of_sd_15() -> None:
     """Parameters as published: 859.52 million in the UNet, 49.49 in the decoder."""
     counts = [
         sum(prod(ref.shape) for ref in wanted(emit).values())
@@ -84,7 +84,7 @@ def test_dynamic_and_static_take_turns_at_each_size(tmp_path: Path) -> None:
         assert row[4] == ratio
 
 
-def test_a_runtime_that_does_not_compute_so_is_not_measured() -> None:
+def test_a_runtime_without_the_precision_is_not_measured() -> None:
     assert shapes.usable("cpu", Precision.BF16) is None
     assert shapes.usable("no such backend", Precision.F32) is None
 
@@ -93,7 +93,7 @@ def test_a_runtime_that_does_not_compute_so_is_not_measured() -> None:
 
 
 @pytest.mark.skipif(find_spec("openvino") is None, reason="openvino is not installed")
-def test_what_was_stored_computes_what_a_fresh_compile_does(tmp_path: Path) -> None:
+def test_a_stored_blob_computes_the_same_as_a_fresh_compile(tmp_path: Path) -> None:
     checkpoint = str(write_checkpoint(tmp_path / "tiny"))
     sizes = {"batch": 1, "height": 4, "width": 4}
     saved: dict[str, Path] = {}
@@ -137,7 +137,7 @@ def test_each_tool_is_prepared_and_its_packages_weighed() -> None:
         assert 10e6 < tools.installed_bytes(tool) < 500e6
 
 
-def test_a_tool_that_is_not_here_or_takes_too_long_has_a_row_that_says_so(
+def test_a_missing_or_slow_tool_has_a_row_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def nowhere(tool: str) -> bool:

@@ -28,7 +28,7 @@ def open_files() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
-def test_the_first_step_is_when_the_terminal_says_so(tmp_path: Path) -> None:
+def test_the_time_of_the_first_step_is_read_from_the_terminal(tmp_path: Path) -> None:
     run = generate(script(tmp_path, COMMAND), tmp_path / "cache", "a cat", "--steps", "1")
     assert 0.2 <= run.first_step_s < run.wall_s
     assert run.result == {
@@ -51,7 +51,7 @@ def test_no_file_stays_open_behind_a_command(tmp_path: Path) -> None:
     assert open_files() == before
 
 
-def test_a_peer_that_cannot_load_says_why(tmp_path: Path) -> None:
+def test_a_peer_that_cannot_load_has_a_reason(tmp_path: Path) -> None:
     missing = str(tmp_path / "none.safetensors")
     with pytest.raises(PeerError, match=r"none\.safetensors"):
         Child("safelight", checkpoint=missing, backend="cpu", precision="f32")

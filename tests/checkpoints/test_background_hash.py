@@ -71,7 +71,7 @@ def want(hashes: BackgroundHash, index: TensorIndex) -> None:
     hashes.want(state_of(index), index.digest)
 
 
-def test_the_hash_is_found_kept_and_told(
+def test_the_hash_is_computed_stored_and_reported(
     tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
 ) -> None:
     index = read_index(a_file(tmp_path / "a.safetensors"))
@@ -118,7 +118,7 @@ def test_a_file_that_is_gone_before_its_turn_is_not_looked_for(
 
 
 @pytest.mark.parametrize("when", ["before", "while it is read"])
-def test_a_file_that_is_replaced_is_not_taken_for_the_one_that_was_wanted(
+def test_a_replaced_file_is_not_hashed_in_place_of_the_old_one(
     tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard, when: str
 ) -> None:
     path = a_file(tmp_path / "a.safetensors")
@@ -153,7 +153,7 @@ def test_a_file_that_is_written_to_meanwhile_is_given_up(
     assert known.sha256(state_of(read_index(path))) is None
 
 
-def test_closing_stops_it_at_once(tmp_path: Path, known: KnownFiles, heard: Heard) -> None:
+def test_closing_stops_the_process_at_once(tmp_path: Path, known: KnownFiles, heard: Heard) -> None:
     hashes = BackgroundHash(known, heard)
     index = read_index(write_sparse(tmp_path / "a.safetensors", LARGE))
     want(hashes, index)
@@ -168,7 +168,7 @@ def test_closing_stops_it_at_once(tmp_path: Path, known: KnownFiles, heard: Hear
     assert heard.told[-1][2] is None
 
 
-def test_the_latest_wish_comes_first_and_old_ones_are_dropped(
+def test_the_latest_request_comes_first_and_old_ones_are_dropped(
     tmp_path: Path, hashes: BackgroundHash, known: KnownFiles, heard: Heard
 ) -> None:
     large = read_index(write_sparse(tmp_path / "large.safetensors", LARGE))
@@ -203,7 +203,7 @@ def test_a_file_that_was_just_written_is_waited_for(
     hashes.close()
 
 
-def test_one_that_goes_on_being_written_is_given_up(
+def test_a_file_that_is_written_to_for_long_is_given_up(
     tmp_path: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background_hash, "_SETTLED_S", 0.05)
@@ -215,7 +215,7 @@ def test_one_that_goes_on_being_written_is_given_up(
     hashes.close()
 
 
-def test_without_python_to_run_it_is_given_up(
+def test_a_hash_without_an_interpreter_is_given_up(
     tmp_path: Path,
     hashes: BackgroundHash,
     heard: Heard,

@@ -83,14 +83,14 @@ def test_a_shard_that_lacks_its_tensor_is_named(unet: Path) -> None:
     )
 
 
-def test_a_folder_of_pickles(unet: Path) -> None:
+def test_a_folder_of_pickles_is_refused(unet: Path) -> None:
     (unet / f"{STEM}.bin").write_bytes(b"PK")
     code, message = code_of(unet.parent)
     assert code is ErrorCode.CHECKPOINT_INCOMPLETE
     assert f"only {STEM}.bin" in message
 
 
-def test_a_folder_that_is_no_checkpoint(tmp_path: Path) -> None:
+def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
     code, message = code_of(tmp_path)
     assert code is ErrorCode.CHECKPOINT_UNKNOWN_FAMILY
     assert "model_index.json" in message
@@ -134,7 +134,7 @@ def test_unusual_settings_are_listed() -> None:
     assert unusual(config, NoiseConstants) == ("beta_schedule = 'linear'",)
 
 
-def test_sd15s_own_configuration_is_usual() -> None:
+def test_sd15s_own_configuration_has_no_unusual_settings() -> None:
     config = msgspec.json.decode(
         b"""{"_class_name": "UNet2DConditionModel", "_diffusers_version": "0.6.0", "act_fn": "silu",
         "attention_head_dim": 8, "block_out_channels": [320, 640, 1280, 1280],

@@ -15,7 +15,7 @@ from tests.checkpoints.files import write_sparse
 from tests.checkpoints.test_torch_file import FROZEN
 
 
-def test_a_file_is_read_for_how_it_begins_whatever_it_is_called(tmp_path: Path) -> None:
+def test_the_reader_is_chosen_by_a_files_first_bytes(tmp_path: Path) -> None:
     shutil.copy(FROZEN, tmp_path / "pickled.safetensors")
     write_sparse(tmp_path / "plain.ckpt", {"weight": (2, 3)})
     assert "model.ramp" in read_index(tmp_path / "pickled.safetensors").tensors
@@ -23,7 +23,7 @@ def test_a_file_is_read_for_how_it_begins_whatever_it_is_called(tmp_path: Path) 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
-def test_a_pipe_is_no_file_and_nobody_waits_for_its_writer(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.safetensors")
     with pytest.raises(EngineError, match="is not a file") as caught:
         read_index(tmp_path / "pipe.safetensors")
@@ -31,7 +31,7 @@ def test_a_pipe_is_no_file_and_nobody_waits_for_its_writer(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", ["ckpt", "safetensors"])
-def test_a_file_that_changes_while_it_is_read(kind: str, tmp_path: Path) -> None:
+def test_a_file_that_changes_while_it_is_read_is_refused(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"growing.{kind}"
     if kind == "ckpt":
         shutil.copy(FROZEN, path)

@@ -41,7 +41,7 @@ def test_hashes_are_those_of_the_published_rules(
     assert hash_file(path, lambda _: None).tensors is None
 
 
-def test_progress_counts_every_byte_and_can_stop_it(
+def test_progress_counts_every_byte_and_can_stop_the_hash(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(full_hash, "_CHUNK_BYTES", CHUNK)
@@ -63,7 +63,7 @@ def run(path: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_the_process_tells_each_percent_and_then_the_hash(tmp_path: Path) -> None:
+def test_the_process_prints_each_percent_and_then_the_hash(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "a.safetensors", {"w": (150, 1 << 20)})
     result = run(path)
     *told, found = result.stdout.split()
@@ -76,7 +76,7 @@ def test_the_process_tells_each_percent_and_then_the_hash(tmp_path: Path) -> Non
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_the_process_ends_where_there_is_nothing_to_read(tmp_path: Path) -> None:
+def test_the_process_ends_if_there_is_nothing_to_read(tmp_path: Path) -> None:
     for gone in (tmp_path / "gone.safetensors", tmp_path):
         result = run(gone)
         assert result.returncode == 1
@@ -96,7 +96,7 @@ def test_the_process_has_the_lowest_priority(tmp_path: Path) -> None:
     assert out.splitlines()[-1] == "5 19"
 
 
-def test_the_process_ends_when_nobody_listens_any_more(tmp_path: Path) -> None:
+def test_the_process_ends_when_its_reader_is_gone(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "a.safetensors", {"w": (8 << 10, 1 << 20)})  # 16 GB of nothing
     command = [sys.executable, "-I", "-m", "engine.checkpoints.full_hash", str(path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

@@ -41,7 +41,7 @@ def test_every_hostile_file_is_listed_or_refused_in_little_memory(
     check(name, tmp_path)
 
 
-def test_what_one_instruction_holds_is_not_read() -> None:
+def test_a_huge_argument_of_an_instruction_is_not_read() -> None:
     """60 MB of text and a number of as many digits cost a seek each."""
     opened = _Counting(
         hostile_torch.dictionary(text("a" * 60_000_000))[:-1].replace(b"s", b"")
@@ -122,7 +122,7 @@ def test_as_many_tensors_as_a_safetensors_file_may_have_are_listed(tmp_path: Pat
     assert len(read_torch_index(path).tensors) == 49_000
 
 
-def test_a_name_that_is_too_long_is_said(tmp_path: Path) -> None:
+def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "long.ckpt"
     hostile_torch.write_archive(path, b"\x80\x02" + hostile_torch.under("a" * 600, 3) + b".")
     with pytest.raises(EngineError, match="name of more than 512 characters"):

@@ -63,7 +63,7 @@ def keeping_times(path: Path, change: Callable[[], object]) -> None:
     os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
 
 
-def test_a_file_that_is_known_is_read_at_its_beginning_alone(
+def test_only_the_beginning_of_a_known_file_is_read(
     known: KnownFiles, path: Path, samplings: list[int]
 ) -> None:
     first = known.read_index(path)
@@ -114,13 +114,13 @@ def test_another_file_in_its_place_is_another_file(
     assert known.sha256(state_of(after)) is None
 
 
-def test_other_weights_under_the_same_header(known: KnownFiles, path: Path) -> None:
+def test_other_weights_under_the_same_header_are_noticed(known: KnownFiles, path: Path) -> None:
     before = known.read_index(path)
     write_at(path, path.stat().st_size - 1, b"\x07")
     assert known.read_index(path).digest != before.digest
 
 
-def test_a_longer_file(known: KnownFiles, path: Path) -> None:
+def test_a_longer_file_is_noticed(known: KnownFiles, path: Path) -> None:
     known.read_index(path)
     with path.open("ab") as file:
         file.write(b"more")
@@ -137,7 +137,7 @@ def test_the_hash_is_remembered_with_the_state(known: KnownFiles, path: Path) ->
     assert KnownFiles(path.parent / "known", later).sha256(state_of(again)) == "ab" * 32
 
 
-def test_what_was_written_a_moment_ago_is_not_believed_to_stay(
+def test_the_state_of_a_file_just_written_is_not_settled(
     tmp_path: Path, path: Path, samplings: list[int]
 ) -> None:
     """Within a tick of the clock a second write would leave the same times behind."""
@@ -153,7 +153,7 @@ def test_what_was_written_a_moment_ago_is_not_believed_to_stay(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"size":1}', b"\xff" * 99])
-def test_a_damaged_entry_is_found_out_anew(
+def test_a_damaged_entry_is_replaced(
     known: KnownFiles, path: Path, content: bytes, samplings: list[int]
 ) -> None:
     known.read_index(path)
@@ -165,7 +165,7 @@ def test_a_damaged_entry_is_found_out_anew(
     assert len(samplings) == 2
 
 
-def test_without_a_folder_to_write_to_everything_is_found_out_each_time(
+def test_facts_are_found_out_each_time_without_a_writable_folder(
     tmp_path: Path, path: Path, samplings: list[int]
 ) -> None:
     (tmp_path / "file").write_text("in the way")
@@ -177,7 +177,7 @@ def test_without_a_folder_to_write_to_everything_is_found_out_each_time(
     assert len(samplings) == 2
 
 
-def test_entries_do_not_grow_without_end(
+def test_the_number_of_entries_is_limited(
     known: KnownFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(known_files, "MOST_ENTRIES", 10)
@@ -205,7 +205,7 @@ def test_many_threads_at_once_leave_whole_entries(
     assert len(list((tmp_path / "known").iterdir())) == 1
 
 
-def test_what_a_denoiser_predicts_is_kept_with_what_else_is_known(
+def test_a_prediction_type_is_kept_along_with_the_other_facts(
     known: KnownFiles, path: Path
 ) -> None:
     state = state_of(known.read_index(path))
@@ -241,7 +241,7 @@ def test_a_prediction_of_a_file_that_was_never_read_is_not_kept(
     assert known.read_index(path).probed is None
 
 
-def test_what_was_just_written_is_not_believed(path: Path) -> None:
+def test_content_of_a_file_just_written_is_not_kept(path: Path) -> None:
     known = KnownFiles(
         path.parent / "known", lambda: state_of(safetensors.read_index(path)).latest_ns
     )

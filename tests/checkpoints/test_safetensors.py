@@ -38,7 +38,7 @@ def entry(
     return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end], **more}
 
 
-def test_a_sound_file(tmp_path: Path) -> None:
+def test_a_sound_file_is_read(tmp_path: Path) -> None:
     path = write_sparse(
         tmp_path / "a.safetensors",
         {"w": (2, 3), "scalar": (), "nothing": (0,)},
@@ -75,7 +75,7 @@ def test_a_sound_file(tmp_path: Path) -> None:
         (b"short", "not a safetensors file"),
     ],
 )
-def test_other_files_are_named(tmp_path: Path, content: bytes, says: str) -> None:
+def test_files_of_other_kinds_are_named(tmp_path: Path, content: bytes, says: str) -> None:
     path = tmp_path / "download.safetensors"
     path.write_bytes(content)
     error = refusal(path)
@@ -83,7 +83,7 @@ def test_other_files_are_named(tmp_path: Path, content: bytes, says: str) -> Non
     assert says in error.message
 
 
-def test_a_truncated_file_says_how_much_is_there(tmp_path: Path) -> None:
+def test_the_error_for_a_truncated_file_states_its_size(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "big.safetensors", {"w": (3450, 1000, 1000)}, DType.F16)
     os.truncate(path, 3_100_000_000)
     error = refusal(path)
@@ -100,20 +100,20 @@ def test_a_truncated_file_says_how_much_is_there(tmp_path: Path) -> None:
         (1_200_000, r"is 998\.8 of 1000\.0 MB\."),
     ],
 )
-def test_the_amounts_differ_as_shown(tmp_path: Path, cut: int, says: str) -> None:
+def test_the_shown_sizes_differ(tmp_path: Path, cut: int, says: str) -> None:
     path = write_sparse(tmp_path / "w.safetensors", {"w": (10**9,)}, DType.U8)
     whole = path.stat().st_size
     os.truncate(path, whole - cut)
     assert re.search(says, refusal(path).message)
 
 
-def test_a_file_that_ends_in_its_header(tmp_path: Path) -> None:
+def test_a_file_that_ends_in_its_header_is_refused(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "a.safetensors", {f"w{n}": (1,) for n in range(100)})
     os.truncate(path, 1000)
     assert refusal(path).code is ErrorCode.CHECKPOINT_TRUNCATED
 
 
-def test_bytes_after_the_last_tensor(tmp_path: Path) -> None:
+def test_bytes_after_the_last_tensor_are_refused(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "a.safetensors", {"w": (1,)})
     with path.open("ab") as file:
         file.write(b"tail")
@@ -122,7 +122,7 @@ def test_bytes_after_the_last_tensor(tmp_path: Path) -> None:
     assert "4 bytes follow" in error.message
 
 
-def test_missing_files_folders_and_devices(tmp_path: Path) -> None:
+def test_missing_files_folders_and_devices_are_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none.safetensors").code is ErrorCode.CHECKPOINT_NOT_FOUND
     assert refusal(Path("nul\0byte")).code is ErrorCode.CHECKPOINT_NOT_FOUND
     assert refusal(tmp_path).code is ErrorCode.CHECKPOINT_NOT_SAFETENSORS
@@ -161,7 +161,7 @@ HEADERS: dict[str, tuple[object, str]] = {
 
 
 @pytest.mark.parametrize("case", HEADERS)
-def test_headers_that_lie(tmp_path: Path, case: str) -> None:
+def test_false_claims_of_a_header_are_refused(tmp_path: Path, case: str) -> None:
     content, says = HEADERS[case]
     error = refusal(write_raw(tmp_path / "a.safetensors", json.dumps(content).encode(), 12))
     assert error.code is ErrorCode.CHECKPOINT_CORRUPT
@@ -187,12 +187,14 @@ def test_headers_that_lie(tmp_path: Path, case: str) -> None:
         b"{" + b"[]," * 600_000,
     ],
 )
-def test_json_that_readers_disagree_about(tmp_path: Path, raw: bytes) -> None:
+def test_json_that_readers_disagree_about_is_refused(tmp_path: Path, raw: bytes) -> None:
     error = refusal(write_raw(tmp_path / "a.safetensors", raw, 4))
     assert error.code is ErrorCode.CHECKPOINT_CORRUPT
 
 
-def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_beyond_the_limits_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = write_sparse(tmp_path / "a.safetensors", {f"w{n}": (1,) for n in range(20)})
     monkeypatch.setattr(rules, "MAX_TENSORS", 10)
     assert "20 tensors" in refusal(path).message
@@ -235,7 +237,9 @@ class TestDigest:
         assert read_index(first).digest != read_index(second).digest
 
     @pytest.mark.parametrize("place", [-1, 100_000])
-    def test_every_byte_of_a_small_file_counts(self, tmp_path: Path, place: int) -> None:
+    def test_every_byte_of_a_small_file_changes_the_digest(
+        self, tmp_path: Path, place: int
+    ) -> None:
         path = write_sparse(tmp_path / "a.safetensors", {"w": (200_000,)})
         before = read_index(path).digest
         with path.open("r+b") as file:
@@ -243,7 +247,7 @@ class TestDigest:
             file.write(b"\x01")
         assert read_index(path).digest != before
 
-    def test_the_last_byte_of_a_large_file_counts(self, tmp_path: Path) -> None:
+    def test_the_last_byte_of_a_large_file_changes_the_digest(self, tmp_path: Path) -> None:
         path = write_sparse(tmp_path / "a.safetensors", {"w": (200, 1000, 1000)})
         before = read_index(path).digest
         with path.open("r+b") as file:
@@ -270,7 +274,7 @@ FIELDS = st.fixed_dictionaries(
 
 @given(st.binary(max_size=400))
 @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_bytes_are_refused_in_words(tmp_path: Path, content: bytes) -> None:
+def test_random_bytes_are_refused_with_a_message(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "a.safetensors"
     path.write_bytes(content)
     refusal(path)
@@ -293,7 +297,7 @@ def test_any_json_is_a_header_or_is_refused(content: dict[str, object]) -> None:
 
 @given(st.data())
 @settings(max_examples=200)
-def test_a_flipped_byte_never_escapes(data: st.DataObject) -> None:
+def test_a_changed_byte_gives_a_header_or_is_refused(data: st.DataObject) -> None:
     raw = bytearray(header({"a.weight": (4, 4), "b.bias": (4,)}, DType.F32)[0])
     place = data.draw(st.integers(0, len(raw) - 1))
     raw[place] = data.draw(st.integers(0, 255))

@@ -27,7 +27,7 @@ def numbers(ref: FileSlice) -> Array:
     return np.frombuffer(raw, ref.dtype.numpy).reshape(ref.shape).astype(np.float32)
 
 
-def test_what_torch_wrote_is_read_where_it_lies() -> None:
+def test_a_file_written_by_torch_is_read_without_copying() -> None:
     tensors = read_torch_index(FROZEN).tensors
     expected = {
         "model.ramp": RAMP,
@@ -135,7 +135,7 @@ RUNNERS = [
 
 
 @pytest.mark.parametrize(("module", "name"), RUNNERS, ids=".".join)
-def test_no_name_but_those_of_weights_is_accepted(module: str, name: str, tmp_path: Path) -> None:
+def test_a_name_that_is_not_of_weights_is_refused(module: str, name: str, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     pickled = by_name(module, name, text(CANARY.format(str(canary))))
     with pytest.raises(EngineError, match=name.split(".")[0]) as caught:
@@ -179,7 +179,7 @@ def hidden(canary: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", hidden(Path()))
-def test_nothing_runs_however_it_is_hidden(name: str, tmp_path: Path) -> None:
+def test_hidden_code_does_not_run(name: str, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     path = archive(tmp_path / "evil.ckpt", hidden(canary)[name])
     if name == "two pickles":  # the second is not looked at
@@ -226,7 +226,7 @@ def tensor(storage: str, offset: int, shape: tuple[int, ...], strides: tuple[int
     return out.getvalue()
 
 
-def test_such_a_tensor_is_read(tmp_path: Path) -> None:
+def test_a_tensor_at_an_offset_is_read(tmp_path: Path) -> None:
     path = archive(tmp_path / "one.ckpt", tensor("0", 4, (2, 2), (2, 1)))
     assert np.array_equal(numbers(read_torch_index(path).tensors["a"]), [[4, 5], [6, 7]])
 
@@ -324,7 +324,7 @@ def test_an_archive_that_torch_would_not_write_is_refused(name: str, tmp_path: P
     assert path.name in caught.value.message
 
 
-def test_a_list_of_members_may_not_fill_the_memory(tmp_path: Path) -> None:
+def test_a_long_list_of_members_does_not_fill_the_memory(tmp_path: Path) -> None:
     path = tmp_path / "long.ckpt"
     with path.open("wb") as file:
         file.truncate(3 << 30)
@@ -335,14 +335,14 @@ def test_a_list_of_members_may_not_fill_the_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"PK", b"PK\x03\x04", b"\x80\x02}q\x00.", b"<html>"])
-def test_what_is_no_archive_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "none.ckpt"
     path.write_bytes(content)
     with pytest.raises(EngineError):
         read_torch_index(path)
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_a_missing_file_is_refused() -> None:
     with pytest.raises(EngineError) as caught:
         read_torch_index(Path("nowhere.ckpt"))
     assert caught.value.code is ErrorCode.CHECKPOINT_NOT_FOUND

@@ -24,7 +24,7 @@ def refusal(path: Path) -> EngineError:
     return caught.value
 
 
-def test_a_safetensors_file_cut_at_every_boundary(tmp_path: Path) -> None:
+def test_a_safetensors_file_cut_at_any_boundary_is_refused(tmp_path: Path) -> None:
     listing = listings.original(listings.SMALL_UNET, listings.SMALL_VAE, listings.SMALL_CLIP)
     path = write_sparse(tmp_path / "whole.safetensors", listing)
     index, size = read_index(path), path.stat().st_size
@@ -45,7 +45,7 @@ def test_a_safetensors_file_cut_at_every_boundary(tmp_path: Path) -> None:
         assert code is kind, cut
 
 
-def test_a_torch_file_cut_at_every_member(tmp_path: Path) -> None:
+def test_a_torch_file_cut_at_any_member_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(FROZEN) as archive:
         starts = [member.header_offset for member in archive.infolist()]
         places = {*starts, archive.start_dir, FROZEN.stat().st_size - 1}
@@ -57,7 +57,9 @@ def test_a_torch_file_cut_at_every_member(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 @pytest.mark.parametrize("name", ["bundle.zip", "bundle.safetensors", "bundle.ckpt"])
-def test_a_packed_checkpoint_is_to_be_unpacked(tmp_path: Path, name: str, compression: int) -> None:
+def test_a_packed_checkpoint_is_refused_with_the_advice_to_unpack(
+    tmp_path: Path, name: str, compression: int
+) -> None:
     write_arrays(tmp_path / "model.safetensors", {})
     with zipfile.ZipFile(tmp_path / name, "w", compression) as archive:
         archive.writestr("readme.txt", "Hello")
@@ -86,14 +88,14 @@ def many(path: Path) -> Path:
     return path
 
 
-def test_a_bomb_does_not_go_off(tmp_path: Path) -> None:
+def test_a_decompression_bomb_is_refused(tmp_path: Path) -> None:
     for nested in (False, True):
         path = bomb(tmp_path / f"{nested}.ckpt", nested=nested)
         assert "is compressed" in refusal(path).message
     assert "list of members is longer" in refusal(many(tmp_path / "many.ckpt")).message
 
 
-def test_a_pickle_of_too_many_instructions(tmp_path: Path) -> None:
+def test_a_pickle_of_too_many_instructions_is_refused(tmp_path: Path) -> None:
     long = b"\x80\x02(" + b"K\x01" * 3_000_000 + b"t."
     path = tmp_path / "long.ckpt"
     with zipfile.ZipFile(FROZEN) as old, zipfile.ZipFile(path, "w") as new:

@@ -79,7 +79,9 @@ def loaded(
 @every_card
 @pytest.mark.parametrize("name", [*NETWORKS, "wide"])
 @pytest.mark.parametrize("precision", [Precision.F16, Precision.F32])
-def test_every_network(card: Device, name: str, precision: Precision) -> None:
+def test_every_network_computes_the_same_as_on_the_processor(
+    card: Device, name: str, precision: Precision
+) -> None:
     emit = NETWORKS.get(name) or partial(unet, config=wide_unet(), halves_evenly=True)
     weights = {
         key: array.astype(precision.dtype.numpy).astype(np.float32)
@@ -120,7 +122,7 @@ def test_recorded_runs_compute_the_same(card: Device) -> None:
 
 
 @every_card
-def test_out_of_memory_is_told_and_leaves_the_card_usable(card: Device) -> None:
+def test_out_of_memory_is_reported_and_leaves_the_card_usable(card: Device) -> None:
     def emit(g: Any) -> None:
         x = g.input("x", DType.F32, ("rows", 1))
         g.output(g.linear(x, "l", (1, 1 << 21), bias=False), "y", DType.F32, ("rows", 1 << 21))
@@ -133,7 +135,7 @@ def test_out_of_memory_is_told_and_leaves_the_card_usable(card: Device) -> None:
 
 
 @every_card
-def test_the_speed_of_a_full_size_step(card: Device, capsys: Any) -> None:
+def test_the_speed_of_a_full_size_step_is_printed(card: Device, capsys: Any) -> None:
     """SD 1.5 at 512x512, guided, in half precision, each way the provider can run it."""
     emit = partial(unet, config=sd15_unet(), halves_evenly=True)
     weights, feeds = random_weights(emit), feeds_of("sd15", cells=64)

@@ -37,7 +37,7 @@ ROUNDS = 10
 
 
 @pytest.mark.skipif(not ACCELERATORS, reason=REASON)
-def test_an_accelerator_is_chosen_unasked() -> None:
+def test_an_accelerator_is_chosen_automatically() -> None:
     assert all(device.automatic for device in ACCELERATORS)
 
 
@@ -64,7 +64,7 @@ def feeds_of(config: UNetConfig, cells: int) -> dict[str, Any]:
 
 
 @every_device
-def test_everything_is_on_the_device_and_leaves_it_again(device: Device) -> None:
+def test_weights_are_on_the_device_and_freed_by_close(device: Device) -> None:
     if not device.id.startswith("cuda"):
         pytest.skip("only CUDA counts what is allocated on each device")
     config = small_unet()
@@ -81,7 +81,7 @@ def test_everything_is_on_the_device_and_leaves_it_again(device: Device) -> None
 
 
 @every_device
-def test_out_of_memory_is_told_and_leaves_the_device_usable(device: Device) -> None:
+def test_out_of_memory_is_reported_and_leaves_the_device_usable(device: Device) -> None:
     def emit(g: Any) -> None:
         x = g.input("x", DType.F32, ("rows", 1))
         y = g.linear(x, "l", (1, 1 << 21), bias=False)
@@ -142,7 +142,7 @@ def operations(run: Callable[[], object]) -> int:
 
 
 @every_device
-def test_the_speed_of_a_full_size_step(device: Device, capsys: Any) -> None:
+def test_the_speed_of_a_full_size_step_is_printed(device: Device, capsys: Any) -> None:
     """SD 1.5 at 512x512, guided, in the device's first precision, each way torch can run it."""
     config, precision = sd15_unet(), device.precisions[0]
     emit = partial(unet, config=config, halves_evenly=True)

@@ -110,7 +110,7 @@ def test_every_form_of_a_graph_is_valid_onnx(emit: Emit, element: DType) -> None
 
 
 @every_network
-def test_weights_are_external_and_say_their_own_name(emit: Emit) -> None:
+def test_weights_are_external_under_their_own_names(emit: Emit) -> None:
     graph = built(emit)
     model = onnx.ModelProto.FromString(graph.model)
     external = {
@@ -124,7 +124,7 @@ def test_weights_are_external_and_say_their_own_name(emit: Emit) -> None:
 
 
 @every_network
-def test_inputs_and_outputs_are_float32_whatever_is_inside(emit: Emit) -> None:
+def test_inputs_and_outputs_are_float32_whatever_the_element_type(emit: Emit) -> None:
     for element in (DType.F32, DType.BF16):
         graph = built(emit, element=element)
         specs = (*graph.inputs, *graph.outputs)
@@ -136,7 +136,7 @@ def test_inputs_and_outputs_are_float32_whatever_is_inside(emit: Emit) -> None:
         assert types == {TensorProto.FLOAT}
 
 
-def test_the_specs_say_how_outputs_follow_from_inputs() -> None:
+def test_the_specs_state_the_shapes_of_outputs() -> None:
     decoder, encoder = built(NETWORKS["vae_decoder"]), built(NETWORKS["vae_encoder"])
     assert decoder.outputs == (TensorSpec("image", DType.F32, ("batch", 3, "4*height", "4*width")),)
     assert encoder.outputs == (
@@ -148,7 +148,7 @@ def test_the_specs_say_how_outputs_follow_from_inputs() -> None:
 
 
 @every_network
-def test_each_weight_is_needed(emit: Emit) -> None:
+def test_a_missing_weight_is_refused(emit: Emit) -> None:
     weights = wanted(emit)
     for name in list(weights)[:: max(1, len(weights) // 20)]:
         partial_weights = {key: ref for key, ref in weights.items() if key != name}
@@ -156,7 +156,7 @@ def test_each_weight_is_needed(emit: Emit) -> None:
 
 
 @every_network
-def test_each_shape_is_checked(emit: Emit) -> None:
+def test_a_weight_of_another_shape_is_refused(emit: Emit) -> None:
     weights = wanted(emit)
     for name, ref in list(weights.items())[:: max(1, len(weights) // 20)]:
         wrong = replace(ref, shape=(*ref.shape[:-1], ref.shape[-1] + 1))
@@ -172,7 +172,7 @@ def assert_mismatch(emit: Emit, weights: dict[str, FileSlice], *words: str) -> N
         assert word in caught.value.message
 
 
-def test_leftovers_are_named() -> None:
+def test_unused_weights_are_named() -> None:
     emit = NETWORKS["clip_text"]
     weights = wanted(emit)
     extra = FileSlice(Path("nowhere"), 0, DType.F32, (7,))

@@ -90,7 +90,7 @@ def test_sd15_is_written_with_every_fused_operator() -> None:
     assert found["FusedMatMul"] == sum(products.values()) + 16 + 22 + 2
 
 
-def test_each_step_of_the_ablation_fuses_what_it_says() -> None:
+def test_each_step_of_the_ablation_fuses_its_operators() -> None:
     found = [full_size(operators) for operators in STEPS.values()]
     plain, attention, layer_norm, last, group_norm, gelu, packed, bias = found
     assert (plain["Softmax"], attention["Softmax"], attention["MultiHeadAttention"]) == (32, 0, 32)
@@ -105,7 +105,7 @@ def test_each_step_of_the_ablation_fuses_what_it_says() -> None:
 
 
 @every_step
-def test_no_product_is_written_twice_and_none_is_lost(operators: OperatorSet) -> None:
+def test_every_product_is_written_exactly_once(operators: OperatorSet) -> None:
     """Each weight is read by one node, and every value by some."""
     for emit in NETWORKS.values():
         written = nodes(emit, operators)
@@ -178,7 +178,7 @@ def test_heads_are_packed_only_where_a_kernel_takes_them(
     assert [len(node.input) for node in found] == inputs
 
 
-def test_forms_that_do_not_go_together_are_refused() -> None:
+def test_incompatible_forms_are_refused() -> None:
     with pytest.raises(ValueError, match="channels last"):
         OperatorSet(opset=20, group_norm=GroupNormForm.FUSED)
     with pytest.raises(ValueError, match="planes"):
@@ -292,7 +292,7 @@ def with_shape_for_scale(node: NodeProto) -> None:
 @pytest.mark.parametrize(
     "spoil", [without_groups, with_another_attribute, without_scale, with_shape_for_scale]
 )
-def test_a_node_that_does_not_fit_would_be_noticed(spoil: Callable[[NodeProto], None]) -> None:
+def test_a_node_that_does_not_fit_its_schema_is_noticed(spoil: Callable[[NodeProto], None]) -> None:
     graph = network("vae decoder", OPERATORS)
     model = ModelProto.FromString(graph.model)
     model.graph.initializer.append(helper.make_tensor("shape", TensorProto.INT64, [1], [1]))

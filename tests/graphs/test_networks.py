@@ -73,7 +73,7 @@ def unet_feeds(
     ],
     ids=["sd1", "nine_channels", "linear", "linear_deep", "convolution_deep_two_layers"],
 )
-def test_the_unet_gives_back_the_size_it_gets(config: UNetConfig) -> None:
+def test_the_unets_output_has_the_size_of_its_input(config: UNetConfig) -> None:
     def emit(g: GraphBuilder) -> None:
         unet(g, config)
 
@@ -100,7 +100,7 @@ def test_pictures_of_a_batch_do_not_mix() -> None:
 
 
 @pytest.mark.parametrize("config", [small_unet(), small_unet(depth=2)], ids=["one", "two"])
-def test_each_picture_under_several_contexts_is_what_it_is_alone(config: UNetConfig) -> None:
+def test_a_picture_under_several_contexts_equals_each_alone(config: UNetConfig) -> None:
     """Two pictures, each under three contexts: what they share is computed once."""
 
     def emit(g: GraphBuilder) -> None:
@@ -115,7 +115,7 @@ def test_each_picture_under_several_contexts_is_what_it_is_alone(config: UNetCon
     np.testing.assert_allclose(together, apart, rtol=0, atol=1e-5)
 
 
-def test_a_unet_without_text_answers_for_each_context() -> None:
+def test_a_unet_without_cross_attention_has_a_result_per_context() -> None:
     config = small_unet(depth=0)
 
     def emit(g: GraphBuilder) -> None:
@@ -128,7 +128,7 @@ def test_a_unet_without_text_answers_for_each_context() -> None:
 
 
 @pytest.mark.parametrize("backend", [CpuBackend(), OpenVinoBackend()], ids=lambda b: b.name)
-def test_sizes_that_halve_evenly_give_the_same_with_less_work(backend: Backend) -> None:
+def test_sizes_that_halve_evenly_give_the_same_result(backend: Backend) -> None:
     def emit(g: GraphBuilder, *, evenly: bool = False) -> None:
         unet(g, small_unet(), halves_evenly=evenly)
 
@@ -138,7 +138,7 @@ def test_sizes_that_halve_evenly_give_the_same_with_less_work(backend: Backend) 
     assert relative_error(result_of(session, feeds), expected) < 1e-4
 
 
-def test_the_unet_listens_to_each_input() -> None:
+def test_the_unets_result_depends_on_each_input() -> None:
     def emit(g: GraphBuilder) -> None:
         unet(g, small_unet())
 
@@ -156,7 +156,7 @@ OPENVINO = OpenVinoBackend().probe()[0]
     Precision.BF16 not in OPENVINO.precisions, reason="this processor does not compute in bfloat16"
 )
 @pytest.mark.parametrize("element", [DType.F32, DType.BF16])
-def test_bfloat16_tells_neighbouring_timesteps_apart(element: DType) -> None:
+def test_a_bfloat16_unet_distinguishes_neighbouring_timesteps(element: DType) -> None:
     """As bfloat16 numbers, 997 to 999 and what is between them are all 1000."""
 
     def emit(g: GraphBuilder) -> None:
@@ -199,7 +199,7 @@ def test_the_vae_scales_any_size() -> None:
 
 
 @pytest.mark.parametrize("part", ["quant_convolutions", "mid_attention"])
-def test_vaes_without_a_part_do_not_ask_for_it(part: str) -> None:
+def test_a_vae_without_a_part_uses_no_weights_of_it(part: str) -> None:
     config = replace(SMALL_VAE, **{part: False})
     names = {"quant_convolutions": "quant_conv", "mid_attention": "attentions"}
     for network in (vae_decoder, vae_encoder):
@@ -216,7 +216,7 @@ def test_vaes_without_a_part_do_not_ask_for_it(part: str) -> None:
         assert not any(names[part] in name for name in wanted(emit))
 
 
-def test_the_text_encoder_reads_what_came_before() -> None:
+def test_a_token_depends_on_earlier_tokens_only() -> None:
     def emit(g: GraphBuilder) -> None:
         clip_text(g, SMALL_CLIP)
 
@@ -255,7 +255,7 @@ def pooled_feeds(*ends: int) -> dict[str, Array]:
     return {"tokens": tokens, "end": np.eye(77, dtype=np.float32)[list(ends)]}
 
 
-def test_the_text_as_a_whole_is_the_last_state_of_its_end() -> None:
+def test_the_pooled_text_is_the_last_state_of_the_end_token() -> None:
     emit = partial(clip_text, config=POOLED)
     weights = random_weights(emit)
     outputs = load(emit, weights).run(pooled_feeds(5, 76))
@@ -264,7 +264,7 @@ def test_the_text_as_a_whole_is_the_last_state_of_its_end() -> None:
     np.testing.assert_allclose(outputs["pooled"], expected, rtol=0, atol=1e-5)
 
 
-def test_it_is_that_of_the_last_layer_whichever_is_shown() -> None:
+def test_the_pooled_text_is_of_the_last_layer_whatever_the_clip_skip() -> None:
     whole, skipping = (partial(clip_text, config=POOLED, clip_skip=skip) for skip in (1, 3))
     weights = random_weights(whole)
     assert wanted(skipping).keys() == weights.keys()
@@ -273,7 +273,7 @@ def test_it_is_that_of_the_last_layer_whichever_is_shown() -> None:
     assert relative_error(first["last_hidden_state"], second["last_hidden_state"]) > 0.1
 
 
-def test_a_projection_is_read_whichever_way_it_is_stored() -> None:
+def test_a_projection_is_read_in_either_layout() -> None:
     linear = partial(clip_text, config=POOLED)
     matrix = partial(clip_text, config=replace(POOLED, projection=Projection.MATRIX))
     weights = random_weights(linear)

@@ -60,7 +60,7 @@ def softmax(x: Array) -> Array:
 
 @pytest.mark.parametrize("form", AttentionForm)
 @pytest.mark.parametrize("keys", [9, 5])
-def test_attention(form: AttentionForm, keys: int) -> None:
+def test_attention_equals_the_formula_in_numpy(form: AttentionForm, keys: int) -> None:
     """Three heads of four, in a batch of two, to as many keys as queries or fewer."""
     q, k, v = drawn(2, 9, 12), drawn(2, keys, 12), drawn(2, keys, 12)
     result = run(
@@ -122,7 +122,7 @@ def test_causal_attention_sees_no_later_token(form: AttentionForm) -> None:
 
 
 @pytest.mark.parametrize("form", [GroupNormForm.INSTANCE, GroupNormForm.STANDARD])
-def test_group_norm(form: GroupNormForm) -> None:
+def test_group_norm_equals_the_formula_in_numpy(form: GroupNormForm) -> None:
     x = 3 * drawn(2, 12, 5, 7) + 2
     weights = {"norm.weight": drawn(12), "norm.bias": drawn(12)}
     operators = OperatorSet(opset=21, group_norm=form)
@@ -135,7 +135,7 @@ def test_group_norm(form: GroupNormForm) -> None:
     np.testing.assert_allclose(result, expected, rtol=0, atol=5e-6)
 
 
-def test_layer_norm() -> None:
+def test_layer_norm_equals_the_formula_in_numpy() -> None:
     x = 3 * drawn(2, 5, 12) + 2
     weights = {"norm.weight": drawn(12), "norm.bias": drawn(12)}
     operators = OperatorSet(opset=20)
@@ -146,14 +146,14 @@ def test_layer_norm() -> None:
 
 
 @pytest.mark.parametrize("form", GeluForm)
-def test_gelu_is_the_exact_one(form: GeluForm) -> None:
+def test_gelu_is_exact(form: GeluForm) -> None:
     x = np.linspace(-6, 6, 101, dtype=np.float32)
     result = run(OperatorSet(opset=20, gelu=form), {"x": x}, lambda g, x: g.gelu(x[0]))
     expected = [value * 0.5 * (1 + erf(value / 2**0.5)) for value in x.astype(float)]
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-6)
 
 
-def test_the_other_nonlinearities() -> None:
+def test_silu_and_quick_gelu_equal_their_formulas() -> None:
     x = np.linspace(-6, 6, 101, dtype=np.float32)
     operators = OperatorSet(opset=20)
     for slope, result in (
@@ -165,7 +165,7 @@ def test_the_other_nonlinearities() -> None:
 
 @pytest.mark.parametrize("form", LinearForm)
 @pytest.mark.parametrize("bias", [True, False])
-def test_linear(form: LinearForm, bias: bool) -> None:
+def test_a_linear_layer_equals_the_formula_in_numpy(form: LinearForm, bias: bool) -> None:
     weights = {"l.weight": drawn(5, 12)} | ({"l.bias": drawn(5)} if bias else {})
     x = drawn(2, 3, 12)
     result = run(
@@ -207,7 +207,9 @@ def test_resize_like_takes_the_nearest_as_torch_does(size: tuple[int, int]) -> N
 
 @pytest.mark.parametrize("form", UpsamplingForm)
 @pytest.mark.parametrize("size", [(3, 5), (1, 1), (8, 2)], ids=str)
-def test_doubled_convolution(form: UpsamplingForm, size: tuple[int, int]) -> None:
+def test_a_doubled_convolution_equals_resize_and_convolution(
+    form: UpsamplingForm, size: tuple[int, int]
+) -> None:
     """Each output pixel is the kernel over the doubled picture, with zeros around it."""
     # More channels than are summed at once, and not a multiple of them.
     weights = {"c.weight": drawn(37, 3, 3, 3), "c.bias": drawn(37)}
@@ -225,7 +227,7 @@ def test_doubled_convolution(form: UpsamplingForm, size: tuple[int, int]) -> Non
     np.testing.assert_allclose(result, expected, rtol=0, atol=2e-5)
 
 
-def test_repeat_batch() -> None:
+def test_a_batch_is_repeated_as_a_whole() -> None:
     x, like = drawn(2, 3, 4), np.zeros((3, 1), np.float32)
     result = run(
         OperatorSet(opset=20),
@@ -235,7 +237,7 @@ def test_repeat_batch() -> None:
     np.testing.assert_array_equal(result, np.concatenate([x, x, x]))
 
 
-def test_tokens_and_back() -> None:
+def test_an_image_survives_the_way_to_tokens_and_back() -> None:
     x = drawn(2, 3, 4, 5)
     tokens = run(OperatorSet(opset=20), {"x": x}, lambda g, x: g.to_tokens(x[0], 3))
     np.testing.assert_array_equal(tokens, x.reshape(2, 3, 20).transpose(0, 2, 1))

@@ -49,7 +49,7 @@ def told(session: Session, norms: dict[str, Array]) -> Session:
 
 
 @pytest.mark.parametrize("side", ["decoder", "encoder"])
-def test_tiles_are_exactly_the_whole_where_they_share_its_statistics(side: str) -> None:
+def test_tiles_with_the_wholes_statistics_equal_the_whole(side: str) -> None:
     """Whatever the statistics: no seam is left, because a tile sees far enough around it."""
     decodes = side == "decoder"
     emit = partial(decoder_shell if decodes else encoder_shell, config=SMALL_VAE)
@@ -77,7 +77,7 @@ def test_tiles_are_exactly_the_whole_where_they_share_its_statistics(side: str) 
     assert np.abs(worse - expected).max() > 1e-4 * np.abs(expected).max()
 
 
-def test_core_and_shell_are_the_whole_decoder() -> None:
+def test_core_and_shell_equal_the_whole_decoder() -> None:
     latent = np.random.default_rng(1).standard_normal((1, 4, *CELLS), np.float32)
     expected = part(partial(vae_decoder, config=SMALL_VAE), DECODER, {"latent": latent})
     core = part(partial(decoder_core, config=SMALL_VAE), DECODER, {"latent": latent})
@@ -90,7 +90,7 @@ def test_core_and_shell_are_the_whole_decoder() -> None:
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-4)
 
 
-def test_core_and_shell_are_the_whole_encoder() -> None:
+def test_core_and_shell_equal_the_whole_encoder() -> None:
     size = [length * SCALE for length in CELLS]
     image = np.random.default_rng(1).standard_normal((1, 3, *size), np.float32)
     expected = part(partial(vae_encoder, config=SMALL_VAE), ENCODER, {"image": image})

@@ -30,7 +30,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         for case in CASES
     ],
 )
-def test_a_picture_and_its_record_are_what_they_were(case: Case, engine: Guarded) -> None:
+def test_a_picture_and_its_record_are_unchanged(case: Case, engine: Guarded) -> None:
     before = frozen.read()
     found = [
         f"{made.name}: {difference}"
@@ -40,7 +40,7 @@ def test_a_picture_and_its_record_are_what_they_were(case: Case, engine: Guarded
     assert not found, "\n".join(found)
 
 
-def test_every_picture_is_frozen_and_none_besides() -> None:
+def test_exactly_the_listed_pictures_are_frozen() -> None:
     names = [name for case in CASES for name in case.pictures]
     assert len(set(names)) == len(names)
     before = frozen.read()

@@ -40,7 +40,7 @@ ADDED = {
 }  # fmt: skip
 
 
-def test_every_text_was_put_before_it() -> None:
+def test_every_text_was_read_by_a1111() -> None:
     assert [answer["text"] for answer in A1111["answers"]] == list(TEXTS)
     assert {name: answer["text"] for name, answer in A1111["ours"].items()} == OURS
 
@@ -58,7 +58,7 @@ def in_its_form(info: Infotext) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("answer", A1111["answers"], ids=lambda answer: repr(answer["text"][:20]))
-def test_we_read_as_it_does(answer: dict[str, Any]) -> None:
+def test_texts_are_read_as_by_a1111(answer: dict[str, Any]) -> None:
     info = parse_infotext(answer["text"])
     parsed = {key: str(value) for key, value in answer["parsed"].items()}
     assert (info.prompt, info.negative_prompt) == (parsed["Prompt"], parsed["Negative prompt"])
@@ -74,7 +74,7 @@ def test_we_read_as_it_does(answer: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("answer", A1111["answers"], ids=lambda answer: repr(answer["text"][:20]))
-def test_we_choose_the_sampler_it_chooses(answer: dict[str, Any]) -> None:
+def test_samplers_are_chosen_as_by_a1111(answer: dict[str, Any]) -> None:
     if "Sampler" not in answer["parsed"]:
         return
     imported = recognise((TextChunk("parameters", answer["text"]),))
@@ -86,7 +86,7 @@ def test_we_choose_the_sampler_it_chooses(answer: dict[str, Any]) -> None:
         assert imported.request.schedule is schedule_of(A1111_SCHEDULES, schedule)
 
 
-def test_it_takes_our_fields_back() -> None:
+def test_a1111_reads_our_fields_back() -> None:
     """Every field that a text of ours has, as its reader answers it, is the record's."""
     for name, record in RECORDS_BY_NAME.items():
         request, parsed = record.request, A1111["ours"][name]["parsed"]
@@ -113,7 +113,7 @@ KNOWN = {
 }  # fmt: skip
 
 
-def test_it_takes_every_option_back() -> None:
+def test_a1111_reads_every_option_back() -> None:
     parsed = A1111["ours"]["every option"]["parsed"]
     request = RECORDS_BY_NAME["every option"].request
     seeds, sampler, levels = request.seed_options, request.sampler_options, request.schedule_options
@@ -144,7 +144,7 @@ def test_it_takes_every_option_back() -> None:
 
 
 @pytest.mark.parametrize("name", RECORDS_BY_NAME)
-def test_we_take_our_fields_back(name: str) -> None:
+def test_our_fields_are_read_back(name: str) -> None:
     record = RECORDS_BY_NAME[name].request
     imported = recognise((TextChunk("parameters", OURS[name]),))
     assert imported is not None
@@ -160,7 +160,7 @@ def test_we_take_our_fields_back(name: str) -> None:
 
 
 @pytest.mark.parametrize("emphasis", A1111_EMPHASES)
-def test_we_take_the_emphasis_back(emphasis: Emphasis) -> None:
+def test_the_emphasis_is_read_back(emphasis: Emphasis) -> None:
     record = RECORDS_BY_NAME["plain"]
     convention = msgspec.structs.replace(CONVENTIONS[ConventionName.A1111], emphasis=emphasis)
     request = msgspec.structs.replace(record.request, convention=convention)
@@ -170,7 +170,7 @@ def test_we_take_the_emphasis_back(emphasis: Emphasis) -> None:
     assert convention_of(imported.request.convention) == convention
 
 
-def test_what_it_writes_is_read() -> None:
+def test_a_text_written_by_a1111_is_read() -> None:
     imported = recognise((TextChunk("parameters", A1111["written"]["everything"]),))
     assert imported is not None
     request, convention = imported.request, imported.request.convention
@@ -197,12 +197,12 @@ def test_what_it_writes_is_read() -> None:
 
 
 @pytest.mark.parametrize("name", ["plain", "everything"])
-def test_what_it_writes_is_written_the_same(name: str) -> None:
+def test_a_text_written_by_a1111_is_written_again_unchanged(name: str) -> None:
     text = A1111["written"][name]
     assert format_infotext(parse_infotext(text)) == text
 
 
-def test_keys_have_its_order() -> None:
+def test_keys_are_in_the_order_of_a1111() -> None:
     """Ours follow each other as in the text that its `create_infotext` wrote."""
     its = [pair.key for pair in parse_infotext(A1111["written"]["everything"]).parameters]
     main = its[: its.index("RNG") + 1]
@@ -219,7 +219,7 @@ def test_keys_have_its_order() -> None:
 PRUNED_EMAONLY = "6ce0161689b3853acaa03779ec93eafe75a02f4ced659bee03f50797806fa2fa"
 
 
-def test_the_model_hash_is_what_it_writes_for_the_same_file() -> None:
+def test_the_model_hash_equals_a1111s_for_the_same_file() -> None:
     record = msgspec.structs.replace(PLAIN, checkpoint_sha256=PRUNED_EMAONLY)
     its = parse_infotext(A1111["written"]["plain"])
     assert its.get("Model") == "v1-5-pruned-emaonly"

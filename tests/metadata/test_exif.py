@@ -19,14 +19,14 @@ def texts(data: bytes) -> list[TextChunk]:
 
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("prefix", [b"", b"Exif\0\0"])
-def test_user_comment_in_both_byte_orders(order: str, prefix: bytes) -> None:
+def test_a_user_comment_is_read_in_both_byte_orders(order: str, prefix: bytes) -> None:
     data = prefix + user_comment(TEXT, order=order)
     assert texts(data) == [TextChunk("exif:UserComment", TEXT)]
 
 
 @pytest.mark.parametrize("written", ["utf-16-be", "utf-16-le", "utf-16"])
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_utf16_is_known_by_its_zeros_whatever_the_file_says(written: str, order: str) -> None:
+def test_the_byte_order_of_utf16_is_found_by_its_zeros(written: str, order: str) -> None:
     assert decode_user_comment(b"UNICODE\0" + TEXT.encode(written), order) == TEXT
 
 
@@ -44,11 +44,11 @@ def test_utf16_is_known_by_its_zeros_whatever_the_file_says(written: str, order:
         (b"", ""),
     ],
 )
-def test_what_user_comments_start_with(value: bytes, text: str) -> None:
+def test_a_user_comments_mark_names_its_encoding(value: bytes, text: str) -> None:
     assert decode_user_comment(value, ">") == text
 
 
-def test_tags_of_both_directories() -> None:
+def test_tags_of_both_directories_are_read() -> None:
     first = {0x010E: (2, b"description\0"), 0x0110: (2, b"abc\0"), 0x0112: (3, b"\0\1")}
     found = texts(exif(first, {0x9286: (7, b"ASCII\0\0\0x"), 0x927C: (7, b"note")}))
     assert [(one.keyword, one.text) for one in found] == [
@@ -86,14 +86,14 @@ def test_malformed_data_has_no_texts(data: bytes) -> None:
 
 # Quadratic work would take minutes.
 @pytest.mark.timeout(60)
-def test_many_entries_of_the_same_bytes_are_bounded() -> None:
+def test_many_entries_of_the_same_bytes_are_read_within_bounds() -> None:
     entry = struct.pack(">HHII", 0x0110, 2, 1 << 20, 8)
     data = b"MM\0*" + struct.pack(">IH", 8, 60_000) + entry * 60_000 + bytes(1 << 20)
     assert len(texts(data)) == 1
 
 
 @given(data=st.binary(max_size=300), cut=st.integers(0, 60))
-def test_garbage_has_texts_or_none(data: bytes, cut: int) -> None:
+def test_random_bytes_give_texts_or_none(data: bytes, cut: int) -> None:
     for order in (b"MM\0*\0\0\0\x08", b"II*\0\x08\0\0\0"):
         assert all(one.text for one in exif_texts(order + data))
     assert all(one.text for one in exif_texts(GOOD[:cut] + data))

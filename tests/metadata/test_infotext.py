@@ -80,7 +80,7 @@ def test_a_sample_reads_as_in_the_original_and_is_written_the_same() -> None:
         ),
     ],
 )
-def test_reading(text: str, expected: Infotext) -> None:
+def test_texts_are_parsed_as_in_a1111(text: str, expected: Infotext) -> None:
     assert parse_infotext(text) == expected
 
 
@@ -100,7 +100,9 @@ PARAMETERS = st.lists(st.builds(Parameter, KEYS, VALUES), min_size=3, max_size=6
 
 
 @given(prompt=PROMPTS, negative=PROMPTS, parameters=PARAMETERS)
-def test_round_trip(prompt: str, negative: str, parameters: tuple[Parameter, ...]) -> None:
+def test_a_written_text_is_read_back(
+    prompt: str, negative: str, parameters: tuple[Parameter, ...]
+) -> None:
     info = Infotext(prompt, negative, parameters)
     assert parse_infotext(format_infotext(info)) == info
 
@@ -142,5 +144,5 @@ def test_the_work_grows_with_the_length_of_a_text(text: Callable[[int], str]) ->
     parse_infotext(text(500_000))
 
 
-def test_of_very_many_pairs_the_first_are_kept() -> None:
+def test_only_the_first_of_very_many_pairs_are_kept() -> None:
     assert len(parse_infotext("aa: b, " * 20_000).parameters) == 10_000

@@ -23,7 +23,7 @@ def test_values_come_back(value: object) -> None:
 
 
 @given(text=st.lists(st.sampled_from([*'[]{},:"\\ntu1-.e'])).map("".join))
-def test_any_text_is_read_or_not(text: str) -> None:
+def test_any_text_gives_a_value_or_none(text: str) -> None:
     assert as_object(parse_json(text)) == parse_object(text)
 
 
@@ -42,7 +42,7 @@ def test_any_text_is_read_or_not(text: str) -> None:
     ],
     ids=["empty", "open", "deep", "deep object", "digits", "lists", "quotes", "escapes", "pairs"],
 )
-def test_too_much_is_nothing(text: str) -> None:
+def test_malformed_or_excessive_json_is_none(text: str) -> None:
     tracemalloc.start()
     value = parse_json(text)
     peak = tracemalloc.get_traced_memory()[1]
@@ -51,7 +51,7 @@ def test_too_much_is_nothing(text: str) -> None:
     assert peak < 64 << 20
 
 
-def test_long_strings_are_no_structure() -> None:
+def test_long_strings_do_not_count_as_structure() -> None:
     words = '[{,}] \\" ' * (MAX_STRUCTURE // 2)
     assert parse_json(json.dumps([words])) == [words]
 

@@ -29,13 +29,13 @@ def read(folder: Path, content: bytes) -> tuple[TextChunk, ...]:
 
 @pytest.mark.parametrize("kind", ["JPEG", "WEBP", "PNG"])
 @pytest.mark.parametrize("order", ["<", ">"])
-def test_exif_that_pillow_writes_around(tmp_path: Path, kind: str, order: str) -> None:
+def test_exif_inside_pillows_files_is_read(tmp_path: Path, kind: str, order: str) -> None:
     file = io.BytesIO()
     Image.new("RGB", (3, 2)).save(file, kind, exif=b"Exif\0\0" + user_comment(TEXT, order=order))
     assert read(tmp_path, file.getvalue()) == (COMMENT,)
 
 
-def test_exif_that_pillow_writes_itself(tmp_path: Path) -> None:
+def test_exif_written_by_pillow_is_read(tmp_path: Path) -> None:
     # As Fooocus and ComfyUI let it.
     written = Image.Exif()
     written[0x9286], written[0x0110] = "words", "prompt:{}"
@@ -46,7 +46,7 @@ def test_exif_that_pillow_writes_itself(tmp_path: Path) -> None:
         assert found == {"exif:UserComment": "words", "exif:Model": "prompt:{}"}
 
 
-def test_jpeg_comments_and_xmp(tmp_path: Path) -> None:
+def test_jpeg_comments_and_xmp_are_read(tmp_path: Path) -> None:
     packet = (
         b"http://ns.adobe.com/xap/1.0/\0<x><sdcpp:parameters>a &lt; b &amp;lt;</sdcpp:parameters>"
     )
@@ -63,11 +63,11 @@ def test_jpeg_comments_and_xmp(tmp_path: Path) -> None:
     )
 
 
-def test_what_comes_after_the_scan_is_not_looked_at(tmp_path: Path) -> None:
+def test_texts_after_the_scan_are_ignored(tmp_path: Path) -> None:
     assert read(tmp_path, jpeg() + struct.pack(">BBH", 0xFF, 0xFE, 6) + b"late") == ()
 
 
-def test_the_first_exif_and_xmp_of_webp_count(tmp_path: Path) -> None:
+def test_only_the_first_exif_and_xmp_of_webp_are_read(tmp_path: Path) -> None:
     other = user_comment("other")
     packet = b"<sdcpp:parameters>x</sdcpp:parameters>"
     found = read(tmp_path, webp((b"XMP ", packet), (b"EXIF", user_comment(TEXT)), (b"EXIF", other)))
@@ -88,13 +88,13 @@ def test_other_xmp_has_no_text(tmp_path: Path, packet: bytes) -> None:
     assert read(tmp_path, webp((b"XMP ", packet))) == ()
 
 
-def test_entities_of_a_packets_own_stay_as_they_are(tmp_path: Path) -> None:
+def test_entities_defined_by_a_packet_are_not_expanded(tmp_path: Path) -> None:
     packet = b"<sdcpp:parameters>&a;&#65;&quot;</sdcpp:parameters>"
     assert read(tmp_path, webp((b"XMP ", packet))) == (TextChunk("xmp:parameters", '&a;&#65;"'),)
 
 
 @pytest.mark.parametrize("length", [12, 1_000_000_000, 2**31, 2**32 - 1])
-def test_lengths_beyond_the_file_end_it(tmp_path: Path, length: int) -> None:
+def test_a_length_beyond_the_file_ends_the_reading(tmp_path: Path, length: int) -> None:
     lie = struct.pack("<4sI", b"EXIF", length) + b"MM\0*"
     assert read(tmp_path, webp((b"XMP ", b"")) + lie) == ()
     assert read(tmp_path, b"\xff\xd8\xff\xe1\xff\xffExif\0\0MM\0*") == ()
@@ -106,14 +106,14 @@ def test_lengths_beyond_the_file_end_it(tmp_path: Path, length: int) -> None:
 
 # Quadratic work would take minutes.
 @pytest.mark.timeout(60)
-def test_a_hundred_thousand_parts_are_bounded(tmp_path: Path) -> None:
+def test_a_hundred_thousand_parts_are_read_within_bounds(tmp_path: Path) -> None:
     found = read(tmp_path, jpeg(*[(0xFE, b"x")] * 100_000))
     assert len(found) == MAX_TEXTS
     assert read(tmp_path, jpeg(*[(0xE5, b"")] * 100_000, (0xFE, b"x"))) == ()
     assert read(tmp_path, webp(*[(b"ANMF", b"")] * 300_000, (b"EXIF", user_comment("x")))) == ()
 
 
-def test_text_is_bounded_in_all(tmp_path: Path) -> None:
+def test_the_total_of_texts_is_bounded(tmp_path: Path) -> None:
     half = "x" * (MAX_TEXT_BYTES // 2)
     data = exif({0x010E: (2, half.encode()), 0x0110: (2, half.encode()), 0x0131: (2, b"more")}, {})
     path = tmp_path / "picture"
@@ -136,7 +136,9 @@ WHOLE = (
 
 @IN_ONE_FOLDER
 @given(whole=st.sampled_from(WHOLE), cut=st.integers(12, 200), junk=st.binary(max_size=60))
-def test_garbage_has_texts_or_none(tmp_path: Path, whole: bytes, cut: int, junk: bytes) -> None:
+def test_random_bytes_give_texts_or_none(
+    tmp_path: Path, whole: bytes, cut: int, junk: bytes
+) -> None:
     assert len(read(tmp_path, whole)) in (1, 2)
     assert all(one.keyword for one in read(tmp_path, whole[:cut] + junk))
     assert all(one.keyword for one in read(tmp_path, whole[:cut] + junk + whole[cut + len(junk) :]))

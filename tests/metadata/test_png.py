@@ -109,12 +109,12 @@ def test_malformed_chunks_are_left_out(tmp_path: Path, bad: bytes) -> None:
 
 
 @pytest.mark.parametrize("length", [8, 1_000_000_000, 2**31, 2**32 - 1])
-def test_lengths_beyond_the_file_end_it(tmp_path: Path, length: int) -> None:
+def test_a_length_beyond_the_file_ends_the_reading(tmp_path: Path, length: int) -> None:
     lie = struct.pack(">I4s", length, b"tEXt") + b"k\0v"
     assert read(tmp_path, HEADER + GOOD + lie) == (TextChunk("good", "value"),)
 
 
-def test_a_hundred_thousand_chunks_are_bounded(tmp_path: Path) -> None:
+def test_a_hundred_thousand_chunks_are_read_within_bounds(tmp_path: Path) -> None:
     found = read(tmp_path, png_with(*[text("k", "v")] * 100_000))
     assert len(found) == MAX_TEXTS
     assert read(tmp_path, png_with(*[chunk(b"juNk", b"")] * 300_000, GOOD)) == ()
@@ -136,7 +136,7 @@ def test_decompression_bombs_are_bounded(tmp_path: Path) -> None:
     assert peak < 3 * MAX_TEXT_BYTES
 
 
-def test_text_is_bounded_in_all(tmp_path: Path) -> None:
+def test_the_total_of_texts_is_bounded(tmp_path: Path) -> None:
     half = "a" * (MAX_TEXT_BYTES // 2 - 1)
     found = read(tmp_path, png_with(text("1", half), text("2", half), text("3", half), GOOD))
     assert [one.keyword for one in found] == ["1", "2"]
@@ -145,7 +145,9 @@ def test_text_is_bounded_in_all(tmp_path: Path) -> None:
 @IN_ONE_FOLDER
 @given(junk=st.binary(max_size=200), cut=st.integers(0, 200))
 @example(junk=JPEG_SIGNATURE, cut=0)
-def test_garbage_is_an_engine_error_or_no_text(tmp_path: Path, junk: bytes, cut: int) -> None:
+def test_random_bytes_give_an_engine_error_or_no_text(
+    tmp_path: Path, junk: bytes, cut: int
+) -> None:
     whole = png_with(text("a", "b"), chunk(b"zTXt", b"c\0\0" + zlib.compress(b"d")))
     for content in (junk, SIGNATURE + junk, HEADER + junk, whole[:cut] + junk):
         if content.startswith((SIGNATURE, JPEG_SIGNATURE)) or is_webp(content):
@@ -163,7 +165,7 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     assert caught.value.code is ErrorCode.INPUT_IMAGE_UNREADABLE
 
 
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+def test_a_path_without_a_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path, tmp_path / "missing.png", tmp_path / "fifo", Path("null\0.png")):
         with pytest.raises(EngineError) as caught:

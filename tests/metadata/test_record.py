@@ -36,7 +36,9 @@ def test_the_record_comes_back_exactly(record: GenerationRecord) -> None:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(record=RECORDS)
-def test_through_a_picture(tmp_path: Path, record: GenerationRecord) -> None:
+def test_a_record_survives_being_saved_in_a_picture(
+    tmp_path: Path, record: GenerationRecord
+) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(insert_text_chunks(PNG, record_chunks(record)))
     assert read_record(path) == record
@@ -69,7 +71,7 @@ def test_a_record_of_version_1_names_its_convention() -> None:
     [(2, ("zeroes_empty_negative", "masking", "pastes_kept")), (3, ("masking", "pastes_kept"))],
 )
 @pytest.mark.parametrize("name", ConventionName)
-def test_a_record_from_before_some_habits_has_the_tools(
+def test_an_old_record_gets_newer_habits_from_its_tool(
     name: ConventionName, version: int, later: tuple[str, ...]
 ) -> None:
     request = msgspec.structs.replace(PLAIN_REQUEST, convention=CONVENTIONS[name])
@@ -81,7 +83,7 @@ def test_a_record_from_before_some_habits_has_the_tools(
     assert decode_record(json.dumps(written)) == record
 
 
-def test_a_record_from_before_devices_were_measured_says_no_choice() -> None:
+def test_a_record_from_before_measured_devices_has_no_choice() -> None:
     chosen = msgspec.structs.replace(PLAIN, choice="1.9x faster than CUDA here")
     written = json.loads(encode_record(chosen))
     assert decode_record(json.dumps(written)) == chosen
@@ -89,7 +91,7 @@ def test_a_record_from_before_devices_were_measured_says_no_choice() -> None:
     assert decode_record(json.dumps(written)) == PLAIN
 
 
-def test_no_record(tmp_path: Path) -> None:
+def test_a_picture_without_a_record_has_none(tmp_path: Path) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(PNG)
     assert read_record(path) is None
@@ -103,7 +105,7 @@ def test_the_first_valid_record_counts(tmp_path: Path) -> None:
     assert read_record(path) == records[0]
 
 
-def test_the_common_text() -> None:
+def test_a_record_is_written_as_a_common_text() -> None:
     assert format_infotext(record_infotext(PLAIN)) == (
         "a cat, (masterpiece:1.2)\n"
         "Negative prompt: blurry\n"
@@ -112,7 +114,7 @@ def test_the_common_text() -> None:
     )
 
 
-def test_the_common_text_of_all_that_may_be_said() -> None:
+def test_every_setting_is_written_in_the_common_text() -> None:
     request = msgspec.structs.replace(
         PLAIN_REQUEST,
         negative_prompt="",
@@ -132,7 +134,7 @@ def test_the_common_text_of_all_that_may_be_said() -> None:
     )
 
 
-def test_the_common_text_of_a_masked_picture() -> None:
+def test_the_mask_is_written_in_the_common_text() -> None:
     init, mask = (InputImage(role=r, path="in.png") for r in (InputRole.INIT, InputRole.MASK))
     options = MaskOptions(
         blur=6, inverted=True, content=MaskedContent.LATENT_NOISE, only_masked=True, padding=24
@@ -219,7 +221,7 @@ VALID = json.loads(encode_record(PLAIN))
         {"inputs": [{"role": "reference", "path": "cat.png"}]},
     ],
 )
-def test_impossible_requests_are_no_record(change: dict[str, object]) -> None:
+def test_a_record_of_an_impossible_request_is_refused(change: dict[str, object]) -> None:
     assert decode_record(json.dumps(VALID)) == PLAIN
     assert decode_record(json.dumps(VALID | {"request": VALID["request"] | change})) is None
 
@@ -238,21 +240,19 @@ def test_impossible_requests_are_no_record(change: dict[str, object]) -> None:
         json.dumps(VALID | {"request": {}}),
     ],
 )
-def test_damaged_records_are_none(value: str) -> None:
+def test_a_damaged_record_is_none(value: str) -> None:
     assert decode_record(value) is None
 
 
 @given(value=st.text(max_size=100))
-def test_garbage_is_none(value: str) -> None:
+def test_random_bytes_are_no_record(value: str) -> None:
     assert decode_record(value) is None
 
 
 @pytest.mark.parametrize(
     ("prompt", "cleaning"), [("a cat", "ftfy"), ("it\u2019s", "none"), ("a &amp; b", "none")]
 )
-def test_a_record_from_before_texts_were_cleaned_makes_the_same_tokens(
-    prompt: str, cleaning: str
-) -> None:
+def test_a_record_from_before_cleaning_gives_the_same_tokens(prompt: str, cleaning: str) -> None:
     """Where cleaning would change nothing it is its tool's, as nobody chose otherwise."""
     written = json.loads(encode_record(PLAIN))
     written["request"]["prompt"] = prompt

@@ -122,7 +122,7 @@ def random_file(path: Path, listing: Listing) -> Tensors:
     return tensors
 
 
-def test_the_sd15_listing_and_our_names_are_those_of_diffusers(tmp_path: Path) -> None:
+def test_the_sd15_listing_and_our_names_equal_those_of_diffusers(tmp_path: Path) -> None:
     listing = listings.original()
     checkpoint = identify(write_sparse(tmp_path / "sd15.safetensors", listing))
     with torch.device("meta"):
@@ -170,7 +170,7 @@ def test_an_original_file_gives_each_name_the_tensor_that_diffusers_gives_it(
     ],
     ids=["SDXL", "SSD-1B", "KOALA"],
 )
-def test_an_original_sdxl_file(tmp_path: Path, unet: UNetSizes) -> None:
+def test_an_original_sdxl_file_is_read_as_in_diffusers(tmp_path: Path, unet: UNetSizes) -> None:
     vae, clip, big = listings.SMALL_VAE, listings.SMALL_CLIP, listings.SMALL_OPEN_CLIP
     path = tmp_path / "small.safetensors"
     tensors = random_file(path, listings.sdxl(unet, vae, clip, big))
@@ -194,7 +194,7 @@ def test_an_original_sdxl_file(tmp_path: Path, unet: UNetSizes) -> None:
     assert_same_weights(checkpoint, theirs)
 
 
-def test_a_folder_that_diffusers_saved(tmp_path: Path) -> None:
+def test_a_folder_saved_by_diffusers_is_read(tmp_path: Path) -> None:
     modules = small()
     modules[Component.DENOISER].save_pretrained(tmp_path / "unet")
     modules[Component.VAE].save_pretrained(tmp_path / "vae", variant="fp16")
@@ -215,7 +215,7 @@ def test_a_folder_that_diffusers_saved(tmp_path: Path) -> None:
     assert not checkpoint.missing
 
 
-def test_a_folder_that_diffusers_saved_in_shards(tmp_path: Path) -> None:
+def test_a_folder_saved_by_diffusers_in_shards_is_read(tmp_path: Path) -> None:
     unet = small()[Component.DENOISER]
     unet.save_pretrained(tmp_path / "unet", max_shard_size="400KB")
     assert not (tmp_path / "unet" / "diffusion_pytorch_model.safetensors").exists()
@@ -224,7 +224,7 @@ def test_a_folder_that_diffusers_saved_in_shards(tmp_path: Path) -> None:
     assert checkpoint.missing == (Component.TEXT_ENCODER, Component.VAE)
 
 
-def test_the_same_vae_under_the_names_of_old_diffusers(tmp_path: Path) -> None:
+def test_a_vae_under_the_names_of_old_diffusers_is_read(tmp_path: Path) -> None:
     vae = small()[Component.VAE]
     old = {"to_q": "query", "to_k": "key", "to_v": "value", "to_out.0": "proj_attn"}
     weights = {}

@@ -80,12 +80,12 @@ def case(request, tmp_path_factory):
     return folder, {"sampler": sampler, "schedule": schedule, **TEXTS}
 
 
-def test_text_to_image(case) -> None:
+def test_text_to_image_equals_diffusers(case) -> None:
     folder, ours = case
     check(our_picture(folder, "cpu", **ours), their_picture(folder, **TEXTS))
 
 
-def test_image_to_image(case, tmp_path: Path) -> None:
+def test_image_to_image_equals_diffusers(case, tmp_path: Path) -> None:
     folder, ours = case
     random = np.random.default_rng(0)
     small = random.integers(0, 256, (SIDE // 8, SIDE // 8, 3), dtype=np.uint8)

@@ -35,11 +35,11 @@ def proof(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proof]:
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=[cell.name for cell in CELLS])
-def test_the_picture_is_the_tools(cell: Cell, proof: Proof) -> None:
+def test_a_picture_equals_the_tools(cell: Cell, proof: Proof) -> None:
     assert proof.measure(cell) >= LIMIT
 
 
-def test_the_page_lists_what_is_compared() -> None:
+def test_the_page_lists_every_comparison() -> None:
     names = {cell.name for cell in CELLS}
     assert len(names) == len(CELLS)
     figures = page.Figures(dict.fromkeys(names, 60.0), dict.fromkeys(_with_controls(), 20.0))
@@ -50,7 +50,7 @@ def test_the_page_has_no_figure_below_the_limit() -> None:
     assert page.lowest(page.PATH.read_text()) >= LIMIT
 
 
-def test_every_feature_would_be_missed() -> None:
+def test_a_picture_without_a_feature_is_below_the_limit() -> None:
     """A picture without the feature is below the limit: the comparison would notice."""
     seen = page.controls(page.PATH.read_text())
     assert len(seen) == len(_with_controls())

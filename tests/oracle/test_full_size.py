@@ -117,7 +117,7 @@ UNETS: dict[str, tuple[listings.UNetSizes, Published, int]] = {
 
 
 @pytest.mark.parametrize("name", UNETS)
-def test_unet(tmp_path: Path, name: str) -> None:
+def test_a_full_size_unet_equals_diffusers(tmp_path: Path, name: str) -> None:
     sizes, model, told = UNETS[name]
     path = write_random(tmp_path / "unet.safetensors", prefixed(UNET, listings.ldm_unet(sizes)))
     checkpoint = identify(path)
@@ -157,7 +157,7 @@ def with_part(folder: Path, whole: Listing, component: Component, path: Path):
 
 
 @pytest.mark.parametrize("coder", ["decoder", "encoder"])
-def test_vae(tmp_path: Path, coder: str) -> None:
+def test_a_full_size_vae_equals_diffusers(tmp_path: Path, coder: str) -> None:
     path = write_random(tmp_path / "vae.safetensors", prefixed(VAE, listings.ldm_vae()))
     config = write_configs(tmp_path / "config", published.SDXL)
     module = from_single_file(diffusers.AutoencoderKL, path, config, "vae")
@@ -201,7 +201,7 @@ def our_text(
     return run_ours(folder, network, feeds)
 
 
-def test_open_clip_h(tmp_path: Path) -> None:
+def test_openclip_h_equals_transformers(tmp_path: Path) -> None:
     big = listings.open_clip(listings.ClipSizes(width=1024, layers=24))
     path = write_random(tmp_path / "clip_h.safetensors", prefixed(OPEN_CLIP, big))
     config = write_configs(tmp_path / "config", published.SD2)
@@ -213,7 +213,7 @@ def test_open_clip_h(tmp_path: Path) -> None:
     check(found["last_hidden_state"], expected)
 
 
-def test_open_clip_big_g(tmp_path: Path) -> None:
+def test_openclip_bigg_equals_transformers(tmp_path: Path) -> None:
     path = write_random(
         tmp_path / "clip_g.safetensors", prefixed(REFINER_TEXT, listings.open_clip())
     )

@@ -47,7 +47,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("element", [DType.F16, DType.F32])
-def test_a_fused_network_is_diffusers_own(name: str, element: DType) -> None:
+def test_a_fused_network_equals_diffusers(name: str, element: DType) -> None:
     if name == "text encoder" and element is DType.F16:
         pytest.skip("the graph has GELU's constants in half precision")
     case: Case = CASES[name]()
@@ -57,7 +57,7 @@ def test_a_fused_network_is_diffusers_own(name: str, element: DType) -> None:
 
 
 @pytest.mark.parametrize("element", [DType.F16, DType.F32])
-def test_sdxls_unet_tells_its_contexts_apart(element: DType, tmp_path: Path) -> None:
+def test_a_fused_sdxl_unet_distinguishes_its_contexts(element: DType, tmp_path: Path) -> None:
     """Each has sizes and a text of its own in the time, which no bias may hold for all."""
     module = unet_module()
     case = sdxl_case(saved(tmp_path, module), module, (16, 16))

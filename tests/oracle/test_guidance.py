@@ -22,7 +22,9 @@ TRAINING = NoiseSchedule.scaled_linear()
 @pytest.mark.parametrize("prediction", PredictionType)
 @pytest.mark.parametrize("rescale", [0.0, 0.7, 1.0])
 @pytest.mark.parametrize("sigma", [14.6, 1.0, 0.05])
-def test_rescaling_is_diffusers(prediction: PredictionType, rescale: float, sigma: float):
+def test_rescaled_guidance_equals_diffusers(
+    prediction: PredictionType, rescale: float, sigma: float
+):
     outputs = normals(range(4), (4, 6, 5))
     positive, negative = np.split(outputs * np.float32(1.3), 2)
     x = normals([8, 9], (4, 6, 5)) * np.float32(sigma)

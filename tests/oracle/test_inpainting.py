@@ -181,7 +181,7 @@ def check(made: np.ndarray, expected: np.ndarray) -> None:
     ("family", "strength"), [("sd1", 1.0), ("sd1", 0.6), ("sd2", 0.6), ("sdxl", 0.6)]
 )
 @pytest.mark.parametrize("channels", [4, 9])
-def test_a_masked_part_is_painted(
+def test_inpainting_equals_diffusers(
     checkpoints, pictures: Pictures, family: str, channels: int, strength: float
 ) -> None:
     folder = checkpoints(family, channels)
@@ -197,7 +197,9 @@ def test_a_masked_part_is_painted(
     ("sampler", "channels"),
     [("dpmpp_2m", 4), ("heun", 4), ("ddim", 4), ("euler_a", 4), ("euler_a", 9)],
 )
-def test_with_other_samplers(checkpoints, pictures: Pictures, sampler: str, channels: int) -> None:
+def test_inpainting_with_other_samplers_equals_diffusers(
+    checkpoints, pictures: Pictures, sampler: str, channels: int
+) -> None:
     folder, made = checkpoints("sd1", channels), SAMPLERS[sampler][2]()
     size = {"width": SIDE, "height": SIDE, "strength": 0.8}
     expected = theirs(INPAINT["sd1"], folder, made, **pictures.opened, **size)
@@ -205,7 +207,9 @@ def test_with_other_samplers(checkpoints, pictures: Pictures, sampler: str, chan
 
 
 @pytest.mark.parametrize("channels", [4, 9])
-def test_only_what_is_masked(checkpoints, pictures: Pictures, channels: int) -> None:
+def test_inpainting_only_the_masked_part_equals_diffusers(
+    checkpoints, pictures: Pictures, channels: int
+) -> None:
     folder = checkpoints("sd1", channels)
     size = {"width": SIDE, "height": SIDE, "strength": 1.0}
     expected = theirs(INPAINT["sd1"], folder, **pictures.opened, **size, padding_mask_crop=6)
@@ -250,7 +254,7 @@ def edited(checkpoints, pictures: Pictures, family: str, guidance: float, **chan
 @pytest.mark.parametrize(
     ("family", "guidance"), [("sd1", 1.5), ("sd1", 1.0), ("sd1", 0.5), ("sd2", 1.5), ("sdxl", 1.5)]
 )
-def test_a_picture_is_edited_by_instruction(
+def test_editing_by_instruction_equals_diffusers(
     checkpoints, pictures: Pictures, family: str, guidance: float
 ) -> None:
     assert identify(checkpoints(family, 8)).variant == "instruct-pix2pix"
@@ -258,13 +262,13 @@ def test_a_picture_is_edited_by_instruction(
     check(made, expected)
 
 
-def test_guidance_of_an_edit_is_rescaled(checkpoints, pictures: Pictures) -> None:
+def test_rescaled_guidance_of_an_edit_equals_diffusers(checkpoints, pictures: Pictures) -> None:
     made, expected = edited(checkpoints, pictures, "sdxl", 3.0, rescale=0.7)
     check(made, expected)
     assert psnr(made, edited(checkpoints, pictures, "sdxl", 3.0)[0]) < 45
 
 
-def test_cosxls_edit_sees_its_picture_scaled(pictures: Pictures, tmp_path: Path) -> None:
+def test_cosxls_edit_gets_its_picture_scaled(pictures: Pictures, tmp_path: Path) -> None:
     folder = write_pipeline(tmp_path, unet_module(in_channels=8))
     scheduler = diffusers.EDMEulerScheduler(
         sigma_min=0.002,

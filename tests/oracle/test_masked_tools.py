@@ -111,7 +111,7 @@ A1111 = {
 
 
 @pytest.mark.parametrize("case", A1111)
-def test_a1111(folder: Path, networks, case: str) -> None:
+def test_masked_pictures_equal_a1111s(folder: Path, networks, case: str) -> None:
     channels, sampler, schedule, our_sampler, our_schedule, asked = A1111[case]
     names = ("large.png", "large mask.png") if case == "only masked" else ("init.png", "mask.png")
     init, mask = (folder / name for name in names)
@@ -144,7 +144,7 @@ COMFY = {
 
 
 @pytest.mark.parametrize("case", COMFY)
-def test_comfyui(folder: Path, networks, case: str) -> None:
+def test_masked_pictures_equal_comfyuis(folder: Path, networks, case: str) -> None:
     channels, sampler, schedule, name, asked = COMFY[case]
     mask = folder / name if name else None
     job = Masked(folder / "init.png", mask, sampler, schedule, **asked)

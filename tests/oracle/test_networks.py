@@ -58,7 +58,7 @@ def clip_case(activation: Activation, clip_skip: int, config: ClipTextConfig) ->
 @every_target
 @pytest.mark.parametrize("clip_skip", [1, 2])
 @pytest.mark.parametrize("activation", Activation)
-def test_clip_text(target, activation: Activation, clip_skip: int) -> None:
+def test_a_text_encoder_equals_transformers(target, activation: Activation, clip_skip: int) -> None:
     config = ClipTextConfig(100, 48, 96, layers=3, heads=4, activation=activation)
     clip_case(activation, clip_skip, config).check(target)
 
@@ -111,13 +111,13 @@ def unet_case(
     ids=["sd1", "nine_channels", "two_layers", "linear_projection"],
 )
 @pytest.mark.parametrize("size", [(16, 16), (17, 23)], ids=str)
-def test_unet(target, config: UNetConfig, size: tuple[int, int]) -> None:
+def test_a_unet_equals_diffusers(target, config: UNetConfig, size: tuple[int, int]) -> None:
     unet_case(config, size).check(target)
 
 
 @every_target
 @pytest.mark.parametrize("timestep", [999.0, 998.5, 20.3, 0.0])
-def test_unet_at_any_time(target, timestep: float) -> None:
+def test_a_unet_at_any_timestep_equals_diffusers(target, timestep: float) -> None:
     unet_case(small_unet(), (8, 8), timestep).check(target)
 
 
@@ -160,7 +160,7 @@ SMALL_VAES = [VaeConfig(4, (32, 64, 64, 64), 1, 16), VaeConfig(4, (16, 32), 2, 8
 @pytest.mark.parametrize("config", SMALL_VAES, ids=["four_levels", "two_layers"])
 @pytest.mark.parametrize("size", [(8, 8), (7, 9)], ids=str)
 @pytest.mark.parametrize("case", [decoder_case, encoder_case])
-def test_vae(target, case, config: VaeConfig, size: tuple[int, int]) -> None:
+def test_a_vae_equals_diffusers(target, case, config: VaeConfig, size: tuple[int, int]) -> None:
     case(config, size).check(target)
 
 
@@ -209,7 +209,7 @@ TAESD = TinyVaeConfig(4, 64, (1, 3, 3, 3), (3, 3, 3, 1))
 @every_target
 @pytest.mark.parametrize("config", [SMALL_TINY_VAE, TAESD], ids=["small", "full_size"])
 @pytest.mark.parametrize("case", [tiny_decoder_case, tiny_encoder_case])
-def test_tiny_vae(target, case, config: TinyVaeConfig) -> None:
+def test_a_tiny_vae_equals_diffusers(target, case, config: TinyVaeConfig) -> None:
     case(config, (9, 6)).check(target)
 
 
@@ -218,19 +218,19 @@ def test_tiny_vae(target, case, config: TinyVaeConfig) -> None:
 
 @pytest.mark.slow
 @every_target
-def test_the_unet_of_sd15(target) -> None:
+def test_sd15s_unet_equals_diffusers(target) -> None:
     unet_case(sd15_unet(), (32, 32), batch=1).check(target)
 
 
 @pytest.mark.slow
 @every_target
 @pytest.mark.parametrize("case", [decoder_case, encoder_case])
-def test_the_vae_of_sd15(target, case) -> None:
+def test_sd15s_vae_equals_diffusers(target, case) -> None:
     case(VaeConfig(4, (128, 256, 512, 512), 2), (32, 32)).check(target)
 
 
 @pytest.mark.slow
 @every_target
-def test_the_text_encoder_of_sd15(target) -> None:
+def test_sd15s_text_encoder_equals_transformers(target) -> None:
     config = ClipTextConfig(49408, 768, 3072, layers=12, heads=12)
     clip_case(Activation.QUICK_GELU, 1, config).check(target)

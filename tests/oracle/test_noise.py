@@ -48,7 +48,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_randn_follows_torch_over_consecutive_draws(seed: int):
+def test_consecutive_draws_of_randn_equal_torchs(seed: int):
     theirs = torch.Generator().manual_seed(seed)
     ours = TorchCpuGenerator(seed)
     for shape in SHAPES * 2:
@@ -58,27 +58,27 @@ def test_randn_follows_torch_over_consecutive_draws(seed: int):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_integers_are_torchs(seed: int):
+def test_integers_equal_torchs(seed: int):
     """A float32 uniform is the low 24 bits of one output of mt19937."""
     uniform = torch.rand(2000, generator=torch.Generator().manual_seed(seed))
     ours = TorchCpuGenerator(seed).random_uint32(2000) & np.uint32(0xFFFFFF)
     np.testing.assert_array_equal(ours, (uniform.double() * 2**24).numpy())
 
 
-def test_every_length_around_the_block_size():
+def test_draws_of_every_length_around_the_block_size_equal_torchs():
     for count in range(70):
         theirs = torch.randn(count, generator=torch.Generator().manual_seed(count)).numpy()
         np.testing.assert_allclose(TorchCpuGenerator(count).randn((count,)), theirs, atol=1e-6)
 
 
-def test_a_million_normals_stay_within_the_bound():
+def test_a_million_normal_values_stay_within_the_bound():
     theirs = torch.randn(1_000_000, generator=torch.Generator().manual_seed(3)).numpy()
     assert np.abs(TorchCpuGenerator(3).randn((1_000_000,)) - theirs).max() <= 1e-6
 
 
 @pytest.mark.parametrize("shape", [(3, 5), (4, 7, 9), (2, 16)])
 @pytest.mark.parametrize("size", [1, 2, 5])
-def test_one_of_a_batch_is_torchs(shape: tuple[int, ...], size: int):
+def test_one_picture_of_a_batch_equals_torchs(shape: tuple[int, ...], size: int):
     theirs = torch.randn((size, *shape), generator=torch.Generator().manual_seed(8)).numpy()
     for index in range(size):
         ours = TorchCpuGenerator(8).randn_of_batch(shape, index, size)
@@ -107,7 +107,7 @@ def steps_anywhere(count: int) -> list[tuple[np.float32, np.float32]]:
 @pytest.mark.filterwarnings("ignore:Should have t:UserWarning")
 @pytest.mark.parametrize("seed", [0, 7, 2**32 + 1, 2**63 + 5])
 @pytest.mark.parametrize(("same_draws", "within"), [(True, 0), (False, 4e-6)])
-def test_a_tree_is_torchsdes_in_any_order(seed: int, same_draws: bool, within: float):
+def test_a_tree_equals_torchsdes_in_any_order(seed: int, same_draws: bool, within: float):
     def torch_draw(node_seed: int) -> np.ndarray:
         generator = torch.Generator().manual_seed(node_seed)
         return torch.randn(SHAPE, generator=generator).numpy()
@@ -132,7 +132,7 @@ def test_a_tree_is_torchsdes_in_any_order(seed: int, same_draws: bool, within: f
 
 
 @pytest.mark.filterwarnings("ignore:Should have t:UserWarning")
-def test_a_batch_of_trees_is_one_for_each_picture():
+def test_a_batch_of_trees_equals_one_tree_per_picture():
     seeds = [3, 4]
     theirs = k_diffusion.BrownianTreeNoiseSampler(
         torch.zeros(2, *SHAPE[1:]), torch.tensor(LOW), torch.tensor(HIGH), seed=seeds

@@ -93,7 +93,7 @@ def generator():
 
 @backends
 @pytest.mark.parametrize("case", CASES)
-def test_text_to_image(checkpoint: Path, backend_name: str, case: str) -> None:
+def test_text_to_image_equals_diffusers(checkpoint: Path, backend_name: str, case: str) -> None:
     sampler, schedule, make = CASES[case]
     found = find(backend_name)
     assert found
@@ -124,7 +124,9 @@ def test_text_to_image(checkpoint: Path, backend_name: str, case: str) -> None:
 
 
 @backends
-def test_image_to_image(checkpoint: Path, backend_name: str, tmp_path: Path) -> None:
+def test_image_to_image_equals_diffusers(
+    checkpoint: Path, backend_name: str, tmp_path: Path
+) -> None:
     found = find(backend_name)
     assert found
     random = np.random.default_rng(0)

@@ -68,11 +68,11 @@ def probed(unet: torch.nn.Module, side: int, *context: torch.Tensor) -> ProbeRes
 
 
 @pytest.mark.parametrize("prediction", [PredictionType.EPSILON, PredictionType.V])
-def test_a_network_that_was_trained_to_predict_it(prediction: PredictionType) -> None:
+def test_a_trained_networks_prediction_type_is_found(prediction: PredictionType) -> None:
     assert probed(trained(prediction), _SIDE).prediction is prediction
 
 
-def test_an_untrained_network_tells_nothing() -> None:
+def test_an_untrained_network_gives_no_prediction_type() -> None:
     torch.manual_seed(0)
     unet = diffusers.UNet2DConditionModel(
         block_out_channels=(32, 64),

@@ -130,7 +130,7 @@ def ours_read(text: str):
     ]
 
 
-def test_grammar() -> None:
+def test_the_grammar_equals_compels() -> None:
     generator = random.Random(20261121)
     texts = [*PROMPTS, ',,a ",b", x', "a\tb\n(c\td)+", '"a\nb"+']
     for _ in range(500):
@@ -144,7 +144,7 @@ def test_grammar() -> None:
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_what_compel_refuses(text: str) -> None:
+def test_prompts_that_compel_refuses_are_refused(text: str) -> None:
     assert theirs_read(text) is None
     with pytest.raises(EngineError, match="At character"):
         parse_compel(text)
@@ -167,7 +167,7 @@ def clip(tmp_path_factory):
 
 @pytest.mark.parametrize("prompt", PROMPTS, ids=range(len(PROMPTS)))
 @pytest.mark.parametrize("mode", [SplitLongTextMode.SENTENCES, SplitLongTextMode.BRUTAL])
-def test_encoding(clip, prompt: str, mode: SplitLongTextMode) -> None:
+def test_the_encoding_equals_compels(clip, prompt: str, mode: SplitLongTextMode) -> None:
     tokenizer, module = clip
     reference = compel.Compel(
         tokenizer, module, truncate_long_prompts=False, split_long_text_mode=mode
@@ -193,7 +193,7 @@ def test_encoding(clip, prompt: str, mode: SplitLongTextMode) -> None:
 
 
 @pytest.mark.parametrize("target", list(targets()), ids=label)
-def test_tokens_that_are_not_seen(target, clip) -> None:
+def test_masked_out_tokens_have_no_effect_as_in_transformers(target, clip) -> None:
     _, module = clip
     config = ClipTextConfig(49408, 32, 64, layers=2, heads=4)
     generator = np.random.default_rng(1)

@@ -141,14 +141,18 @@ WITHOUT_STEPS = {"DPM fast", "DPM adaptive"}
 
 @pytest.mark.parametrize("by_steps", [False, True], ids=["by level", "by steps"])
 @pytest.mark.parametrize("sampler", sorted(A1111_SAMPLERS.keys() - WITHOUT_STEPS))
-def test_a1111(folders, networks, monkeypatch, sampler: str, by_steps: bool) -> None:
+def test_refined_pictures_equal_a1111s(
+    folders, networks, monkeypatch, sampler: str, by_steps: bool
+) -> None:
     total = STEPS * (2 if sampler in SECOND_ORDER else 1) if by_steps else None
     schedule = "normal" if sampler == "LCM" else ""  # elsewhere A1111's own is ours, too
     compare_a1111(folders, networks, monkeypatch, Picture(sampler), total, schedule=schedule)
 
 
 @pytest.mark.parametrize("sampler", ["Euler", "DPM++ SDE", "DDIM", "UniPC"])
-def test_a1111_redraws(folders, networks, monkeypatch, tmp_path, sampler: str) -> None:
+def test_redrawn_and_refined_pictures_equal_a1111s(
+    folders, networks, monkeypatch, tmp_path, sampler: str
+) -> None:
     strength = 0.8
     total = (int(strength * STEPS) + 1) * (2 if sampler in SECOND_ORDER else 1)
     Image.fromarray(init_picture()).save(tmp_path / "init.png")
@@ -181,7 +185,7 @@ def compare_a1111(
 
 # Those of ComfyUI's samplers that step along the whole of what they are given, as ours do.
 @pytest.mark.parametrize("sampler", sorted(COMFY_SAMPLERS.keys() - {"dpm_fast", "dpm_adaptive"}))
-def test_comfyui(folders, networks, sampler: str) -> None:
+def test_refined_pictures_equal_comfyuis(folders, networks, sampler: str) -> None:
     """Two `KSamplerAdvanced`: the first leaves its noise in, the second adds none."""
     picture, end = Picture(sampler, "karras", source="cuda"), 6
     with torch.no_grad(), brownian_source("cpu"):

@@ -64,14 +64,14 @@ def ours(folders, at: float, **changes) -> np.ndarray:
     return our_picture(folders[0], "cpu", **{**TEXTS, "refiner": refiner, **changes})
 
 
-def test_what_it_is(folders) -> None:
+def test_a_refiner_is_identified(folders) -> None:
     refiner = identify(folders[1])
     assert refiner.family == "sdxl_refiner"
     assert refiner.tokenizer == folders[1] / "tokenizer_2"
 
 
 @pytest.mark.parametrize("at", [0.5, 0.8])
-def test_handover_at_a_step(folders, at: float) -> None:
+def test_a_handover_at_a_step_equals_diffusers(folders, at: float) -> None:
     picture = ours(folders, at)
     check(picture, their_picture(folders, at))
     assert psnr(picture, our_picture(folders[0], "cpu", **TEXTS)) < 40
@@ -85,17 +85,17 @@ def ancestral(config):
     return diffusers.EulerAncestralDiscreteScheduler.from_config(config)
 
 
-def test_a_multistep_sampler_begins_anew(folders) -> None:
+def test_a_multistep_sampler_starts_again_after_the_handover(folders) -> None:
     picture = ours(folders, 0.5, sampler=SamplerName.DPMPP_2M, schedule=ScheduleName.KARRAS)
     check(picture, their_picture(folders, 0.5, multistep))
 
 
-def test_the_noise_of_the_steps_goes_on(folders) -> None:
+def test_the_noise_of_the_steps_continues_after_the_handover(folders) -> None:
     picture = ours(folders, 0.5, sampler=SamplerName.EULER_ANCESTRAL)
     check(picture, their_picture(folders, 0.5, ancestral))
 
 
-def test_scores_and_an_empty_negative_prompt(folders) -> None:
+def test_aesthetic_scores_and_an_empty_negative_prompt_equal_diffusers(folders) -> None:
     """The base zeroes what the refiner encodes."""
     texts = {"prompt": TEXTS["prompt"]}
     options = SizeOptions(aesthetic_score=7.5, negative_aesthetic_score=1.5)

@@ -49,7 +49,7 @@ def test_samplers_follow_k_diffusion_step_by_step(name: str, schedule: ScheduleN
 
 @pytest.mark.parametrize("steps", [2, 3, 4, 25])
 @pytest.mark.parametrize("name", REFERENCES)
-def test_samplers_are_those_of_k_diffusion_but_for_rounding(name: str, steps: int):
+def test_samplers_equal_those_of_k_diffusion_except_for_rounding(name: str, steps: int):
     """In float64: what differs here differs in arithmetic."""
     compare(name, sigmas_for(ScheduleName.NORMAL, steps, TRAINING).astype(np.float64), 1e-10)
 

@@ -37,7 +37,7 @@ def diffusers_trajectory(scheduler, x):
     return sigmas[scheduler.timesteps].numpy(), samples
 
 
-def test_ddim_is_diffusers_ddim_at_its_timesteps():
+def test_ddim_equals_diffusers_ddim_at_its_timesteps():
     scheduler = diffusers.DDIMScheduler(
         beta_start=0.00085,
         beta_end=0.012,
@@ -58,7 +58,7 @@ def test_ddim_is_diffusers_ddim_at_its_timesteps():
         np.testing.assert_allclose(step.x / scale, sample, rtol=0, atol=1e-5)
 
 
-def test_lcm_is_diffusers_lcm_but_for_its_boundary_scalings():
+def test_lcm_equals_diffusers_lcm_except_for_boundary_scalings():
     scheduler = diffusers.LCMScheduler(
         beta_start=0.00085, beta_end=0.012, beta_schedule="scaled_linear", clip_sample=False
     )
@@ -83,7 +83,7 @@ def test_lcm_is_diffusers_lcm_but_for_its_boundary_scalings():
     ],
 )
 @pytest.mark.parametrize("guidance", [1.0, 7.5])
-def test_denoiser_is_the_wrapper_of_k_diffusion(
+def test_the_denoiser_equals_the_wrapper_of_k_diffusion(
     prediction: PredictionType, wrapper: str, guidance: float
 ):
     """The network is any function of x, timestep and prompt; the two prompts are 1 and -1."""

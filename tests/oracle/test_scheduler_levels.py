@@ -84,7 +84,7 @@ CASES = [
 
 @pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning")
 @pytest.mark.parametrize(("sampler", "schedule", "steps"), CASES)
-def test_levels_and_timesteps_are_the_schedulers(
+def test_levels_and_timesteps_equal_the_schedulers(
     sampler: SamplerName, schedule: ScheduleName, steps: int
 ):
     theirs = getattr(diffusers, SCHEDULERS[sampler])(**(settings_of(sampler, schedule) or {}))
@@ -133,7 +133,7 @@ RUNS = [
 
 @pytest.mark.filterwarnings("ignore:__array_:DeprecationWarning")
 @pytest.mark.parametrize(("sampler", "schedule", "redrawn"), RUNS)
-def test_whole_runs_come_to_the_same_latents(
+def test_whole_runs_give_the_same_latents(
     sampler: SamplerName, schedule: ScheduleName, redrawn: bool
 ):
     """From standard normal noise, and a picture, to what is decoded, through the network."""

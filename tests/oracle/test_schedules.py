@@ -41,7 +41,7 @@ SD = {"beta_start": 0.00085, "beta_end": 0.012, "beta_schedule": "scaled_linear"
 
 
 @pytest.mark.parametrize("ends", [(999, 0), (0, 1), (1, 0), (2.68, -3.53), (0.029, 0.1095)])
-def test_evenly_spaced_values_are_torchs_to_the_last_bit(ends: tuple[float, float]):
+def test_evenly_spaced_values_equal_torchs_to_the_last_bit(ends: tuple[float, float]):
     for count in STEP_COUNTS:
         np.testing.assert_array_equal(linspace(*ends, count), torch.linspace(*ends, count).numpy())
 
@@ -112,7 +112,7 @@ def diffusers_levels(steps: int, **options: object) -> np.ndarray:
         (ScheduleName.DDIM, "leading"),
     ],
 )
-def test_schedules_are_diffusers_spacings(name: ScheduleName, spacing: str, steps: int):
+def test_schedules_equal_diffusers_spacings(name: ScheduleName, spacing: str, steps: int):
     expected = diffusers_levels(steps, timestep_spacing=spacing)
     choice = ScheduleChoice(name, IN_DIFFUSERS, convention=ConventionName.DIFFUSERS)
     np.testing.assert_allclose(choice.sigmas(steps), expected, rtol=3e-7)
@@ -161,6 +161,6 @@ def test_redrawing_takes_the_steps_of_diffusers(strength: float, steps: int):
 
 
 @pytest.mark.parametrize(("a", "b"), [(0.6, 0.6), (0.5, 1.5), (2.0, 0.3), (1.0, 1.0)])
-def test_beta_quantiles_are_scipys(a: float, b: float):
+def test_beta_quantiles_equal_scipys(a: float, b: float):
     p = np.concatenate([np.linspace(0, 1, 1001), [1e-9, 1 - 1e-9]])
     np.testing.assert_allclose(beta_quantile(p, a, b), stats.beta.ppf(p, a, b), rtol=0, atol=1e-12)

@@ -87,7 +87,9 @@ def unet_case(checkpoint: IdentifiedCheckpoint, module, size: tuple[int, int]) -
 @pytest.mark.parametrize(
     ("name", "size"), [("SDXL", (16, 16)), *((name, (17, 23)) for name in UNETS)], ids=str
 )
-def test_unet(target, name: str, size: tuple[int, int], tmp_path: Path) -> None:
+def test_an_sdxl_unet_equals_diffusers(
+    target, name: str, size: tuple[int, int], tmp_path: Path
+) -> None:
     torch.manual_seed(0)
     module = unet_module(**UNETS[name])
     unet_case(saved(tmp_path, module), module, size).check(target)
@@ -124,7 +126,9 @@ def text_case(component: Component, module, config: ClipTextConfig, output: str)
         (Component.TEXT_ENCODER_2, "pooled"),
     ],
 )
-def test_text_encoder(target, component: Component, output: str, tmp_path: Path) -> None:
+def test_sdxls_text_encoders_equal_transformers(
+    target, component: Component, output: str, tmp_path: Path
+) -> None:
     torch.manual_seed(0)
     wide = component is Component.TEXT_ENCODER_2
     source = saved(tmp_path).components[component]

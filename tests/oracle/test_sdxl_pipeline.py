@@ -86,12 +86,12 @@ def their_picture(folder: Path, **arguments) -> np.ndarray:
 
 
 @backends
-def test_text_to_image(checkpoint: Path, backend_name: str) -> None:
+def test_text_to_image_equals_diffusers(checkpoint: Path, backend_name: str) -> None:
     ours = our_picture(checkpoint, backend_name, **TEXTS)
     check(ours, their_picture(checkpoint, **TEXTS))
 
 
-def test_without_a_negative_prompt_it_is_zeros(checkpoint: Path) -> None:
+def test_an_empty_negative_prompt_is_encoded_as_zeros(checkpoint: Path) -> None:
     ours = our_picture(checkpoint, "cpu", prompt=TEXTS["prompt"], negative_prompt="")
     expected = their_picture(checkpoint, prompt=TEXTS["prompt"])
     check(ours, expected)
@@ -99,7 +99,7 @@ def test_without_a_negative_prompt_it_is_zeros(checkpoint: Path) -> None:
     assert psnr(ours, encoded) < 45
 
 
-def test_sizes_of_both_prompts(checkpoint: Path) -> None:
+def test_sizes_of_both_prompts_reach_the_denoiser(checkpoint: Path) -> None:
     # Theirs are heights before widths, tops before lefts.
     sizes = {
         "original_size": (48, 80),
@@ -122,12 +122,12 @@ def test_sizes_of_both_prompts(checkpoint: Path) -> None:
     assert psnr(ours, their_picture(checkpoint, **TEXTS)) < 45
 
 
-def test_v_prediction_with_zero_terminal_snr(tmp_path: Path) -> None:
+def test_v_prediction_with_zero_terminal_snr_equals_diffusers(tmp_path: Path) -> None:
     folder = write_pipeline(tmp_path, prediction_type="v_prediction", rescale_betas_zero_snr=True)
     check(our_picture(folder, "cpu", **TEXTS), their_picture(folder, **TEXTS))
 
 
-def test_a_pruned_one(tmp_path: Path) -> None:
+def test_a_pruned_unet_equals_diffusers(tmp_path: Path) -> None:
     pruned = unet_module(
         mid_block_type="UNetMidBlock2D", reverse_transformer_layers_per_block=((1, 2, 3), 0)
     )
@@ -136,7 +136,7 @@ def test_a_pruned_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("prediction", ["epsilon", "v_prediction"])
-def test_sd2(prediction: str, tmp_path: Path) -> None:
+def test_sd2_equals_diffusers(prediction: str, tmp_path: Path) -> None:
     folder = write_sd2_pipeline(tmp_path, prediction_type=prediction)
     assert identify(folder).family == "sd2"
     size = {"width": SIDE, "height": SIDE}
@@ -144,7 +144,7 @@ def test_sd2(prediction: str, tmp_path: Path) -> None:
     check(our_picture(folder, "cpu", **TEXTS), expected)
 
 
-def test_image_to_image(checkpoint: Path, tmp_path: Path) -> None:
+def test_image_to_image_equals_diffusers(checkpoint: Path, tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     small = random.integers(0, 256, (SIDE // 8, SIDE // 8, 3), dtype=np.uint8)
     picture = Image.fromarray(small).resize((SIDE, SIDE), Image.Resampling.BICUBIC)
@@ -156,7 +156,7 @@ def test_image_to_image(checkpoint: Path, tmp_path: Path) -> None:
     check(our_picture(checkpoint, "cpu", **TEXTS, inputs=(init,), strength=0.5), expected)
 
 
-def test_guidance_that_a_distilled_denoiser_is_told(tmp_path: Path) -> None:
+def test_embedded_guidance_equals_diffusers(tmp_path: Path) -> None:
     """Latent consistency models: the scale goes into the time embedding, no negative is run."""
     unet = unet_module(time_cond_proj_dim=16)
     unet.time_embedding.cond_proj.weight.data *= 20  # as initialised, it hardly shows

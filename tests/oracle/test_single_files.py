@@ -133,7 +133,9 @@ _RARE = {"SD 2 inpainting", "SDXL inpainting", "SDXL instruct-pix2pix"}
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.slow) if n in _RARE else n for n in CASES]
 )
-def test_a_whole_checkpoint(tmp_path: Path, name: str, loaded: list[Loaded]) -> None:
+def test_a_whole_checkpoint_is_read_as_in_diffusers(
+    tmp_path: Path, name: str, loaded: list[Loaded]
+) -> None:
     case = CASES[name]
     path = write_sparse(tmp_path / "whole.safetensors", case.listing)
     config = write_configs(tmp_path / "config", case.published)
@@ -148,7 +150,9 @@ def test_a_whole_checkpoint(tmp_path: Path, name: str, loaded: list[Loaded]) -> 
 
 @pytest.mark.parametrize("layout", ["original", "diffusers"])
 @pytest.mark.parametrize("name", ["SD 1", "SDXL"])
-def test_a_denoiser_alone(tmp_path: Path, name: str, layout: str, loaded: list[Loaded]) -> None:
+def test_a_denoiser_alone_is_read_as_in_diffusers(
+    tmp_path: Path, name: str, layout: str, loaded: list[Loaded]
+) -> None:
     case = CASES[name]
     listing = {n: s for n, s in case.listing.items() if n.startswith(listings.UNET)}
     path = write_sparse(tmp_path / "unet.safetensors", listing)
@@ -167,7 +171,9 @@ def test_a_denoiser_alone(tmp_path: Path, name: str, layout: str, loaded: list[L
 
 
 @pytest.mark.parametrize("prefix", ["", listings.VAE])
-def test_a_vae_alone(tmp_path: Path, prefix: str, loaded: list[Loaded]) -> None:
+def test_a_vae_alone_is_read_as_in_diffusers(
+    tmp_path: Path, prefix: str, loaded: list[Loaded]
+) -> None:
     listing = listings.prefixed(prefix, listings.ldm_vae())
     path = write_sparse(tmp_path / "vae.safetensors", listing)
     config = write_configs(tmp_path / "config", published.SD1)

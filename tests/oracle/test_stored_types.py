@@ -46,7 +46,9 @@ def assert_same(ours: np.ndarray, theirs) -> None:
 @pytest.mark.parametrize("ending", ["safetensors", "ckpt"])
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("kind", FLOAT8)
-def test_every_number_of_fp8(tmp_path: Path, kind: str, element: DType, ending: str) -> None:
+def test_every_fp8_number_equals_torchs(
+    tmp_path: Path, kind: str, element: DType, ending: str
+) -> None:
     path = tmp_path / f"w.{ending}"
     save = safetensors_torch.save_file if ending == "safetensors" else torch.save
     save({"w": every(kind)}, path)
@@ -55,7 +57,7 @@ def test_every_number_of_fp8(tmp_path: Path, kind: str, element: DType, ending: 
 
 
 @pytest.mark.parametrize("kind", FLOAT8)
-def test_every_number_scaled(tmp_path: Path, kind: str) -> None:
+def test_every_scaled_fp8_number_equals_torchs(tmp_path: Path, kind: str) -> None:
     scale = torch.tensor([0.0123])
     safetensors_torch.save_file({"w": every(kind), "s": scale}, tmp_path / "w.safetensors")
     tensors = read_index(tmp_path / "w.safetensors").tensors
@@ -66,7 +68,7 @@ def test_every_number_scaled(tmp_path: Path, kind: str) -> None:
         assert_same(weight.read_as(element), product.to(dtype))
 
 
-def test_other_types_are_those_that_torch_writes(tmp_path: Path) -> None:
+def test_other_element_types_equal_those_torch_writes(tmp_path: Path) -> None:
     """Down to those of tensors that no network reads, such as positions."""
     tensors = {
         "f64": torch.linspace(-1, 1, 7, dtype=torch.float64),

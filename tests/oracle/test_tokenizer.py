@@ -61,7 +61,7 @@ def save_packaged(folder: Path) -> Path:
     return folder
 
 
-def test_packaged_vocabulary(tmp_path: Path):
+def test_the_packaged_vocabulary_gives_the_ids_of_transformers(tmp_path: Path):
     theirs = transformers.CLIPTokenizer.from_pretrained(save_packaged(tmp_path))
     ours = load_clip_tokenizer()
     assert ours.start_id == theirs.bos_token_id
@@ -72,7 +72,7 @@ def test_packaged_vocabulary(tmp_path: Path):
         assert ours.encode(text) == ids_of(theirs, text), ascii(text)
 
 
-def test_the_tokenizer_of_open_clips_checkpoints(tmp_path: Path):
+def test_openclips_padding_gives_the_ids_of_transformers(tmp_path: Path):
     """SDXL's second one fills up with "!", which then is a token by itself wherever it stands."""
     save_packaged(tmp_path)
     config = {"tokenizer_class": "CLIPTokenizer", "pad_token": "!"}
@@ -91,7 +91,7 @@ def test_the_tokenizer_of_open_clips_checkpoints(tmp_path: Path):
 
 
 @pytest.mark.parametrize("layout", ["vocab.json", "tokenizer.json"])
-def test_folder_with_another_padding(tmp_path: Path, layout: str):
+def test_a_folder_with_other_padding_gives_the_ids_of_transformers(tmp_path: Path, layout: str):
     """Stable Diffusion 2 pads with "!", named in special_tokens_map.json only."""
     save_packaged(tmp_path)
     config = {"tokenizer_class": "CLIPTokenizer", "pad_token": "<|endoftext|>"}

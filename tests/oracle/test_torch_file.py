@@ -15,7 +15,7 @@ safetensors_torch = pytest.importorskip("safetensors.torch")
 pytestmark = pytest.mark.oracle
 
 
-def test_a_module_reads_back_as_it_was_saved(tmp_path: Path) -> None:
+def test_a_saved_module_is_read_back(tmp_path: Path) -> None:
     torch.manual_seed(0)
     layers = torch.nn.Conv2d(4, 8, 3), torch.nn.GroupNorm(2, 8), torch.nn.Linear(8, 5)
     state = torch.nn.Sequential(*layers).half().state_dict()
@@ -44,7 +44,7 @@ def test_a_checkpoint_is_the_same_in_either_kind_of_file(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_file_of_more_than_four_gigabytes(tmp_path: Path) -> None:
+def test_a_file_of_more_than_four_gigabytes_is_read(tmp_path: Path) -> None:
     first, last = torch.zeros(1 << 31, dtype=torch.half), torch.arange(8.0)
     torch.save({"state_dict": {"first": first, "last": last}}, tmp_path / "m.ckpt")
     tensors = read_torch_index(tmp_path / "m.ckpt").tensors

@@ -43,14 +43,14 @@ def overflowing(folder: Path, **configuration: object) -> Path:
     return checkpoint
 
 
-def test_the_first_try_is_safe(tmp_path: Path) -> None:
+def test_the_first_precision_does_not_overflow(tmp_path: Path) -> None:
     folder = overflowing(tmp_path)
     result = run(a_request(folder), TorchBackend(), (F16, F32))
     assert result.retries == ()
     assert result.pixels[0].std() > 5
 
 
-def test_one_that_is_said_to_fit_is_believed_and_found_out(tmp_path: Path) -> None:
+def test_a_vae_wrongly_said_to_fit_float16_is_decoded_again(tmp_path: Path) -> None:
     """So it did overflow, and the configuration of madebyollin's VAE is what tells it apart."""
     folder = overflowing(tmp_path, force_upcast=False)
     result = run(a_request(folder), TorchBackend(), (F16, F32))

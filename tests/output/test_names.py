@@ -27,7 +27,7 @@ RESERVED = {
 
 
 @pytest.mark.parametrize("out", ["pictures", "pictures/", "new.png/", "v1.5", "a/b c", ".", ""])
-def test_folders(out: str) -> None:
+def test_paths_of_folders_are_recognised(out: str) -> None:
     assert destination(out) == Destination(Path(out))
 
 
@@ -35,7 +35,7 @@ def test_folders(out: str) -> None:
     ("out", "folder", "name"),
     [("cat.png", ".", "cat.png"), ("a/b/Cat.PNG", "a/b", "Cat.PNG"), ("./x.y.png", ".", "x.y.png")],
 )
-def test_files(out: str, folder: str, name: str) -> None:
+def test_paths_of_files_are_recognised(out: str, folder: str, name: str) -> None:
     assert destination(out) == Destination(Path(folder), name)
     assert destination(out, count=2) == Destination(Path(folder), name, numbered=True)
 
@@ -67,7 +67,9 @@ def test_other_formats_are_refused_with_the_right_name(out: str) -> None:
         (7, "con. nul ", "00007-7-con-nul.png"),
     ],
 )
-def test_names_in_a_folder(counter: int, prompt: str, name: str) -> None:
+def test_a_picture_in_a_folder_has_counter_seed_and_words(
+    counter: int, prompt: str, name: str
+) -> None:
     assert counted_name(counter, 7, prompt) == name
     assert counter_of(name) == counter
 
@@ -75,7 +77,7 @@ def test_names_in_a_folder(counter: int, prompt: str, name: str) -> None:
 @given(
     counter=st.integers(1, 10**9), seed=st.integers(0, 2**64 - 1), prompt=st.text(st.characters())
 )
-def test_names_suit_every_system(counter: int, seed: int, prompt: str) -> None:
+def test_names_are_valid_on_every_system(counter: int, seed: int, prompt: str) -> None:
     name = counted_name(counter, seed, prompt)
     assert len(name.encode()) < 120
     assert not set(name) & set('<>:"/\\|?*\0')
@@ -93,7 +95,7 @@ def test_other_names_have_no_counter(name: str) -> None:
     assert counter_of(name) == 0
 
 
-def test_siblings() -> None:
+def test_a_taken_name_gets_a_number() -> None:
     assert list(islice(sibling_names("a.b.png", numbered=False), 3)) == [
         "a.b.png",
         "a.b-1.png",

@@ -39,7 +39,7 @@ def pixels_of(path: Path) -> NDArray[np.uint8]:
         return np.asarray(image)
 
 
-def test_pixels_and_text_come_back(tmp_path: Path) -> None:
+def test_pixels_and_text_are_read_back(tmp_path: Path) -> None:
     chunks = [TextChunk("parameters", "a cat\nSteps: 1"), TextChunk("safelight", "{}")]
     path = write_picture(PIXELS, Destination(tmp_path), seed=7, prompt="a cat", chunks=chunks)
     assert path == tmp_path / "00001-7-a-cat.png"
@@ -48,7 +48,7 @@ def test_pixels_and_text_come_back(tmp_path: Path) -> None:
     assert names(tmp_path) == [path.name]
 
 
-def test_counters_go_on(tmp_path: Path) -> None:
+def test_the_counter_continues_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "00041-old.png").touch()
     (tmp_path / "notes.txt").touch()
     target = Destination(tmp_path)
@@ -61,7 +61,7 @@ def test_a_counter_being_written_is_left_alone(tmp_path: Path) -> None:
     assert write(Destination(tmp_path)).name == "00006-7-a-cat.png"
 
 
-def test_folders_are_made(tmp_path: Path) -> None:
+def test_missing_folders_are_made(tmp_path: Path) -> None:
     path = write(destination(str(tmp_path / "new" / "er")))
     assert path.parent == tmp_path / "new" / "er"
 
@@ -146,7 +146,7 @@ def test_failures_leave_nothing_and_name_the_folder(
 
 
 @pytest.mark.parametrize("code", [errno.EPERM, errno.ENOTSUP, errno.ENOSYS])
-def test_without_hard_links_nothing_is_overwritten_either(
+def test_no_file_is_overwritten_without_hard_links(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     monkeypatch.setattr(os, "link", raising(code))
@@ -157,7 +157,7 @@ def test_without_hard_links_nothing_is_overwritten_either(
 
 
 @pytest.mark.parametrize("folder", ["file/below", "file", "null\0", "x" * 300, "\udcff\ud800"])
-def test_impossible_folders(tmp_path: Path, folder: str) -> None:
+def test_an_impossible_folder_is_named_in_the_error(tmp_path: Path, folder: str) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(EngineError) as caught:
         write(Destination(tmp_path / folder))
@@ -186,7 +186,7 @@ def run_writer(body: str, out: Path) -> subprocess.Popen[str]:
     )
 
 
-def test_a_write_that_the_system_cuts_short(tmp_path: Path) -> None:
+def test_a_write_that_the_system_cuts_short_is_an_error(tmp_path: Path) -> None:
     """The kernel refuses bytes beyond a file size limit as it does on a full disk."""
     body = """
 resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
@@ -213,7 +213,7 @@ while True:
 
 
 @pytest.mark.parametrize("out", ["pictures", "pictures/cat.png"])
-def test_kill_leaves_whole_pictures_only(tmp_path: Path, out: str) -> None:
+def test_a_killed_process_leaves_only_whole_pictures(tmp_path: Path, out: str) -> None:
     generator = random.Random(1)
     told: list[str] = []
     for attempt in range(10):

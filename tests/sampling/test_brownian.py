@@ -49,7 +49,7 @@ def tree(seed: int = 1, draws: Draws | None = None) -> BrownianNoise:
 
 
 @pytest.mark.parametrize("source", RandomSource)
-def test_each_picture_has_a1111s_tree(source: RandomSource):
+def test_each_picture_has_the_same_tree_as_in_a1111(source: RandomSource):
     convention = replace(CONVENTIONS[ConventionName.A1111], random_source=source)
     for index, seed in enumerate(TREE_SEEDS):
         noise = picture_noise(seed, TREE_SHAPE, SeedOptions(), convention)
@@ -61,7 +61,7 @@ def test_each_picture_has_a1111s_tree(source: RandomSource):
 
 
 @pytest.mark.parametrize("name", [name for name, case in BATCHES.items() if not case.places])
-def test_a_batch_has_comfyuis_tree(name: str):
+def test_a_batch_has_the_same_tree_as_in_comfyui(name: str):
     case = BATCHES[name]
     for index in range(case.size):
         options = SeedOptions(batch_index=index, batch_size=case.size)
@@ -109,7 +109,7 @@ def test_increments_add_up(first: float, second: float, third: float):
     np.testing.assert_allclose(increment(a, b) + increment(b, c), whole, rtol=0, atol=4e-6)
 
 
-def test_the_other_direction_is_the_negative():
+def test_an_increment_in_the_other_direction_is_negative():
     low, high = np.float32(0.5), np.float32(2)
     np.testing.assert_array_equal(tree()(low, high), -tree()(high, low))
 

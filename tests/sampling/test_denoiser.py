@@ -48,7 +48,7 @@ def test_a_perfect_network_gives_the_picture_back(prediction: PredictionType):
 
 
 @pytest.mark.parametrize("prediction", [PredictionType.EDM, PredictionType.EDM_V])
-def test_edm_is_told_a_logarithm_and_sees_unit_variance(prediction: PredictionType):
+def test_an_edm_network_gets_a_logarithm_and_unit_variance(prediction: PredictionType):
     """Karras et al. (2022), table 1: F = (picture - c_skip * x) / c_out, for pictures of 0.5."""
     training = EdmSchedule.between(0.002, 80.0, 0.5, ConventionName.DIFFUSERS)
     x = noised(PICTURE / 2, NOISE, SIGMA)
@@ -144,7 +144,9 @@ def test_composed_prompts_each_pull_by_their_weight(prediction: PredictionType):
 @pytest.mark.parametrize(
     ("guidance", "weights"), [(1.0, (1.0, 0.0)), (1.0, (0.25, 0.75)), (0.5, (-1.0, 3.0))]
 )
-def test_the_negative_is_not_run_where_it_has_no_say(guidance: float, weights: tuple[float, ...]):
+def test_the_negative_prompt_is_not_run_where_its_factor_is_zero(
+    guidance: float, weights: tuple[float, ...]
+):
     """Its factor is 1 - guidance * sum of weights."""
     network = Network(positives=2)
     first, second = (network.picture(place, PredictionType.EPSILON) for place in range(2))
@@ -154,7 +156,7 @@ def test_the_negative_is_not_run_where_it_has_no_say(guidance: float, weights: t
     assert network.guided == [False]
 
 
-def test_a_pair_always_has_the_negative_where_guidance_acts():
+def test_a_pair_has_the_negative_picture_wherever_guidance_acts():
     """CFG++ has use for it without guidance, too."""
     network = Network(positives=1)
     denoise = Denoiser(network, TRAINING, PredictionType.V, guidance=1.0)
@@ -256,7 +258,7 @@ def test_an_edit_is_guided_by_text_and_picture(text: float, image: float) -> Non
     np.testing.assert_allclose(denoise(x, SIGMA), x - SIGMA * noise, rtol=1e-4, atol=1e-4)
 
 
-def test_outside_of_its_levels_an_edit_is_the_prompts_alone() -> None:
+def test_outside_the_levels_of_guidance_an_edit_uses_the_prompt_alone() -> None:
     both = normals([5, 0], (4, 3, 5))
     x = noised(PICTURE, NOISE, SIGMA)
 

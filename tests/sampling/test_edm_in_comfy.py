@@ -47,7 +47,7 @@ def comfys(noise: Latent, prediction: PredictionType) -> Exact:
 
 
 @pytest.mark.parametrize("prediction", CASES)
-def test_a_run(prediction: PredictionType) -> None:
+def test_levels_and_steps_equal_comfyuis_formulas(prediction: PredictionType) -> None:
     noise = normals([1], (4, 3, 5))
     changes = {"sampler": SamplerName.EULER, "schedule": ScheduleName.NORMAL, "steps": STEPS}
     model = VarianceExploding(prediction, AlignedFor.SDXL, EdmLevels(*CASES[prediction]))

@@ -38,7 +38,7 @@ def a_kept(mask: Latent | None = None, highest: float = 10.0) -> Kept:
 
 
 @pytest.mark.parametrize("keeping", Keeping)
-def test_what_is_painted_is_as_the_denoiser_says(keeping: Keeping) -> None:
+def test_the_painted_part_is_the_denoisers_answer(keeping: Keeping) -> None:
     x, kept = drawn(0), a_kept()
     made = MaskedDenoise(Shown(), kept, keeping, TRAINING)(x, LEVEL)
     np.testing.assert_allclose(made[..., 2:], x[..., 2:] / 2, rtol=1e-6)
@@ -52,7 +52,7 @@ def test_the_picture_is_replaced_as_a1111_does() -> None:
     np.testing.assert_array_equal(made[..., :2], kept.latent[..., :2])
 
 
-def test_by_timesteps_it_is_shown_without_noise_and_the_noise_holds_for_x() -> None:
+def test_samplers_by_timesteps_show_the_kept_part_without_noise() -> None:
     x, kept, inner = drawn(0), a_kept(), Shown()
     made = MaskedDenoise(inner, kept, Keeping.SHOWN, TRAINING)(x, LEVEL)
     # Latents of unit variance, as A1111's are, times sqrt(1 + sigma^2).
@@ -64,7 +64,7 @@ def test_by_timesteps_it_is_shown_without_noise_and_the_noise_holds_for_x() -> N
 
 
 @pytest.mark.parametrize("keeping", [Keeping.SHOWN_AND_PICTURE, Keeping.SHOWN_LATER])
-def test_it_is_shown_under_noise(keeping: Keeping) -> None:
+def test_the_kept_part_is_shown_with_noise(keeping: Keeping) -> None:
     x, inner = drawn(0), Shown()
     # In part, too.
     mask = np.random.default_rng(3).random((1, 1, 6, 5), np.float32)
@@ -77,14 +77,14 @@ def test_it_is_shown_under_noise(keeping: Keeping) -> None:
     np.testing.assert_allclose(made, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_diffusers_shows_nothing_of_it_at_the_first_level() -> None:
+def test_diffusers_shows_nothing_of_the_kept_part_at_the_first_level() -> None:
     x, inner = drawn(0), Shown()
     MaskedDenoise(inner, a_kept(highest=float(LEVEL)), Keeping.SHOWN_LATER, TRAINING)(x, LEVEL)
     np.testing.assert_array_equal(inner.x[0], x)
 
 
 @pytest.mark.parametrize("keeping", Keeping)
-def test_the_negative_is_not_blended(keeping: Keeping) -> None:
+def test_the_negative_picture_is_not_blended(keeping: Keeping) -> None:
     x, kept, inner = drawn(0), a_kept(), Shown()
     guided, negative = MaskedDenoise(inner, kept, keeping, TRAINING).pair(x, LEVEL)
     alone = MaskedDenoise(Shown(), kept, keeping, TRAINING)(x, LEVEL)

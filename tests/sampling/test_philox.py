@@ -14,14 +14,14 @@ ffffffff ffffffff ffffffff ffffffff ffffffff ffffffff 408f276d 41c83b0e a20bc7c6
 
 
 @pytest.mark.parametrize("line", KNOWN_ANSWERS.strip().splitlines())
-def test_known_answers(line: str):
+def test_the_published_vectors_are_reproduced(line: str):
     words = [int(word, 16) for word in line.split()]
     counter = np.array(words[:4], np.uint64)[:, np.newaxis]
     output = philox4x32(counter, (words[4], words[5]))
     assert output[:, 0].tolist() == words[6:]
 
 
-def test_the_first_normals_of_seed_0():
+def test_the_first_normal_values_of_seed_0_equal_torchs():
     """`torch.manual_seed(0); torch.randn(3, 4, device="cuda")`, from A1111's rng_philox.py."""
     expected = [
         [-0.92466259, -0.42534415, -2.6438457, 0.14518388],
@@ -33,7 +33,7 @@ def test_the_first_normals_of_seed_0():
     np.testing.assert_allclose(drawn, expected, rtol=0, atol=3e-7)
 
 
-def test_a_value_depends_on_its_place_and_draw_alone():
+def test_a_value_depends_only_on_its_place_and_its_draw():
     """A thread per value: a longer draw begins with the shorter one, and each draw is another."""
     long, short = TorchCudaGenerator(5), TorchCudaGenerator(5)
     for _ in range(3):
@@ -41,13 +41,13 @@ def test_a_value_depends_on_its_place_and_draw_alone():
     assert not np.array_equal(long.randn((7,)), long.randn((7,)))
 
 
-def test_a_draw_of_nothing_takes_no_place():
+def test_an_empty_draw_does_not_advance_the_generator():
     generator = TorchCudaGenerator(5)
     assert generator.randn((0, 4)).shape == (0, 4)
     np.testing.assert_array_equal(generator.randn((5,)), TorchCudaGenerator(5).randn((5,)))
 
 
-def test_one_of_a_batch_is_its_part_of_the_whole():
+def test_one_picture_of_a_batch_equals_its_part_of_the_whole_draw():
     whole, part = TorchCudaGenerator(3), TorchCudaGenerator(3)
     for index in (2, 0):
         expected = whole.randn((3, 4, 90, 91))[index]
@@ -62,7 +62,7 @@ def test_all_64_bits_of_a_seed_count():
     )
 
 
-def test_normals_are_normal():
+def test_normal_values_have_the_moments_of_a_normal_distribution():
     values = TorchCudaGenerator(0).randn((200_000,)).astype(np.float64)
     # Five standard errors of the mean, the variance and the fourth moment.
     assert abs(values.mean()) < 5 * (1 / 200_000) ** 0.5

@@ -32,7 +32,7 @@ def draw(source: NoiseSource) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_pictures_have_a1111s_noise(name: str):
+def test_pictures_have_the_same_noise_as_in_a1111(name: str):
     case = NOISES[name]
     convention = replace(
         CONVENTIONS[ConventionName.A1111], random_source=case.source, step_source=case.source
@@ -45,7 +45,7 @@ def test_pictures_have_a1111s_noise(name: str):
 
 
 @pytest.mark.parametrize("name", BATCHES)
-def test_batches_have_comfyuis_noise(name: str):
+def test_batches_have_the_same_noise_as_in_comfyui(name: str):
     case = BATCHES[name]
     on_cpu = replace(CONVENTIONS[ConventionName.COMFY], step_source=RandomSource.CPU)
     for row, place in enumerate(case.places or range(case.size)):
@@ -58,14 +58,14 @@ def test_batches_have_comfyuis_noise(name: str):
         np.testing.assert_allclose(ours, COMFY[f"steps/{name}"][:, row], rtol=0, atol=1e-6)
 
 
-def test_comfyuis_steps_are_drawn_on_the_card():
+def test_comfyuis_step_noise_is_drawn_on_the_card():
     noise = picture_noise(7, SHAPE, SeedOptions(), CONVENTIONS[ConventionName.COMFY])
     source, card = noise.steps(SIGMAS, SIGMAS, brownian=False), TorchCudaGenerator(7)
     for _ in range(2):
         np.testing.assert_array_equal(draw(source)[0], card.randn(SHAPE))
 
 
-def test_invokeais_steps_are_drawn_from_the_flipped_seed():
+def test_invokeais_step_noise_is_drawn_from_the_flipped_seed():
     noise = picture_noise(7, SHAPE, SeedOptions(), CONVENTIONS[ConventionName.INVOKE])
     np.testing.assert_array_equal(noise.first[0], TorchCpuGenerator(7).randn(SHAPE))
     card = TorchCudaGenerator(7 ^ 0xFFFFFFFF)
@@ -100,7 +100,7 @@ def test_a_latent_that_is_drawn_before_moves_the_stream():
     np.testing.assert_array_equal(draw(source)[0], generator.randn(SHAPE))
 
 
-def test_where_each_picture_has_its_seed_a_place_in_a_batch_says_nothing():
+def test_a_place_in_a_batch_has_no_effect_where_pictures_have_their_own_seeds():
     convention = CONVENTIONS[ConventionName.A1111]
     alone = picture_noise(3, SHAPE, SeedOptions(), convention)
     placed = picture_noise(3, SHAPE, SeedOptions(batch_index=2, batch_size=4), convention)
@@ -118,7 +118,7 @@ def test_the_eta_seed_delta_is_added_before_a_seed_is_flipped(step_seed: StepSee
     np.testing.assert_array_equal(noise.first[0], TorchCpuGenerator(10).randn(SHAPE))
 
 
-def test_a_strength_of_0_is_the_seeds_noise_and_of_1_the_variations():
+def test_variation_strength_0_gives_the_seeds_noise_and_1_the_variations():
     shape, convention = (4, 16, 16), CONVENTIONS[ConventionName.A1111]
 
     def first(strength: float) -> np.ndarray:
@@ -130,7 +130,7 @@ def test_a_strength_of_0_is_the_seeds_noise_and_of_1_the_variations():
     assert first(0.5).std() == pytest.approx(1, abs=0.05)
 
 
-def test_a_picture_that_is_kept_needs_no_path():
+def test_a_picture_that_is_not_redrawn_needs_no_brownian_path():
     """ComfyUI's strength of 0 leaves the level 0 alone, which is no interval."""
     noise = picture_noise(3, SHAPE, SeedOptions(), CONVENTIONS[ConventionName.COMFY])
     noise.steps(SIGMAS[-1:], SIGMAS, brownian=True)

@@ -53,7 +53,7 @@ def test_every_sampler_can_be_planned_as_every_tool(
         assert x.dtype == plan.finish(x).dtype == np.float32
 
 
-def test_noise_is_scaled_to_the_first_level_as_the_tool_does_it() -> None:
+def test_noise_is_scaled_to_the_first_level_as_in_the_tool() -> None:
     by_variance = float(np.sqrt(1 + HIGHEST**2))
     for name, scale in ((A1111, HIGHEST), (COMFY, by_variance), (DIFFUSERS, HIGHEST)):
         np.testing.assert_allclose(planned(name).start(NOISE, None), 2 * scale, rtol=1e-4)
@@ -62,7 +62,7 @@ def test_noise_is_scaled_to_the_first_level_as_the_tool_does_it() -> None:
     np.testing.assert_allclose(x, 2 * by_variance, rtol=1e-6)
 
 
-def test_comfy_scales_by_variance_only_where_nothing_of_a_picture_is_left() -> None:
+def test_comfyui_scales_by_variance_only_at_full_strength() -> None:
     lower = planned(COMFY, redraws=True)
     first = lower.sigmas[0]
     np.testing.assert_allclose(lower.start(NOISE, PICTURE), 5 + 2 * first, rtol=1e-6)
@@ -71,7 +71,7 @@ def test_comfy_scales_by_variance_only_where_nothing_of_a_picture_is_left() -> N
     np.testing.assert_allclose(highest.start(NOISE, PICTURE), 5 + 2 * by_variance, rtol=1e-6)
 
 
-def test_a_picture_is_redrawn_in_the_steps_its_tool_takes() -> None:
+def test_a_picture_is_redrawn_in_the_steps_of_its_tool() -> None:
     taken = {name: planned(name, redraws=True).sigmas for name in (A1111, COMFY, DIFFUSERS)}
     assert {name: len(sigmas) - 1 for name, sigmas in taken.items()} == {
         A1111: 6,
@@ -81,7 +81,7 @@ def test_a_picture_is_redrawn_in_the_steps_its_tool_takes() -> None:
     np.testing.assert_array_equal(taken[A1111], planned().sigmas[-7:])
 
 
-def test_a1111_runs_some_by_timesteps_of_its_own_and_leaves_them_in_their_scale() -> None:
+def test_a1111s_timestep_samplers_have_their_own_levels_and_scale() -> None:
     plan = planned(sampler=SamplerName.DDIM, schedule=ScheduleName.KARRAS)
     karras = planned(schedule=ScheduleName.KARRAS)
     assert plan.sigmas[-1] > 0
@@ -117,7 +117,7 @@ def test_zero_terminal_snr_starts_from_noise_alone() -> None:
         assert planned(name, zero_terminal_snr=True).sigmas[0] > 1000
 
 
-def test_options_go_where_they_belong_and_strangers_are_refused() -> None:
+def test_options_reach_their_sampler_or_schedule_and_unknown_ones_are_refused() -> None:
     lowest = planned(
         schedule=ScheduleName.KARRAS, schedule_options=ScheduleOptions(sigma_min=0.5)
     ).sigmas[-2]
@@ -145,7 +145,7 @@ def test_a1111s_lcm_visits_levels_of_its_own_whatever_the_spacing() -> None:
 
 
 @pytest.mark.parametrize(("name", "renews"), [(DIFFUSERS, False), (INVOKE, True), (A1111, True)])
-def test_tcd_renews_noise_where_its_tool_asks_for_it(name: ConventionName, renews: bool) -> None:
+def test_tcd_renews_noise_as_its_tool_does(name: ConventionName, renews: bool) -> None:
     plan, drawn = planned(name, sampler=SamplerName.TCD), list[np.float32]()
 
     def noise(sigma: np.float32, sigma_next: np.float32) -> Latent:

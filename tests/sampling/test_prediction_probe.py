@@ -36,13 +36,13 @@ def optimal(prediction: PredictionType, slope: float) -> Ask:
 
 @pytest.mark.parametrize("slope", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize("prediction", [PredictionType.EPSILON, PredictionType.V])
-def test_optimal_denoisers_of_rough_and_smooth_pictures(
+def test_optimal_denoisers_of_rough_and_smooth_pictures_are_recognised(
     prediction: PredictionType, slope: float
 ) -> None:
     assert probe_prediction(optimal(prediction, slope), SHAPE).prediction is prediction
 
 
-def test_the_gains_are_those_of_the_derivation() -> None:
+def test_the_gains_equal_those_of_the_derivation() -> None:
     """Of pictures without high frequencies: (1 - a r) / s and (a - r) / s with r = 0."""
     a, s = np.sqrt(ALPHAS[500]), np.sqrt(1 - ALPHAS[500])
     noise = probe_prediction(optimal(PredictionType.EPSILON, 6.0), SHAPE)
@@ -57,7 +57,7 @@ def answers(make: Callable[[Latent], Latent]) -> ProbeResult:
     return probe_prediction(lambda x, _: make(x), SHAPE)
 
 
-def test_what_tells_nothing_is_not_believed() -> None:
+def test_an_ambiguous_answer_gives_no_prediction_type() -> None:
     unrelated = np.random.default_rng(1).standard_normal((1, *SHAPE), np.float32)
     assert answers(np.zeros_like).prediction is None
     assert answers(lambda _: unrelated).prediction is None  # untrained

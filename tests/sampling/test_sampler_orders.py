@@ -98,7 +98,7 @@ def variance_error(
         (partial(dpmpp_3m_sde, eta=0), 2),
     ],
 )
-def test_order_of_convergence_to_the_solution(sampler: Sampler, expected: int):
+def test_a_sampler_converges_to_the_solution_with_its_order(sampler: Sampler, expected: int):
     observed = order(lambda steps: solution_error(sampler, levels(steps)), 320)
     assert observed == pytest.approx(expected, abs=0.12)
     assert solution_error(sampler, levels(320)) < 0.1**expected
@@ -117,7 +117,7 @@ def test_dpm_fast_is_of_third_order():
 
 
 @pytest.mark.parametrize("order", [2, 3])
-def test_dpm_adaptive_keeps_to_the_error_allowed(order: int):
+def test_dpm_adaptives_error_falls_with_its_tolerance(order: int):
     """A hundred times more exact: the error falls with it, and the tries stay few."""
     errors: list[float] = []
     tries: list[int] = []
@@ -133,7 +133,7 @@ def test_dpm_adaptive_keeps_to_the_error_allowed(order: int):
     assert tries[0] < tries[1] < 150
 
 
-def test_dpm_adaptive_shows_refused_tries_and_how_far_it_is():
+def test_dpm_adaptive_yields_refused_tries_and_its_progress():
     problem = Gaussian(mean=0.3, deviation=0.7)
     x = np.array([-8.0, 1.0, 12.0])
     sampler = partial(dpm_adaptive, control=StepControl(relative=0.001, absolute=1e-4, first=5.0))
@@ -146,7 +146,7 @@ def test_dpm_adaptive_shows_refused_tries_and_how_far_it_is():
     assert shares[-1] == 1
 
 
-def test_dpm_adaptive_gets_on_where_no_step_is_short_enough():
+def test_dpm_adaptive_advances_where_no_step_is_short_enough():
     """A picture that jumps at each look does not hold it up for ever."""
     signs = cycle((1.0, -1.0, -1.0, 1.0, -1.0))
 
@@ -159,7 +159,7 @@ def test_dpm_adaptive_gets_on_where_no_step_is_short_enough():
     assert 0 < late.done < 0.01
 
 
-def test_dpm_adaptive_ends_with_numbers_that_are_not_finite():
+def test_dpm_adaptive_ends_at_numbers_that_are_not_finite():
     def denoise(x: Latent, sigma: np.float32) -> Latent:
         return x * np.nan
 
@@ -187,7 +187,7 @@ def test_dpm_adaptive_ends_with_numbers_that_are_not_finite():
         (partial(dpmpp_3m_sde, eta=0.5), 2),
     ],
 )
-def test_variance_converges_to_that_of_the_data(sampler: Sampler, expected: int):
+def test_the_variance_converges_to_that_of_the_data(sampler: Sampler, expected: int):
     """Noise that is too strong, too weak or correlated with x ends in another variance."""
     observed = order(lambda steps: variance_error(sampler, levels(steps)), 160)
     assert observed == pytest.approx(expected, abs=0.2)
@@ -216,7 +216,7 @@ class PathNoise:
 
 @pytest.mark.parametrize("eta", [0.5, 1.0])
 @pytest.mark.parametrize(("source", "expected"), [(PathNoise, 2), (BasisNoise, 1)])
-def test_dpmpp_sde_is_made_for_a_brownian_path(
+def test_dpmpp_sde_is_of_second_order_on_a_brownian_path(
     eta: float, source: Callable[[int], NoiseSource], expected: int
 ):
     """Its two draws per step overlap: independent ones leave an error of first order."""

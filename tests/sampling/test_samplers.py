@@ -69,7 +69,7 @@ def run(sampler: Sampler, noise: AskedNoise, dtype: type[np.floating[Any]]) -> l
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_trajectories_are_those_of_k_diffusion(name: str):
+def test_trajectories_equal_those_of_k_diffusion(name: str):
     """In float64, where nothing but the frozen values is rounded, and in float32 as it is used."""
     reference, expected = REFERENCES[name], FROZEN[name]
     for dtype, tolerance in ((np.float64, 4e-6), (np.float32, reference.tolerance)):
@@ -98,7 +98,7 @@ def test_noise_is_asked_for_as_in_k_diffusion(name: str):
 
 
 @pytest.mark.parametrize("case", [key[:-5] for key in RESTARTS.files if key.endswith("/last")])
-def test_restart_is_a1111s(case: str):
+def test_restart_equals_a1111s(case: str):
     """At numbers of steps with no, one and two repetitions, and from the middle of schedules."""
     sigmas = RESTARTS[f"{case}/sigmas"]
     x = np.ones(SHAPE, np.float32) * sigmas[0]
@@ -133,7 +133,7 @@ def test_lcm_keeps_a_constant_picture():
     np.testing.assert_array_equal(step.x, picture)
 
 
-def test_ddim_is_euler():
+def test_ddim_equals_euler():
     for ours, expected in zip(
         ddim(mixture_denoise, FROZEN["x"], FROZEN["sigmas"], no_noise),
         euler(mixture_denoise, FROZEN["x"], FROZEN["sigmas"], no_noise),
@@ -167,7 +167,7 @@ def test_renewal_never_passes_the_end():
         assert up**2 + level_at(target) ** 2 == pytest.approx(level_at(time_next) ** 2, rel=1e-5)
 
 
-def test_a1111_draws_these_from_a_brownian_path():
+def test_brownian_samplers_are_those_of_a1111():
     """sd_samplers_kdiffusion.py, `brownian_noise`."""
     assert {name.label for name, info in SAMPLERS.items() if info.brownian} == {
         "DPM++ SDE",
@@ -183,7 +183,7 @@ def test_every_name_has_a_sampler():
 
 @pytest.mark.parametrize("name", SamplerName)
 @pytest.mark.parametrize("count", [1, 2, 8])
-def test_contract(name: SamplerName, count: int):
+def test_every_sampler_keeps_the_contract(name: SamplerName, count: int):
     """Steps in order, x untouched, noise and evaluations as the registry says, float32."""
     info = SAMPLERS[name]
     sigmas = FROZEN["sigmas"][-count - 1 :]
@@ -217,7 +217,7 @@ def test_contract(name: SamplerName, count: int):
 
 @pytest.mark.parametrize("name", SamplerName)
 @pytest.mark.parametrize("level", [0, 3])
-def test_one_level_is_no_step(name: SamplerName, level: float):
+def test_a_single_level_takes_no_step(name: SamplerName, level: float):
     """As ComfyUI has it where nothing is to be redrawn."""
     sampler, sigmas = SAMPLERS[name].function, np.array([level], np.float32)
     assert not list(sampler(Unguided(mixture_denoise), FROZEN["x"], sigmas, no_noise))
@@ -230,7 +230,7 @@ def test_progress_counts_steps_or_shares_of_the_way():
 
 
 @pytest.mark.parametrize("count", range(1, 9))
-def test_dpm_fast_spends_its_evaluations(count: int):
+def test_dpm_fast_uses_exactly_its_evaluations(count: int):
     calls: list[float] = []
 
     def denoise(x: Latent, sigma: np.float32) -> Latent:
@@ -244,7 +244,7 @@ def test_dpm_fast_spends_its_evaluations(count: int):
 
 
 @pytest.mark.parametrize("sampler", [dpm_fast, dpm_adaptive])
-def test_one_level_leaves_its_denoised_picture(sampler: Sampler):
+def test_a_single_level_gives_its_denoised_picture(sampler: Sampler):
     (step,) = sampler(mixture_denoise, FROZEN["x"], FROZEN["sigmas"][-2:], no_noise)
     np.testing.assert_array_equal(step.x, mixture_denoise(FROZEN["x"], FROZEN["sigmas"][-2]))
 
@@ -257,7 +257,7 @@ def test_the_result_is_the_last_denoised_picture(name: SamplerName):
     np.testing.assert_allclose(step.x, step.denoised, rtol=0, atol=1e-6)
 
 
-def test_nothing_is_computed_before_it_is_asked_for():
+def test_a_step_is_computed_only_when_it_is_asked_for():
     """Whoever iterates may stop: cancelling costs no evaluation."""
     calls = 0
 
@@ -294,7 +294,7 @@ def test_options_reach_the_sampler(name: SamplerName, bound: SamplerOptions, ref
 
 
 @pytest.mark.parametrize("name", [SamplerName.DPM_FAST, SamplerName.DPM_ADAPTIVE])
-def test_a1111_renews_all_noise_in_these_but_an_option_has_the_last_word(name: SamplerName):
+def test_a1111_renews_all_noise_of_some_samplers_unless_an_option_is_set(name: SamplerName):
     x, sigmas = FROZEN["x"], FROZEN["sigmas"]
     plain = SAMPLERS[name].function
     for options, expected in (
@@ -320,7 +320,7 @@ def test_lms_ends_with_the_picture_in_comfyui():
 
 @pytest.mark.parametrize("name", SamplerName)
 @pytest.mark.parametrize("option", ["eta", "noise_scale", "churn", "churn_from", "churn_to"])
-def test_options_are_those_of_the_registry(name: SamplerName, option: str):
+def test_a_sampler_takes_exactly_the_options_of_the_registry(name: SamplerName, option: str):
     options = SamplerOptions(**{option: 0.5})
     if option in SAMPLERS[name].options:
         noise = RecordedNoise(draws(DRAWS))

@@ -86,7 +86,7 @@ TABLE = (
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.tool}-{row.function}")
-def test_schedules_are_the_tools(row: Reference):
+def test_schedules_equal_the_tools(row: Reference):
     key = f"{row.schedule}_sdxl" if row.aligned_for is AlignedFor.SDXL else row.schedule
     choice = ScheduleChoice(
         row.schedule, TRAINING[row.tool], convention=row.tool, aligned_for=row.aligned_for
@@ -98,7 +98,7 @@ def test_schedules_are_the_tools(row: Reference):
         np.testing.assert_allclose(sigmas, FROZEN[row.tool][f"{key}/{steps}"], rtol=row.tolerance)
 
 
-def test_the_table_has_every_schedule_the_tools_have():
+def test_the_table_has_every_schedule_of_the_tools():
     for tool, frozen in FROZEN.items():
         names = {row.schedule for row in TABLE if row.tool is tool}
         assert names == {name for name in ScheduleName if f"{name}/20" in frozen}
@@ -200,7 +200,7 @@ def test_pure_noise_starts_and_pictures_end_with_unit_variance():
 
 
 @pytest.mark.parametrize("tool", FROZEN)
-def test_levels_of_training(tool: ConventionName):
+def test_the_levels_of_training_equal_the_tools(tool: ConventionName):
     np.testing.assert_allclose(TRAINING[tool].sigmas, FROZEN[tool]["training"], rtol=2e-7)
 
 
@@ -211,7 +211,7 @@ def test_comfyuis_timesteps_are_whole():
     np.testing.assert_allclose(training.log_sigmas, COMFY["training/logs"], rtol=3e-7)
 
 
-def test_zero_terminal_snr_of_a1111():
+def test_levels_with_zero_terminal_snr_equal_a1111s():
     """The last level stays 4518; those before it follow from products that almost cancel."""
     stretched = TRAINING[ConventionName.A1111].with_zero_terminal_snr()
     np.testing.assert_allclose(stretched.alphas, A1111["zero_terminal/alphas"], rtol=1e-5)
@@ -222,6 +222,6 @@ def test_zero_terminal_snr_of_a1111():
     assert stretched.sigma_min == TRAINING[ConventionName.A1111].sigma_min
 
 
-def test_zero_terminal_snr_of_comfyui():
+def test_levels_with_zero_terminal_snr_equal_comfyuis():
     stretched = TRAINING[ConventionName.COMFY].with_zero_terminal_snr()
     np.testing.assert_allclose(stretched.sigmas, COMFY["zero_terminal/training"], rtol=2e-7)

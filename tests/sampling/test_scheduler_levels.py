@@ -20,7 +20,7 @@ LEADING = choice(ScheduleName.DDIM, ConventionName.DIFFUSERS)
 KARRAS = choice(ScheduleName.KARRAS, ConventionName.DIFFUSERS)
 
 
-def test_schedulers_of_unit_variance_begin_and_end_so():
+def test_schedulers_of_unit_variance_begin_and_end_with_it():
     levels = scheduler_levels(SamplerName.DDIM, LEADING, 20)
     assert levels.sigmas[0] == TRAINING.sigmas[951]
     assert levels.sigmas[-1] == TRAINING.sigma_min
@@ -32,7 +32,7 @@ def test_schedulers_of_unit_variance_begin_and_end_so():
     np.testing.assert_allclose(finished, 0.5 * np.sqrt(TRAINING.alphas[0]), rtol=1e-6)
 
 
-def test_others_begin_at_sigma_and_end_with_the_picture():
+def test_other_schedulers_begin_at_sigma_and_end_with_the_picture():
     levels = scheduler_levels(SamplerName.EULER, KARRAS, 20)
     np.testing.assert_array_equal(levels.start(NOISE, None), NOISE * levels.sigmas[0])
     np.testing.assert_array_equal(levels.finish(PICTURE), PICTURE)
@@ -45,7 +45,7 @@ def test_leading_levels_begin_with_the_variance_of_a_noised_picture():
 
 
 @pytest.mark.parametrize("sampler", [SamplerName.DDIM, SamplerName.EULER, SamplerName.UNIPC])
-def test_invokeai_adds_noise_to_nothing(sampler: SamplerName):
+def test_invokeai_begins_with_noise_times_the_level(sampler: SamplerName):
     levels = scheduler_levels(sampler, choice(ScheduleName.DDIM, ConventionName.INVOKE), 20)
     np.testing.assert_array_equal(levels.start(NOISE, None), NOISE * levels.sigmas[0])
 
@@ -72,7 +72,7 @@ def test_invokeai_redraws_from_a_timestep_down(schedule: ScheduleName, strength:
 
 
 @pytest.mark.parametrize("schedule", [ScheduleName.KARRAS, ScheduleName.EXPONENTIAL])
-def test_multistep_schedulers_tell_the_network_whole_timesteps(schedule: ScheduleName):
+def test_multistep_schedulers_give_the_network_whole_timesteps(schedule: ScheduleName):
     ours = choice(schedule, ConventionName.DIFFUSERS)
     levels = scheduler_levels(SamplerName.UNIPC, ours, 20)
     exact = [float(TRAINING.sigma_to_timestep(sigma)) for sigma in levels.sigmas[:-1]]

@@ -24,7 +24,7 @@ FROZEN = np.load(Path(__file__).parent / "frozen" / "schedules.npz")
 TRAINING = NoiseSchedule.scaled_linear()
 
 
-def test_training_sigmas():
+def test_the_training_sigmas_equal_frozen_ones():
     assert TRAINING.sigmas.dtype == np.float32
     np.testing.assert_allclose(TRAINING.sigmas, FROZEN["training"], rtol=2e-7)
     assert TRAINING.sigma_min == pytest.approx(0.0291675, rel=2e-6)
@@ -32,7 +32,7 @@ def test_training_sigmas():
 
 
 @pytest.mark.parametrize("key", [key for key in FROZEN.files if "/" in key])
-def test_schedules_are_the_references(key: str):
+def test_schedules_equal_the_frozen_references(key: str):
     name, steps = key.split("/")
     sigmas = sigmas_for(ScheduleName(name), int(steps), TRAINING)
     np.testing.assert_allclose(sigmas, FROZEN[key], rtol=2e-6)
@@ -66,7 +66,7 @@ VISITING_THE_LOWEST = [
 
 
 @pytest.mark.parametrize("name", VISITING_THE_LOWEST)
-def test_these_schedules_visit_the_lowest_level(name: ScheduleName):
+def test_some_schedules_visit_the_lowest_level(name: ScheduleName):
     assert sigmas_for(name, 20, TRAINING)[-2] == pytest.approx(TRAINING.sigma_min, rel=1e-5)
 
 
@@ -82,12 +82,12 @@ def test_impossible_step_counts_are_refused(steps: int):
 
 
 @given(st.floats(0, 999, width=32))
-def test_timesteps_survive_the_way_to_sigmas_and_back(timestep: float):
+def test_timesteps_convert_to_sigmas_and_back(timestep: float):
     sigma = TRAINING.timestep_to_sigma(np.array([timestep], np.float32))[0]
     assert TRAINING.sigma_to_timestep(sigma) == pytest.approx(timestep, abs=2e-4)
 
 
-def test_timesteps_are_exact_at_training_levels_and_held_at_the_ends():
+def test_timesteps_are_exact_at_training_levels_and_clipped_at_the_ends():
     for timestep in (0, 1, 500, 998, 999):
         assert TRAINING.sigma_to_timestep(TRAINING.sigmas[timestep]) == timestep
     assert TRAINING.sigma_to_timestep(np.float32(1e-3)) == 0
@@ -121,7 +121,7 @@ def test_impossible_strengths_are_refused(rule: RedrawSteps, strength: float):
     assert caught.value.code is ErrorCode.REQUEST_INVALID
 
 
-def test_beta_quantiles_of_known_distributions():
+def test_beta_quantiles_equal_those_of_known_distributions():
     """Beta(1, 1) is uniform, Beta(1/2, 1/2) the arcsine, Beta(1, b) and Beta(a, 1) are powers."""
     p = np.linspace(0, 1, 101)
     for a, b, expected in (
@@ -191,7 +191,7 @@ ends = st.none() | st.floats(1e-4, 1e4)
 )
 @example(ScheduleName.KARRAS, ConventionName.A1111, 20, None, 1e4, 0.1)  # beyond float32
 @example(ScheduleName.POLYEXPONENTIAL, ConventionName.A1111, 1000, None, None, 100.0)
-def test_whatever_is_asked_levels_fall_or_are_refused(
+def test_any_options_give_falling_levels_or_are_refused(
     name: ScheduleName,
     convention: ConventionName,
     steps: int,
@@ -210,7 +210,7 @@ def test_whatever_is_asked_levels_fall_or_are_refused(
     assert sigmas[-1] >= 0
 
 
-def test_comfyui_cannot_redraw_by_next_to_nothing():
+def test_a_tiny_strength_is_refused_in_comfyui():
     choice = ScheduleChoice(ScheduleName.NORMAL, TRAINING)
     with pytest.raises(EngineError, match="too low for 20 steps"):
         redraw_sigmas(choice, 20, 1e-5, RedrawSteps.COMFY)

@@ -106,7 +106,7 @@ REFERENCES: Mapping[str, Reference] = {
         ("a1111/unipc/bh2", SamplerName.UNIPC_BH2),
     ],
 )
-def test_each_convention_runs_its_tools(name: str, sampler: SamplerName):
+def test_each_convention_runs_the_samplers_of_its_tool(name: str, sampler: SamplerName):
     """Bound by name, a sampler is to the last bit the one that is compared below."""
     convention = ConventionName(name.partition("/")[0])
     bound = bind_options(sampler, SamplerOptions(), convention)
@@ -120,7 +120,7 @@ def test_each_convention_runs_its_tools(name: str, sampler: SamplerName):
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_trajectories_are_the_tools(name: str):
+def test_trajectories_equal_the_tools(name: str):
     denoise = PictureNetwork()
     if name.startswith("a1111/"):
         denoise = Denoiser(predict_noise, TRAINING, PredictionType.EPSILON, WEBUI_GUIDANCE)
@@ -128,7 +128,7 @@ def test_trajectories_are_the_tools(name: str):
     assert_follows(name, reference.ours, denoise, reference.tolerance)
 
 
-def test_lcm_is_a1111s_on_its_own_levels():
+def test_lcm_equals_a1111s_on_its_own_levels():
     """Its schedule "Automatic" is the normal one on the levels of distillation."""
     levels = DistilledSchedule.of(TRAINING)
     sigmas = sigmas_for(ScheduleName.NORMAL, 8, levels)
@@ -146,7 +146,7 @@ def test_lcm_is_a1111s_on_its_own_levels():
     assert asked[-1] == 19
 
 
-def test_the_levels_are_those_that_a1111_visits():
+def test_the_levels_equal_those_of_a1111():
     """As its own arithmetic gives them, which a request's plan takes from the schedules."""
     for name, levels in (("ddim", a1111_timestep_levels), ("unipc", a1111_unipc_levels)):
         expected = FROZEN[f"a1111/{name}/sigmas"]
@@ -167,7 +167,7 @@ def assert_follows(
 
 
 @pytest.mark.parametrize(("place", "sigma"), [(0, 5.0), (1, 1.0), (2, 0.1)])
-def test_rescaling_as_in_comfyui(place: int, sigma: float):
+def test_rescaled_guidance_equals_comfyuis(place: int, sigma: float):
     """Its node RescaleCFG, for a network that predicts noise."""
     x, level = FROZEN["x"] * np.float32(sigma), np.float32(sigma)
     outputs = np.concatenate([(x - picture) / level for picture in pictures(x, level)])
@@ -221,7 +221,7 @@ _EVEN = partial(levels, unevenness=0, shape=1)
         (plms, levels, 1),
     ],
 )
-def test_order_of_convergence_to_the_solution(
+def test_a_sampler_converges_to_the_solution_with_its_order(
     sampler: Sampler, spacing: Callable[[int], Sigmas], expected: int
 ):
     problem = Gaussian(mean=0.3, deviation=0.7)
@@ -281,7 +281,9 @@ X, SIGMAS = FROZEN["comfy/deis"][0], FROZEN["comfy/deis/sigmas"]
         (partial(res_multistep, eta=1e4), partial(euler_ancestral, eta=1e4)),
     ],
 )
-def test_what_a_sampler_is_without_its_own(sampler: GuidedSampler, plain: Sampler):
+def test_a_sampler_with_neutral_options_equals_a_simpler_one(
+    sampler: GuidedSampler, plain: Sampler
+):
     """CFG++ without guidance, and others at an end of their options."""
     both = [
         list(one(Unguided(mixture_denoise), X, SIGMAS, RecordedNoise(FROZEN["noise"])))
@@ -308,7 +310,7 @@ def test_float32_is_enough_from_a_level_of_pure_noise(sampler: Sampler | GuidedS
     np.testing.assert_allclose(single, exact, rtol=0, atol=1e-3)
 
 
-def test_tcd_at_its_other_end_renews_nearly_all_noise():
+def test_tcd_with_eta_1_renews_nearly_all_noise():
     """It jumps to the level of timestep 0, and adds noise as LCM does."""
     steps = list(tcd(mixture_denoise, X, SIGMAS, RecordedNoise(FROZEN["noise"]), eta=1.0))
     lowest = TRAINING.sigma_min

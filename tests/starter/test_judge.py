@@ -19,7 +19,7 @@ def judged() -> tuple[list[Scene], list[Verdict]]:
     return scenes, [judge(draw(scene, rng)) for scene in scenes]
 
 
-def test_drawn_pictures_are_judged_right(judged: tuple[list[Scene], list[Verdict]]) -> None:
+def test_drawn_pictures_are_judged_correctly(judged: tuple[list[Scene], list[Verdict]]) -> None:
     found = score(*judged)
     assert all(getattr(found, name) >= 0.99 for name in ASKED), found
 
@@ -37,7 +37,7 @@ def test_an_empty_picture_shows_no_object() -> None:
     assert (verdict.colour, verdict.place) == ("unclear", "unclear")
 
 
-def test_two_objects_have_no_one_place() -> None:
+def test_two_objects_have_an_unclear_place() -> None:
     rng = random.Random(9)
     left, right = (
         draw(Scene("house", "red", "sea", "day", place, "none"), rng) for place in ("left", "right")

@@ -13,7 +13,7 @@ from starter.scenes import COLOURS, KINDS, LANDS, PLACES, TIMES, Scene, draw, he
 TOKENIZER = Path(__file__).resolve().parents[2] / "starter" / "model" / "tokenizer"
 
 
-def test_same_seed_draws_the_same_picture() -> None:
+def test_the_same_seed_draws_the_same_picture() -> None:
     scene = random_scene(random.Random(1))
     first, second = (np.asarray(draw(scene, random.Random(2))) for _ in range(2))
     assert first.shape == (256, 256, 3)
@@ -21,7 +21,7 @@ def test_same_seed_draws_the_same_picture() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_and_land_draws(kind: str) -> None:
+def test_every_kind_and_land_is_drawn(kind: str) -> None:
     for land in LANDS:
         scene = Scene(kind, "red", land, "night", "left", "moon")  # type: ignore[arg-type]
         assert draw(scene, random.Random(3)).size == (256, 256)

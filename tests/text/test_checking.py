@@ -30,7 +30,7 @@ def test_tokens_are_counted_as_the_tool_does() -> None:
     assert check("a AND b", negative=True).used == 3
 
 
-def test_what_is_cut_off_is_told_in_words_and_by_its_place() -> None:
+def test_a_text_that_is_cut_off_is_reported_with_its_place() -> None:
     text = "cat " * 75 + "two dogs"
     found = check(text, convention=DIFFUSERS)
     assert (found.is_cut, found.cut_words) == (True, 2)
@@ -41,7 +41,7 @@ def test_what_is_cut_off_is_told_in_words_and_by_its_place() -> None:
     assert check(text, convention=DIFFUSERS, complete=False).cut_words is None
 
 
-def test_where_words_are_drawn_the_place_may_be_another() -> None:
+def test_the_cut_of_an_expanded_text_has_no_place() -> None:
     text = "{a|b} " + "cat " * 90
     found = check(text, convention=DIFFUSERS)
     assert (found.drawn, found.is_cut, found.cut_at) == (True, True, None)
@@ -50,7 +50,7 @@ def test_where_words_are_drawn_the_place_may_be_another() -> None:
     assert literal.cut_at is not None
 
 
-def test_hints_point_at_what_they_are_about() -> None:
+def test_a_hint_points_at_its_characters() -> None:
     text = "a (red <lora:foo:0.5> house"
     hints = check(text).hints
     assert [hint.kind for hint in hints] == [HintKind.UNPAIRED, HintKind.NETWORK]
@@ -59,7 +59,7 @@ def test_hints_point_at_what_they_are_about() -> None:
     assert [hint.subject for hint in hints] == ["(", "<lora:foo>"]
 
 
-def test_where_brackets_and_tags_are_text_there_is_nothing_to_say() -> None:
+def test_plain_brackets_and_tags_give_no_hints() -> None:
     text = "a (red <lora:foo:0.5> house"
     assert check(text, convention=DIFFUSERS).hints == ()
     assert [hint.kind for hint in check("a <lora:foo:1>", negative=True).hints] == []
@@ -67,7 +67,7 @@ def test_where_brackets_and_tags_are_text_there_is_nothing_to_say() -> None:
     assert HintKind.UNPAIRED not in {hint.kind for hint in check(text, complete=False).hints}
 
 
-def test_what_a_job_would_refuse_is_said_before(tmp_path: Path) -> None:
+def test_an_error_that_a_job_would_raise_is_a_hint(tmp_path: Path) -> None:
     (hint,) = check("a __nothing__ house").hints
     assert (hint.kind, hint.position) == (HintKind.REFUSED, 2)
     assert "nothing" in hint.subject
@@ -99,5 +99,5 @@ def test_any_text_is_taken(convention: object, text: str) -> None:
         assert 0 <= found.cut_at <= len(text)
 
 
-def test_there_are_never_many_hints() -> None:
+def test_the_number_of_hints_is_limited() -> None:
     assert len(check("<lora:a:1> ( " * 200).hints) == 20

@@ -65,7 +65,7 @@ def test_a_full_chunk_ends_at_a_comma_within_twenty_tokens(before: int, lengths:
     assert chunks.used == 75 + lengths[1]
 
 
-def test_the_last_of_several_commas_counts_and_not_in_the_next_chunk() -> None:
+def test_only_the_last_comma_of_a_chunk_counts() -> None:
     prompt = "cat " * 60 + ", cat cat, " + "cat " * 12 + "cat " * 74
     # 63 words with two commas, then 75 without one, then the rest.
     assert [len(row) for row in words(chunks_of(prompt))] == [64, 75, 11]
@@ -117,13 +117,13 @@ def test_a_vocabulary_without_commas_never_looks_back() -> None:
     assert chunks.ids[1, :7].tolist() == [2, 1, 1, 1, 1, 1, 3]
 
 
-def test_an_end_token_in_the_text_stays_where_it_is_where_it_is_padding_too() -> None:
+def test_an_end_token_in_the_text_stays_where_end_tokens_pad() -> None:
     chunks = chunks_of("cat <|endoftext|> cat")
     assert chunks.ids[0, :6].tolist() == [START, CAT, END, CAT, END, END]
 
 
 @pytest.mark.parametrize("chunking", [Chunking.WORD, Chunking.SENTENCE, Chunking.CUT])
-def test_other_tools_pad_only_behind_the_words(chunking: Chunking) -> None:
+def test_other_tools_pad_only_after_the_words(chunking: Chunking) -> None:
     parts = [WeightedText("a <|endoftext|> a", 1.0)]
     chunks = tokenize_prompt(small_tokenizer(), parts, chunking)
     assert chunks.ids.tolist() == [[2, 1, 3, 1, 3] + [4] * 72]
@@ -161,7 +161,7 @@ def test_compel_ends_a_chunk_at_a_sentence_a_phrase_or_a_word(
     assert laid_out(Chunking.SENTENCE, text) == lengths
 
 
-def test_plain_chunks_take_no_notice_of_commas() -> None:
+def test_plain_chunks_ignore_commas() -> None:
     assert laid_out(Chunking.PLAIN, "cat " * 70 + ", " + "cat " * 9) == [75, 5]
 
 
@@ -175,7 +175,7 @@ def test_tokens_know_their_part() -> None:
     assert chunks.parts[0, :6].tolist() == [NO_PART, 0, 1, 2, NO_PART, NO_PART]
 
 
-def test_empty_chunks_follow() -> None:
+def test_empty_chunks_are_appended() -> None:
     clip = load_clip_tokenizer()
     chunks = chunks_of("cat (cat:1.2)")
     assert extended(chunks, clip, 1) is chunks

@@ -35,7 +35,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "text", "ids"), CASES)
-def test_tokens_are_those_of_the_tools_tokenizer(name: str, text: str, ids: list[int]) -> None:
+def test_tokens_equal_those_of_the_tools_tokenizer(name: str, text: str, ids: list[int]) -> None:
     assert load_clip_tokenizer().cleaning(CLEANERS[name]).encode(text) == ids
 
 
@@ -68,7 +68,7 @@ def test_the_place_of_a_token_is_found_where_cleaning_moves_characters() -> None
     assert tokenizer.character_of(text, len(ids)) is None
 
 
-def test_a_tokenizer_that_cleans_alike_is_the_same() -> None:
+def test_a_tokenizer_with_the_same_cleaning_is_reused() -> None:
     tokenizer = load_clip_tokenizer().cleaning(CLEANERS["ftfy"])
     assert tokenizer.cleaning(CLEANERS["ftfy"]) is tokenizer
     assert tokenizer.filling_with_zero().pad_id == 0

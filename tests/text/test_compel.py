@@ -52,11 +52,11 @@ def plain(mixture: Mixture) -> list[list[tuple[str, float]]]:
         ("(unclosed a+", [("(unclosed", 1.0), ("a", 1.1)]),
     ],
 )
-def test_phrases(text: str, expected: list[tuple[str, float]]) -> None:
+def test_phrases_have_the_weights_of_compel(text: str, expected: list[tuple[str, float]]) -> None:
     assert phrase(text) == expected
 
 
-def test_blends_and_conjunctions() -> None:
+def test_blends_and_conjunctions_are_read_as_in_compel() -> None:
     (blend,) = parse_compel('("a", "b+").blend(0.7, 0.3, no_normalize)').parts
     assert plain(blend) == [[("a", 1.0)], [("b", 1.1)]]
     assert (blend.shares, blend.normalized, blend.weight) == ((0.7, 0.3), False, 1.0)
@@ -102,7 +102,7 @@ def test_any_text_has_finite_weights_or_an_error(text: str) -> None:
             assert all(abs(weight) <= MAX_WEIGHT for _, weight in found)
 
 
-def test_nesting_a_thousand_deep() -> None:
+def test_nesting_a_thousand_levels_deep_is_read() -> None:
     ((text, weight),) = phrase("(" * 1000 + "a" + ")1.001" * 1000)
     assert text == "a"
     assert weight == pytest.approx(1.001**1000)

@@ -35,7 +35,7 @@ A1111, COMFY, DIFFUSERS, INVOKE = (
         ("a <lora:x:1> # no words", 1, 75),
     ],
 )
-def test_a1111_counts(text: str, used: int, capacity: int) -> None:
+def test_tokens_are_counted_as_in_a1111(text: str, used: int, capacity: int) -> None:
     assert count_tokens(text, CLIP, A1111) == TokenCount(used, capacity)
 
 
@@ -43,7 +43,7 @@ def test_a_negative_prompt_is_counted_as_such() -> None:
     assert count_tokens("a AND b", CLIP, A1111, negative=True).used == 3
 
 
-def test_compel_counts_parts_and_the_longest_of_a_blend() -> None:
+def test_a_compel_prompt_counts_its_parts_and_the_longest_of_a_blend() -> None:
     assert count_tokens('("a b c", "d e").and()', CLIP, INVOKE) == TokenCount(77, 150)
     assert count_tokens('("a b c", "d e").blend()', CLIP, INVOKE) == TokenCount(3, 75)
     # What is refused is counted all the same.
@@ -54,7 +54,7 @@ def test_compel_counts_parts_and_the_longest_of_a_blend() -> None:
     ("before", "after"),
     [("cat " * 75, "dog"), ("cat, " * 37 + "cat ", "dog dog"), ("😀 " * 75, "dog")],
 )
-def test_where_diffusers_cuts(before: str, after: str) -> None:
+def test_a_prompt_is_cut_where_diffusers_cuts_it(before: str, after: str) -> None:
     count = count_tokens(before + after, CLIP, DIFFUSERS)
     assert count.capacity == 75
     assert count.used > 75
@@ -73,7 +73,7 @@ def test_two_halves_of_a_character_do_not_shift_the_cut() -> None:
     assert at == whole + 1
 
 
-def test_what_fits_is_not_cut() -> None:
+def test_a_prompt_that_fits_is_not_cut() -> None:
     assert count_tokens("cat " * 75, CLIP, DIFFUSERS).cut_at is None
     assert count_tokens("cat " * 100, CLIP, A1111).cut_at is None
 
@@ -125,5 +125,5 @@ def test_hints_point_at_brackets_without_a_partner(
         assert f"“{text[hint.position]}” at character {hint.position + 1} " in hint.message
 
 
-def test_hints_are_few() -> None:
+def test_the_number_of_hints_is_limited() -> None:
     assert len(bracket_hints("(" * 1000, PromptGrammar.A1111)) == 20

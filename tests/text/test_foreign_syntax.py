@@ -34,7 +34,7 @@ def test_a_sign_of_another_grammar_is_pointed_out(text: str, sign: str) -> None:
     "text",
     ["{a|b}", "{3::a|b}", "__colors__", "\\{2$$a|b\\}", "{~sketch}", "5$ and 6$", "what?", "a*b"],
 )
-def test_what_is_ours_or_plain_is_not_pointed_out(text: str) -> None:
+def test_our_own_syntax_and_plain_text_are_not_pointed_out(text: str) -> None:
     assert list(foreign_marks(text)) == []
 
 

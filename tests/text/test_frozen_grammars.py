@@ -26,7 +26,7 @@ def differing(answers: list[tuple[Any, Any, Any]]) -> list[tuple[Any, Any, Any]]
     return [(case, ours, theirs) for case, ours, theirs in answers if ours != theirs]
 
 
-def test_prompts_that_change() -> None:
+def test_prompts_that_change_are_read_as_in_a1111() -> None:
     def ours(text: str, steps: int) -> list[list[Any]]:
         return [[timed.until, timed.text] for timed in schedule_prompt(text, steps)]
 
@@ -35,7 +35,7 @@ def test_prompts_that_change() -> None:
     assert differing([(text, ours(text, steps), theirs) for text, steps, theirs in frozen]) == []
 
 
-def test_prompts_of_several_parts() -> None:
+def test_prompts_of_several_parts_are_read_as_in_a1111() -> None:
     def ours(text: str) -> list[list[Any]]:
         return [[part.text, part.weight] for part in split_composition(text)]
 
@@ -47,13 +47,13 @@ def weighted(parts: tuple[PromptPart, ...]) -> list[list[Any]]:
     return [[p.text, p.weight] if isinstance(p, WeightedText) else ["BREAK", -1] for p in parts]
 
 
-def test_a1111_attention() -> None:
+def test_attention_is_read_as_in_a1111() -> None:
     frozen = rows("a1111", "attention")
     ours = [(text, weighted(parse_attention(text)), theirs) for text, theirs in frozen]
     assert differing(ours) == []
 
 
-def test_comfy_attention() -> None:
+def test_attention_is_read_as_in_comfyui() -> None:
     frozen = rows("comfy", "attention")
     ours = [
         (text, [part for part in weighted(parse_attention_comfy(text)) if part[0]], theirs)
@@ -62,7 +62,7 @@ def test_comfy_attention() -> None:
     assert differing(ours) == []
 
 
-def test_tags() -> None:
+def test_tags_are_read_as_in_a1111() -> None:
     def ours(text: str) -> tuple[str, list[list[str]]]:
         rest, tags = strip_tags(text)
         return rest, [[tag.kind, ":".join(tag.arguments)] for tag in tags]
@@ -72,7 +72,7 @@ def test_tags() -> None:
     assert differing(answers) == []
 
 
-def test_comments() -> None:
+def test_comments_are_removed_as_in_a1111() -> None:
     frozen = rows("a1111", "comments")
     assert differing([(text, strip_comments(text), theirs) for text, theirs in frozen]) == []
 
@@ -81,7 +81,7 @@ def test_comments() -> None:
     ("text", "until_three", "then"),
     [("a [b:c:3]] d", "a b] d", "a c] d"), ("[a:3]:", ":", "a:"), ("[a:3][[[", "[[[", "a[[[")],
 )
-def test_where_a1111_is_of_two_minds_the_prompt_changes(
+def test_a_prompt_with_two_readings_in_a1111_changes(
     text: str, until_three: str, then: str
 ) -> None:
     """Its parser resolves leftover brackets by the order of a set, another in each run."""

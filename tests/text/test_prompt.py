@@ -100,16 +100,16 @@ def plain(parts: tuple[PromptPart, ...]) -> list[Expected]:
 
 
 @pytest.mark.parametrize(("text", "expected"), A1111)
-def test_a1111_grammar(text: str, expected: list[Expected]) -> None:
+def test_a1111s_grammar_gives_its_parts_and_weights(text: str, expected: list[Expected]) -> None:
     assert plain(parse_attention(text)) == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), COMFY)
-def test_comfy_grammar(text: str, expected: list[Expected]) -> None:
+def test_comfyuis_grammar_gives_its_parts_and_weights(text: str, expected: list[Expected]) -> None:
     assert plain(parse_attention_comfy(text)) == expected
 
 
-def test_a_number_that_is_none_is_text() -> None:
+def test_a_malformed_number_is_text() -> None:
     assert plain(parse_attention("(a:1.2.3) b")) == [("a:1.2.3", 1.1), (" b", 1.0)]
     assert plain(parse_attention("(a:.)")) == [("a:.", 1.1)]
     assert plain(parse_attention_comfy("(a:nan)(b:inf)")) == [("a:nan", 1.1), ("b:inf", 1.1)]

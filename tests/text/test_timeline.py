@@ -16,7 +16,7 @@ TEXTS = st.lists(PIECES, max_size=40).map("".join)
 
 
 @given(text=TEXTS, steps=st.integers(1, 30))
-def test_any_text_has_texts_until_the_end(text: str, steps: int) -> None:
+def test_any_text_gives_texts_until_the_last_step(text: str, steps: int) -> None:
     timed = schedule_prompt(text, steps)
     ends = [item.until for item in timed]
     assert ends[-1] == steps
@@ -27,7 +27,7 @@ def test_any_text_has_texts_until_the_end(text: str, steps: int) -> None:
 
 
 @given(text=st.text(st.characters(exclude_characters="[]|\\"), max_size=60))
-def test_text_without_choices_stays(text: str) -> None:
+def test_text_without_choices_does_not_change(text: str) -> None:
     (timed,) = schedule_prompt(text, 20)
     assert timed.text == text
 
@@ -42,7 +42,7 @@ def test_a_number_out_of_range_changes_at_the_end() -> None:
     assert only.text == "a"
 
 
-def test_nesting_a_thousand_deep() -> None:
+def test_nesting_a_thousand_levels_deep_is_read() -> None:
     text = "[x:" * 1000 + "y" + ":5]" * 1000
     assert [(t.until, t.text) for t in schedule_prompt(text, 8)] == [(5, "x"), (8, "y")]
     text = "[a|" * 1000 + "b" + "]" * 1000
@@ -72,7 +72,7 @@ def test_the_work_grows_with_the_length_of_a_prompt(text: Callable[[int], str]) 
     assert schedule_prompt(text(100_000), 20)
 
 
-def test_what_would_multiply_is_refused() -> None:
+def test_a_prompt_with_too_many_changes_is_refused() -> None:
     with pytest.raises(EngineError, match="changes 1,000 times") as caught:
         schedule_prompt("[a|b]" * 20_000, 1000)
     assert caught.value.code is ErrorCode.REQUEST_INVALID

@@ -30,7 +30,7 @@ from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_toke
         ("it's", [585, 568]),
     ],
 )
-def test_known_ids(text: str, ids: list[int]) -> None:
+def test_texts_have_the_known_ids(text: str, ids: list[int]) -> None:
     assert load_clip_tokenizer().encode(text) == ids
 
 
@@ -41,7 +41,7 @@ def test_properties_of_the_packaged_vocabulary() -> None:
     assert clip.vocabulary_size == 49408
 
 
-def test_what_fills_up_is_that_wherever_it_stands() -> None:
+def test_a_padding_token_is_special_anywhere_in_the_text() -> None:
     clip = load_clip_tokenizer()
     zero = clip.filling_with_zero()
     assert (zero.pad_id, zero.end_id) == (0, clip.end_id)
@@ -72,7 +72,7 @@ def test_unusual_characters_have_tokens(text: str) -> None:
     assert load_clip_tokenizer().encode(text)
 
 
-def test_a_million_characters_are_bounded() -> None:
+def test_a_million_characters_are_encoded_within_bounds() -> None:
     assert len(load_clip_tokenizer().encode("word, " * 160_000)) == 320_000
     assert load_clip_tokenizer().encode("a" * 1_000_000)
 
@@ -101,14 +101,14 @@ def check_small(tokenizer: ClipTokenizer) -> None:
     assert (tokenizer.comma_id, tokenizer.vocabulary_size) == (11, 16)
 
 
-def test_folder_with_vocabulary_and_merges(tmp_path: Path) -> None:
+def test_a_folder_with_vocabulary_and_merges_is_loaded(tmp_path: Path) -> None:
     tokenizer = load_tokenizer(write_folder(tmp_path))
     check_small(tokenizer)
     assert tokenizer.pad_id == 15
 
 
 @pytest.mark.parametrize("merges", [["a b", "ab c</w>"], [["a", "b"], ["ab", "c</w>"]]])
-def test_folder_as_transformers_5_saves_it(tmp_path: Path, merges: list[object]) -> None:
+def test_a_folder_of_transformers_5_is_loaded(tmp_path: Path, merges: list[object]) -> None:
     model = {"type": "BPE", "vocab": SMALL, "merges": merges}
     (tmp_path / "tokenizer.json").write_text(json.dumps({"version": "1.0", "model": model}))
     check_small(load_tokenizer(tmp_path))

@@ -45,19 +45,19 @@ def test_the_same_seed_draws_the_same_words_for_ever() -> None:
 DRAWN = ["d h j", "a h l", "a f i"]
 
 
-def test_every_word_comes_up() -> None:
+def test_every_word_is_drawn_at_some_time() -> None:
     assert set(drawn("{a|b|}c")) == {"ac", "bc", "c"}
     assert set(drawn("{a|{b|c}}")) == {"a", "b", "c"}
 
 
-def test_files_and_folders(folder: Path) -> None:
+def test_lists_are_found_in_files_and_folders(folder: Path) -> None:
     assert set(drawn("a __colour__ b", folder)) == {"a red b", "a blue b"}
     assert set(drawn("__animals/cats__", folder)) == {
         *("tabby cat", "siamese cat", "red cat", "blue cat")
     }
 
 
-def test_weights() -> None:
+def test_words_are_drawn_by_their_weights() -> None:
     found = drawn("{9::a|b}", seeds=1000)
     assert 850 < found["a"] < 950
     assert set(drawn("{0::a|b}")) == {"b"}
@@ -83,11 +83,11 @@ def test_weights() -> None:
         "\\x",
     ],
 )
-def test_what_is_no_choice_stays(text: str) -> None:
+def test_text_without_a_choice_stays(text: str) -> None:
     assert expand_wildcards(text, 0, None) == text
 
 
-def test_escapes(folder: Path) -> None:
+def test_escaped_characters_are_plain(folder: Path) -> None:
     assert expand_wildcards(r"\{a|b\}", 0, None) == "{a|b}"
     assert set(drawn(r"{a\|b|a\|b}")) == {"a|b"}
     assert expand_wildcards(r"\__colour__", 0, folder) == "__colour__"
@@ -116,7 +116,7 @@ def test_errors_point_at_the_character(folder: Path, text: str, character: int, 
     assert caught.value.hint
 
 
-def test_a_name_is_no_way_out_of_the_folder(folder: Path) -> None:
+def test_a_name_cannot_leave_the_folder(folder: Path) -> None:
     for name in ("../colour", "animals/../../colour", str(folder / "colour")):
         with pytest.raises(EngineError, match="no list called"):
             expand_wildcards(f"__{name}__", 0, folder / "animals")
@@ -157,6 +157,6 @@ def test_the_work_grows_with_the_length_of_a_text(text: Callable[[int], str]) ->
     assert expand_wildcards(text(100_000), 0, None)
 
 
-def test_nesting_a_thousand_deep() -> None:
+def test_nesting_a_thousand_levels_deep_is_expanded() -> None:
     text = "{" * 1000 + "a" + "|b}" * 1000
     assert set(drawn(text, seeds=20)) <= {"a", "b"}

@@ -1,10 +1,10 @@
-"""The operators of diffusion networks, each written in the form the backend's compiler runs best.
+"""The operators of diffusion networks, each in the form that the backend's compiler runs best.
 
-Networks call these and never ask which vendor. Which form pays where is measured in
-`benchmarks/`; which operators a runtime has is in its backend's `OperatorSet`. `sums` holds sums
-back until what reads them is known, `layers` has what transformers and text encoders are made of,
-`images` what works on pictures, `attention` attention; `limits` says what a fused kernel refuses,
-which is then written plainly.
+Networks call these and never ask for the vendor. The backend's `OperatorSet` says which operators
+its runtime has; `benchmarks/` measures which form is faster. `layers` has the layers of
+transformers and text encoders, `images` those of pictures, `attention` attention. `deferred_sums`
+delays additions so that a fused normalisation can take them in; `limits` says which sizes the fused
+kernels support.
 """
 
 from engine.graphs.operators.attention import AttentionWriter
@@ -14,9 +14,9 @@ __all__ = ["GraphBuilder"]
 
 
 class GraphBuilder(ImageWriter, AttentionWriter):
-    """A `NodeWriter` that speaks the vocabulary of diffusion networks.
+    """A `NodeWriter` with the operators of diffusion networks.
 
-    Images are in the layout of the operator set; `from_planes` and `to_planes` bring [batch,
-    channels, height, width] in and out. Tokens are [batch, tokens, width]. A layer's weights are
+    Images are in the layout of the operator set; `from_planes` and `to_planes` convert from and to
+    [batch, channels, height, width]. Tokens are [batch, tokens, width]. A layer's weights are
     `<name>.weight` and `<name>.bias`.
     """

@@ -15,11 +15,11 @@ from engine.graphs.operators.layers import LayerWriter
 
 @dataclass(frozen=True, slots=True)
 class Projections:
-    """The linear layers before attention: their names, of queries, keys, values, and widths."""
+    """The linear layers before attention: names of the query, key and value layers, and widths."""
 
     names: tuple[str, str, str]
     width: int
-    # Of what keys and values are made from.
+    # Width of the input of keys and values.
     source_width: int
     heads: int
     bias: bool = True
@@ -40,11 +40,11 @@ class AttentionWriter(LayerWriter):
         to: Projections,
         *,
         causal_over: int = 0,
-        attention_bias: Value | None = None,
+        score_bias: Value | None = None,
     ) -> Value:
-        """Attention of `x` to `source` through `to`; they are the same in self-attention.
+        """Emit attention of `x` to `source`, which is `x` itself in self-attention.
 
-        `causal_over` and `attention_bias` as in `attention`.
+        `causal_over` and `score_bias` are those of `attention`.
         """
         packed = self.operators.attention is AttentionForm.PACKED and not to.bias
         if packed and not causal_over and limits.packs_heads(self.element, to.head_width):
@@ -55,13 +55,13 @@ class AttentionWriter(LayerWriter):
             for name, (given, width) in zip(to.names, sources, strict=True)
         )
         return self.attention(
-            q, k, v, to.heads, to.head_width, causal_over=causal_over, attention_bias=attention_bias
+            q, k, v, to.heads, to.head_width, causal_over=causal_over, score_bias=score_bias
         )
 
     def _attend_packed(self, x: Value, source: Value, to: Projections) -> Value:
-        """Of itself one product for all three, else one for keys and values.
+        """Emit one product for all three of self-attention, else one for keys and values.
 
-        They come out [batch, tokens, heads, parts, head_width], as MultiHeadAttention takes them.
+        Results are [batch, tokens, heads, parts, head_width], as MultiHeadAttention takes them.
         """
         if x == source:
             inputs = (self._packed_product(x, to.names, to.width, to),)
@@ -91,19 +91,16 @@ class AttentionWriter(LayerWriter):
         head_width: int,
         *,
         causal_over: int = 0,
-        attention_bias: Value | None = None,
+        score_bias: Value | None = None,
     ) -> Value:
         """softmax(q k^T / sqrt(head_width)) v per head; all [batch, tokens, heads * head_width].
 
-        `causal_over` is the number of tokens where each attends only to itself and those before it,
-        0 where every token attends to all. `attention_bias`, [batch, 1, 1, tokens], is added to
-        the scores.
+        With `causal_over`, the number of tokens, each attends only to itself and earlier ones; with
+        0 each attends to all. `score_bias`, [batch, 1, 1, tokens], is added to the scores.
         """
-        if attention_bias is not None or not self._has_kernel(head_width):
+        if score_bias is not None or not self._has_kernel(head_width):
             # A bias is rare, and its network so small that the form does not matter for speed.
-            return self._primitive_attention(
-                q, k, v, heads, head_width, causal_over, attention_bias
-            )
+            return self._primitive_attention(q, k, v, heads, head_width, causal_over, score_bias)
         match self.operators.attention:
             case AttentionForm.MULTI_HEAD | AttentionForm.PACKED:
                 return self.op(
@@ -136,7 +133,7 @@ class AttentionWriter(LayerWriter):
         heads: int,
         head_width: int,
         causal_over: int,
-        attention_bias: Value | None = None,
+        score_bias: Value | None = None,
     ) -> Value:
         def split(x: Value, perm: list[int]) -> Value:
             per_head = self.op("Reshape", x, self.integers([0, 0, heads, head_width]))
@@ -148,8 +145,8 @@ class AttentionWriter(LayerWriter):
             # Finite, so that a row never becomes inf - inf; it vanishes after the softmax.
             later = np.triu(np.full((causal_over, causal_over), -1e4), 1)
             scores = self.op("Add", scores, self.constant(later))
-        if attention_bias is not None:
-            scores = self.op("Add", scores, attention_bias)
+        if score_bias is not None:
+            scores = self.op("Add", scores, score_bias)
         mixed = self.op("MatMul", self.op("Softmax", scores, axis=-1), split(v, [0, 2, 1, 3]))
         merged = self.op("Transpose", mixed, perm=[0, 2, 1, 3])
         return self.op("Reshape", merged, self.integers([0, 0, heads * head_width]))

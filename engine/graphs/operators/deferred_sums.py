@@ -1,8 +1,8 @@
-"""Sums held back until what reads them is known: a fused normalisation takes the sum in.
+"""Sums that are written only when it is known which node reads them.
 
 A network writes `x = g.add(branch, x)` and then normalises x. Where the operator set has a
-normalisation that adds first, one node does both and gives the sum too; where something else reads
-the sum first, it is written as it is.
+normalisation that also adds, one node does both and outputs the sum too; where another node reads
+the sum first, it is written as a plain addition.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,20 +18,20 @@ MICROSOFT = "com.microsoft"
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """product + bias + skip; bias is one number per channel, and both may be "", not there.
+    """product + bias + skip; bias is one number per channel; bias and skip may be "", for none.
 
-    `product` writes the product, with the bias where it is given one.
+    `product` writes the product, with the bias if it is given one.
     """
 
     product: Callable[[Value], Value]
     bias: Value = ""
     skip: Value = ""
-    # The product is a linear layer's, of [batch, tokens, width].
+    # True where the product is a linear layer's, [batch, tokens, width].
     linear: bool = False
 
 
 class SumWriter(NodeWriter):
-    """Writes nodes, and a held sum at the latest before the node that reads it."""
+    """Writes nodes; a deferred sum is written at the latest before the node that reads it."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class SumWriter(NodeWriter):
         super().__init__(name, weights, operators, element, precision)
         self._held: dict[Value, Sum] = {}
         self._settled: dict[Value, Value] = {}
-        # Forms that take sums in; without them each is written at once.
+        # Operator forms that take sums in; without them each sum is written at once.
         self.holds_sums = (
             operators.layout is Layout.CHANNELS_LAST
             or operators.layer_norm is LayerNormForm.SKIP
@@ -52,7 +52,7 @@ class SumWriter(NodeWriter):
         )
 
     def op(self, kind: str, *inputs: Value, domain: str = "", **attributes: Attribute) -> Value:
-        """Emit a node with one output, after the sums it reads."""
+        """Emit a node with one output, after the deferred sums that it reads."""
         return super().op(kind, *map(self.settled, inputs), domain=domain, **attributes)
 
     def output(self, value: Value, name: str, dtype: DType, shape: tuple[int | str, ...]) -> None:
@@ -60,7 +60,7 @@ class SumWriter(NodeWriter):
         super().output(self.settled(value), name, dtype, shape)
 
     def add(self, x: Value, y: Value) -> Value:
-        """x + y of the same shape, such as a residual and what was computed from it."""
+        """Return x + y of the same shape, such as a residual and its branch."""
         if not self.holds_sums:
             return self.op("Add", x, y)
         for product, skip in ((x, y), (y, x)):
@@ -71,27 +71,27 @@ class SumWriter(NodeWriter):
         return self.hold(Sum(lambda _: whole, skip=self.settled(y)))
 
     def hold(self, total: Sum) -> Value:
-        """The name of a sum that is not written yet."""
+        """Defer a sum and return its name."""
         name = f"sum_{len(self._held) + len(self._settled)}"
         self._held[name] = total
         return name
 
     def held(self, x: Value) -> Sum | None:
-        """The sum behind `x` if it is not written yet."""
+        """Return the deferred sum named `x`, or None."""
         return self._held.get(x)
 
     def held_residual(self, x: Value) -> Sum | None:
-        """The sum behind `x` if it is not written yet and has a residual: to be taken in."""
+        """Return the deferred sum named `x` if it has a residual, or None."""
         total = self.held(x)
         return total if total is not None and total.skip else None
 
     def take(self, x: Value, whole: Value) -> None:
-        """Say that the held sum `x` was taken in by a node that gives it as `whole`."""
+        """Record that a node took in the deferred sum `x` and outputs it as `whole`."""
         del self._held[x]
         self._settled[x] = whole
 
     def settled(self, x: Value) -> Value:
-        """The value itself, written now if it was held."""
+        """Return `x`, written first if it is a deferred sum."""
         if x in self._held:
             self.take(x, self._written(self._held[x]))
         return self._settled.get(x, x)

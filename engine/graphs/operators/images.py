@@ -1,4 +1,4 @@
-"""What works on pictures: convolutions, group normalisation, changes of size and of layout."""
+"""Operators over pictures: convolution, group normalisation, and changes of size and layout."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from engine.graphs.operators.deferred_sums import MICROSOFT, Sum
 from engine.graphs.operators.layers import LayerWriter
 
 _CHANNELS_AT_ONCE = 16
-# A 3x3 kernel, and what it is on the way to its sums.
+# Shapes of a 3x3 kernel while its taps are summed along one axis, then along the other.
 _KERNELS = ((3, 3), (4, 3), (4, 4))
 _TO_CHANNELS_LAST, _TO_PLANES = (0, 2, 3, 1), (0, 3, 1, 2)
 
@@ -22,15 +22,15 @@ class ImageWriter(LayerWriter):
 
     @property
     def planes(self) -> bool:
-        """Whether images are [batch, channels, height, width]."""
+        """True where images are [batch, channels, height, width]."""
         return self.operators.layout is Layout.PLANES
 
     def from_planes(self, x: Value) -> Value:
-        """[batch, channels, height, width] in the layout of images."""
+        """Convert [batch, channels, height, width] to the layout of images."""
         return x if self.planes else self.op("Transpose", x, perm=_TO_CHANNELS_LAST)
 
     def to_planes(self, x: Value) -> Value:
-        """An image as [batch, channels, height, width]."""
+        """Convert an image to [batch, channels, height, width]."""
         return x if self.planes else self.op("Transpose", x, perm=_TO_PLANES)
 
     def conv(
@@ -44,7 +44,7 @@ class ImageWriter(LayerWriter):
         pads: tuple[int, int, int, int] | None = None,
         bias: bool = True,
     ) -> Value:
-        """A convolution from channels[0] to channels[1]; `pads` is top, left, bottom, right."""
+        """Emit a convolution of channels[0] to channels[1]; `pads` is top, left, bottom, right."""
         around = kernel // 2
         weight = self._kernel(f"{name}.weight", channels, kernel)
         shift = self.weight(f"{name}.bias", (channels[1],)) if bias else ""
@@ -63,7 +63,7 @@ class ImageWriter(LayerWriter):
         return self.hold(Sum(product, shift)) if self.holds_sums and bias else product(shift)
 
     def _kernel(self, name: str, channels: tuple[int, int], size: int) -> Value:
-        """A stored kernel [out, in, size, size] as the convolution takes it."""
+        """Use a stored kernel [out, in, size, size] in the convolution's layout."""
         inner, outer = channels
         stored = (outer, inner, size, size)
         if self.planes:
@@ -76,12 +76,11 @@ class ImageWriter(LayerWriter):
     def shift(self, x: Value, by: Value, channels: int, *, shared: bool = True) -> Value:
         """Add a number to each channel of an image.
 
-        `by` is [1, channels] where the images of a batch have it in common (`shared`), else
-        [batch, channels].
+        `by` is [1, channels] if the images of a batch share it (`shared`), else [batch, channels].
         """
         held = self.held(x)
         if shared and held is not None and held.bias and not held.skip:
-            # Into the convolution's own bias, so that the image is not read once more.
+            # Added to the convolution's own bias, so that the image is not read once more.
             flat = self.op("Reshape", by, self.integers([channels]))
             bias = self.op("Add", held.bias, flat)
             return self.hold(Sum(held.product, bias))
@@ -91,7 +90,7 @@ class ImageWriter(LayerWriter):
     def norm_silu(
         self, x: Value, name: str, channels: int, groups: int, epsilon: float = 1e-5
     ) -> Value:
-        """SiLU after group normalisation, as before every convolution of a residual block."""
+        """Emit group normalisation and SiLU, as before every convolution of a residual block."""
         if self._fuses_norm(channels, groups):
             return self._fused_norm(x, name, channels, groups, epsilon, silu=True)
         return self.silu(self.group_norm(x, name, channels, groups, epsilon))
@@ -125,7 +124,8 @@ class ImageWriter(LayerWriter):
     ) -> Value:
         scale, shift = (self.weight(f"{name}.{part}", (channels,)) for part in ("weight", "bias"))
         if self.element is not DType.F32:
-            # The only type the kernels take them in; the runtime converts them when it loads.
+            # The kernels take scale and shift only in float32; the runtime converts them at load
+            # time.
             scale, shift = self.cast(scale, DType.F32), self.cast(shift, DType.F32)
         attributes = {"groups": groups, "activation": int(silu), "channels_last": 1}
         total = self.held_residual(x)
@@ -145,18 +145,18 @@ class ImageWriter(LayerWriter):
         return normal
 
     def join(self, x: Value, y: Value) -> Value:
-        """The channels of one image and then those of another."""
+        """Concatenate the channels of two images."""
         return self.op("Concat", x, y, axis=1 if self.planes else 3)
 
     def to_tokens(self, x: Value, channels: int) -> Value:
-        """An image to [batch, height * width, channels]."""
+        """Reshape an image to [batch, height * width, channels]."""
         if not self.planes:
             return self.op("Reshape", x, self.integers([0, -1, channels]))
         flat = self.op("Reshape", x, self.integers([0, channels, -1]))
         return self.op("Transpose", flat, perm=[0, 2, 1])
 
     def to_image(self, x: Value, like: Value) -> Value:
-        """[batch, height * width, channels] back to the shape of the image `like`."""
+        """Reshape [batch, height * width, channels] to the shape of the image `like`."""
         if self.planes:
             x = self.op("Transpose", x, perm=[0, 2, 1])
         return self.op("Reshape", x, self.op("Shape", like))
@@ -181,9 +181,9 @@ class ImageWriter(LayerWriter):
         )
 
     def resize_like(self, x: Value, like: Value) -> Value:
-        """Nearest-neighbour upsampling of `x` to the height and width of `like`.
+        """Emit nearest-neighbour upsampling of `x` to the height and width of `like`.
 
-        Where a size was odd on the way down, twice the half is not the size on the way up.
+        An odd size on the way down is not twice its half on the way up.
         """
         if self.planes:
             channels = self.op("Shape", x, start=0, end=2)
@@ -213,14 +213,15 @@ def channels_last(weights: Sequence[Array], out: Array) -> None:
 def summed_for_doubling(weights: Sequence[Array], out: Array) -> None:
     """Write the kernel [in, out, 4, 4] of a transposed convolution of stride 2 and padding 1.
 
-    It does what a convolution with `weights`, one [out, in, 3, 3], does after nearest-neighbour
-    doubling. Along one axis, output 2j sees w0 x[j-1] + (w1 + w2) x[j], and output 2j + 1 sees
-    (w0 + w1) x[j] + w2 x[j+1]: pairs of taps that read the same input are summed beforehand.
+    It equals a convolution with `weights`, a single [out, in, 3, 3], after nearest-neighbour
+    doubling. Along one axis, output 2j is w0 x[j-1] + (w1 + w2) x[j], and output 2j + 1 is (w0 +
+    w1) x[j] + w2 x[j+1]: taps that read the same input are summed beforehand.
     """
     (weight,) = weights
     count, inner = weight.shape[:2]
     step = min(_CHANNELS_AT_ONCE, count)
-    # In float32, a few channels at a time in the same small arrays: memory is slow to touch first.
+    # In float32, a few channels at a time in the same small arrays: the first use of fresh memory
+    # is slow.
     taps, half, full = (np.empty((step, inner, *kernel), np.float32) for kernel in _KERNELS)
     for start in range(0, count, step):
         size = min(step, count - start)

@@ -1,4 +1,4 @@
-"""What transformers and text encoders are made of: linear layers, nonlinearities, layer norm."""
+"""Layers of transformers and text encoders: linear layers, nonlinearities, layer norm."""
 
 import math
 from functools import partial
@@ -10,7 +10,7 @@ from engine.graphs.operators.deferred_sums import MICROSOFT, Sum, SumWriter
 
 
 class LayerWriter(SumWriter):
-    """Layers over [batch, tokens, width], of any number of leading axes."""
+    """Layers over [batch, tokens, width] with any number of leading axes."""
 
     def linear(self, x: Value, name: str, widths: tuple[int, int], *, bias: bool = True) -> Value:
         """x W^T + b from widths[0] to widths[1]; W is stored [out, in] as in every checkpoint."""
@@ -26,7 +26,7 @@ class LayerWriter(SumWriter):
         return self.op("Add", y, shift) if shift else y
 
     def times_transposed(self, x: Value, weight: Value) -> Value:
-        """x W^T."""
+        """Emit x W^T."""
         if self.operators.linear is LinearForm.FUSED_MATMUL:
             return self.op("FusedMatMul", x, weight, domain=MICROSOFT, transB=1)
         return self.op("MatMul", x, self.op("Transpose", weight, perm=[1, 0]))
@@ -43,9 +43,9 @@ class LayerWriter(SumWriter):
         return self._geglu_of_halves(x, name, widths)
 
     def _geglu_of_halves(self, x: Value, name: str, widths: tuple[int, int]) -> Value:
-        """Value and gate from products of their own: no copy is needed to part them.
+        """Emit value and gate as separate products, so that no copy is needed to split them.
 
-        Each is half of the layer's rows, where they are in the file.
+        Each uses half of the layer's rows, which are not copied.
         """
         inner, outer = widths
         halves: list[Value] = []
@@ -92,6 +92,6 @@ class LayerWriter(SumWriter):
         return normal
 
     def repeat_batch(self, x: Value, rank: int, times: Value) -> Value:
-        """The whole batch of `x`, of `rank` axes, `times` (int64 [1]) times over."""
+        """Repeat the whole batch of `x`, of `rank` axes, `times` (int64 [1]) times."""
         repeats = self.op("Concat", times, self.integers([1] * (rank - 1)), axis=0)
         return self.op("Tile", x, repeats)

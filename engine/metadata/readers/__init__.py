@@ -1,8 +1,8 @@
-"""From a picture's metadata to a request that makes it again: ours exactly, others' as it maps.
+"""From a picture's metadata to a request: exact for our own record, else as far as it maps.
 
-Everything here comes from a file of unknown origin: numbers are range-checked, names of checkpoints
-never become paths, and our own record's paths are taken only if they are local. Each tool has a
-module with a recogniser that gives a request or None; the first that recognises a picture reads it.
+All of this comes from files of unknown origin: numbers are range-checked, checkpoint names never
+become paths, and our own record's paths are used only if they are local. Each tool has a module
+with a recogniser that returns a request or None; the first that returns one is used.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ from engine.metadata.texts import FILE_NAME, TextChunk
 
 __all__ = ["ImportedRequest", "import_record", "read_request"]
 
-# A tool's own notation comes before the common text, which several write beside it.
+# A tool's own notation comes before the common text, which several tools write as well.
 RECOGNISERS: tuple[Callable[[tuple[TextChunk, ...]], ImportedRequest | None], ...] = (
     from_safelight,
     from_swarm,
@@ -46,26 +46,26 @@ RECOGNISERS: tuple[Callable[[tuple[TextChunk, ...]], ImportedRequest | None], ..
     from_easy_diffusion,
     from_sdcpp,
     from_a1111,
-    # A picture may carry one that it was not made by.
+    # A picture may carry a workflow that did not make it.
     from_workflow,
 )
-# Of one text: two prompts of a million characters and what else there is to say. Our own record
-# writes some characters as twelve.
+# The most characters of one text: two prompts of a million characters and the settings. Our own
+# record writes some characters as twelve.
 _MAX_CHARACTERS = 4_000_000
-# Files beside a picture, which Easy Diffusion and AUTOMATIC1111 can write.
+# Files next to a picture, which Easy Diffusion and AUTOMATIC1111 can write.
 _SIDECARS = (".json", ".txt")
 _MAX_SIDECAR_BYTES = 1 << 20
 
 
 def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
-    """Read the request that a PNG, JPEG or WebP picture tells of, whichever tool wrote it.
+    """Read the request of a PNG, JPEG or WebP picture, whichever tool wrote it.
 
-    Its texts count, then what is hidden in its pixels, for which they are decoded if `decode`
-    allows it, then a file beside it. Raises METADATA_MISSING if none tells, INPUT_IMAGE_UNREADABLE
-    if it is no readable picture.
+    Tries its texts, then text hidden in its pixels, which are decoded if `decode` allows it, then a
+    file next to it. Raises METADATA_MISSING if none has a request, INPUT_IMAGE_UNREADABLE if it is
+    not a readable picture.
     """
     texts = read_text_chunks(path)
-    # Whatever reads the texts may ask for it; no file's texts are called so.
+    # Readers may need the file's name; no real text has this keyword.
     name = TextChunk(FILE_NAME, path.name)
     imported = recognise((*texts, name))
     if imported is None and decode:
@@ -83,7 +83,7 @@ def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
 
 
 def _lack(texts: tuple[TextChunk, ...]) -> str:
-    """Why its texts are no request, to follow the picture's name."""
+    """Say why a picture's texts give no request; completes a sentence that starts with its name."""
     if holds_graph(texts):
         return "holds a ComfyUI graph without a sampler that is known here."
     if any(workflow_of(chunk) for chunk in texts):
@@ -92,7 +92,7 @@ def _lack(texts: tuple[TextChunk, ...]) -> str:
 
 
 def recognise(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of a picture's texts; None where no tool's are among them."""
+    """Return the request of a picture's texts; None if no tool's texts are among them."""
     usable = tuple(
         chunk
         for chunk in texts
@@ -100,12 +100,12 @@ def recognise(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     )
     found = (recogniser(usable) for recogniser in RECOGNISERS)
     imported = next((imported for imported in found if imported is not None), None)
-    # Our own record holds what the engine took.
+    # Our own record holds only values that the engine accepted.
     return imported if imported is None or imported.record else fitting(imported)
 
 
 def _beside(path: Path) -> ImportedRequest | None:
-    """The request in a file of the same name; a text that is only words is someone's caption."""
+    """Return the request in a file of the same name; a text of words alone is a caption."""
     for suffix in _SIDECARS:
         text = _read_text(path.with_suffix(suffix))
         imported = from_sidecar(suffix, text)
@@ -118,7 +118,7 @@ def _beside(path: Path) -> ImportedRequest | None:
 
 
 def _read_text(path: Path) -> str:
-    """The start of a file, empty where there is none."""
+    """Return the start of a file; empty if there is none."""
     try:
         if not path.is_file():
             return ""

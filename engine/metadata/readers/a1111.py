@@ -1,7 +1,7 @@
-"""AUTOMATIC1111's text, which Forge, SD.Next and many others write as well.
+"""AUTOMATIC1111's text, which Forge, SD.Next and many other tools write as well.
 
 After `modules/infotext_utils.py:parse_generation_parameters`, `modules/processing.py:
-create_infotext` and the places that fill `extra_generation_params`, version 1.10.1; Forge 2.0.1.
+create_infotext` and the code that fills `extra_generation_params`, version 1.10.1; Forge 2.0.1.
 """
 
 import math
@@ -84,13 +84,13 @@ _RESCALE = ("CFG Rescale", "CFG rescale", "CFG Rescale φ", "CFG Rescale phi", "
 
 
 def from_a1111(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of the first such text; None where there is none."""
+    """Return the request of the first such text; None if there is none."""
     for chunk in texts:
-        # A JSON object is another tool's; a prompt may begin as one does.
+        # A JSON object belongs to another tool; a prompt may begin like one.
         if chunk.text.lstrip().startswith("{") and parse_object(chunk.text):
             continue
         info = parse_infotext(without_templates(chunk.text))
-        # Comments may be anything; a text in its own place may be a prompt alone.
+        # A comment may be any text; a text under its own keyword may be a prompt alone.
         own = chunk.keyword == PARAMETERS_KEYWORD
         if own or (chunk.keyword in (USER_COMMENT, COMMENT) and info.parameters):
             return import_infotext(info)
@@ -98,7 +98,7 @@ def from_a1111(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 
 def import_infotext(info: Infotext) -> ImportedRequest:
-    """The request that a text asks for."""
+    """Return the request that a text describes."""
     info = with_usual_keys(info)
     values = Values({pair.key: pair.value for pair in info.parameters})
     values.skip(*DESCRIPTIVE)
@@ -138,9 +138,10 @@ def import_infotext(info: Infotext) -> ImportedRequest:
 
 
 def read_sampler(values: Values, info: Infotext) -> tuple[SamplerName | None, ScheduleName | None]:
-    """Sampler and schedule; files before version 1.9 name both in one.
+    """Return sampler and schedule; files before version 1.9 name both in one key.
 
-    Tools that write this text use their own names, and some of them "Scheduler" for the schedule.
+    Other tools that write this text use their own names, and some write "Scheduler" for the
+    schedule.
     """
     name = values.text("Sampler")
     if name is None:
@@ -150,7 +151,7 @@ def read_sampler(values: Values, info: Infotext) -> tuple[SamplerName | None, Sc
     if sampler is None:
         values.refuse("Sampler")
     elif sampler.value in A1111_OWN_TIMESTEPS:
-        # Its "Schedule type" has no effect on these.
+        # "Schedule type" has no effect on these.
         return sampler, None
     apart = info.get("Schedule type") or values.text("Scheduler")
     wanted = (fused or apart or "automatic").casefold()
@@ -163,7 +164,7 @@ def read_sampler(values: Values, info: Infotext) -> tuple[SamplerName | None, Sc
 
 
 def _variant(values: Values, sampler: SamplerName | None) -> SamplerName | None:
-    """The sampler that the text's settings make of UniPC; other samplers have no such ones."""
+    """Return the UniPC variant that the text's settings select; other samplers are unchanged."""
     if sampler is not SamplerName.UNIPC:
         return sampler
     variant = values.text("UniPC variant")
@@ -173,7 +174,7 @@ def _variant(values: Values, sampler: SamplerName | None) -> SamplerName | None:
 
 
 def _automatic(sampler: SamplerName | None, info: Infotext) -> str:
-    """What no schedule, or "Automatic", stands for; before 1.9 it was the plain one but once."""
+    """Return the schedule of "Automatic", or of none: before 1.9 the plain one, but for Restart."""
     text = info.get("Version")
     version = version_of(text)
     is_old = text is None or (version is not None and version < SCHEDULE_APART)
@@ -183,10 +184,10 @@ def _automatic(sampler: SamplerName | None, info: Infotext) -> str:
 
 
 def _size(values: Values) -> tuple[int | None, int | None, bool]:
-    """Width and height of the first pass, and whether there was a second one ("hires fix").
+    """Return width and height of the first pass, and whether there was a second ("hires fix").
 
-    Very old files give the final size, and the first pass apart; 0x0 let the tool choose one of
-    about 512 x 512 pixels, in steps of 64.
+    Very old files state the final size, and the first pass separately; 0x0 let the tool choose a
+    size of about 512 x 512 pixels, in steps of 64.
     """
     size = values.size("Size")
     first = values.get("First pass size")
@@ -203,11 +204,11 @@ def _size(values: Values) -> tuple[int | None, int | None, bool]:
 def _convention(
     values: Values, info: Infotext, sampler: SamplerName | None
 ) -> ConventionName | Convention:
-    """Its habits as the text says; what it does not say is the default of its settings.
+    """Return the convention with the settings in the text; the others are the tool's defaults.
 
-    "NV" draws on the processor what an NVIDIA card ("GPU") would.
+    "NV" draws on the processor the numbers of an NVIDIA card ("GPU").
     """
-    # Nodes that save this text beside or instead of the graph.
+    # Some ComfyUI nodes save this text along with or instead of the graph.
     if (info.get("Version") or "").startswith("ComfyUI"):
         values.skip("RNG", "Emphasis")
         return ConventionName.COMFY
@@ -217,7 +218,7 @@ def _convention(
         return choice_of(msgspec.structs.replace(base, **changes))
     if (values.text("RNG") or "GPU").upper() != "CPU":
         changes["random_source"] = changes["step_source"] = RandomSource.CUDA
-    # "None" is a value here.
+    # "None" is a value of this key.
     values.skip("Emphasis")
     emphasis = (info.get("Emphasis") or "Original").casefold()
     if emphasis not in _EMPHASIS:
@@ -237,7 +238,7 @@ def _convention(
 
 
 def _prompt_features(info: Infotext) -> tuple[PromptFeature, ...]:
-    """What its text has: where comments were taken out before it was written, a # is none."""
+    """Return the prompt's features: without comments, if a # in the text is plain."""
     everything = tuple(PromptFeature)
     if "#" not in info.prompt + info.negative_prompt or keeps_comments(info.get("Version")):
         return everything
@@ -256,7 +257,7 @@ def _sampler_options(values: Values) -> SamplerOptions:
     eta_ddim = values.read(SamplerOptions, eta="Eta DDIM")["eta"]
     if eta_ddim is not None:
         found["eta"] = eta_ddim
-    # Nothing stands for infinity, as 0 does.
+    # 0 and no value both mean infinity.
     found["churn_to"] = found["churn_to"] or None
     return SamplerOptions(**found)
 
@@ -276,7 +277,7 @@ def _seed_options(values: Values) -> SeedOptions:
 def _guidance_options(values: Values) -> GuidanceOptions:
     bounds = bounds_of(GuidanceOptions, "rescale")
     rescale = next((found for key in _RESCALE if (found := values.number(key, *bounds))), 0.0)
-    # Guidance is left out up to and with the step that reaches this part of all.
+    # Guidance starts after the step that reaches this share of the run.
     skipped = values.number("Skip Early CFG", 0, 1)
     start = min(math.nextafter(skipped, math.inf), 1.0) if skipped else 0.0
     image_guidance = values.read(GuidanceOptions, image_guidance="Image CFG scale")
@@ -284,7 +285,7 @@ def _guidance_options(values: Values) -> GuidanceOptions:
 
 
 def _mask_options(values: Values) -> MaskOptions:
-    """How its mask was used, for whoever has it: it is not in the file."""
+    """Return how the mask was used; the mask itself is not in the file."""
     mode, area = values.text("Mask mode"), values.text("Inpaint area")
     content = values.text("Masked content")
     contents = {content.label: content for content in MaskedContent}
@@ -307,7 +308,7 @@ def _mask_options(values: Values) -> MaskOptions:
 
 
 def _refiner(values: Values) -> RefinerChoice | None:
-    """When one took over; which it was is for the person to choose, as the checkpoint is."""
+    """Return when a refiner took over; the user chooses its checkpoint."""
     switch_at = values.number("Refiner switch at", *bounds_of(RefinerChoice, "switch_at"))
     return None if switch_at is None else RefinerChoice(switch_at=switch_at)
 
@@ -325,7 +326,7 @@ def _zero_terminal_snr(values: Values) -> bool | None:
 
 
 def _remarks(values: Values, info: Infotext, *, has_init: bool, has_hires: bool) -> tuple[str, ...]:
-    """What a person must know to get the same picture from these values."""
+    """Return what the user must know to get the same picture from these values."""
     checkpoint, vae = values.text("Model"), values.text("VAE")
     refiner = values.text("Refiner")
     loras = [lora(name, weight or "1") for name, weight in _LORA.findall(info.prompt)]

@@ -1,11 +1,11 @@
-"""The keys of AUTOMATIC1111's line that say nothing a request could take, and its versions."""
+"""Keys of AUTOMATIC1111's line that a request does not need, and the tool's versions."""
 
 import re
 from dataclasses import replace
 
 from engine.metadata.infotext import Infotext, Parameter
 
-# They describe the picture and do not change it beyond what other keys say.
+# They describe the picture, but add nothing to the other keys.
 DESCRIPTIVE = (
     "Model hash", "VAE hash", "Version", "User", "SDCPP", "Lora hashes", "TI hashes", "Hashes",
     "Batch size", "Batch pos", "Init image hash", "Template", "Negative Template", "App",
@@ -13,7 +13,7 @@ DESCRIPTIVE = (
     "Schedule type",
 )  # fmt: skip
 
-# Values that are what happens without them.
+# Values that equal the default.
 USUAL = {
     "UniPC variant": "bh1",
     "UniPC skip type": "time_uniform",
@@ -29,7 +29,7 @@ USUAL = {
     "Noise Schedule": "Default",
 }
 
-# All others that a request is read from.
+# All other keys that a request is read from.
 _READ = (
     "Steps", "Sampler", "Scheduler", "CFG scale", "Seed", "Size", "First pass size", "Model", "VAE",
     "Denoising strength", "Clip skip", "RNG", "Emphasis", "ENSD", "Eta", "Eta DDIM", "Sigma noise",
@@ -42,7 +42,7 @@ _BY_CASELESS = {key.casefold(): key for key in (*DESCRIPTIVE, *USUAL, *_READ)}
 
 
 def with_usual_keys(info: Infotext) -> Infotext:
-    """The text with keys as AUTOMATIC1111 writes them: tools differ in capitals ("CFG Scale")."""
+    """Return the text with AUTOMATIC1111's keys: other tools differ in capitals ("CFG Scale")."""
     present = {pair.key for pair in info.parameters}
 
     def usual(pair: Parameter) -> Parameter:
@@ -57,17 +57,17 @@ Version = tuple[int, int, int, int]
 _VERSION = re.compile(
     r"(?:^|v)(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?:[a-z]+[\w.]*)?(?:-(\d{1,6}))?", re.ASCII
 )
-# The first versions that do differently, after `modules/infotext_versions.py`.
+# The first versions with a changed behaviour, after `modules/infotext_versions.py`.
 SCHEDULE_APART: Version = (1, 9, 0, 0)
 REFINED_BY_LEVEL: Version = (1, 8, 0, 0)
 FULL_PRECISION_LEVELS: Version = (1, 7, 0, 225)
 NEW_TIMELINES: Version = (1, 6, 0, 0)
-# `[a:b:1.5]`: a part of the second pass since then, a step before.
+# `[a:b:1.5]` is a share of the second pass since version 1.6, and a step number before.
 _FRACTION_ABOVE_ONE = re.compile(r":\s*(?:[1-9]\d*)\.\d*\s*\]", re.ASCII)
 
 
 def version_of(text: str | None) -> Version | None:
-    """The version of AUTOMATIC1111 in a text such as "v1.6.0-2-g4afaaf8a"; None where none is."""
+    """Return AUTOMATIC1111's version in a text such as "v1.6.0-2-g4afaaf8a"; None without one."""
     match = _VERSION.search((text or "")[:100])
     if match is None:
         return None
@@ -76,15 +76,15 @@ def version_of(text: str | None) -> Version | None:
 
 
 def keeps_comments(version: str | None) -> bool:
-    """Whether what is written is what a person wrote, with comments: by Forge 2, and by us.
+    """True if the text holds the prompt as written, with comments: for Forge 2 and Safelight.
 
-    AUTOMATIC1111 takes them out before, and others know none.
+    AUTOMATIC1111 removes comments first, and other tools have none.
     """
     return (version or "").startswith(("f2", "Safelight"))
 
 
 def old_habits(version: Version | None, prompt: str) -> tuple[str, ...]:
-    """What an old version did otherwise that a request cannot say."""
+    """Describe what an old version did differently, as far as a request cannot express it."""
     if version is None:
         return ()
     remarks: list[str] = []

@@ -1,7 +1,7 @@
-"""Pictures of Civitai's own generator: the graph that it ran, and what was asked of it, as JSON.
+"""Pictures of Civitai's generator: the ComfyUI graph that ran, and the settings, as JSON.
 
-It runs ComfyUI with prompts that are read as AUTOMATIC1111 does, by smZ's encoder; the graph may
-only enlarge a picture that was drawn before. After pictures of it: "extraMetadata" is its mark.
+Prompts are read as in AUTOMATIC1111, by smZ's encoder; the graph may only enlarge an earlier
+picture. Its pictures are marked by "extraMetadata".
 """
 
 from dataclasses import replace
@@ -30,7 +30,7 @@ _DESCRIPTIVE = (
 
 
 def from_civitai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of its graph, else of what was asked; None where there is neither."""
+    """Return the request of the graph, else of the settings; None if there is neither."""
     for chunk in texts:
         if chunk.keyword != USER_COMMENT or f'"{_MARK}"' not in chunk.text:
             continue

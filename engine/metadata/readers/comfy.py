@@ -1,4 +1,4 @@
-"""ComfyUI's pictures: from the graph that was run to the settings of the sampler that made them.
+"""ComfyUI's pictures: the settings of the sampler that made them, read from the executed graph.
 
 After `nodes.py`, `comfy/samplers.py` and `comfy_extras/nodes_custom_sampler.py` of ComfyUI 0.3.
 """
@@ -47,16 +47,16 @@ from engine.metadata.readers.values import Values
 from engine.metadata.texts import FILE_NAME, TextChunk
 
 _MAX_BATCH = 4096
-# In EXIF data, `nodes_images.py` names what a tag holds before it; Save Image Extended does so with
-# a capital.
+# In EXIF data `nodes_images.py` writes a label before the JSON; Save Image Extended does so with a
+# capital.
 _MARK = re.compile(r"prompt:\s*(?={)", re.IGNORECASE)
-# smZ's "CLIP Text Encode++" reads prompts as AUTOMATIC1111 does where it is told to.
+# smZ's "CLIP Text Encode++" reads prompts as AUTOMATIC1111 does with these parsers.
 _A1111_PARSERS = frozenset({"A1111", "full"})
 _SMZ_FEATURES = (PromptFeature.CHANGES, PromptFeature.COMPOSITION, PromptFeature.BREAKS)
 
 
 def from_comfy(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of the graph in a picture; None where there is none with a sampler."""
+    """Return the request of the graph in a picture; None without a graph with a sampler."""
     name = next((chunk.text for chunk in texts if chunk.keyword == FILE_NAME), "")
     for chunk in texts:
         imported = import_graph(_document(chunk), name)
@@ -66,9 +66,9 @@ def from_comfy(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 
 def import_graph(document: Mapping[str, object], name: str = "") -> ImportedRequest | None:
-    """The request of an executed graph; None where it has no sampler.
+    """Return the request of an executed graph; None if it has no sampler.
 
-    `name` is the file's, which tells the picture from others that the same graph saves.
+    `name` is the file's name, which distinguishes the pictures that one graph saves.
     """
     graph = read_graph(document)
     if graph is None:
@@ -80,12 +80,12 @@ def import_graph(document: Mapping[str, object], name: str = "") -> ImportedRequ
 
 
 def holds_graph(texts: tuple[TextChunk, ...]) -> bool:
-    """Whether a picture has a graph, with a sampler that is known or without."""
+    """True if a picture has a graph, with or without a known sampler."""
     return any(read_graph(_document(chunk)) for chunk in texts)
 
 
 def _document(chunk: TextChunk) -> Mapping[str, object]:
-    """The graph in a text as JSON, wherever nodes that save pictures write it; else empty."""
+    """Return the graph in a text, under any keyword that saving nodes use; else empty."""
     if chunk.keyword == "prompt":
         return parse_object(chunk.text)
     if not chunk.keyword.startswith("exif:"):
@@ -93,7 +93,7 @@ def _document(chunk: TextChunk) -> Mapping[str, object]:
     mark = _MARK.match(chunk.text)
     if mark is not None:
         return parse_object(chunk.text[mark.end() :])
-    # SaveImagePlus: the object of both, or the text of each; Civitai: the graph itself.
+    # SaveImagePlus writes an object of both, or the text of each; Civitai the graph itself.
     document = parse_object(chunk.text if chunk.text.startswith("{") else None)
     written = document.get("prompt", document)
     return parse_object(written) if isinstance(written, str) else as_object(written)
@@ -130,7 +130,7 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
 
 
 def _guider(graph: Graph, sampler: Node) -> tuple[Node, bool]:
-    """The node that holds prompts and model, and whether it guides by a negative prompt."""
+    """Return the node with prompts and model, and whether it uses a negative prompt."""
     guider = graph.source(sampler, "guider") or sampler
     return guider, guider.kind != "BasicGuider"
 
@@ -175,9 +175,9 @@ def _request(values: Values, sampling: Sampling, *, guided: bool) -> GenerateReq
 def _convention(
     name: str, sampler: SamplerName | None, *, is_custom: bool
 ) -> ConventionName | Convention:
-    """ComfyUI's habits: of the SDE samplers, only those called "_gpu" draw on the card.
+    """Return ComfyUI's convention: of the SDE samplers, only those called "_gpu" draw on the card.
 
-    Only its samplers in one node leave out a level; sigmas that are linked are taken as they are.
+    Only samplers in a single node leave out a level; linked sigmas are used unchanged.
     """
     base = CONVENTIONS[ConventionName.COMFY]
     changes: dict[str, Any] = {}
@@ -190,7 +190,7 @@ def _convention(
 
 
 def as_smz_reads(convention: Convention, *, normalizes: bool = True) -> Convention:
-    """A convention with prompts as AUTOMATIC1111 reads them, by smZ's encoder."""
+    """Return a convention that reads prompts as AUTOMATIC1111 does, by smZ's encoder."""
     return msgspec.structs.replace(
         convention,
         grammar=PromptGrammar.A1111,
@@ -201,7 +201,7 @@ def as_smz_reads(convention: Convention, *, normalizes: bool = True) -> Conventi
 
 
 def _as_encoded(convention: Convention, encoder: Node | None) -> ConventionName | Convention:
-    """The convention, with prompts as the encoder reads them where that is not ComfyUI's own."""
+    """Return the convention with the prompt grammar of the encoder's node."""
     if encoder is None or encoder.kind not in OTHER_PARSERS:
         return choice_of(convention)
     if encoder.inputs.get("parser") not in _A1111_PARSERS:

@@ -1,8 +1,8 @@
 """ComfyUI's executed graph, of unknown origin: nodes by name, and walks along their links.
 
-Format: what `SaveImage` writes as "prompt" (`nodes.py`): an object of nodes by name, each with its
-`class_type` and its `inputs`, a value or a link [name, output]. There may be cycles, links to
-nowhere and hundreds of thousands of nodes: a walk visits each node once.
+Format: the "prompt" text of `SaveImage` (`nodes.py`): an object of nodes by name, each with its
+`class_type` and its `inputs`, a value or a link [name, output]. There may be cycles, dangling links
+and hundreds of thousands of nodes: a walk visits each node once.
 """
 
 import re
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from engine.metadata.json_text import as_list, as_object
 
-# What nodes that only hold or pass on a value call it.
+# Inputs of nodes that only hold or pass on a value.
 HELD = (
     "value", "text", "string", "prompt", "seed", "noise_seed", "int", "float", "number", "Value",
     "Number", "any", "anything", "Text", "STRING", "str", "Value_Int", "Value_Float",
 )  # fmt: skip
-# They hand on what they get.
+# Nodes that pass on their inputs.
 TRANSPARENT = frozenset(
     {
         "Reroute", "ToBasicPipe", "FromBasicPipe", "FromBasicPipe_v2", "EditBasicPipe",
@@ -27,9 +27,9 @@ TRANSPARENT = frozenset(
     }
 )  # fmt: skip
 _WORD = re.compile(r"[a-z]+")
-# Inputs that carry several things at once, and keep what each is.
+# Inputs that bundle several values under their names.
 _BUNDLES = frozenset({"pipe", "ctx", "context", "bus"})
-# Words that make another thing of an input's name: `upscale_model`, `clip_vision`.
+# Words that change the meaning of an input's name: `upscale_model`, `clip_vision`.
 _OTHER_THINGS = frozenset(
     {
         "upscale", "vision", "control", "net", "style", "gligen", "sam", "name", "type", "skip",
@@ -55,20 +55,21 @@ class Graph:
     nodes: Mapping[str, Node]
 
     def source(self, node: Node, key: str) -> Node | None:
-        """The node that an input is linked to; None where it is a value, or linked to nowhere."""
+        """Return the node that an input is linked to; None for a value or a dangling link."""
         link = as_list(node.inputs.get(key))
         return self.nodes.get(str(link[0])) if len(link) == 2 else None
 
     def output(self, node: Node, key: str) -> int:
-        """Which of that node's outputs it is, 0 where it does not say."""
+        """Return the number of the linked node's output; 0 if the link does not say."""
         link = as_list(node.inputs.get(key))
         return link[1] if len(link) == 2 and isinstance(link[1], int) else 0
 
     def input_of(self, node: Node, role: str) -> str | None:
-        """The linked input by which a role ("model", "negative") comes in; None without one.
+        """Return the linked input for a role ("model", "negative"); None if there is none.
 
-        By its name: outputs are numbered otherwise by each class. One that is called as the role,
-        then one with that word in it (`opt_clip`), then a bundle (`basic_pipe`, `base_ctx`).
+        Inputs are found by name, because each class numbers its outputs differently: an input
+        called like the role, then one with that word in it (`opt_clip`), then a bundle
+        (`basic_pipe`, `base_ctx`).
         """
         if self.source(node, role) is not None:
             return role
@@ -82,12 +83,12 @@ class Graph:
         return next(alike, None) or next(bundles, None)
 
     def value(self, node: Node, key: str) -> object:
-        """The value of an input, followed through nodes that hold or pass it on; None if lost."""
+        """Return an input's value, followed through nodes that hold or pass it on; None if lost."""
         for _ in range(_MAX_HOPS):
             source = self.source(node, key)
             if source is None:
                 value = node.inputs.get(key)
-                # A link to nowhere is no value.
+                # A dangling link is not a value.
                 return None if isinstance(value, list) else value
             source = self._unbundled(source, key)
             held = next((name for name in (key, *HELD) if name in source.inputs), None)
@@ -97,7 +98,7 @@ class Graph:
         return None
 
     def _unbundled(self, node: Node, key: str) -> Node:
-        """The node that put a value into a bundle, by what it is called; else the node itself."""
+        """Return the node that put a value into a bundle, found by name; else the node itself."""
         for _ in range(_MAX_HOPS):
             if any(name in node.inputs for name in (key, *HELD)):
                 break
@@ -113,9 +114,9 @@ class Graph:
         return node
 
     def upstream(self, start: Node, keys: tuple[str, ...] = ()) -> Iterator[tuple[Node, int]]:
-        """The nodes that feed a node, nearest first, each once, with their distance.
+        """Yield the nodes that feed a node, nearest first, each once, with their distance.
 
-        With `keys`, only those that come in by these inputs.
+        With `keys`, only those connected through these inputs.
         """
         seen = {start.name}
         waiting = deque([(start, 0)])
@@ -130,7 +131,7 @@ class Graph:
                     waiting.append((source, distance + 1))
 
     def line(self, start: Node, role: str) -> Iterator[Node]:
-        """The nodes along one role: a model through its patches to its loader."""
+        """Yield the nodes along one role: a model through its patches to its loader."""
         seen = {start.name}
         node = start
         while (key := self.input_of(node, role)) is not None:
@@ -143,7 +144,7 @@ class Graph:
 
 
 def read_graph(document: Mapping[str, object]) -> Graph | None:
-    """The graph of a JSON object; None where it holds no nodes."""
+    """Return the graph of a JSON object; None if it holds no nodes."""
     nodes: dict[str, Node] = {}
     for name, value in document.items():
         fields = as_object(value)

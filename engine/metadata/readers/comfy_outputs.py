@@ -1,6 +1,6 @@
-"""Which of a ComfyUI graph's samplers made the picture, what came before it and what after.
+"""Finds the sampler of a ComfyUI graph that made a picture, and the nodes before and after it.
 
-A graph may save several pictures, and writes itself into each: the file's name tells which.
+A graph may save several pictures, each with the whole graph; the file's name distinguishes them.
 """
 
 import re
@@ -9,28 +9,29 @@ from dataclasses import dataclass, replace
 
 from engine.metadata.readers.comfy_graph import Graph, Node
 
-# Nodes with a sampler's inputs that are named otherwise are samplers of extensions.
+# Nodes of extensions with a sampler's inputs are samplers under other names.
 _IN_ONE = frozenset({"latent_image", "sampler_name", "steps"})
 _CUSTOM = frozenset({"latent_image", "sampler", "sigmas"})
-# They hold a sampler's settings and sample themselves, or tell others how to.
+# Nodes that hold a sampler's settings and sample themselves, or configure another.
 _SETTINGS = frozenset({"sampler_name", "scheduler", "steps", "cfg", "seed"})
-# How the size of an empty latent is said where it is one text.
+# Inputs that give the size of an empty latent as one text.
 SIZES_IN_WORDS = ("dimensions", "resolution", "size", "image_size_preset")
-# Each is a walk over the graph.
+# Each ending and each pass costs a walk over the graph.
 _MAX_ENDINGS, _MAX_PASSES = 8, 16
 _MAX_PREFIX = 1000
-# By which inputs it begins with something: a latent, or a picture that it draws anew.
+# Inputs that a sampler starts from: a latent, or a picture to be redrawn.
 _STARTS = ("latent_image", "image")
-# Between a sampler and the file, these change nothing.
+# Nodes between a sampler and the file that change nothing.
 _PLAIN = ("VAEDecode", "SaveImage", "PreviewImage", "Reroute")
 
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The first of the samplers in a row that made the picture; what came before and after it.
+    """The first of a row of samplers that made the picture, and the nodes around it.
 
-    `latent` is the node that gave the size; `others` are nodes a request has no place for.
-    `is_guessed`: the graph saves pictures of other samplers, too, and nothing tells which it is.
+    `latent` is the node that gave the size; `others` are nodes that a request cannot express.
+    `is_guessed` means that the graph also saves pictures of other samplers, and that nothing tells
+    which of them this is.
     """
 
     sampler: Node
@@ -44,10 +45,10 @@ class Sampling:
 
 
 def find_sampling(graph: Graph, name: str = "") -> Sampling | None:
-    """The sampler that leads to the saved picture, back to the first where one follows another.
+    """Find the sampler of the saved picture; where samplers follow one another, the first.
 
-    Where several pictures are saved, the node counts whose prefix the file's `name` begins with,
-    else the first.
+    If several pictures are saved, the node whose prefix starts the file's `name` counts, else the
+    first.
     """
     saving = _saving(graph, name)
     for is_kind in (_is_sampler, _has_settings):
@@ -74,9 +75,9 @@ def _samplings(graph: Graph, endings: list[Node], is_kind: Kind) -> list[Samplin
 
 
 def _saving(graph: Graph, name: str) -> list[Node]:
-    """The nodes that save pictures; of those whose prefix a file begins with, the longest one's."""
+    """Return the nodes that save pictures; if prefixes match the file, that of the longest."""
     nodes = [node for node in graph.nodes.values() if "save" in node.kind.casefold()]
-    # ComfyUI's own first: of others only some save pictures.
+    # ComfyUI's own node first: only some of the others save pictures.
     nodes.sort(key=lambda node: node.kind != "SaveImage")
     lengths = {
         node: len(prefix) for node in nodes if name.startswith(prefix := _prefix(graph, node))
@@ -86,14 +87,14 @@ def _saving(graph: Graph, name: str) -> list[Node]:
 
 
 def _prefix(graph: Graph, node: Node) -> str:
-    """How its files' names begin, as far as that is the same for all; folders are left out."""
+    """Return the constant beginning of a node's file names, without folders."""
     prefix = graph.value(node, "filename_prefix")
     text = prefix if isinstance(prefix, str) else ""
     return re.split(r"[/\\]", text)[-1].partition("%")[0] if len(text) <= _MAX_PREFIX else ""
 
 
 def _showing(graph: Graph, is_kind: Kind) -> Iterator[Node]:
-    """Nodes that show pictures; a graph without any is walked from its last sampler itself."""
+    """Yield nodes that show pictures; without any, the last sampler of the graph."""
     nodes = graph.nodes.values()
     yield from (node for node in nodes if "preview" in node.kind.casefold())
     yield from [node for node in nodes if is_kind(node)][-1:]
@@ -116,7 +117,7 @@ def _nearest(graph: Graph, ending: Node, is_kind: Kind) -> Node | None:
 def _sampling(graph: Graph, ending: Node, sampler: Node, is_kind: Kind) -> Sampling:
     seen = {sampler.name}
     others = list(_between(graph, ending, sampler))
-    # Samplers that are none by their inputs may do more than that.
+    # A node that is not a sampler by its inputs may do more than sample.
     if not _is_sampler(sampler):
         others.append(sampler)
     for _ in range(_MAX_PASSES):
@@ -149,9 +150,9 @@ def _has_size(node: Node) -> bool:
 
 
 def _between(graph: Graph, ending: Node, sampler: Node) -> Iterator[Node]:
-    """Nodes on the way of the picture from the sampler to the file, that may change it.
+    """Yield nodes between the sampler and the file that may change the picture.
 
-    Followed by the inputs that carry pictures and latents.
+    Follows the inputs that carry pictures and latents.
     """
     carried = ("images", "image", "pixels", "samples", "samples_to", "image1", "upscale_image")
     seen: set[str] = set()
@@ -164,7 +165,7 @@ def _between(graph: Graph, ending: Node, sampler: Node) -> Iterator[Node]:
 
 
 def _vae(graph: Graph, ending: Node) -> str | None:
-    """The file of the VAE that decoded the picture, where it has one of its own."""
+    """Return the file of the VAE that decoded the picture, if it has its own."""
     for node, _ in graph.upstream(ending):
         if node.kind.startswith("VAEDecode"):
             loader = graph.source(node, "vae")

@@ -1,4 +1,4 @@
-"""The prompts of a ComfyUI graph: from a sampler's input back to the text that was encoded."""
+"""The prompts of a ComfyUI graph: from a sampler's input back to the encoded text."""
 
 from dataclasses import dataclass
 
@@ -6,22 +6,22 @@ from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
 from engine.metadata.readers.comfy_texts import read_text
 
 _MAX_HOPS = 256
-# The words of text encoders' inputs; the first that is there counts.
+# Text inputs of text encoders; the first that exists counts.
 _TEXTS = ("text", "text_g", "prompt", "text_l", "clip_l", "t5xxl")
-# By which input a node's conditioning comes in, the first one where it joins several.
+# Inputs that carry a node's conditioning; the first counts where it joins several.
 _CONDITIONINGS = (
     "conditioning", "conditioning_to", "conditioning_1", "conditioning1", "cond", "cond1",
 )  # fmt: skip
-# "Text to Conditioning" is WAS' name of the first.
+# "Text to Conditioning" is WAS' name for CLIPTextEncode.
 _ENCODERS = frozenset({"CLIPTextEncode", "CLIPTextEncodeSDXL", "Text to Conditioning"})
 OTHER_PARSERS = frozenset({"smZ CLIPTextEncode"})
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedPrompt:
-    """A text, the node that encoded it, and the nodes on the way that a request has no place for.
+    """A text, the node that encoded it, and nodes in between that a request cannot express.
 
-    No text where none is in the graph; `changers` may have made another one of it.
+    The text is None if it is not in the graph; `changers` may have changed it.
     """
 
     text: str | None = None
@@ -54,7 +54,7 @@ def find_prompt(graph: Graph, sampler: Node, role: str) -> EncodedPrompt:
 
 
 def _first_key(graph: Graph, sampler: Node, role: str) -> str | None:
-    """Guiders call a prompt that is the only one, or the first of two, just conditioning."""
+    """Return the input for a role; guiders call a single or first prompt just conditioning."""
     key = graph.input_of(sampler, role)
     if key is not None or role == "negative":
         return key
@@ -62,7 +62,7 @@ def _first_key(graph: Graph, sampler: Node, role: str) -> str | None:
 
 
 def _is_understood(graph: Graph, node: Node, texts: list[str]) -> bool:
-    """Whether an encoder is nothing but that, and its texts are one; the first is taken."""
+    """True if an encoder does nothing else and its texts are equal; the first text is taken."""
     if node.kind in OTHER_PARSERS:
         return True
     is_one = len({read_text(graph, node, name).text for name in texts}) == 1
@@ -70,17 +70,17 @@ def _is_understood(graph: Graph, node: Node, texts: list[str]) -> bool:
 
 
 def _is_text(graph: Graph, node: Node, name: str) -> bool:
-    """Whether an input is a text, and not a conditioning that is called the same."""
+    """True if an input is a text, and not a conditioning of the same name."""
     if name not in node.inputs:
         return False
     if isinstance(node.inputs[name], str):
         return True
-    # A text that comes from another node: only encoders have a `clip` beside it.
+    # The text of another node: only encoders have a `clip` input too.
     return "clip" in node.inputs and name in _TEXTS and graph.source(node, name) is not None
 
 
 def _onward(graph: Graph, node: Node, role: str) -> str | None:
-    """The input by which the conditioning came in; of several, the first."""
+    """Return the input that carries the conditioning; the first of several."""
     named = graph.input_of(node, role)
     linked = [key for key in node.inputs if graph.source(node, key) is not None]
     return named or next((key for key in (*_CONDITIONINGS, *linked) if key in linked), None)

@@ -1,4 +1,4 @@
-"""Graphs of Searge's nodes, which pass one bundle along: settings stand apart, none at a sampler.
+"""Graphs of Searge's nodes, which pass one bundle along and keep settings apart from samplers.
 
 After `modules/ui_generation_parameters.py` and `modules/stage_pre_processing.py` of SeargeSDXL 4.
 """
@@ -25,7 +25,7 @@ from engine.metadata.readers.values import Values
 from engine.metadata.size_text import read_size
 
 _PARAMETERS, _PROMPTS = "SeargeGenerationParameters", "SeargePromptAdapterV2"
-# By what a preset's name begins with.
+# Sampler and schedule by the beginning of a preset's name.
 _PRESETS = {
     "1 ": ("dpmpp_2m", "karras"),
     "2 ": ("euler_ancestral", "normal"),
@@ -40,7 +40,7 @@ _LORAS = 5
 
 
 def from_searge(graph: Graph) -> ImportedRequest | None:
-    """The request of the settings that its nodes hold; None where there are none."""
+    """Return the request of the settings in its nodes; None if there are none."""
     nodes = {node.kind: node for node in graph.nodes.values()}
     if _PARAMETERS not in nodes:
         return None
@@ -68,7 +68,7 @@ def from_searge(graph: Graph) -> ImportedRequest | None:
 
 
 def _settings(graph: Graph, node: Node) -> dict[str, object]:
-    """Its inputs, with the presets that come before the single values."""
+    """Return the node's inputs, with presets written out as single values."""
     settings: dict[str, Any] = {key: graph.value(node, key) for key in node.inputs}
     preset = settings.pop("sampler_preset", None)
     size = settings.pop("image_size_preset", None)

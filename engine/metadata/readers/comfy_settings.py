@@ -10,7 +10,7 @@ from engine.metadata.readers.comfy_outputs import SIZES_IN_WORDS, Sampling
 from engine.metadata.readers.imported import lora
 from engine.metadata.size_text import read_size
 
-# Sampler nodes of `nodes_custom_sampler.py` that are one sampler each, with options.
+# Nodes of `nodes_custom_sampler.py` that are a single sampler with options.
 _SAMPLER_NODES = {
     "SamplerDPMPP_3M_SDE": "dpmpp_3m_sde",
     "SamplerDPMPP_2M_SDE": "dpmpp_2m_sde",
@@ -35,9 +35,9 @@ _UNDERSTOOD_SIGMAS = frozenset({*_SCHEDULE_NODES, "BasicScheduler"})
 def sampler_settings(
     graph: Graph, sampling: Sampling, holder: Node
 ) -> tuple[dict[str, object], tuple[Node, ...]]:
-    """The settings of a sampler by the names of KSampler's inputs, and nodes not understood.
+    """Return a sampler's settings by KSampler's input names, and the nodes not understood.
 
-    `holder` is the sampler, or its guider where it has one.
+    `holder` is the sampler, or its guider if it has one.
     """
     sampler = sampling.sampler
     nodes = [sampler, holder, graph.source(sampler, "noise"), sampling.latent]
@@ -55,7 +55,7 @@ def sampler_settings(
     return _without_usual(settings), others
 
 
-# Inputs that are networks, prompts and the like, or steer the program.
+# Inputs that are networks, prompts and the like, or that control the program.
 _LINKS = frozenset(
     {
         "model", "positive", "negative", "conditioning", "latent_image", "noise", "guider",
@@ -67,7 +67,7 @@ _KEYS = {"noise_seed": "seed"}
 
 
 def _sigmas(graph: Graph, sampler: Node) -> tuple[Node | None, tuple[Node, ...]]:
-    """The node that made the levels, and those that changed them since."""
+    """Return the node that made the sigmas, and the nodes that changed them afterwards."""
     changed: list[Node] = []
     node = graph.source(sampler, "sigmas")
     seen: set[str] = set()
@@ -83,7 +83,7 @@ def _sigmas(graph: Graph, sampler: Node) -> tuple[Node | None, tuple[Node, ...]]
 
 
 def _by_kind(drawn: Node | None, sigmas: Node | None) -> dict[str, object]:
-    """What the classes of nodes say about sampler and schedule."""
+    """Return the settings that follow from the classes of the sampler and sigma nodes."""
     settings: dict[str, object] = {}
     if drawn is not None and drawn.kind in _SAMPLER_NODES:
         name = _SAMPLER_NODES[drawn.kind]
@@ -97,7 +97,7 @@ def _by_kind(drawn: Node | None, sigmas: Node | None) -> dict[str, object]:
     return settings
 
 
-# Inputs at the values that change nothing.
+# Inputs with values that change nothing.
 _USUAL: tuple[tuple[str, object], ...] = (
     ("add_noise", "enable"),
     ("add_noise", True),
@@ -111,7 +111,7 @@ _USUAL: tuple[tuple[str, object], ...] = (
 
 
 def _size_in_words(graph: Graph, latent: Node | None) -> dict[str, object]:
-    """Width and height where the node of the empty latent says them as "1216 x 832 (landscape)"."""
+    """Return width and height of an empty latent's text such as "1216 x 832 (landscape)"."""
     if latent is None or {"width", "height"} <= latent.inputs.keys():
         return {}
     for key in SIZES_IN_WORDS:
@@ -131,7 +131,7 @@ def _without_usual(settings: dict[str, object]) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Networks:
-    """The files a sampler's networks came from, and what was done to them on the way."""
+    """The files of a sampler's networks, and the changes made to these networks."""
 
     checkpoint: str | None = None
     loras: tuple[str, ...] = ()
@@ -181,7 +181,7 @@ def _file(graph: Graph, node: Node) -> str | None:
 
 
 def _loras(graph: Graph, node: Node) -> Iterator[str]:
-    """The LoRAs of a loader, with their weights; rgthree's holds several, each an object."""
+    """Yield a loader's LoRAs with their weights; rgthree's loader holds several, as objects."""
     name = graph.value(node, "lora_name")
     if isinstance(name, str) and name != "None":
         yield lora(name, graph.value(node, "strength_model"))

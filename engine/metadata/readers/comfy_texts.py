@@ -1,6 +1,7 @@
-"""The texts of a ComfyUI graph: what nodes hold, hand on and put together.
+"""The texts of a ComfyUI graph: those that nodes hold, pass on or join.
 
-After `nodes_string.py` of ComfyUI and `WAS_Node_Suite.py`; the others by the names of their inputs.
+After `nodes_string.py` of ComfyUI and `WAS_Node_Suite.py`; other nodes by the names of their
+inputs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -8,9 +9,9 @@ from dataclasses import dataclass, field
 
 from engine.metadata.readers.comfy_graph import HELD, Graph, Node
 
-# A graph may join a text with itself again and again.
+# A graph may join a text with itself repeatedly.
 _MAX_NODES, _MAX_CHARACTERS = 256, 2_000_000
-# They show or hand on what they get.
+# Nodes that show or pass on a text.
 _PLAIN = frozenset(
     {
         "Reroute", "ShowText|pysssss", "Text to Console", "Display Any (rgthree)", "PreviewAny",
@@ -19,22 +20,22 @@ _PLAIN = frozenset(
         "JjkText", "ShowText", "ConvertStringToComboNode", "Note",
     }
 )  # fmt: skip
-# Each of its outputs is the input of the same place.
+# Nodes each of whose outputs is the input at the same place.
 _BY_PLACE = {"Text String": ("text", "text_b", "text_c", "text_d")}
-# What was drawn or written out, beside what it was made of.
+# Inputs with the drawn or expanded text, next to its template.
 _WRITTEN_OUT = ("populated_text", "processed_text", "result_text", "text_result")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """A text, None where it is not in the graph; `changers` may have made another one of it."""
+    """A text, or None if it is not in the graph; `changers` may have changed it."""
 
     text: str | None
     changers: tuple[Node, ...] = ()
 
 
 def read_text(graph: Graph, node: Node, key: str) -> ReadText:
-    """The text of a node's input."""
+    """Return the text of a node's input."""
     reading = _Reading(graph)
     text = reading.of(node, key)
     return ReadText(text, tuple(dict.fromkeys(reading.changers)))
@@ -45,7 +46,7 @@ class _Reading:
     graph: Graph
     changers: list[Node] = field(default_factory=list[Node])
     visited: int = 0
-    # The nodes that are being read: a text that leads back to itself is none.
+    # The nodes being read: a text that leads back to itself has no value.
     inside: set[str] = field(default_factory=set[str])
 
     def of(self, node: Node, key: str) -> str | None:
@@ -76,7 +77,7 @@ class _Reading:
         if key is None:
             self.changers.append(node)
             return None
-        # A text that stands in a node is most likely what comes out of it, unless it is drawn from.
+        # A node with a text most likely outputs it, unless the text is drawn from.
         is_drawn = any("seed" in name for name in node.inputs) and len(node.inputs) > 1
         if node.kind not in _PLAIN and (is_drawn or self.graph.source(node, key) is not None):
             self.changers.append(node)
@@ -92,7 +93,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A class of nodes that joins texts: which inputs hold them, and how they come together."""
+    """A class of nodes that joins texts: the inputs that hold them, and the join."""
 
     parts: Callable[[Mapping[str, object]], Iterator[str]]
     join: Callable[[Mapping[str, object], Mapping[str, str]], str]
@@ -115,7 +116,7 @@ _WAS_PARTS = _named("text_a", "text_b", "text_c", "text_d")
 
 
 def _was(inputs: Mapping[str, object], texts: Mapping[str, str]) -> str:
-    """WAS' "Text Concatenate": with a delimiter, before that with a line break or without."""
+    """WAS' "Text Concatenate": with a delimiter; older versions with or without a line break."""
     if "linebreak_addition" in inputs:
         separator = "\n" if inputs["linebreak_addition"] == "true" else ""
         return separator.join(texts.values())

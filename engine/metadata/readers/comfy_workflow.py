@@ -1,8 +1,8 @@
-"""Pictures that hold the workflow of ComfyUI's window alone: read as the graph it stands for.
+"""Pictures that hold only ComfyUI's workflow, which is converted to the graph.
 
-A workflow has values without names, in the order of a class' controls: those of ComfyUI's own
-classes are known (`nodes.py`, `nodes_custom_sampler.py` of 0.3). Nodes that were switched off are
-left out, and what a bypassed one got goes on where it is of the same type, as in `graphToPrompt`.
+A workflow has values without names, in the order of a class' controls; those of ComfyUI's own
+classes are known (`nodes.py`, `nodes_custom_sampler.py` of 0.3). Muted nodes are left out, and a
+bypassed node passes on its input of the same type, as in `graphToPrompt`.
 """
 
 import re
@@ -52,7 +52,7 @@ _CONTROLS: Mapping[str, tuple[str, ...]] = {
 
 
 def from_workflow(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of a workflow; None where there is none with a sampler that is known."""
+    """Return the request of a workflow; None without one with a known sampler."""
     name = next((chunk.text for chunk in texts if chunk.keyword == FILE_NAME), "")
     for chunk in texts:
         imported = import_graph(_graph(workflow_of(chunk)), name)
@@ -66,7 +66,7 @@ def from_workflow(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 
 def workflow_of(chunk: TextChunk) -> Mapping[str, object]:
-    """The workflow in a text; empty where it is something else."""
+    """Return the workflow in a text; empty if it is something else."""
     mark = _MARK.match(chunk.text) if chunk.keyword.startswith("exif:") else None
     if mark is None and chunk.keyword != "workflow":
         return {}
@@ -76,7 +76,7 @@ def workflow_of(chunk: TextChunk) -> Mapping[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """From which node's output."""
+    """The node and the output that a link comes from."""
 
     node: str
     output: int
@@ -108,7 +108,7 @@ Nodes = Mapping[str, Mapping[str, object]]
 def _inputs(fields: Mapping[str, object], nodes: Nodes, links: Mapping[int, _Link]) -> object:
     controls = _CONTROLS.get(str(fields.get("type")), ())
     values = fields.get("widgets_values")
-    # Of some classes they have names.
+    # Some classes name their values.
     inputs: dict[str, object] = dict(as_object(values))
     inputs |= zip(controls, as_list(values), strict=False)
     for value in as_list(fields.get("inputs")):
@@ -120,7 +120,7 @@ def _inputs(fields: Mapping[str, object], nodes: Nodes, links: Mapping[int, _Lin
 
 
 def _resolved(number: object, nodes: Nodes, links: Mapping[int, _Link]) -> _Link | None:
-    """Where a link comes from, through nodes that are bypassed."""
+    """Return where a link comes from, through bypassed nodes."""
     for _ in range(_MAX_HOPS):
         link = links.get(number) if isinstance(number, int) else None
         source = nodes.get(link.node) if link else None

@@ -1,8 +1,8 @@
-"""Easy Diffusion's pictures: its request by its own keys or by labels, in the picture or beside it.
+"""Easy Diffusion's pictures: its request by keys or labels, in the picture or next to it.
 
 After `ui/easydiffusion/utils/save_utils.py` (TASK_TEXT_MAPPING), `ui/media/js/dnd.js`, and sdkit's
-`save_dicts`: PNG texts, a JSON comment in JPEG and WebP, or a .txt or .json file beside them. Texts
-are what Python prints: `None`, `['a', 'b']`.
+`save_dicts`: PNG texts, a JSON comment in JPEG and WebP, or a .txt or .json file next to them.
+Texts are in Python's notation: `None`, `['a', 'b']`.
 """
 
 import re
@@ -34,7 +34,7 @@ from engine.metadata.readers.names import (
 from engine.metadata.readers.values import Values
 from engine.metadata.texts import TextChunk
 
-# What labels stand for.
+# The request keys of labels.
 _LABELS = {
     "Prompt": "prompt", "Negative Prompt": "negative_prompt", "Seed": "seed", "Width": "width",
     "Height": "height", "Steps": "num_inference_steps", "Guidance Scale": "guidance_scale",
@@ -52,18 +52,18 @@ _LABELS = {
     "Text Encoder model": "use_text_encoder_model",
 }  # fmt: skip
 _OWN = frozenset({"num_inference_steps", "use_stable_diffusion_model", "guidance_scale"})
-# They matter only with something else, which is not taken over either.
+# Keys that matter only with another feature, which is not taken over either.
 _DEPENDENT = (
     "distilled_guidance_scale", "control_alpha", "hypernetwork_strength", "upscale_amount",
     "latent_upscaler_steps", "num_outputs", "control_filter_to_apply",
 )  # fmt: skip
-# Characters of a list of LoRAs.
+# The most characters of a list of LoRAs.
 _MAX_LISTED = 10_000
 _LISTED = re.compile(r"'([^']{0,300})'|\"([^\"]{0,300})\"|(-?\d{1,5}(?:\.\d{1,20})?)")
 
 
 def from_easy_diffusion(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request in a picture's texts; None where it is not Easy Diffusion's."""
+    """Return the request in a picture's texts; None if it is not Easy Diffusion's."""
     written = _by_key({chunk.keyword: chunk.text for chunk in reversed(texts)})
     if written is not None:
         return _import(written)
@@ -76,7 +76,7 @@ def from_easy_diffusion(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 
 def from_sidecar(suffix: str, text: str) -> ImportedRequest | None:
-    """The request in a .json or .txt file beside a picture; None where it is not of this tool."""
+    """Return the request in a .json or .txt file; None if it is not of this tool."""
     if suffix == ".json":
         written = _by_key(parse_object(text))
     else:
@@ -86,7 +86,7 @@ def from_sidecar(suffix: str, text: str) -> ImportedRequest | None:
 
 
 def _by_key(pairs: Mapping[str, object]) -> dict[str, object] | None:
-    """The values by request keys; None where they are another tool's."""
+    """Return the values by request keys; None if they are another tool's."""
     named = {_LABELS.get(key, key): value for key, value in pairs.items()}
     return named if len(named.keys() & _OWN) >= 2 else None
 
@@ -117,7 +117,7 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
         height=height,
         sampler=sampler,
         schedule=schedule,
-        # It leaves out the last layer or does not.
+        # A flag that leaves out the last layer.
         clip_skip=2 if values.flag("clip_skip") else None,
         convention=choice_of(msgspec.structs.replace(base, **on_card)),
         expand_wildcards=False,
@@ -128,7 +128,7 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
 
 
 def _sampler(values: Values, name: str) -> tuple[SamplerName | None, tuple[str, ...]]:
-    """Our sampler, and in what it differs where it only comes next to the tool's."""
+    """Return our sampler, and the difference if it only resembles the tool's."""
     like = sampler_of(EASY_DIFFUSION_LIKE, name)
     if like is not None:
         return like, (drawn_alike(name, like.label),)
@@ -160,7 +160,7 @@ def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
 
 
 def _names(value: object) -> list[str]:
-    """One name or several: JSON's list, Python's as text, or with commas; numbers likewise."""
+    """Return one or several names or numbers: a JSON list, Python's list as text, or commas."""
     if isinstance(value, str):
         value = value[:_MAX_LISTED]
         if value.startswith("["):

@@ -1,7 +1,7 @@
-"""Fooocus' pictures: its own JSON, or AUTOMATIC1111's text with keys of its own.
+"""Fooocus' pictures: its own JSON, or AUTOMATIC1111's text with other keys.
 
-After `modules/meta_parser.py` of Fooocus 2.5: "fooocus_scheme" names the notation; in EXIF data the
-maker's note does.
+After `modules/meta_parser.py` of Fooocus 2.5: "fooocus_scheme", or in EXIF data the maker's note,
+names the notation.
 """
 
 import re
@@ -31,7 +31,7 @@ _DESCRIPTIVE = (
     "version", "created_by", "base_model_hash", "refiner_model_hash", "metadata_scheme", "prompt",
     "negative_prompt", "performance", "styles", "vae", "full_prompt", "full_negative_prompt",
 )  # fmt: skip
-# Of the other notation, by the names above.
+# Keys of the other notation, mapped to the names above.
 _A1111_KEYS = {
     "Steps": "steps", "Sampler": "sampler", "Scheduler": "scheduler", "Seed": "seed",
     "Size": "size", "CFG scale": "guidance_scale", "Sharpness": "sharpness",
@@ -42,13 +42,13 @@ _A1111_KEYS = {
     "Lora hashes": "metadata_scheme", "Version": "version", "User": "created_by",
     "Styles": "styles",
 }  # fmt: skip
-# Characters of a list of LoRAs.
+# The most characters of a list of LoRAs.
 _MAX_LISTED = 10_000
 _RESOLUTION = re.compile(r"\((\d{1,6}), (\d{1,6})\)", re.ASCII)
 
 
 def from_fooocus(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of either notation; None where no scheme is named."""
+    """Return the request in either notation; None if no scheme is named."""
     by_keyword = {chunk.keyword: chunk.text for chunk in reversed(texts)}
     for scheme_key, key in _SCHEMES.items():
         text, scheme = by_keyword.get(key, ""), by_keyword.get(scheme_key)
@@ -62,7 +62,7 @@ def from_fooocus(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 
 def _joined(fields: dict[str, object], kind: str) -> str:
-    """What was drawn: the prompts with the styles' words, joined as in the other notation."""
+    """Return the prompts with the styles' words, joined as in the other notation."""
     parts = [str(part) for part in as_list(fields.get(f"full_{kind}prompt"))]
     written = fields.get(f"{kind}prompt")
     return ", ".join(parts) or (written if isinstance(written, str) else "")
@@ -76,7 +76,7 @@ def _import(fields: dict[str, object], prompt: str, negative: str) -> ImportedRe
     values = Values(fields)
     values.skip(*_DESCRIPTIVE)
     sampler_name = values.text("sampler") or ""
-    # "DPM++ 2M SDE Karras": the schedule is named apart as well.
+    # "DPM++ 2M SDE Karras": the schedule has its own key as well.
     sampler_name = sampler_name.removesuffix(" Karras")
     sampler = sampler_of(COMFY_SAMPLERS, sampler_name) or sampler_of(ANY_SAMPLERS, sampler_name)
     schedule_name = values.text("scheduler") or ""
@@ -110,7 +110,7 @@ def _import(fields: dict[str, object], prompt: str, negative: str) -> ImportedRe
 
 
 def _resolution(values: Values) -> tuple[int | None, int | None]:
-    """Width and height of text such as `(1024, 768)`."""
+    """Return width and height of a text such as `(1024, 768)`."""
     text = values.text("resolution")
     match = _RESOLUTION.fullmatch(text or "")
     if match:
@@ -124,7 +124,7 @@ def _resolution(values: Values) -> tuple[int | None, int | None]:
 
 
 def _loras(values: Values) -> list[str]:
-    """Names with weights: lists of JSON, "name: weight" of the other notation."""
+    """Return LoRAs with their weights, from JSON lists or from texts such as "name: weight"."""
     found: list[str] = []
     for entry in as_list(values.get("loras")):
         parts = as_list(entry)

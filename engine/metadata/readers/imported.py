@@ -1,4 +1,4 @@
-"""The result of a reader, and its sentences about values that it could not take over."""
+"""The result of readers, and the sentences about values they could not take over."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from engine.metadata.infotext import Parameter
 
 @dataclass(frozen=True, slots=True)
 class ImportedRequest:
-    """A request read from a picture; `warnings` are sentences on what it could not take over.
+    """A request read from a picture; `warnings` are sentences on values it could not take over.
 
-    `record` is ours, where the picture has one: its digest tells whether the checkpoint is still
-    the same file. `tool` names who wrote the picture; `unmapped` are the values, under the tool's
-    own keys, that a request has no place for and that may matter.
+    `record` is our own, if the picture has one: its digest tells whether the checkpoint is still
+    the same file. `tool` is the program that wrote the picture; `unmapped` are values under the
+    tool's own keys that a request has no field for and that may matter.
     """
 
     request: GenerateRequest
@@ -27,39 +27,39 @@ _SHOWN, _LOOKED_AT = 80, 500
 
 
 def plain(text: str, limit: int = _SHOWN) -> str:
-    """Text fit for a message: at most `limit` characters, no control or direction characters."""
+    """Return text fit for a message: at most `limit` characters, no control characters."""
     shown = "".join(character for character in text[:_LOOKED_AT] if character.isprintable())
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 def refused(key: str, value: str) -> str:
-    """A value that is wrong or unknown."""
+    """Return the warning that a value is wrong or unknown."""
     return f'"{plain(key)}: {plain(value)}" was not taken over.'
 
 
 def made_with_checkpoint(name: str) -> str:
-    """Which checkpoint it was; a name is never taken for a path."""
+    """Return the warning that names the checkpoint to choose; the name is never used as a path."""
     return f'It was made with the model "{plain(name)}"; choose it to match.'
 
 
 def made_with_refiner(name: str) -> str:
-    """Which checkpoint finished it."""
+    """Return the warning that names the refiner's checkpoint to choose."""
     return f'It was refined with the model "{plain(name)}"; choose it to match.'
 
 
 def made_with_vae(name: str) -> str:
-    """Which VAE replaced the checkpoint's own."""
+    """Return the warning that names the VAE to choose."""
     return f'It was made with the VAE "{plain(name)}"; choose it to match.'
 
 
 def made_with_loras(names: Iterable[str]) -> tuple[str, ...]:
-    """Which LoRAs it was made with, each with its weight; nothing where there are none."""
+    """Return the warning that names the LoRAs with their weights; none without LoRAs."""
     listed = ", ".join(names)
     return (f"It was made with LoRAs: {plain(listed, 200)}.",) if listed else ()
 
 
 def drawn_alike(sampler: str, label: str) -> str:
-    """A sampler that comes next to one there is none of."""
+    """Return the warning that a similar sampler replaces the tool's."""
     return f'Its sampler "{plain(sampler)}" is taken for {label}; the picture will differ.'
 
 
@@ -67,11 +67,11 @@ MADE_FROM_A_PICTURE = "It was made from another picture, which is not in the fil
 
 
 def left_over(pairs: Iterable[Parameter]) -> tuple[str, ...]:
-    """A sentence that names the other keys of the tool, or nothing if there are none."""
+    """Return the warning that lists the tool's other values; none without such values."""
     keys = ", ".join(dict.fromkeys(pair.key for pair in pairs))
     return (f"Not taken over: {plain(keys, 200)}.",) if keys else ()
 
 
 def lora(name: str, weight: object) -> str:
-    """A LoRA's name with its weight."""
+    """Return a LoRA's name with its weight."""
     return f"{name} ({weight:g})" if isinstance(weight, float | int) else f"{name} ({weight})"

@@ -1,4 +1,4 @@
-"""InvokeAI's pictures: "invokeai_metadata" of version 3 and later, and what came before it.
+"""InvokeAI's pictures: "invokeai_metadata" of version 3 and later, and the older notations.
 
 After `invocations/metadata.py` (CoreMetadataInvocation) and, for "sd-metadata" and "Dream",
 `backend/image_util/pngwriter.py` and `frontend/install/import_images.py` of InvokeAI 6.
@@ -33,7 +33,7 @@ _DESCRIPTIVE = (
     "postprocessing", "init_mask", "threshold", "sampler",
 )  # fmt: skip
 _KARRAS = "_k"
-# Words in brackets are the negative prompt of versions before 3.
+# Words in square brackets are the negative prompt of versions before 3.
 _BRACKETED = re.compile(r"\[([^\[\]]++)\]")
 _SWITCH = re.compile(r"(?:^|\s)-([A-Za-z])\s*(\S{1,64})")
 _SWITCHES = {
@@ -43,7 +43,7 @@ _SWITCHES = {
 
 
 def from_invoke(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of the newest of its notations; None where there is none."""
+    """Return the request in the newest of its notations; None if there is none."""
     by_keyword = {chunk.keyword: chunk.text for chunk in reversed(texts)}
     fields = parse_object(by_keyword.get("invokeai_metadata"))
     if fields:
@@ -78,7 +78,7 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
         height=height,
         sampler=sampler,
         schedule=schedule,
-        # It counts the layers that are left out.
+        # InvokeAI counts the skipped layers.
         clip_skip=None if skipped is None else skipped + 1,
         convention=_convention(fields.get("rand_device")),
         guidance_options=GuidanceOptions(
@@ -91,8 +91,9 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
 
 
 def _sampler(values: Values) -> tuple[SamplerName | None, ScheduleName | None]:
-    """Its schedulers are diffusers': DDIM and PNDM visit every n-th timestep, the others an even
-    spacing, or Karras' schedule.
+    """Return the sampler and schedule of a diffusers scheduler's name.
+
+    DDIM and PNDM visit every n-th timestep, the others evenly spaced ones or Karras' schedule.
     """
     name = values.text("scheduler")
     if name is None:
@@ -113,7 +114,7 @@ def _sampler(values: Values) -> tuple[SamplerName | None, ScheduleName | None]:
 
 
 def _convention(device: object) -> ConventionName | Convention:
-    """Its habits; the first noise is the processor's unless it says otherwise."""
+    """Return its convention; the first noise is the processor's unless the file says otherwise."""
     base = CONVENTIONS[ConventionName.INVOKE]
     if not isinstance(device, str) or not device.startswith("cuda"):
         return ConventionName.INVOKE
@@ -121,7 +122,7 @@ def _convention(device: object) -> ConventionName | Convention:
 
 
 def _name(value: object) -> str | None:
-    """The name of a model, as versions 4 ("name") and 3 ("model_name") give it."""
+    """Return a model's name, under "name" in version 4 and "model_name" in version 3."""
     fields = as_object(value)
     name = fields.get("name") or fields.get("model_name") or value
     return name if isinstance(name, str) else None
@@ -146,7 +147,7 @@ def _remarks(fields: Mapping[str, object], *, has_init: bool) -> tuple[str, ...]
 
 
 def _legacy(fields: Mapping[str, object], image: Mapping[str, object]) -> dict[str, object]:
-    """ "sd-metadata" of versions 1.15 to 2.3 by the names of version 3; noise was the card's."""
+    """Map "sd-metadata" of versions 1.15 to 2.3 to version 3's keys; noise was the card's."""
     prompt = image.get("prompt")
     parts = [as_object(part).get("prompt") for part in as_list(prompt)]
     written = next((part for part in (*parts, prompt) if isinstance(part, str)), "")
@@ -164,7 +165,7 @@ def _legacy(fields: Mapping[str, object], image: Mapping[str, object]) -> dict[s
 
 
 def _dream(text: str) -> dict[str, object]:
-    """ "Dream": a prompt in quotes, and switches as of a command line."""
+    """Read "Dream": a prompt in quotes, and switches like a command line's."""
     prompt, _, switches = text.rpartition('"')
     if not prompt:
         prompt, _, switches = text.partition(" -")
@@ -178,7 +179,7 @@ def _dream(text: str) -> dict[str, object]:
 
 
 def _prompts(text: str) -> dict[str, object]:
-    """Words in brackets are what to keep out."""
+    """Split a prompt: words in square brackets are the negative prompt."""
     negative = ", ".join(part.strip(" ,") for part in _BRACKETED.findall(text))
     return {
         "positive_prompt": _BRACKETED.sub("", text).strip(),

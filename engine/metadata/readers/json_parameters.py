@@ -1,7 +1,6 @@
-"""Tools that write their settings as one JSON object in "parameters": RuinedFooocus, and spaces.
+"""Tools that write one JSON object under "parameters": RuinedFooocus, and Hugging Face spaces.
 
-After `modules/async_worker.py` of RuinedFooocus, and pictures of Hugging Face spaces, which run
-diffusers.
+After `modules/async_worker.py` of RuinedFooocus, and pictures of spaces that run diffusers.
 """
 
 from collections.abc import Mapping
@@ -32,19 +31,19 @@ _BRACKETS = frozenset("()[]{}")
 
 
 def from_ruined_fooocus(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of RuinedFooocus' object; None where there is none."""
+    """Return the request of RuinedFooocus' object; None if there is none."""
     fields = _find(texts, _RUINED)
     return None if fields is None else _import_ruined(Values(fields))
 
 
 def from_space(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of a Hugging Face space's object; None where there is none."""
+    """Return the request of a Hugging Face space's object; None if there is none."""
     fields = _find(texts, _SPACE)
     return None if fields is None else _import_space(Values(fields))
 
 
 def _find(texts: tuple[TextChunk, ...], keys: frozenset[str]) -> Mapping[str, object] | None:
-    """The first object that has all of these keys."""
+    """Return the first object that has all of these keys."""
     for chunk in texts:
         if chunk.keyword in _KEYWORDS and chunk.text.lstrip().startswith("{"):
             fields = parse_object(chunk.text)
@@ -83,7 +82,7 @@ def _import_ruined(values: Values) -> ImportedRequest:
 
 
 def _loras(values: Values) -> list[str]:
-    """Objects with a name and a weight, or text such as "0.5 - name"."""
+    """Return the LoRAs: objects with a name and a weight, or text such as "0.5 - name"."""
     found: list[str] = []
     for entry in as_list(values.get("loras")):
         fields = as_object(entry)

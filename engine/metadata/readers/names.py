@@ -1,7 +1,7 @@
-"""The names by which the tools know samplers and schedules, each to ours.
+"""The tools' names of samplers and schedules, mapped to ours.
 
-Tables hold our values as text, taken from each tool's source: what it accepts and writes. A name
-that maps to None is the tool's own and has no counterpart here.
+The tables hold our values as text, taken from each tool's source: the names that it accepts and
+writes. A name that maps to None has no counterpart here.
 """
 
 from collections.abc import Mapping
@@ -149,7 +149,7 @@ COMFY_SCHEDULES = {
 }
 
 # InvokeAI 6, `backend/stable_diffusion/schedulers/schedulers.py`: diffusers' schedulers. A name
-# ending in `_k` has Karras' schedule. `dpmpp_2s` and `dpmpp_3m` draw no noise: not ours.
+# ending in `_k` has Karras' schedule. `dpmpp_2s` and `dpmpp_3m` draw no noise, unlike ours.
 INVOKE_SAMPLERS = {
     "ddim": "ddim",
     "ddpm": "ddpm",
@@ -216,7 +216,7 @@ EASY_DIFFUSION_SAMPLERS = {
     "forge_flux_realistic_slow": None,
     "dpm_solver_stability": None,
 }
-# Its UniPCs, of other orders and timesteps than any of ours, and what comes next to each: sdkit,
+# Its UniPC samplers, whose orders and timesteps match none of ours, and the most similar: sdkit,
 # `generate/sampler/unipc_samplers/` and, with other options, `diffusers_samplers.py`.
 EASY_DIFFUSION_LIKE = {
     "unipc_snr": "unipc",
@@ -296,7 +296,7 @@ NOVELAI_SCHEDULES = {
     "polyexponential": "polyexponential",
 }
 
-# What AUTOMATIC1111's "Automatic" stands for where it is not the checkpoint's plain levels.
+# The schedule of AUTOMATIC1111's "Automatic" where it is not the normal one.
 A1111_AUTOMATIC = {
     "dpmpp_2m": "karras",
     "dpmpp_sde": "karras",
@@ -308,13 +308,13 @@ A1111_AUTOMATIC = {
     "dpm2_a": "karras",
     "restart": "karras",
 }
-# It visits its own timesteps with these, whatever schedule is chosen.
+# AUTOMATIC1111 visits its own timesteps with these, whatever the schedule.
 A1111_OWN_TIMESTEPS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc", "unipc_bh2"})
 
 # For text that any tool may have written.
 ANY_SAMPLERS = SDCPP_SAMPLERS | COMFY_SAMPLERS | A1111_SAMPLERS
 ANY_SCHEDULES = SDCPP_SCHEDULES | COMFY_SCHEDULES | A1111_SCHEDULES
-# For what a person writes, who may know any tool's names.
+# For names that a person writes, who may know any tool's.
 EVERY_SAMPLER = NOVELAI_SAMPLERS | INVOKE_SAMPLERS | EASY_DIFFUSION_SAMPLERS | ANY_SAMPLERS
 EVERY_SCHEDULE = NOVELAI_SCHEDULES | ANY_SCHEDULES
 
@@ -322,12 +322,12 @@ Name = TypeVar("Name", SamplerName, ScheduleName)
 
 
 def sampler_of(table: Mapping[str, str | None], name: str) -> SamplerName | None:
-    """Our sampler of a tool's name, in any case of letters; None where we have none."""
+    """Return our sampler for a tool's name, in any case of letters; None if there is none."""
     return _known(table.get(name.casefold()), SamplerName)
 
 
 def schedule_of(table: Mapping[str, str | None], name: str) -> ScheduleName | None:
-    """Our schedule of a tool's name, in any case of letters; None where we have none."""
+    """Return our schedule for a tool's name, in any case of letters; None if there is none."""
     return _known(table.get(name.casefold()), ScheduleName)
 
 
@@ -336,9 +336,9 @@ def _known(value: str | None, names: type[Name]) -> Name | None:
 
 
 def split_method(name: str) -> tuple[str, str | None]:
-    """Split "DPM++ 2M Karras" into the name of a sampler and that of a schedule, in lower case.
+    """Split "DPM++ 2M Karras" into the names of sampler and schedule, in lower case.
 
-    No schedule where none is named.
+    The schedule is None if none is named.
     """
     name = name.casefold()
     for schedule in (*EVERY_SCHEDULE, "automatic"):

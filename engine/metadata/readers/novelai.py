@@ -1,7 +1,7 @@
-"""NovelAI's pictures: PNG texts, or the same hidden in the lowest bits of the alpha channel.
+"""NovelAI's pictures: PNG texts, or texts hidden in the lowest bits of the alpha channel.
 
-After `nai_meta.py` of NovelAI/novelai-image-metadata and what its pictures hold. Its networks are
-its own; what can be taken over are the words and the settings.
+After `nai_meta.py` of NovelAI/novelai-image-metadata and its pictures. Its networks are not public;
+the prompt and the settings can be taken over.
 """
 
 import re
@@ -32,18 +32,19 @@ _DESCRIPTIVE = (
     "legacy_v3_extend", "add_original_image", "prefer_brownian", "use_coords",
 )  # fmt: skip
 _USUAL = {"uncond_scale": 1, "controlnet_strength": 1}
-# Of its first networks, which were Stable Diffusion 1: AUTOMATIC1111 reads them like that.
+# Of its first networks, which were Stable Diffusion 1; AUTOMATIC1111 reads them with these
+# settings.
 _FIRST_SOURCES = ("", "Stable Diffusion ")
 _FIRST_CLIP_SKIP, _FIRST_SEED_DELTA = 2, 31337
 _BRACKET, _MAX_DEPTH, _MAX_CHARACTERS = 1.05, 60, 64
 _ESCAPED = {"(": "\\(", ")": "\\)", "\\": "\\\\"}
 _STRONGER, _WEAKER = frozenset("{]"), frozenset("}[")
-# `1.3::words::`, which its fourth network brought; a number begins no word.
+# `1.3::words::`, since its fourth network; a number does not begin a word.
 _MARK = re.compile(r"[{}\[\]]|(?<![\w.])-?(?:\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})::|::", re.ASCII)
 
 
 def from_novelai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of its texts; None where it did not write them."""
+    """Return the request of its texts; None if it did not write them."""
     by_keyword = {chunk.keyword: chunk.text for chunk in reversed(texts)}
     if by_keyword.get("Software") != "NovelAI" or "Comment" not in by_keyword:
         return None
@@ -59,14 +60,14 @@ def from_novelai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """A prompt in AUTOMATIC1111's grammar, with those of `characters` at its end."""
+    """A prompt in AUTOMATIC1111's grammar, ending with the prompts of `characters`."""
 
     text: str
     characters: int = 0
 
 
 def _words(fields: Mapping[str, object], key: str, otherwise: object) -> _Words:
-    """The words of its fourth network's caption, else those that earlier ones had."""
+    """Return the words of the fourth network's caption, else those of earlier networks."""
     numbers = key in fields
     caption = as_object(as_object(fields.get(key)).get("caption"))
     base = caption.get("base_caption") or otherwise
@@ -93,7 +94,7 @@ def _import(values: Values, prompt: _Words, negative: _Words, source: str) -> Im
     width, height = values.sides("width", "height")
     base = CONVENTIONS[ConventionName.A1111]
     on_card: dict[str, Any] = dict.fromkeys(("random_source", "step_source"), RandomSource.CUDA)
-    # Nothing but weights: a comment, a change over the steps or a LoRA is text to it.
+    # Its prompts know only weights: comments, changes over the steps and LoRAs are text.
     on_card["prompt_features"] = ()
     request = GenerateRequest(
         prompt=prompt.text,
@@ -130,16 +131,16 @@ def _remarks(source: str, words: tuple[_Words, _Words], *, has_init: bool) -> tu
 
 
 def as_weights(text: str, *, numbers: bool = False) -> str:
-    """Its prompt in AUTOMATIC1111's grammar: `{words}` is 1.05 times as strong, `[words]` weaker.
+    """Convert a prompt to AUTOMATIC1111's grammar: `{words}` is 1.05 times as strong.
 
-    With `numbers`, `1.3::words::` is 1.3 times. Brackets nest and multiply; those that lack their
-    other half count all the same. Parentheses are plain characters to it.
+    `[words]` is weaker by the same factor. With `numbers`, `1.3::words::` is 1.3 times. Brackets
+    nest and multiply; unpaired ones count, too. Parentheses are plain characters.
     """
     return "".join(_weighted(text, numbers=numbers))
 
 
 def _weighted(text: str, *, numbers: bool) -> Iterator[str]:
-    """The pieces of equal weight, with their weights."""
+    """Yield the pieces of equal weight, with their weights."""
     words: list[str] = []
     depth = position = 0
     number: float | None = None
@@ -168,6 +169,6 @@ def _weighted(text: str, *, numbers: bool) -> Iterator[str]:
 
 
 def _written(weight: float) -> str:
-    """A number as AUTOMATIC1111 reads it, which knows no exponents."""
+    """Format a number without an exponent, as AUTOMATIC1111 reads it."""
     text = f"{weight:.6g}"
     return text if "e" not in text else f"{weight:.9f}".rstrip("0").rstrip(".")

@@ -1,4 +1,4 @@
-"""The options of samplers and schedules: tools write some that theirs pay no heed to."""
+"""The options that act on each sampler and schedule: tools also write others."""
 
 from dataclasses import replace
 
@@ -29,9 +29,9 @@ def read_schedule_options(values: Values, **keys: str) -> ScheduleOptions:
 
 
 def fitting(imported: ImportedRequest) -> ImportedRequest:
-    """The request without options that its sampler or its schedule has not got.
+    """Return the request without options that its sampler or schedule does not have.
 
-    They had no effect where the picture was made, and the engine refuses them.
+    These had no effect on the picture, and the engine refuses them.
     """
     request = imported.request
     changes = {

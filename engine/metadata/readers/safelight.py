@@ -12,20 +12,20 @@ from engine.metadata.texts import TextChunk
 
 # UNC and device paths: opening one on Windows sends the user's credentials to the server it names.
 _LOCAL_DEVICE = re.compile(r"\\\\\?\\[A-Za-z]:\\")
-# What a request and its resolved form call alike.
+# Fields that a request and its resolved form share.
 _RECORDED = tuple(
     name for name in ResolvedRequest.__struct_fields__ if name in GenerateRequest.__struct_fields__
 )
 
 
 def from_safelight(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of our record; None where there is none."""
+    """Return the request of our record; None if there is none."""
     record = find_record(texts)
     return import_record(record) if record is not None else None
 
 
 def import_record(record: GenerationRecord) -> ImportedRequest:
-    """The request that makes a recorded picture again."""
+    """Return the request that makes a recorded picture again."""
     request = record.request
     warnings: list[str] = []
 
@@ -46,7 +46,7 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
         "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
         "strength": request.strength if has_init(request) else None,
         "convention": choice_of(request.convention),
-        # What the wildcards became is in the prompt already.
+        # Wildcards are already expanded in the prompt.
         "expand_wildcards": False,
     }
     same: dict[str, Any] = {name: getattr(request, name) for name in _RECORDED}

@@ -1,4 +1,4 @@
-"""stable-diffusion.cpp's pictures: AUTOMATIC1111's text with names of its own, and JSON at its end.
+"""stable-diffusion.cpp's pictures: AUTOMATIC1111's text with other names, and JSON at its end.
 
 After `examples/common/common.cpp:get_image_params`, `rng_type_to_str` and
 `thirdparty/stb_image_write.h`, which writes UTF-8 where PNG has Latin-1.
@@ -19,21 +19,21 @@ from engine.metadata.xmp import PARAMETERS
 _KEYWORDS = frozenset({"parameters", PARAMETERS})
 _MARK = "Version: stable-diffusion.cpp"
 _GENERATORS = {"cuda": "NV", "cpu": "CPU"}
-# Of distilled networks only, or said by other keys.
+# Keys for distilled networks only, or implied by other keys.
 _NO_EFFECT = frozenset({"Guidance", "Sampler RNG"})
-# `resolve_eta`: the others have none, whatever is written.
+# `resolve_eta`: other samplers have no eta, whatever is written.
 _WITH_ETA = frozenset(
     {"euler_a", "dpm++2s_a", "ddim_trailing", "tcd", "euler_a_cfg_pp", "dpm++2m_sde"}
     | {"dpm++2m_sde_bt"}
 )
-# `src/core/util.cpp:parse_prompt_attention`, and the LoRAs that its command takes out before.
+# `src/core/util.cpp:parse_prompt_attention`, and the LoRAs that its command removes first.
 _FEATURES = (PromptFeature.NETWORKS, PromptFeature.BREAKS)
 # `sd_get_default_scheduler`, for Stable Diffusion.
 _DEFAULT_SCHEDULES = {"ddim_trailing": "simple", "lcm": "Automatic", "tcd": "Automatic"}
 
 
 def from_sdcpp(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of its text; None where there is none."""
+    """Return the request of its text; None if there is none."""
     for chunk in texts:
         if chunk.keyword in _KEYWORDS and _MARK in chunk.text:
             info = parse_infotext(_as_utf8(chunk.text))
@@ -67,9 +67,9 @@ def _translated(info: Infotext) -> Iterator[Parameter]:
 
 
 def _has_eta(info: Infotext, value: str) -> bool:
-    """Whether an eta was chosen: "inf" stands for the sampler's own.
+    """True if an eta was chosen: "inf" stands for the sampler's own.
 
-    So did 0 in versions that did not write their JSON yet.
+    So did 0 in versions before the JSON.
     """
     sampler = (info.get("Sampler") or "").partition(" ")[0]
     is_new = info.get("SDCPP") is not None
@@ -77,7 +77,7 @@ def _has_eta(info: Infotext, value: str) -> bool:
 
 
 def _sampler(value: str) -> Iterator[Parameter]:
-    """ "euler_a karras": sampler and schedule; it chooses one itself where none is named."""
+    """Split "euler_a karras" into sampler and schedule; without a schedule use its default."""
     sampler, space, schedule = value.partition(" ")
     yield Parameter("Sampler", sampler)
     default = _DEFAULT_SCHEDULES.get(sampler, "discrete")
@@ -87,6 +87,6 @@ def _sampler(value: str) -> Iterator[Parameter]:
 def _as_utf8(text: str) -> str:
     try:
         return text.encode("latin-1").decode("utf-8")
-    # It was UTF-8 already, as in the chunks of another writer.
+    # It is already UTF-8, as in chunks of another writer.
     except UnicodeError:
         return text

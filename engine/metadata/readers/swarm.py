@@ -1,7 +1,7 @@
 """SwarmUI's pictures: JSON with the parameters of its page.
 
-After `docs/Image Metadata Format.md`, `Text2Image/T2IParamTypes.cs` and the nodes it gives ComfyUI,
-`SwarmKSampler.py`: one picture at a time, its noise from the processor.
+After `docs/Image Metadata Format.md`, `Text2Image/T2IParamTypes.cs` and its ComfyUI node
+`SwarmKSampler.py`: one picture at a time, with noise from the processor.
 """
 
 from typing import Any
@@ -30,12 +30,12 @@ _DESCRIPTIVE = (
     "donotsave", "nopreviews", "imageformat", "modelspecificenhancements", "sidelength",
     "wildcardseed", "noseedincrement", "date", "originalprompt",
 )  # fmt: skip
-# Characters of a list of LoRAs.
+# The most characters of a list of LoRAs.
 _MAX_LISTED = 10_000
 
 
 def from_swarm(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """The request of its parameters; None where there are none."""
+    """Return the request of its parameters; None if there are none."""
     for chunk in texts:
         if chunk.keyword in _KEYWORDS and '"sui_image_params"' in chunk.text:
             parameters = as_object(parse_object(chunk.text).get("sui_image_params"))
@@ -111,7 +111,7 @@ def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
 
 
 def _listed(value: object) -> list[str]:
-    """A list: JSON's, or text with commas."""
+    """Return a list from JSON, or from text with commas."""
     if isinstance(value, str):
         return [part.strip() for part in value[:_MAX_LISTED].split(",")]
     return [str(part) for part in as_list(value) if isinstance(part, str | int | float)]

@@ -1,4 +1,4 @@
-"""A tool's values by its own keys, read as fields of a request: checked, counted, remembered."""
+"""A tool's values by its own keys, converted and checked for a request."""
 
 import math
 import re
@@ -20,7 +20,7 @@ _SEED = bounds_of(GenerateRequest, "seed")
 _STRENGTH = bounds_of(GenerateRequest, "strength")
 _CLIP_SKIP = bounds_of(GenerateRequest, "clip_skip")
 
-# More than 20 digits are out of any range here, and int() is quadratic.
+# More than 20 digits are out of every range here, and int() takes quadratic time.
 _INTEGER = re.compile(r"[+-]?\d{1,20}(?:\.0{1,20})?", re.ASCII)
 _MAX_CHARACTERS = 1000
 
@@ -28,8 +28,8 @@ _MAX_CHARACTERS = 1000
 class Values:
     """Values that are text, as in AUTOMATIC1111's line, or of any type, as in JSON.
 
-    Numbers may be written as text. A value that was asked for is taken; `unmapped` returns those
-    that nobody asked for. An impossible value is None, and `warnings` has a sentence about it.
+    Numbers may be written as text. `unmapped` lists the values that no method asked for. An invalid
+    value is None, and `warnings` has a sentence about it.
     """
 
     def __init__(self, pairs: Mapping[str, object]) -> None:
@@ -38,20 +38,20 @@ class Values:
         self.warnings: list[str] = []
 
     def refuse(self, key: str) -> None:
-        """Say that a value was not taken over."""
+        """Add a warning that a value was not taken over."""
         self.warnings.append(refused(key, _shown(self._pairs.get(key))))
 
     def get(self, key: str) -> object:
-        """The value as it is; None where there is none."""
+        """Return the value unchanged; None if there is none."""
         self._taken.add(key)
         return self._pairs.get(key)
 
     def skip(self, *keys: str) -> None:
-        """Leave values that describe the picture and do not change it."""
+        """Mark values as handled that describe the picture but do not change it."""
         self._taken.update(keys)
 
     def text(self, key: str) -> str | None:
-        """A text; None where there is none, or "None", as some tools write it."""
+        """Return a text; None if there is none, or "None", which some tools write."""
         value = self.get(key)
         if isinstance(value, str):
             return value if value not in ("", "None") else None
@@ -60,9 +60,9 @@ class Values:
         return None
 
     def read(self, kind: type[msgspec.Struct], **keys: str) -> dict[str, Any]:
-        """Texts and numbers for fields of a structure, by the tool's key for each field.
+        """Return texts and numbers for fields of a structure, by the tool's key for each field.
 
-        A number is within the bounds that its field states. What is missing or refused is the
+        A number is within the bounds of its field. A missing or refused value is the
         field's default, or an empty text.
         """
         found: dict[str, Any] = {}
@@ -81,7 +81,7 @@ class Values:
         return found
 
     def number(self, key: str, low: float, high: float) -> float | None:
-        """A finite number from `low` to `high`."""
+        """Return a finite number from `low` to `high`."""
         value = self.get(key)
         if value in (None, "", "None"):
             return None
@@ -92,7 +92,7 @@ class Values:
         return None
 
     def integer(self, key: str, low: float, high: float) -> int | None:
-        """A whole number from `low` to `high`."""
+        """Return a whole number from `low` to `high`."""
         value = self.get(key)
         if value in (None, "", "None"):
             return None
@@ -103,24 +103,24 @@ class Values:
         return None
 
     def seed(self, key: str) -> int | None:
-        """A seed."""
+        """Return a seed."""
         return self.integer(key, *_SEED)
 
     def strength(self, key: str) -> float | None:
-        """A strength, which is of no use where there is no start picture."""
+        """Return a strength, which has no effect without a start picture."""
         return self.number(key, *_STRENGTH)
 
     def clip_skip(self, key: str) -> int | None:
-        """The clip skip from a place in CLIP's layers that counts from the end: -1 is the last."""
+        """Return the clip skip from a layer of CLIP counted from the end: -1 is the last."""
         place = self.integer(key, -_CLIP_SKIP.high, -_CLIP_SKIP.low)
         return None if place is None else -place
 
     def comfy_method(
         self, key: str, otherwise: str = ""
     ) -> tuple[SamplerName | None, ScheduleName | None]:
-        """Sampler and schedule by ComfyUI's names, under `key` and "scheduler".
+        """Return the sampler and schedule by ComfyUI's names, under `key` and "scheduler".
 
-        `otherwise` is the sampler where none is named. Names that are unknown here are refused.
+        `otherwise` is the sampler when none is named. Unknown names are refused.
         """
         sampler = sampler_of(COMFY_SAMPLERS, self.text(key) or otherwise)
         schedule = schedule_of(COMFY_SCHEDULES, self.text("scheduler") or "normal")
@@ -130,17 +130,17 @@ class Values:
         return sampler, schedule
 
     def flag(self, key: str) -> bool:
-        """True if the value is, as JSON or as text."""
+        """True if a value is true, as JSON or as text."""
         value = self.get(key)
         return value is True or (isinstance(value, str) and value.casefold() == "true")
 
     def sides(self, width: str, height: str) -> tuple[int | None, int | None]:
-        """Width and height in pixels, both or neither."""
+        """Return width and height in pixels, both or neither."""
         size = (self.integer(width, *_SIDE), self.integer(height, *_SIDE))
         return size if None not in size else (None, None)
 
     def size(self, key: str) -> tuple[int, int] | None:
-        """Width and height from text such as `512x768`."""
+        """Return width and height of a text such as `512x768`."""
         value = self.get(key)
         if value is None:
             return None
@@ -151,7 +151,7 @@ class Values:
         return None
 
     def unmapped(self) -> tuple[Parameter, ...]:
-        """The values that nobody asked for."""
+        """Return the values that no method asked for, except empty ones."""
         left = ((key, value) for key, value in self._pairs.items() if key not in self._taken)
         return tuple(
             Parameter(key, _shown(value))
@@ -162,19 +162,19 @@ class Values:
     def imported(
         self, request: GenerateRequest, remarks: Iterable[str], tool: str
     ) -> ImportedRequest:
-        """The request with its warnings; to be called when all values that are known are read."""
+        """Return the request with its warnings; call this after all known values were read."""
         left = self.unmapped()
         warnings = (*self.warnings, *remarks, *left_over(left))
         return ImportedRequest(request, warnings, tool=tool, unmapped=left)
 
 
 def _number(value: object) -> float:
-    """A number, NaN where the value is none."""
+    """Return a number; NaN if the value is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
     try:
         return float(value)
-    # An integer may be beyond what a float holds.
+    # An integer may exceed the range of a float.
     except (ValueError, OverflowError):
         return math.nan
 
@@ -192,7 +192,7 @@ def _integer(value: object) -> int | None:
 
 
 def _shown(value: object) -> str:
-    """A value as text for a message."""
+    """Return a value as text for a message."""
     if isinstance(value, str):
         return value[:_MAX_CHARACTERS]
     if isinstance(value, dict | list):

@@ -1,4 +1,4 @@
-"""Noise as the popular tools draw it, without torch: the same seed, the same picture.
+"""Noise as the popular tools draw it, without torch, so that a seed gives the same picture.
 
 noise = picture_noise(seed, (4, 64, 64), SeedOptions(), CONVENTIONS[ConventionName.A1111])
 x = noise.first * sigmas[0]

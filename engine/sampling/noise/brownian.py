@@ -1,10 +1,10 @@
-"""The noise of SDE samplers: increments of a Brownian path, looked up by the interval.
+"""The noise of SDE samplers: increments of a Brownian path, looked up by interval.
 
-A path W over the noise levels is found by halving: W of an interval is known, and of its left half
-it is half of that and a normal value, drawn from a seed which the path's seed and the half's place
-determine. So any interval has the same increment whatever was asked before, and a sampler that
-takes other steps follows the same path. The tree is torchsde's `BrownianTree` (0.2.6, tol=1e-6), as
-k-diffusion's `BatchedBrownianTree` and `BrownianTreeNoiseSampler` use it.
+A path W over the noise levels is refined by halving: given the increment of an interval, that of
+its left half is half of it plus a normal value, drawn from a seed that follows from the path's seed
+and the half's place. So an interval's increment does not depend on earlier calls, and a sampler
+that takes other steps follows the same path. The tree is torchsde's `BrownianTree` (0.2.6,
+tol=1e-6), as k-diffusion's `BatchedBrownianTree` and `BrownianTreeNoiseSampler` use it.
 """
 
 import math
@@ -17,12 +17,12 @@ import numpy as np
 
 from engine.sampling.types import Latent
 
-# Times are rounded to so many digits, which ends the halving (torchsde's tol).
+# Times are rounded to this many digits, which ends the halving (torchsde's tol).
 _DIGITS = 6
 # torchsde's `pool_size` of BrownianTree.
 _POOL = 24
-# Halves that are kept: two paths from the root to the finest interval, or as many as this memory
-# holds. The noise does not depend on it.
+# Cached halves: two paths from the root to the finest interval, or as many as fit in this memory.
+# The noise does not depend on the cache.
 _MOST_KEPT, _MOST_BYTES = 64, 1 << 27
 
 
@@ -50,17 +50,17 @@ class _Interval:
 class BrownianNoise:
     """Standard normal noise for the steps of a sampler; satisfies `NoiseSource`.
 
-    For the step from sigma to sigma_next it is the path's increment, divided by the root of the
-    difference. Calls may come in any order and repeat; memory does not grow with them.
+    For the step from sigma to sigma_next the noise is the path's increment, divided by the root of
+    the difference. Calls may come in any order and repeat; memory does not grow with their number.
     """
 
     def __init__(
         self, seed: int, draw: Callable[[int], Latent], low: np.float32, high: np.float32
     ) -> None:
-        """A path over the levels from `low` to `high`.
+        """Make a path over the levels from `low` to `high`.
 
-        `draw` makes the standard normal values of a node from its seed, of 32 bits, always in the
-        same shape. `seed` is at least 0.
+        `draw` returns the standard normal values of a node for its 32-bit seed, always in the same
+        shape. `seed` is at least 0.
         """
         self._seed, self._draw = seed, draw
         start, end = float(low), float(high)
@@ -71,7 +71,7 @@ class BrownianNoise:
         self._most_kept = max(2, min(_MOST_KEPT, _MOST_BYTES // (2 * self._whole.nbytes)))
 
     def __call__(self, sigma: np.float32, sigma_next: np.float32) -> Latent:
-        """The noise of the step; beyond the ends of the path it is flat, as torchsde has it."""
+        """Return the noise of the step; beyond the path's ends it is constant, as in torchsde."""
         low, high = sorted((sigma, sigma_next))
         increment = self._increment(float(low), float(high))
         # Time runs from the lowest level up, samplers the other way: the increment is negative.
@@ -80,7 +80,7 @@ class BrownianNoise:
 
     @property
     def kept_bytes(self) -> int:
-        """The memory of what is remembered between calls, beside the path's whole increment."""
+        """Memory of the cached halves, without the whole path's increment."""
         return sum(half.nbytes for halves in self._kept.values() for half in halves)
 
     def _increment(self, low: float, high: float) -> Latent:
@@ -103,7 +103,7 @@ class BrownianNoise:
         return np.zeros_like(self._whole) if total is None else total
 
     def _halve(self, interval: _Interval, value: Latent) -> tuple[Latent, Latent]:
-        """The increments of both halves of an interval whose own is `value`."""
+        """Return the increments of both halves of an interval with the increment `value`."""
         key = interval.depth, interval.place
         if key in self._kept:
             self._kept.move_to_end(key)

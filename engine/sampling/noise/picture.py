@@ -1,4 +1,4 @@
-"""All the noise of one picture, as the tool of a convention draws it."""
+"""All the noise of one picture, as the convention's tool draws it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from engine.sampling.noise.torch_cuda import TorchCudaGenerator
 from engine.sampling.noise.variation import centred, slerp
 from engine.sampling.types import Latent, NoiseSource, Sigmas
 
-# A1111 divides the side of "resize seed from" by this whatever the latents are.
+# A1111 divides the side of "resize seed from" by this for every kind of latent.
 _DOWNSCALE = 8
 
 
@@ -30,16 +30,16 @@ class TorchGenerator(Protocol):
     """One of torch's generators."""
 
     def randn(self, shape: Sequence[int]) -> NDArray[np.float32]:
-        """The next standard normal values."""
+        """Return the next standard normal values."""
         ...
 
     def randn_of_batch(self, shape: Sequence[int], index: int, size: int) -> NDArray[np.float32]:
-        """Those at `index` of the next [size, *shape]."""
+        """Draw [size, *shape] and return the values at `index`."""
         ...
 
 
 def torch_generator(source: RandomSource, seed: int) -> TorchGenerator:
-    """The generator of a kind, after `manual_seed(seed)`."""
+    """Return a generator of this kind after `manual_seed(seed)`."""
     match source:
         case RandomSource.CPU:
             return TorchCpuGenerator(seed)
@@ -49,19 +49,19 @@ def torch_generator(source: RandomSource, seed: int) -> TorchGenerator:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A picture's place in a batch that is drawn at once."""
+    """A picture's place in a batch whose noise is drawn at once."""
 
     index: int
     size: int
 
     def next(self, generator: TorchGenerator, shape: Sequence[int]) -> Latent:
-        """The picture's part of the batch's next draw."""
+        """Draw for the whole batch and return the picture's part."""
         return generator.randn_of_batch(shape, self.index, self.size)
 
 
 @dataclass(frozen=True, slots=True)
 class PictureNoise:
-    """The noise of one picture: `first`, float32 [1, C, H, W], and then that of its steps."""
+    """The noise of one picture: `first`, float32 [1, C, H, W], and that of its later steps."""
 
     first: Latent
     _seed: int
@@ -70,21 +70,21 @@ class PictureNoise:
     _stream: TorchGenerator
 
     def next(self) -> Latent:
-        """What the picture's generator draws next, in the shape of `first`."""
+        """Return the next noise of the picture's generator, in the shape of `first`."""
         return self._next(self._stream)
 
     def steps(self, taken: Sigmas, whole: Sigmas, *, brownian: bool) -> NoiseSource:
-        """The source for a sampler that visits the levels `taken`, the end of a schedule `whole`.
+        """Return the noise source of a sampler that visits the levels `taken`, the end of `whole`.
 
-        Brownian samplers get increments of a path where the tool has one, others what their
-        generator draws next, whatever the interval. The path starts anew with each call, the
-        generator does not. A1111's path spans the whole schedule (`create_noise_sampler`),
-        ComfyUI's and k-diffusion's own what is taken.
+        Brownian samplers get increments of a path if the tool uses one; other samplers get the next
+        values of the generator, whatever the interval. Each call starts a new path, but continues
+        the generator. A1111's path spans the whole schedule (`create_noise_sampler`), that of
+        ComfyUI and k-diffusion only `taken`.
         """
         sde_noise = self._convention.sde_noise
         spanned = whole if self._convention.redraw_steps is RedrawSteps.A1111 else taken
         noisy = spanned[spanned > 0]
-        # Without a level to span, no step is taken.
+        # Without a level above 0 no step is taken.
         if not brownian or sde_noise is SdeNoise.STREAM or not len(noisy):
             return self._next_of_stream
         card = sde_noise is SdeNoise.BROWNIAN_CUDA
@@ -109,16 +109,16 @@ def picture_noise(
     convention: Convention,
     skipped: int = 0,
 ) -> PictureNoise:
-    """The noise of a picture whose latents have this shape: (channels, height / 8, width / 8).
+    """Return the noise of a picture; `shape` is (channels, height / 8, width / 8).
 
     `seed` and `options` are those of this very picture, in the ranges that `resolve` allows. Where
-    a batch is drawn from one stream, `options.batch_index` is its place. A place outside of
-    `options.batch_size` gets the latent that this place would have (ComfyUI `prepare_noise` with
-    batch_index, "Latent From Batch"), and steps' noise like a picture on its own. `skipped` counts
-    the latents that the tool draws from the same generator before: diffusers draws one where it
-    samples the latent of a picture to be redrawn.
+    a batch is drawn from one stream, `options.batch_index` is the picture's place. A place beyond
+    `options.batch_size` gets the latent it would have in a larger batch (ComfyUI `prepare_noise`
+    with batch_index, "Latent From Batch"), and the steps' noise of a single picture. `skipped`
+    counts latents that the tool draws from the same generator beforehand: diffusers draws one when
+    it samples the latent of a picture to be redrawn.
 
-    Variations and other sizes are A1111's (`ImageRNG.first`), and the same for every tool.
+    Variations and other sizes follow A1111 (`ImageRNG.first`) for every tool.
     """
     one_stream = convention.batch_seeds is BatchSeeds.ONE_STREAM
     index, size = (options.batch_index, options.batch_size) if one_stream else (0, 1)
@@ -152,7 +152,7 @@ def _inner_shape(shape: tuple[int, int, int], options: SeedOptions) -> tuple[int
 def _stream(
     seed: int, delta: int, convention: Convention, generator: TorchGenerator
 ) -> TorchGenerator:
-    """Where the steps' noise comes from, given the generator that has drawn the first noise."""
+    """Return the generator of the steps' noise; `generator` has drawn the first noise."""
     match convention.step_seed:
         case StepSeed.CONTINUED:
             # A1111's "eta noise seed delta" (`ImageRNG.first`).

@@ -1,8 +1,8 @@
-"""Random numbers as torch's CPU generator draws them, so that a seed means the same picture.
+"""Random numbers as torch's CPU generator draws them, so that a seed gives the same picture.
 
-ComfyUI, and A1111 set to "RNG source: CPU", draw with `torch.randn` on the CPU. Its integers are
-reproduced exactly, and its normals within 1e-6 of the AVX2 and AVX-512 kernels. Those differ from
-torch's scalar one, used on other processors, by 2.4e-6: the angle is rounded elsewhere.
+ComfyUI, and A1111 with "RNG source: CPU", draw with `torch.randn` on the CPU. The integers are
+equal, and the normal values within 1e-6 of torch's AVX2 and AVX-512 kernels. Those differ by 2.4e-6
+from torch's scalar kernel, used on other processors, which rounds the angle elsewhere.
 """
 
 import math
@@ -11,18 +11,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# From this many values on, torch fills the tensor in blocks of 16 in float32; below, one by one in
-# float64 (aten/src/ATen/native/cpu/DistributionTemplates.h, normal_kernel).
+# From this many values on, torch fills the tensor in float32 blocks of 16; fewer are drawn one by
+# one in float64 (aten/src/ATen/native/cpu/DistributionTemplates.h, normal_kernel).
 _BLOCK = 16
-# So many outputs of mt19937 are drawn at a time where none is wanted.
+# Outputs of mt19937 that are drawn at a time when they are skipped.
 _SKIPPED_AT_ONCE = 1 << 18
 
 
 class TorchCpuGenerator:
     """`torch.Generator("cpu")` after `manual_seed(seed)`. Each draw continues where the last ended.
 
-    mt19937 uses the low 32 bits of the seed, so seeds from -2^63 to 2^64 - 1 are as good as torch's
-    and 0 and 2^32 draw the same.
+    mt19937 uses the low 32 bits of the seed, so 0 and 2^32 draw the same; seeds from -2^63 to 2^64
+    - 1 are allowed, as in torch.
     """
 
     def __init__(self, seed: int) -> None:
@@ -31,7 +31,7 @@ class TorchCpuGenerator:
         self._spare_normal: float | None = None
 
     def random_uint32(self, count: int) -> NDArray[np.uint32]:
-        """The next `count` outputs of mt19937."""
+        """Return the next `count` outputs of mt19937."""
         return self._integers.randint(0, 1 << 32, count, dtype=np.uint32)
 
     def randn(self, shape: Sequence[int]) -> NDArray[np.float32]:
@@ -39,12 +39,12 @@ class TorchCpuGenerator:
         return self.randn_of_batch(shape, 0, 1)
 
     def randn_of_batch(self, shape: Sequence[int], index: int, size: int) -> NDArray[np.float32]:
-        """`torch.randn((size, *shape), generator=self)[index]`, in the memory of that one."""
+        """`torch.randn((size, *shape), generator=self)[index]`, holding only those values."""
         count = math.prod(shape)
         begin, end, total = index * count, (index + 1) * count, size * count
         if total < _BLOCK:
             return self._scalar_normals(total)[begin:end].reshape(shape)
-        # The blocks that hold what is wanted, but for values beyond the last whole block.
+        # The blocks that hold the wanted values, except those beyond the last whole block.
         first = begin - begin % _BLOCK
         last = max(first, min(end + -end % _BLOCK, total - total % _BLOCK))
         self._skip(first)
@@ -65,7 +65,7 @@ class TorchCpuGenerator:
             self.random_uint32(min(count - done, _SKIPPED_AT_ONCE))
 
     def _scalar_normals(self, count: int) -> NDArray[np.float32]:
-        """Draw in float64; of each pair the second value waits for the next small draw."""
+        """Draw in float64; the second value of a pair is kept for the next small draw."""
         spare = [] if self._spare_normal is None else [self._spare_normal]
         pairs = max(count - len(spare) + 1, 0) // 2
         angle, radius = self._uniform_float64(2 * pairs).reshape(pairs, 2).T
@@ -77,12 +77,12 @@ class TorchCpuGenerator:
         return normals[:count].astype(np.float32)
 
     def _uniform_float32(self, count: int) -> NDArray[np.float32]:
-        """Values in [0, 1) from the low 24 bits of one output each."""
+        """Return values in [0, 1) from the low 24 bits of one output each."""
         low = self.random_uint32(count) & np.uint32((1 << 24) - 1)
         return low.astype(np.float32) * np.float32(2.0**-24)
 
     def _uniform_float64(self, count: int) -> NDArray[np.float64]:
-        """Values in [0, 1) from the low 53 bits of two outputs each, the high word first."""
+        """Return values in [0, 1) from the low 53 bits of two outputs each, the high word first."""
         words = self.random_uint32(2 * count).astype(np.uint64).reshape(count, 2)
         joined = words[:, 0] << np.uint64(32) | words[:, 1]
         return (joined & np.uint64((1 << 53) - 1)).astype(np.float64) * 2.0**-53

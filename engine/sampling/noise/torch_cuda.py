@@ -1,13 +1,13 @@
 """Random numbers as torch draws them on NVIDIA cards: Philox4x32-10, one counter per value.
 
-Salmon et al. (2011), "Parallel Random Numbers: As Easy as 1, 2, 3". `torch.randn` on CUDA runs a
-thread for each value, up to as many as the card holds at once (its multiprocessors times 1024 to
-2048: 43008 on an RTX 3060, 196608 on an RTX 4090), and uses the first of four normals a thread
-draws. Larger tensors take the second to fourth of the same threads, so their values depend on the
-card. Here every value has its thread: right for a latent of 512x512 (16384 values) on any card, of
-1024x1024 (65536) on large ones. A1111's "NV" (modules/rng_philox.py) and stable-diffusion.cpp do
-the same. The integers are exact; the normals are computed in float64, like A1111's, and differ from
-the card's float32 by the rounding of that.
+Salmon et al. (2011), "Parallel Random Numbers: As Easy as 1, 2, 3". `torch.randn` on CUDA runs one
+thread per value, up to as many as the card holds at once (its multiprocessors times 1024 to 2048:
+43008 on an RTX 3060, 196608 on an RTX 4090), and uses the first of the four normals that a thread
+draws. Larger tensors use the second to fourth of the same threads, so their values depend on the
+card. Here every value has its own thread: right for a latent of 512x512 (16384 values) on any card,
+and of 1024x1024 (65536) on large ones. A1111's "NV" (modules/rng_philox.py) and
+stable-diffusion.cpp do the same. The integers are exact; the normals are computed in float64, like
+A1111's, and differ from the card's float32 by its rounding.
 """
 
 import math
@@ -18,22 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-# The golden ratio and the square root of 3 less 1, of which a multiple is added in each round.
+# The golden ratio and the square root of 3 less 1; a multiple of each is added in every round.
 _KEY_STEPS = 0x9E3779B9, 0xBB67AE85
 _ROUNDS = 10
 _LOW = np.uint64(0xFFFFFFFF)
 _HIGH = np.uint64(32)
-# What cuRAND takes an integer to (0, 1] with, in float32, and to an angle.
+# cuRAND's float32 factors from an integer to (0, 1] and to an angle.
 _TO_UNIT = np.float32(2.3283064e-10)
 _TO_ANGLE = np.float32(2.3283064e-10 * 6.2831855)
-# Values are made in pieces of this many, which stay in the processor's cache.
+# Values are computed in pieces of this many, which fit in the processor's cache.
 _PIECE = 1 << 12
 
 
 class TorchCudaGenerator:
-    """`torch.Generator("cuda")` after `manual_seed(seed)`; each draw goes on where the last ended.
+    """`torch.Generator("cuda")` after `manual_seed(seed)`; a draw continues where the last ended.
 
-    All 64 bits of the seed count; a negative one is taken modulo 2^64, as torch does.
+    All 64 bits of the seed count; a negative one is taken modulo 2^64, as in torch.
     """
 
     def __init__(self, seed: int) -> None:
@@ -65,7 +65,7 @@ class TorchCudaGenerator:
 
 
 def philox4x32(counter: NDArray[np.uint64], key: tuple[int, int]) -> NDArray[np.uint64]:
-    """Philox4x32 of ten rounds: counters [4, n] of 32 bits each to as many random integers."""
+    """Ten rounds of Philox4x32: counters [4, n] of 32 bits to as many random integers."""
     words = counter.copy()
     c0, c1, c2, c3 = words
     product0, product1 = np.empty_like(words[:2])

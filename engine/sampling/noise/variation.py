@@ -1,4 +1,4 @@
-"""Noise made of two: a variation of a seed's noise, and that of a picture of another size."""
+"""Noise made of two: a variation of a seed's noise, and noise placed into that of another size."""
 
 import numpy as np
 
@@ -6,11 +6,11 @@ from engine.sampling.types import Latent
 
 
 def slerp(strength: float, low: Latent, high: Latent) -> Latent:
-    """Noise [C, H, W] turned from `low` towards `high` by a strength from 0 to 1.
+    """Rotate noise [C, H, W] from `low` towards `high` by a strength from 0 to 1.
 
-    On the sphere, so that it stays noise: each column of each channel on its own, as A1111 does
-    (modules/rng.py, `slerp`). Noise that is almost the same is mixed straight, and there A1111 has
-    the two change places.
+    Spherical interpolation keeps it standard normal; each column of each channel is rotated on its
+    own, as A1111 does (modules/rng.py, `slerp`). Noises that are almost equal are mixed linearly,
+    and there A1111 has the two swapped.
     """
     directions = [noise / np.linalg.norm(noise, axis=1, keepdims=True) for noise in (low, high)]
     cosine = (directions[0] * directions[1]).sum(axis=1, keepdims=True)
@@ -24,9 +24,9 @@ def slerp(strength: float, low: Latent, high: Latent) -> Latent:
 
 
 def centred(noise: Latent, around: Latent) -> Latent:
-    """Noise [C, h, w] in the middle of other noise [C, H, W], or its middle where it is larger.
+    """Put noise [C, h, w] into the middle of other noise [C, H, W], cropped where it is larger.
 
-    A1111's "resize seed from" (modules/rng.py, `ImageRNG.first`): odd differences are rounded down.
+    A1111's "resize seed from" (modules/rng.py, `ImageRNG.first`); odd differences are rounded down.
     """
     placed = around.copy()
     rows, columns = (
@@ -38,7 +38,7 @@ def centred(noise: Latent, around: Latent) -> Latent:
 
 
 def _overlap(inner: int, outer: int) -> tuple[slice, slice]:
-    """Along one side: the part that is taken, and where it goes."""
+    """Return the part of one side that is taken, and where it goes."""
     margin = (outer - inner) // 2
     if margin >= 0:
         return slice(0, inner), slice(margin, margin + inner)

@@ -76,7 +76,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class SamplerDefaults:
-    """What a request that leaves a choice open gets with this sampler."""
+    """Defaults of a request that leaves these choices open."""
 
     schedule: ScheduleName
     steps: int = 20
@@ -85,14 +85,14 @@ class SamplerDefaults:
 
 @dataclass(frozen=True, slots=True)
 class SamplerInfo:
-    """A sampler and what planning needs to know of it.
+    """A sampler and the facts that planning needs.
 
-    `evaluations` is how often a step of the request calls the denoiser; the step to sigma 0 calls
-    it once in any case. `uses_noise` tells whether it draws noise beyond the initial latents when
-    no option is set. `options` are the fields of `SamplerOptions` that it takes. The noise of a
-    `brownian` one comes from a Brownian path where the tools have one. One that uses `ends_only`
-    takes from its schedule the first level, the last above 0 and the number of steps. `variants`
-    hold the tools that run it otherwise than `function`, which is k-diffusion's, by convention.
+    `evaluations` is how often a step of the request calls the denoiser; the step to sigma 0 always
+    calls it once. `uses_noise` is true if the sampler draws noise beyond the initial latents when
+    no option is set. `options` are the fields of `SamplerOptions` that it takes. A `brownian`
+    sampler takes its noise from a Brownian path in tools that have one. `ends_only` means that only
+    the schedule's first level, its last above 0 and its number of steps count. `function` is
+    k-diffusion's; `variants` are other tools' versions by convention.
     """
 
     function: Sampler | GuidedSampler
@@ -123,7 +123,7 @@ _COMFY_PLMS = {ConventionName.COMFY: partial(plms, improves_first=False)}
 _LOG_DEIS = partial(deis, order=2, time=DeisTime.LOG_SIGMA, lower_order_final=True)
 _DIFFUSERS_DEIS = {ConventionName.DIFFUSERS: _LOG_DEIS, ConventionName.INVOKE: _LOG_DEIS}
 _BH2 = partial(unipc, variant=UniPcVariant.BH2)
-# diffusers has this B(h) whatever it is asked for, unless its scheduler is told otherwise.
+# diffusers uses this B(h) unless its scheduler is configured otherwise.
 _BY_DIFFUSERS = dict.fromkeys(
     (ConventionName.DIFFUSERS, ConventionName.INVOKE), partial(_BH2, order=2)
 )
@@ -134,7 +134,7 @@ _OTHER_TCD = {
     ConventionName.DIFFUSERS: partial(tcd, eta=0.0),
     ConventionName.INVOKE: partial(tcd, eta=1.0),
 }
-# CFG++ has 1 for what is 12.5 elsewhere.
+# A scale of 1 in CFG++ corresponds to 12.5 elsewhere.
 _CFG_PP = SamplerDefaults(ScheduleName.NORMAL, guidance=0.6)
 _FOUR_STEPS = SamplerDefaults(ScheduleName.SGM_UNIFORM, steps=4, guidance=1.0)
 
@@ -176,7 +176,7 @@ SAMPLERS: Mapping[SamplerName, SamplerInfo] = {
     SamplerName.TCD: SamplerInfo(tcd, True, 1, _FOUR_STEPS, _ETA, variants=_OTHER_TCD),
 }
 
-# Far beyond what any tool offers, and far from where float32 ends.
+# Far beyond what any tool offers, and far below float32's limit.
 _MOST = 10_000.0
 
 
@@ -186,12 +186,12 @@ def bind_options(
     convention: ConventionName | None = None,
     training: NoiseSchedule | None = None,
 ) -> Sampler | GuidedSampler:
-    """The sampler as a tool runs it, with the options that a request sets.
+    """Return the sampler as a tool runs it, with the options that a request sets.
 
-    `training` are the checkpoint's levels, for those that ask about timesteps.
+    `training` are the checkpoint's levels, for samplers that need timesteps.
 
-    Raises EngineError REQUEST_INVALID for an option that it has not got, or a value outside of
-    0 to 10000.
+    Raises EngineError REQUEST_INVALID for an option that the sampler does not have, or a value
+    outside 0 to 10000.
     """
     info = SAMPLERS[name]
     given: dict[str, float] = {

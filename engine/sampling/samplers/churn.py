@@ -1,4 +1,4 @@
-"""Churn: noise added before a step, so that the errors of those before it are forgotten."""
+"""Churn: noise added before a step, which lets the sampler correct earlier errors."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ _MOST = 2**0.5 - 1
 
 @dataclass(frozen=True, slots=True)
 class Churn:
-    """How much noise is added, between which levels, and a factor on its deviation.
+    """The amount of noise added, the levels that bound it, and a factor on its deviation.
 
     Karras et al. (2022), algorithm 2; k-diffusion's `s_churn`, `s_tmin`, `s_tmax` and `s_noise`.
     """
@@ -25,10 +25,10 @@ class Churn:
     def __call__(
         self, x: Latent, sigma: np.float32, steps: int, noise: NoiseSource
     ) -> tuple[Latent, np.float32]:
-        """The latents and the level that one of `steps` steps begins at instead of `sigma`.
+        """Return the latents and the level at which a step begins instead of `sigma`.
 
-        Outside of the levels noise is drawn as well and thrown away: so does k-diffusion, and what
-        later steps draw from a stream depends on it.
+        Noise is drawn and discarded even outside the levels, as in k-diffusion: what later steps
+        draw from a stream depends on it.
         """
         if self.amount <= 0:
             return x, sigma

@@ -1,4 +1,4 @@
-"""DDIM, which in our coordinates is Euler's method."""
+"""DDIM, which is Euler's method in variance-exploding form."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""DDIM under CFG++ as A1111 has it."""
+"""DDIM under CFG++, as in A1111."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ def ddim_cfg_pp(
 
 @dataclass(frozen=True, slots=True)
 class _Weakened:
-    """A `GuidedDenoise` with a smaller scale of guidance, in which its answer is linear."""
+    """A `GuidedDenoise` whose guidance is divided by 12.5; the guided picture is linear in it."""
 
     denoise: GuidedDenoise
 

@@ -1,4 +1,4 @@
-"""DEIS: past slopes are continued by a polynomial in a time that suits the network."""
+"""DEIS: past slopes are extrapolated by a polynomial in a time in which they change evenly."""
 
 import math
 from collections import deque
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, derivative, intervals
 
-# The variance-preserving process whose time is meant: at time 0.001 its level is 0.002, at time 1
-# it is 80, and log(1 + sigma^2) is quadratic in between (Song et al. 2021, equation 33).
+# The time of the variance-preserving process: at time 0.001 the level is 0.002, at time 1 it is 80,
+# and log(1 + sigma^2) is quadratic in between (Song et al. 2021, equation 33).
 _VP_GROWTH = 2 * (math.log1p(0.002**2) / 1e-3 - math.log1p(80**2)) / (1e-3 - 1)
 _VP_START = math.log1p(80**2) - _VP_GROWTH / 2
 _VP_POINTS = 10_000
-# Gauss and Legendre's points on [-1, 1]: exact to the last bits for steps down to a hundredth.
+# Gauss-Legendre points on [-1, 1]: exact to the last bits for steps down to a hundredth.
 _POINTS, _POINT_WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 class DeisTime(StrEnum):
-    """The variable in which the slopes are taken for a polynomial."""
+    """The variable of the polynomial."""
 
     VP = "vp"
     LOG_SIGMA = "log_sigma"
@@ -64,7 +64,7 @@ def deis(
 
 
 def _weights(levels: Sequence[float], end: float, time: DeisTime) -> list[float]:
-    """The integral over sigma, from levels[0] to `end`, of each of Lagrange's polynomials."""
+    """Return the integral over sigma, from levels[0] to `end`, of each Lagrange polynomial."""
     if time is DeisTime.VP:
         nodes = [_vp_time(level) for level in levels]
         times, shares = _vp_points(nodes[0], _vp_time(end))
@@ -80,9 +80,9 @@ def _vp_time(sigma: float) -> float:
 
 
 def _vp_points(start: float, end: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times between two, and the share of the change in sigma that each stands for.
+    """Return times between two, and the share of the change in sigma of each.
 
-    Rectangles, both ends included, as ComfyUI sums them: 1e-4 beside the integral.
+    Rectangles with both ends included, as in ComfyUI: within 1e-4 of the integral.
     """
     times = np.linspace(start, end, _VP_POINTS)
     growth = np.exp(_VP_GROWTH * times**2 / 2 + _VP_START * times)
@@ -91,14 +91,14 @@ def _vp_points(start: float, end: float) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _log_points(start: float, end: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The same in log(sigma), for which diffusers has the integral in closed form."""
+    """Return the same for log(sigma); diffusers has this integral in closed form."""
     half = (end - start) / 2
     times = start + half * (1 + _POINTS)
     return times, np.exp(times) * _POINT_WEIGHTS * half
 
 
 def _lagrange(nodes: Sequence[float], own: int, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The polynomial that is 1 at nodes[own] and 0 at the others, at some times."""
+    """Evaluate the polynomial that is 1 at nodes[own] and 0 at the other nodes."""
     result = np.ones_like(times)
     for index, node in enumerate(nodes):
         if index != own:

@@ -1,4 +1,4 @@
-"""DPM-Solver-2 in the steps of Karras et al.: the slope is taken half way."""
+"""DPM-Solver-2 with the steps of Karras et al.: the slope is taken half way."""
 
 import math
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ def dpm2(
 def midpoint_step(
     denoise: Denoise, x: Latent, sigma: np.float32, sigma_next: np.float32, denoised: Latent
 ) -> Latent:
-    """From sigma to sigma_next, where `denoised` is what `denoise` says at the beginning."""
+    """Step from sigma to sigma_next; `denoised` is the picture predicted at the beginning."""
     slope = derivative(x, sigma, denoised)
     if sigma_next > 0:
         middle = np.sqrt(sigma * sigma_next)

@@ -10,16 +10,16 @@ from engine.sampling.samplers.dpm_solver import Span, renewal, time_range, to_pi
 from engine.sampling.samplers.times import level_at
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, derivative
 
-# In time; the run ends this near to its end, and no step is shortened below.
+# In time: the run ends this close to its end, and no step becomes shorter.
 _SHORTEST = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
 class StepControl:
-    """What decides how long steps are; the values are k-diffusion's.
+    """Settings of the step length; the defaults are k-diffusion's.
 
-    `order`, 2 or 3, is that of the solver, which is compared with the one of an order less. An
-    error is measured in units of `absolute`, or of `relative` times the latent where that is more.
+    `order`, 2 or 3, is that of the solver, which is compared with a solver of one order less. An
+    error is measured in units of `absolute`, or of `relative` times the latent if that is larger.
     """
 
     order: int = 3
@@ -27,11 +27,11 @@ class StepControl:
     absolute: float = 0.0078
     # The length of the first step, in log sigma.
     first: float = 0.05
-    # The weights of the errors of this step and of the last two: a PID controller's.
+    # Weights of the errors of this step and of the last two, as in a PID controller.
     proportional: float = 0.0
     integral: float = 1.0
     derivative: float = 0.0
-    # A step is accepted unless the next should be shorter than this share of it.
+    # A step is accepted unless the next would have to be shorter than this share of it.
     safety: float = 0.81
 
 
@@ -48,13 +48,13 @@ def dpm_adaptive(
     noise_scale: float = 1.0,
     control: StepControl = DEFAULT_CONTROL,
 ) -> Iterator[Step]:
-    """Try steps, and repeat those shorter whose error is too large; `control.order` evaluations.
+    """Try steps, and repeat those with too large an error; `control.order` evaluations each.
 
-    Of the schedule only the ends count, see `time_range`. How many steps there will be is not
-    known: each try is yielded, with `x` unchanged where it was refused, and `Step.done` is the
-    share of the way in log sigma. The error is that of the whole batch; numbers that are not finite
-    end the run. `eta` in [0, 1] is the share of noise that is renewed; 0 draws none. Lu et al.
-    (2022), DPM-Solver, appendix C; k-diffusion `sample_dpm_adaptive`. A1111 sets eta 1.
+    Only the ends of the schedule count, see `time_range`. The number of steps is not known in
+    advance: each try is yielded, with `x` unchanged if it was refused, and `Step.done` is the share
+    of the way in log sigma. The error is that of the whole batch; numbers that are not finite end
+    the run. `eta` in [0, 1] is the share of noise that is renewed; 0 draws none. Lu et al. (2022),
+    DPM-Solver, appendix C; k-diffusion `sample_dpm_adaptive`. A1111 sets eta 1.
     """
     start, end = time_range(sigmas)
     if not end > start:
@@ -81,7 +81,7 @@ def dpm_adaptive(
 
 
 def _both_orders(span: Span, order: int) -> tuple[Latent, Latent]:
-    """The results of the solver of an order less, and of this order; they share evaluations."""
+    """Return the results of the lower and of this order; they share evaluations."""
     if order == 2:
         return span.first_order(), span.second_order(span.look(0.5), 0.5)
     seen = span.look()
@@ -89,14 +89,14 @@ def _both_orders(span: Span, order: int) -> tuple[Latent, Latent]:
 
 
 def _error(low: Latent, high: Latent, past: Latent, control: StepControl) -> float:
-    """How far the results are apart, as a root mean square in units of what is allowed."""
+    """Return the root mean square difference of the results in units of the tolerance."""
     size = np.maximum(np.abs(low), np.abs(past))
     allowed = np.maximum(control.absolute, control.relative * size)
     return float(np.sqrt(np.mean(((low - high) / allowed) ** 2)))
 
 
 class _StepLength:
-    """The length of the next try, steered by the errors of those before it.
+    """The length of the next try, controlled by the errors of earlier ones.
 
     Soderlind (2003), Digital filters in adaptive time-stepping; k-diffusion
     `PIDStepSizeController`.
@@ -108,16 +108,16 @@ class _StepLength:
         total = control.proportional + control.integral + control.derivative
         now, last = total, -(control.proportional + 2 * control.derivative)
         self._exponents = (now / order, last / order, control.derivative / order)
-        # Inverse errors of the last two accepted steps, the later first.
+        # Inverse errors of the last two accepted steps, the newer first.
         self._past: tuple[float, float] | None = None
 
     def accepts(self, error: float) -> bool:
-        """Whether a try with this error is good enough; sets the length of the next."""
+        """Return True if the error is small enough, and set the length of the next try."""
         inverse = 1 / (error + 1e-8)
         last, before = self._past or (inverse, inverse)
         now_exponent, last_exponent, before_exponent = self._exponents
         gain = inverse**now_exponent * last**last_exponent * before**before_exponent
-        # Never more than 2.6 times as long, nor less than a fifth.
+        # At most 2.6 times as long, and at least a fifth.
         gain = 1 + math.atan(gain - 1)
         accepted = gain >= self._safety or self.value <= _SHORTEST
         if accepted:

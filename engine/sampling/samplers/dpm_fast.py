@@ -20,8 +20,8 @@ def dpm_fast(
 ) -> Iterator[Step]:
     """Spend len(sigmas) - 1 evaluations on steps of equal length in log sigma.
 
-    Of the schedule only the ends count, see `time_range`. The steps, a third as many, are of third
-    order and the last one or two of what evaluations remain. `eta` in [0, 1] is the share of noise
+    Only the ends of the schedule count, see `time_range`. There are a third as many steps, of third
+    order; the last one or two use the remaining evaluations. `eta` in [0, 1] is the share of noise
     that is renewed; 0 draws none. Lu et al. (2022), DPM-Solver, section 3.4; k-diffusion
     `sample_dpm_fast`, whose `s_noise` is `noise_scale`. A1111 sets eta 1.
     """
@@ -44,7 +44,7 @@ def dpm_fast(
 
 
 def _orders(evaluations: int) -> list[int]:
-    """The order of each step, which is what it costs."""
+    """Return the order of each step, which is also its number of evaluations."""
     thirds, rest = divmod(evaluations, 3)
     return [3] * thirds + [rest] if rest else [3] * (thirds - 1) + [2, 1]
 

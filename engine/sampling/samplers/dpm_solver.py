@@ -1,7 +1,7 @@
 """DPM-Solver's steps, shared by DPM fast and DPM adaptive.
 
-What is continued over a step is the predicted noise, (x - denoised) / sigma; DPM-Solver++ continues
-the picture instead.
+DPM-Solver extrapolates the predicted noise, (x - denoised) / sigma, over a step; DPM-Solver++
+extrapolates the picture instead.
 """
 
 from collections.abc import Iterator
@@ -13,23 +13,24 @@ from engine.sampling.samplers.euler_ancestral import ancestral_step
 from engine.sampling.samplers.times import level_at, time_of
 from engine.sampling.types import Denoise, Latent, Sigmas, Step, derivative
 
-# The places within a step where the solver of third order looks.
+# Shares of a step at which the third-order solver evaluates the denoiser.
 _FIRST_LOOK, _SECOND_LOOK = 1 / 3, 2 / 3
 
 
 def time_range(sigmas: Sigmas) -> tuple[np.float32, np.float32]:
-    """The times of a schedule's first level, and of its last above 0, where the result is left.
+    """Return the times of a schedule's first level and of its last above 0, where the run ends.
 
-    As ComfyUI takes k-diffusion's `sigma_max` and `sigma_min` from a schedule (comfy/samplers.py),
-    and A1111 to redraw a picture (sd_samplers_kdiffusion.py); for one from noise A1111 takes the
-    ends of training, whatever the schedule. Equal where no two levels are above 0.
+    ComfyUI takes k-diffusion's `sigma_max` and `sigma_min` from a schedule like this
+    (comfy/samplers.py), and so does A1111 to redraw a picture (sd_samplers_kdiffusion.py); for a
+    picture from noise A1111 takes the ends of training, whatever the schedule. Both times are equal
+    where fewer than two levels are above 0.
     """
     above = sigmas[sigmas > 0]
     return (time_of(above[0]), time_of(above[-1])) if len(above) else (sigmas[0], sigmas[0])
 
 
 def to_picture(denoise: Denoise, x: Latent, sigmas: Sigmas) -> Iterator[Step]:
-    """The run where one level above 0 leaves nothing to solve: to its denoised picture."""
+    """Yield the denoised picture, for a schedule with a single level above 0."""
     if len(sigmas) > 1:
         denoised = denoise(x, sigmas[0])
         yield Step(0, sigmas[0], denoised, denoised, done=1.0)
@@ -38,7 +39,7 @@ def to_picture(denoise: Denoise, x: Latent, sigmas: Sigmas) -> Iterator[Step]:
 def renewal(
     time: np.float32, time_next: np.float32, end: np.float32, eta: float
 ) -> tuple[np.float32, np.float32]:
-    """The time to step to instead, and the deviation of the noise that leads back to `time_next`.
+    """Return the time to step to instead, and the deviation of the noise back up to `time_next`.
 
     An ancestral step that never passes the end of the run.
     """
@@ -52,7 +53,7 @@ def renewal(
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A step from x at one time to another, which solvers of several orders may take.
+    """A step from x at one time to another, for solvers of several orders.
 
     `slope` is the noise predicted at its beginning. Lu et al. (2022), DPM-Solver, equation 4.1 and
     algorithms 1 and 2; k-diffusion `DPMSolver`.
@@ -66,25 +67,25 @@ class Span:
 
     @property
     def length(self) -> np.float32:
-        """Of the step, in time."""
+        """The length of the step in time."""
         return self.time_next - self.time
 
     def first_order(self) -> Latent:
-        """Hold the predicted noise."""
+        """Step with the predicted noise held constant."""
         return self._held(self.time_next, self.length)
 
     def look(self, share: float = _FIRST_LOOK) -> Latent:
-        """The noise predicted after a share of the step; one evaluation."""
+        """Return the noise predicted after a share of the step; one evaluation."""
         length = share * self.length
         return self._predicted(self._held(self.time + length, length), self.time + length)
 
     def second_order(self, seen: Latent, share: float) -> Latent:
-        """Go on by the noise `seen` after that share of the step."""
+        """Extrapolate with the noise `seen` after that share of the step."""
         gain = level_at(self.time_next) * np.expm1(self.length) / (2 * share)
         return self.first_order() - gain * (seen - self.slope)
 
     def third_order(self, seen: Latent) -> Latent:
-        """Go on by the noise `seen` after a third of the step; one evaluation more."""
+        """Extrapolate with the noise `seen` after a third of the step; one more evaluation."""
         length = _SECOND_LOOK * self.length
         time = self.time + length
         gain = level_at(time) * (_SECOND_LOOK / _FIRST_LOOK) * (np.expm1(length) / length - 1)

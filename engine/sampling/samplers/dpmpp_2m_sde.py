@@ -9,7 +9,7 @@ from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, in
 
 
 class SdeCorrection(StrEnum):
-    """How the second-order term weighs the change of the denoised picture."""
+    """The weight of the denoised picture's change in the second-order term."""
 
     MIDPOINT = "midpoint"
     HEUN = "heun"

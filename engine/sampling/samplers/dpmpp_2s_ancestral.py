@@ -39,7 +39,7 @@ def dpmpp_2s_ancestral(
 def towards(denoised: Latent, x: Latent, sigma: np.float32, sigma_next: np.float32) -> Latent:
     """Shrink the noise that `denoised` leaves in x from one level to another.
 
-    The exact solution where the denoised picture does not change: DPM-Solver++'s step of first
-    order, and DDIM's.
+    Exact where the denoised picture does not change: the first-order step of DPM-Solver++, and
+    DDIM's.
     """
     return denoised + (x - denoised) * (sigma_next / sigma)

@@ -10,7 +10,7 @@ from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, in
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """A finished step: the picture it saw, and its length in log sigma."""
+    """A finished step: its denoised picture, and its length in log sigma."""
 
     denoised: Latent
     length: np.float32
@@ -27,11 +27,11 @@ def dpmpp_3m_sde(
 ) -> Iterator[Step]:
     """Multistep exponential integrator of the reverse SDE; one evaluation per step.
 
-    The denoised picture is continued from this step and the two before by a parabola, at the second
-    step by a line. `eta` scales the noise: 0 is the deterministic solver and draws none. After Lu
-    et al. (2022), DPM-Solver++, section 5; k-diffusion `sample_dpmpp_3m_sde`, whose `s_noise` is
-    `noise_scale`. It is of second order as it stands there: the parabola's second derivative is
-    twice the divided difference, and is counted once.
+    The denoised picture is extrapolated from this step and the two before by a parabola, at the
+    second step by a line. `eta` scales the noise: 0 is the deterministic solver and draws none.
+    After Lu et al. (2022), DPM-Solver++, section 5; k-diffusion `sample_dpmpp_3m_sde`, whose
+    `s_noise` is `noise_scale`. It is of second order only: the parabola's second derivative is
+    twice the divided difference, but k-diffusion counts it once.
     """
     last: _Past | None = None
     before: _Past | None = None
@@ -41,7 +41,7 @@ def dpmpp_3m_sde(
             x = denoised
         else:
             length = np.log(sigma) - np.log(sigma_next)
-            # How far the noise in x decays, with what is renewed of it.
+            # How far the noise in x decays, including the part that is renewed.
             decay = length * (eta + 1)
             x = np.exp(-decay) * x - np.expm1(-decay) * denoised
             x = x + _correction(denoised, length, decay, last, before)
@@ -59,7 +59,7 @@ def _correction(
     last: _Past | None,
     before: _Past | None,
 ) -> Latent | float:
-    """What the change of the denoised picture adds to a step that holds it constant.
+    """Return the correction to a step that holds the denoised picture constant.
 
     Newton's divided differences over the past, in units of this step's length, under the weights
     phi_2 and phi_3 of exponential integrators.

@@ -1,4 +1,4 @@
-"""DPM-Solver++ on the stochastic equation, with a look half way."""
+"""DPM-Solver++ on the stochastic equation, with an evaluation half way."""
 
 from collections.abc import Iterator
 

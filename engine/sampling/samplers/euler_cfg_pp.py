@@ -1,4 +1,4 @@
-"""Euler's method under CFG++: guidance acts on the picture, not on the noise beside it."""
+"""Euler's method under CFG++: guidance acts on the picture, not on the remaining noise."""
 
 from collections.abc import Iterator
 
@@ -25,9 +25,9 @@ def euler_ancestral_cfg_pp(
 ) -> Iterator[Step]:
     """Take the guided picture and the negative prompt's slope; one evaluation per step.
 
-    Chung et al. (2024), CFG++, algorithm 2, with the noise of `euler_ancestral`. Guidance there
-    lies in [0, 1]; ComfyUI `sample_euler_ancestral_cfg_pp` takes the scale as it is, for which 1
-    to 2 are usual values.
+    Chung et al. (2024), CFG++, algorithm 2, with the noise of `euler_ancestral`. The paper's
+    guidance lies in [0, 1]; ComfyUI `sample_euler_ancestral_cfg_pp` uses the scale unchanged, with
+    usual values of 1 to 2.
     """
     for index, sigma, sigma_next in intervals(sigmas):
         denoised, negative = denoise.pair(x, sigma)
@@ -41,5 +41,5 @@ def euler_ancestral_cfg_pp(
 def euler_cfg_pp(
     denoise: GuidedDenoise, x: Latent, sigmas: Sigmas, noise: NoiseSource
 ) -> Iterator[Step]:
-    """Without noise: ComfyUI `sample_euler_cfg_pp`."""
+    """`euler_ancestral_cfg_pp` without noise: ComfyUI `sample_euler_cfg_pp`."""
     return euler_ancestral_cfg_pp(denoise, x, sigmas, noise, eta=0.0)

@@ -36,7 +36,7 @@ def heun(
 def heun_step(
     denoise: Denoise, x: Latent, sigma: np.float32, sigma_next: np.float32, denoised: Latent
 ) -> Latent:
-    """From sigma to sigma_next, where `denoised` is what `denoise` says at the beginning."""
+    """Step from sigma to sigma_next; `denoised` is the picture predicted at the beginning."""
     slope = derivative(x, sigma, denoised)
     length = sigma_next - sigma
     ahead = x + slope * length

@@ -1,4 +1,4 @@
-"""Linear multistep: the slopes of past steps are continued by a polynomial."""
+"""Linear multistep: the slopes of past steps are extrapolated by a polynomial."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -7,9 +7,9 @@ import numpy as np
 
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, derivative, intervals
 
-# Past slopes in use, with this step's own.
+# Slopes in use, including this step's own.
 _ORDER = 4
-# Gauss and Legendre's two points and weights: exact for polynomials up to degree 3 = _ORDER - 1.
+# The two Gauss-Legendre points: exact for polynomials up to degree 3 = _ORDER - 1.
 _POINTS = (-(3**-0.5), 3**-0.5)
 
 
@@ -23,9 +23,9 @@ def lms(
 ) -> Iterator[Step]:
     """Integrate the polynomial through the last four slopes; one evaluation per step, no noise.
 
-    Adams and Bashforth's method for uneven steps; the first three have fewer slopes and are of
-    lower order. k-diffusion `sample_lms`, which continues the polynomial down to sigma 0; ComfyUI's
-    `ends_with_picture`, that is, takes the last denoised picture there.
+    Adams-Bashforth for uneven steps; the first three have fewer slopes and a lower order.
+    k-diffusion `sample_lms` continues the polynomial down to sigma 0; with `ends_with_picture`, as
+    in ComfyUI, the last denoised picture is taken there.
     """
     slopes: deque[Latent] = deque(maxlen=_ORDER)
     for index, sigma, sigma_next in intervals(sigmas):
@@ -42,7 +42,7 @@ def lms(
 
 
 def _weights(levels: Sequence[float], end: float) -> list[float]:
-    """The integral from levels[0] to `end` of each of Lagrange's polynomials on the levels."""
+    """Return the integral from levels[0] to `end` of each Lagrange polynomial on the levels."""
     half = (end - levels[0]) / 2
     points = [levels[0] + half * (1 + point) for point in _POINTS]
     return [
@@ -51,6 +51,6 @@ def _weights(levels: Sequence[float], end: float) -> list[float]:
 
 
 def _lagrange(levels: Sequence[float], own: int, at: float) -> float:
-    """The polynomial that is 1 at levels[own] and 0 at the others."""
+    """Evaluate the polynomial that is 1 at levels[own] and 0 at the other levels."""
     others = [level for index, level in enumerate(levels) if index != own]
     return float(np.prod([(at - other) / (levels[own] - other) for other in others]))

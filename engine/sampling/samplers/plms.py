@@ -7,7 +7,7 @@ import numpy as np
 
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, derivative, intervals
 
-# Adams and Bashforth's weights for even steps: of this step's slope, and of those before it.
+# Adams-Bashforth weights for even steps: of this step's slope, and of the earlier ones.
 _WEIGHTS = (
     (1.0,),
     (3 / 2, -1 / 2),

@@ -10,8 +10,8 @@ from engine.sampling.samplers.heun import heun_step
 from engine.sampling.schedules.ramp import linspace, with_zero
 from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step
 
-# Levels between which the way is gone again, and the steps from which there is time for it once,
-# with this many steps, and twice, with a quarter of all each.
+# The levels between which the run is repeated; from 20 steps on once, with 9 steps, and from 36 on
+# twice, with a quarter of all steps each.
 _LOW, _HIGH = 0.1, 2.0
 _STEPS_FOR_ONE, _STEPS_OF_ONE = 20, 9
 _STEPS_FOR_TWO = 36
@@ -22,12 +22,12 @@ def restart(
 ) -> Iterator[Step]:
     """Undo errors in the middle of the run by repeating it there; two evaluations per step.
 
-    From 20 steps on, the schedule counts only by its first level and the last above 0: between them
-    Karras' schedule is visited in fewer steps, and those saved go from 2 to 0.1 again, once or from
-    36 steps on twice. With fewer steps it is Heun's method. Xu et al. (2023), Restart Sampling for
-    Improving Generative Processes, algorithm 1; the levels and counts are A1111's
+    From 20 steps on, only the schedule's first level and its last above 0 count: Karras' schedule
+    between them is visited in fewer steps, and the steps saved repeat the way from 2 to 0.1, once,
+    or twice from 36 steps on. With fewer steps it is Heun's method. Xu et al. (2023), Restart
+    Sampling for Improving Generative Processes, algorithm 1; the levels and counts are A1111's
     (modules/sd_samplers_extra.py, `restart_sampler`), whose `s_noise` is `noise_scale`. A schedule
-    that starts below about 2 takes fewer steps than asked for, as there.
+    that starts below about 2 takes fewer steps than asked for, as in A1111.
     """
     way = _way(sigmas)
     reached = np.float32(np.inf)
@@ -41,7 +41,7 @@ def restart(
 
 
 def _way(sigmas: Sigmas) -> list[tuple[np.float32, np.float32]]:
-    """The levels that each step begins and ends at."""
+    """Return the levels at which each step begins and ends."""
     steps = len(sigmas) - 1
     if steps < _STEPS_FOR_ONE:
         return list(pairwise(sigmas))
@@ -55,6 +55,6 @@ def _way(sigmas: Sigmas) -> list[tuple[np.float32, np.float32]]:
 
 
 def _karras(count: int, low: np.float32, high: np.float32) -> NDArray[np.float32]:
-    """Falling levels, both ends included (Karras et al. 2022, equation 5, rho = 7)."""
+    """Return falling levels, both ends included (Karras et al. 2022, equation 5, rho = 7)."""
     start, end = float(high) ** (1 / 7), float(low) ** (1 / 7)
     return (start + linspace(0, 1, count) * (end - start)) ** 7

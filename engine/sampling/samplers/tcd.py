@@ -26,8 +26,8 @@ def tcd(
     Zheng et al. (2024), TCD, algorithm 4 (strategic stochastic sampling); diffusers'
     `TCDScheduler`. `eta`, the paper's gamma in [0, 1], says how far below: to the timestep of the
     next level times 1 - eta, rounded down to a whole one. So 0 is Euler's method and draws none,
-    and 1 jumps to the lowest level and renews nearly all noise. `training` tells the timesteps.
-    Where diffusers ends at timestep 0, the step to sigma 0 here ends at the picture.
+    and 1 jumps to the lowest level and renews nearly all noise. `training` maps levels to
+    timesteps. diffusers ends at timestep 0; the step to sigma 0 here ends at the picture.
     """
     for index, sigma, sigma_next in intervals(sigmas):
         denoised = denoise(x, sigma)
@@ -41,8 +41,8 @@ def tcd(
 def _level_below(sigma: np.float32, eta: float, training: NoiseSchedule) -> np.float32:
     if sigma == 0:
         return sigma
-    # Levels of the schedules are those of whole timesteps, up to rounding.
+    # The schedules' levels are those of whole timesteps, up to rounding.
     timestep = int(np.rint(training.sigma_to_place(sigma)))
     lower = max(int(np.float32(1 - eta) * np.float32(timestep)), 0)
-    # At the same one no noise is to be added, not even that of a difference in rounding.
+    # At the same timestep no noise is added, not even a difference in rounding.
     return np.minimum(training.sigmas[lower], sigma) if lower < timestep else sigma

@@ -12,7 +12,7 @@ from engine.sampling.types import Denoise, Latent, NoiseSource, Sigmas, Step, in
 
 
 class UniPcVariant(StrEnum):
-    """The paper's B(h): both vanish like the length h of a step in log(sigma)."""
+    """The paper's B(h), a function of the length h of a step in log(sigma)."""
 
     BH1 = "bh1"  # -h
     BH2 = "bh2"  # exp(-h) - 1
@@ -32,12 +32,12 @@ def unipc(
     """Predict the next x, and correct it once the picture there is known; draws no noise.
 
     Zhao et al. (2023), UniPC, algorithms 5 to 8 for the picture (predict_x0), multistep. One
-    evaluation per step, made at the uncorrected x; what a step yields is uncorrected, too. The
+    evaluation per step, made at the uncorrected x; the yielded latents are uncorrected, too. The
     first steps have fewer pictures before them and a lower order; with `lower_order_final` so have
     the last. A step to sigma 0 goes to the level `ends_at` instead, or to the picture.
 
-    A1111 and ComfyUI: order 3, `BH1`; ComfyUI ends at 0.001, and A1111's levels, which are its own,
-    do not come to 0. diffusers' `UniPCMultistepScheduler`: order 2, `BH2`, to the picture.
+    A1111 and ComfyUI: order 3, `BH1`; ComfyUI ends at 0.001, and A1111's own levels do not reach 0.
+    diffusers' `UniPCMultistepScheduler`: order 2, `BH2`, to the picture.
     """
     if sigmas[-1] == 0:
         sigmas = np.append(sigmas[:-1], sigmas.dtype.type(ends_at))
@@ -61,7 +61,7 @@ def unipc(
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """A picture, and the level at which it was seen."""
+    """A denoised picture and its level."""
 
     sigma: float
     picture: Latent
@@ -74,13 +74,13 @@ def _advance(
     variant: UniPcVariant,
     ahead: Latent | None = None,
 ) -> Latent:
-    """From x at the level of past[0] to `sigma`; corrected by the picture `ahead`, if it is known.
+    """Step from x at the level of past[0] to `sigma`; `ahead`, if given, corrects the step.
 
-    Of as high an order as there are pictures in `past`, newest first.
+    The order is the number of pictures in `past`, newest first.
     """
     newest = past[0]
     length = math.log(newest.sigma) - math.log(sigma)
-    # The other pictures' places, in units of the step, and how fast each says the picture changes.
+    # The other pictures' places in units of the step, and the rate of change that each implies.
     places = [(math.log(newest.sigma) - math.log(old.sigma)) / length for old in past[1:]]
     changes = [
         (old.picture - newest.picture) / place for old, place in zip(past[1:], places, strict=True)
@@ -96,7 +96,7 @@ def _advance(
 
 
 def _weights(places: Sequence[float], h: float, scale: float) -> list[float]:
-    """The paper's rho: the solution of equation 6, of which a single one is taken to be 1/2."""
+    """Return the paper's rho: the solution of equation 6, or 1/2 for a single one."""
     if len(places) == 1:
         return [0.5]
     targets: list[float] = []

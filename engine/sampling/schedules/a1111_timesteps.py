@@ -1,9 +1,10 @@
-"""The levels of A1111's samplers that go by timesteps: DDIM, DDIM CFG++, PLMS and UniPC.
+"""The levels of A1111's samplers that work with timesteps: DDIM, DDIM CFG++, PLMS and UniPC.
 
-They take no schedule. Their latents have unit variance, picture / sqrt(1 + sigma^2) + noise * ...;
-ours are sqrt(1 + sigma^2) times that. So pure noise starts at sqrt(1 + sigma^2), and what they end
-with, at a level a little above 0, is decoded as it is. A redrawn picture is noised to the level one
-above the first they visit. `TimestepLevels` does all three.
+They ignore the schedule. Their latents have unit variance, picture / sqrt(1 + sigma^2) + noise *
+...; ours are sqrt(1 + sigma^2) times that. So pure noise starts with the factor sqrt(1 + sigma^2),
+and the latents they end with, at a level a little above 0, are decoded without a further step. A
+redrawn picture is noised to the level one above the first that is visited. `TimestepLevels` does
+all three.
 
 A1111 modules/sd_samplers_timesteps.py and sd_samplers_timesteps_impl.py.
 """
@@ -23,33 +24,33 @@ _TIMESTEPS = 1000
 
 @dataclass(frozen=True, slots=True)
 class TimestepLevels:
-    """The levels that are visited, float32, falling; one alone means that no step is taken.
+    """The visited levels, float32, falling; a single level means that no step is taken.
 
-    `noised_to` is the level that a picture to be redrawn is brought to.
+    A picture to be redrawn is noised to the level `noised_to`.
     """
 
     sigmas: Sigmas
     noised_to: np.float32
 
     def start(self, noise: Latent, init: Latent | None) -> Latent:
-        """The latents to begin with, from standard normal noise, and the picture's if redrawn."""
+        """Return the initial latents from standard normal noise and, if redrawn, a picture's."""
         first = np.sqrt(1 + self.sigmas[0] ** 2)
         if init is None:
             return noise * first
         return (init + noise * self.noised_to) * (first / np.sqrt(1 + self.noised_to**2))
 
     def finish(self, x: Latent) -> Latent:
-        """The latents to decode, from those a sampler ended with."""
+        """Return the latents to decode from those of the sampler's end."""
         return x / np.sqrt(1 + self.sigmas[-1] ** 2)
 
 
 def a1111_timestep_levels(
     steps: int, training: NoiseSchedule, strength: float | None = None
 ) -> TimestepLevels:
-    """What DDIM, DDIM CFG++ and PLMS visit: timesteps 1, 1 + 1000 // steps, ..., from the last.
+    """Return the levels of DDIM, DDIM CFG++ and PLMS: timesteps 1, 1 + 1000 // steps, ..., falling.
 
-    That is one step less than asked for, or more where the steps do not divide 1000. With a
-    strength, from 0 to 1, that of a picture that is redrawn: its `a1111_redrawn` lowest timesteps.
+    There is one step less than asked for, or more where the steps do not divide 1000. With a
+    strength, from 0 to 1, the levels that redraw a picture: the `a1111_redrawn` lowest timesteps.
     Steps are from 1 to 1000.
     """
     timesteps = _timesteps(steps)
@@ -67,11 +68,11 @@ def a1111_timestep_levels(
 def a1111_unipc_levels(
     steps: int, training: NoiseSchedule, strength: float | None = None
 ) -> TimestepLevels:
-    """What UniPC visits: as many steps as there are timesteps above, evenly from 999 to 0.
+    """Return UniPC's levels: as many as DDIM's, evenly spaced in time from 999 to 0.
 
     Between timesteps the logarithm of the picture's share is linear (`NoiseScheduleVP`, with
-    A1111's default of "time_uniform"). With a strength it begins at the highest timestep that
-    `a1111_timestep_levels` takes. Arguments are as there.
+    A1111's default of "time_uniform"). With a strength they begin at the highest timestep that
+    `a1111_timestep_levels` takes; the arguments are the same.
     """
     timesteps = _timesteps(steps)
     if strength is None:
@@ -86,7 +87,7 @@ def a1111_unipc_levels(
 
 
 def _evenly(steps: int, first: np.float32, training: NoiseSchedule) -> Sigmas:
-    """The levels from a time, from 0.001 to 1, to 0.001."""
+    """Return the levels from the time `first`, between 0.001 and 1, to time 0.001."""
     places = linspace(first, 1 / _TIMESTEPS, steps + 1).astype(np.float64) * _TIMESTEPS - 1
     log_alpha = np.log(training.alphas.astype(np.float64)) / 2
     share = np.exp(2 * np.interp(places, np.arange(len(log_alpha)), log_alpha))
@@ -94,5 +95,5 @@ def _evenly(steps: int, first: np.float32, training: NoiseSchedule) -> Sigmas:
 
 
 def _timesteps(steps: int) -> NDArray[np.int64]:
-    """`CompVisSampler.get_timesteps`, rising."""
+    """A1111's `CompVisSampler.get_timesteps`, rising."""
     return np.clip(np.arange(0, _TIMESTEPS, _TIMESTEPS // steps) + 1, 0, _TIMESTEPS - 1)

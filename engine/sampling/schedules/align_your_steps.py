@@ -16,7 +16,7 @@ from engine.sampling.types import Sigmas
 
 
 class AlignedFor(Enum):
-    """The kind of checkpoint that the steps were aligned for."""
+    """The kind of checkpoint that the steps were optimised for."""
 
     SD1 = "sd1"
     SDXL = "sdxl"
@@ -45,9 +45,9 @@ _FINER_LEVELS: Mapping[AlignedFor, tuple[float, ...]] = {
 
 
 def align_your_steps(steps: int, aligned_for: AlignedFor, convention: ConventionName) -> Sigmas:
-    """The levels for ten steps, and between them, for other numbers, linear in log sigma.
+    """Return the published levels for ten steps; other numbers are interpolated in log sigma.
 
-    A1111 (`get_align_your_steps_sigmas`) makes `steps` levels and appends 0; of one step it makes
+    A1111 (`get_align_your_steps_sigmas`) makes `steps` levels and appends 0; for one step it makes
     the lowest level. ComfyUI (`AlignYourStepsScheduler`) makes one more and sets the last to 0.
     """
     if convention is ConventionName.COMFY:
@@ -57,7 +57,7 @@ def align_your_steps(steps: int, aligned_for: AlignedFor, convention: Convention
 
 
 def _interpolated(levels: tuple[float, ...], count: int) -> NDArray[np.float64]:
-    """Falling levels at `count` evenly spaced places; as they are where that is their number."""
+    """Return `count` falling levels at evenly spaced places; unchanged if there are as many."""
     if count == len(levels):
         return np.array(levels)
     places = np.linspace(0, 1, count)

@@ -1,7 +1,7 @@
-"""Schedules that space out the levels themselves, by some function of sigma.
+"""Schedules that space the levels themselves, by some function of sigma.
 
-Each takes the number of steps, the levels of training and the options of the request, and returns
-float32 levels that fall, with a 0 after them but where a docstring says otherwise.
+Each takes the number of steps, the training levels and the options of the request, and returns
+falling float32 levels followed by 0, unless its docstring says otherwise.
 """
 
 import math
@@ -14,7 +14,7 @@ from engine.sampling.schedules.ramp import linspace, with_zero
 from engine.sampling.schedules.training import NoiseSchedule
 from engine.sampling.types import Sigmas
 
-# Of the sigmas, the share that the first half of a linear-quadratic schedule goes down.
+# The share of sigma that the first half of a linear-quadratic schedule covers.
 _LINEAR_SHARE = 0.025
 
 
@@ -35,7 +35,7 @@ def exponential(steps: int, training: NoiseSchedule, options: ScheduleOptions) -
 
 
 def polyexponential(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigmas:
-    """Sigmas whose logarithm falls as a power rho of the way, which 1 makes exponential.
+    """Sigmas whose logarithm falls as a power rho of the way; rho 1 is exponential.
 
     k-diffusion `get_sigmas_polyexponential`.
     """
@@ -56,7 +56,7 @@ def kl_optimal(steps: int, training: NoiseSchedule, options: ScheduleOptions) ->
 
 
 def kl_optimal_to_zero(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigmas:
-    """As ComfyUI does: `steps` levels with both ends, and 0. ComfyUI `kl_optimal_scheduler`.
+    """`kl_optimal` as in ComfyUI: `steps` levels with both ends, and 0. `kl_optimal_scheduler`.
 
     For one step, where ComfyUI divides by 0, the highest level.
     """

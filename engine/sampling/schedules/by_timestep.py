@@ -1,6 +1,6 @@
-"""Schedules that space out the timesteps of training.
+"""Schedules that space the timesteps of training.
 
-Each takes the number of steps, the levels of training and the options of the request, and returns
+Each takes the number of steps, the training levels and the options of the request, and returns
 float32 levels that fall to 0.
 """
 
@@ -22,7 +22,7 @@ def normal(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sig
 def uniform(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigmas:
     """Timesteps evenly spaced over all of training. k-diffusion `DiscreteSchedule.get_sigmas`.
 
-    What `normal` is when its ends are not moved; A1111 has both names.
+    Equals `normal` without moved ends; A1111 has both names.
     """
     return normal(steps, training, ScheduleOptions())
 
@@ -55,10 +55,10 @@ def ddim(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigma
 def beta_rounded(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigmas:
     """Timesteps at the quantiles of a beta distribution, rounded. ComfyUI `beta_scheduler`.
 
-    Those that round to the same are visited once, so there may be fewer steps than asked for.
+    Equal timesteps are visited once, so there may be fewer steps than asked for.
     """
     quantiles = beta_quantile(1 - np.linspace(0, 1, steps, endpoint=False), 0.6, 0.6)
-    # The median lies between two timesteps: the error of the quantile must not decide.
+    # The median lies between two timesteps; the error of the quantile must not decide.
     places = np.round(quantiles * (len(training.sigmas) - 1), 9)
     timesteps = np.rint(places).astype(np.int64)
     first = np.append(True, np.diff(timesteps) != 0)
@@ -96,6 +96,6 @@ def leading(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Si
 
 
 def _timesteps(training: NoiseSchedule, options: ScheduleOptions) -> tuple[np.float32, np.float32]:
-    """The timesteps of the highest and the lowest level."""
+    """Return the timesteps of the highest and of the lowest level."""
     low, high = training.ends(options)
     return training.sigma_to_timestep(np.float32(high)), training.sigma_to_timestep(np.float32(low))

@@ -1,4 +1,4 @@
-"""From a schedule's name to the levels a sampler visits: the registry, and what it is asked for."""
+"""The registry of schedules, and the choice of one with its options and training levels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,19 +17,19 @@ from engine.sampling.types import Sigmas
 
 
 class Schedule(Protocol):
-    """A number of steps to as many levels, float32, and the 0 or other level they end at."""
+    """Maps a number of steps to as many levels, float32, and the 0 or other level after them."""
 
     def __call__(self, steps: int, training: NoiseSchedule, options: ScheduleOptions, /) -> Sigmas:
-        """Make the levels; `options` are checked before."""
+        """Return the levels; `options` were checked before."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleInfo:
-    """A schedule and what planning needs to know of it.
+    """A schedule and the facts that planning needs.
 
-    `options` are the fields of `ScheduleOptions` that it takes. `variants` are the tools which call
-    by this name what is not A1111's.
+    `options` are the fields of `ScheduleOptions` that it takes. `variants` hold the functions of
+    tools whose schedule of this name differs from A1111's.
     """
 
     function: Schedule
@@ -80,16 +80,16 @@ SCHEDULES: Mapping[ScheduleName, ScheduleInfo] = {
 }
 
 _NO_OPTIONS = ScheduleOptions()
-# The ranges of the options. What floats cannot tell apart any more inside them is found afterwards.
+# Allowed ranges of the options. Levels that float32 cannot distinguish are found afterwards.
 _RANGES = {"sigma_min": (1e-4, 1e4), "sigma_max": (1e-4, 1e4), "rho": (0.1, 100.0)}
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleChoice:
-    """All that the levels depend on but the number of steps.
+    """Everything that determines the levels except the number of steps.
 
-    `discards_next_to_last` is for samplers that a tool gives a schedule of one step more without
-    its next-to-last level (`Convention.discards_next_to_last`).
+    `discards_next_to_last` is for samplers to which a tool gives a schedule of one step more
+    without its next-to-last level (`Convention.discards_next_to_last`).
     """
 
     name: ScheduleName
@@ -100,12 +100,12 @@ class ScheduleChoice:
     discards_next_to_last: bool = False
 
     def sigmas(self, steps: int) -> Sigmas:
-        """The levels that a picture from noise visits: float32, strictly falling.
+        """Return the levels of a picture from noise: float32, strictly falling.
 
-        They are steps + 1 and end with 0, but for the schedules whose functions say otherwise.
+        There are steps + 1 of them, ending with 0, unless the schedule's docstring says otherwise.
         Raises EngineError REQUEST_INVALID unless steps is between 1 and the number of training
-        levels; for an option that the schedule has not got or that is out of range; and for a level
-        that would be visited twice.
+        levels; for an option that the schedule does not have or that is out of range; and for equal
+        levels.
         """
         most = len(self.training.sigmas)
         if not 1 <= steps <= most:
@@ -118,9 +118,9 @@ class ScheduleChoice:
         return self.falling(self.levels(steps))
 
     def levels(self, steps: int) -> Sigmas:
-        """The levels for any number of steps from 1 on; some may coincide."""
+        """Return the levels for any number of steps from 1 on; some may be equal."""
         discards = self.discards_next_to_last
-        # What overflows float32 is found by `falling`.
+        # Overflow of float32 is found by `falling`.
         with np.errstate(over="ignore", invalid="ignore"):
             sigmas = self._function()(steps + discards, self.training, self.options)
         return discard_next_to_last(sigmas) if discards else sigmas
@@ -132,7 +132,7 @@ class ScheduleChoice:
         return info.variants.get(self.convention, info.function)
 
     def check_options(self) -> None:
-        """Raise EngineError REQUEST_INVALID for an option that is not the schedule's or too large.
+        """Raise EngineError REQUEST_INVALID for an option the schedule lacks or one out of range.
 
         `sigma_min` and `sigma_max` lie between 0.0001 and 10000, `rho` between 0.1 and 100.
         """
@@ -156,7 +156,7 @@ class ScheduleChoice:
                 )
 
     def falling(self, sigmas: Sigmas) -> Sigmas:
-        """The same levels.
+        """Return the same levels after checking them.
 
         Raises EngineError REQUEST_INVALID unless each is below the one before.
         """
@@ -170,10 +170,10 @@ class ScheduleChoice:
 
 
 def discard_next_to_last(sigmas: Sigmas) -> Sigmas:
-    """A schedule without its lowest level above 0.
+    """Return a schedule without its lowest level above 0.
 
     A1111 (`KDiffusionSampler.get_sigmas`) and ComfyUI (`KSampler.calculate_sigmas`) leave it out
-    for some samplers, of a schedule for one step more.
+    for some samplers, from a schedule of one step more.
     """
     return np.concatenate([sigmas[:-2], sigmas[-1:]])
 
@@ -185,5 +185,5 @@ def sigmas_for(
     options: ScheduleOptions = _NO_OPTIONS,
     convention: ConventionName = ConventionName.A1111,
 ) -> Sigmas:
-    """What `ScheduleChoice.sigmas` returns, and raises, for a choice of these."""
+    """Return `ScheduleChoice.sigmas` for these arguments, and raise as it does."""
     return ScheduleChoice(name, training, options, convention).sigmas(steps)

@@ -1,4 +1,4 @@
-"""The levels of networks that were trained as in EDM: any level between two, and no timesteps."""
+"""The levels of networks trained as in EDM: any level between two ends, and no timesteps."""
 
 import math
 from dataclasses import dataclass
@@ -28,8 +28,9 @@ class EdmLevels:
 class EdmSchedule(NoiseSchedule):
     """Levels evenly spaced in log sigma, for the schedules that count training levels.
 
-    The network is told log(sigma) / 4 in place of a timestep: c_noise of Karras et al. (2022),
-    table 1. ComfyUI `ModelSamplingContinuousEDM`, diffusers `EDMEulerScheduler.precondition_noise`.
+    The network's time input is log(sigma) / 4 instead of a timestep: c_noise of Karras et al.
+    (2022), table 1. ComfyUI `ModelSamplingContinuousEDM`, diffusers
+    `EDMEulerScheduler.precondition_noise`.
     """
 
     has_timesteps: ClassVar[bool] = False
@@ -44,9 +45,9 @@ class EdmSchedule(NoiseSchedule):
         return cls(1 / (1 + sigmas**2), convention, sigma_data)
 
     def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
-        """What the network is told of a level."""
+        """Return the network's time input for a level."""
         return np.float32(np.float32(0.25) * np.log(sigma))
 
     def timestep_to_sigma(self, timesteps: NDArray[np.float32]) -> Sigmas:
-        """The levels that the network is told of so."""
+        """Return the levels of these time inputs."""
         return np.exp(timesteps / np.float32(0.25))

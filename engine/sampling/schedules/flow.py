@@ -47,16 +47,16 @@ class FlowSchedule(NoiseSchedule):
         object.__setattr__(self, "log_sigmas", np.log(levels).astype(np.float32))
 
     def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
-        """What the network is given for a level."""
+        """Return the timestep that the network takes for a level."""
         return np.float32(sigma * np.float32(_COUNT))
 
     def timestep_to_sigma(self, timesteps: NDArray[np.float32]) -> Sigmas:
-        """The levels of times, in thousandths, before they are shifted."""
+        """Return the levels of times, in thousandths, before the shift."""
         times = timesteps.astype(np.float64) / _COUNT
         return shifted(times, self.shift).astype(np.float32)
 
     def network_input(self, x: Latent, sigma: np.float32) -> Latent:
-        """Latents as they are."""
+        """Return the latents unchanged."""
         return x
 
     def noised(self, picture: Latent, noise: Latent, sigma: np.float32) -> Latent:

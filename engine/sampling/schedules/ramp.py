@@ -1,4 +1,4 @@
-"""What schedules are written with: torch's linspace, and the final 0."""
+"""Helpers of the schedules: torch's linspace, and the final 0."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ from engine.sampling.types import Sigmas
 
 
 def linspace(start: float | np.float32, end: float | np.float32, count: int) -> NDArray[np.float32]:
-    """`torch.linspace` of float32 on a processor, to the last bit.
+    """`torch.linspace` in float32 on a processor, equal to the last bit.
 
-    It goes from both ends to the middle, and its vectorised kernel rounds step * index + start but
-    once, which float64 does here.
+    It fills from both ends to the middle, and its vectorised kernel rounds step * index + start
+    only once, which float64 does here.
     """
     first, last = np.float32(start), np.float32(end)
     if count == 1:
@@ -25,5 +25,5 @@ def linspace(start: float | np.float32, end: float | np.float32, count: int) -> 
 
 
 def with_zero(sigmas: NDArray[np.floating[Any]]) -> Sigmas:
-    """Levels as float32, and after them the one without noise."""
+    """Return the levels as float32, followed by 0."""
     return np.append(sigmas.astype(np.float32), np.float32(0))

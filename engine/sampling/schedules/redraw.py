@@ -1,4 +1,4 @@
-"""Which end of a schedule redraws a picture by a strength, as each tool takes it."""
+"""The end of a schedule that redraws a picture by a strength, as each tool takes it."""
 
 from dataclasses import dataclass
 
@@ -8,15 +8,15 @@ from engine.errors import EngineError
 from engine.sampling.schedules.choice import ScheduleChoice
 from engine.sampling.types import Sigmas
 
-# ComfyUI makes a schedule of steps / strength steps; this many are computed in a tenth of a second.
+# ComfyUI makes a schedule of steps / strength steps; computing this many takes a tenth of a second.
 _MOST_STEPS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class RedrawnLevels:
-    """The levels a sampler visits, which may be a single one, and the schedule that they end.
+    """The visited levels, possibly a single one, and the whole schedule that they end.
 
-    A1111 spans the Brownian tree of its SDE samplers over the whole, ComfyUI over what is taken.
+    A1111 spans the Brownian tree of its SDE samplers over `whole`, ComfyUI over `taken`.
     """
 
     taken: Sigmas
@@ -24,21 +24,21 @@ class RedrawnLevels:
 
 
 def a1111_redrawn(steps: int, strength: float) -> int:
-    """How many of the steps A1111 goes back in a picture: `t_enc` of `setup_img2img_steps`."""
+    """Return how many steps A1111 goes back in a picture: `t_enc` of `setup_img2img_steps`."""
     return int(min(strength, 0.999) * steps)
 
 
 def redraw_sigmas(
     choice: ScheduleChoice, steps: int, strength: float, rule: RedrawSteps
 ) -> RedrawnLevels:
-    """The levels that redraw a picture by `strength`, from 0 to 1.
+    """Return the levels that redraw a picture by `strength`, from 0 to 1.
 
-    A1111 takes a step more than it goes back (`a1111_redrawn`), so 1 takes the whole schedule, and
-    0 the last step alone, which the eye does not see. ComfyUI
-    (`KSampler.set_steps`) takes the last `steps` of a schedule of int(steps / strength) steps, and
-    diffusers (`get_timesteps` of its pipelines) the last int(strength * steps); both take none for
-    0. Raises EngineError REQUEST_INVALID for a strength outside [0, 1] or so low that ComfyUI's
-    schedule has more than 100000 steps, and as `ScheduleChoice.sigmas` does.
+    A1111 takes one step more than it goes back (`a1111_redrawn`), so 1 takes the whole schedule,
+    and 0 only the last step, whose effect is invisible. ComfyUI (`KSampler.set_steps`) takes the
+    last `steps` of a schedule of int(steps / strength) steps, and diffusers (`get_timesteps` of its
+    pipelines) the last int(strength * steps); both take none for 0. Raises EngineError
+    REQUEST_INVALID for a strength outside [0, 1] or so low that ComfyUI's schedule has more than
+    100000 steps, and as `ScheduleChoice.sigmas` does.
     """
     if not 0 <= strength <= 1:
         raise EngineError(

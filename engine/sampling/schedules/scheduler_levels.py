@@ -1,14 +1,14 @@
-"""The levels that diffusers' schedulers visit, and InvokeAI, which runs them.
+"""The levels of diffusers' schedulers, and of InvokeAI, which uses them.
 
-Which they are depends on the scheduler, that is, on the sampler, too. Those of k-diffusion's
-samplers visit what `ScheduleChoice` says. The multistep ones space timesteps otherwise and round
-them; DDIM, DDPM and PNDM go by timesteps alone; LCM and TCD by every twentieth. All but the first
-keep latents of unit variance, picture / sqrt(1 + sigma^2) + noise * ...; ours are
-sqrt(1 + sigma^2) times that, and `SchedulerLevels` has where they begin and how they end.
+They depend on the scheduler, that is, on the sampler, too. The schedulers of k-diffusion's samplers
+visit the levels of `ScheduleChoice`. The multistep ones space and round timesteps differently;
+DDIM, DDPM and PNDM work with timesteps alone; LCM and TCD with every twentieth. All but the first
+kind keep latents of unit variance, picture / sqrt(1 + sigma^2) + noise * ...; ours are sqrt(1 +
+sigma^2) times that, and `SchedulerLevels` converts them at both ends.
 
 diffusers/schedulers/scheduling_*.py, `set_timesteps`, with Stable Diffusion's scheduler_config.json
-(steps_offset 1, set_alpha_to_one false). Its two schedulers for EDM visit levels as they are asked
-to, `EDMEulerScheduler` and `EDMDPMSolverMultistepScheduler`.
+(steps_offset 1, set_alpha_to_one false). Its two schedulers for EDM, `EDMEulerScheduler` and
+`EDMDPMSolverMultistepScheduler`, visit the schedule's levels.
 """
 
 from dataclasses import dataclass, field, replace
@@ -42,20 +42,20 @@ _KINDS = {
     SamplerName.LCM: _Kind.DISTILLED,
     SamplerName.TCD: _Kind.DISTILLED,
 }
-# These end at the lowest level of training, the others at 0.
+# These end at the lowest training level, the others at 0.
 _ENDS_ABOVE_0 = (SamplerName.DEIS, SamplerName.DDIM, SamplerName.PLMS, SamplerName.TCD)
 _DISTILLED_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VisitedTimesteps(NoiseSchedule):
-    """Training levels, of which only some are visited, each with a timestep of its own."""
+    """Training levels of which only some are visited, each with its own timestep."""
 
     visited: Sigmas = field(kw_only=True)
     timesteps: NDArray[np.float32] = field(kw_only=True)
 
     def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
-        """That of a level that is visited, else as the training has it."""
+        """Return the timestep of a visited level, else that of training."""
         places = np.flatnonzero(self.visited == sigma)
         if len(places):
             return np.float32(self.timesteps[int(places[0])])
@@ -64,10 +64,10 @@ class VisitedTimesteps(NoiseSchedule):
 
 @dataclass(frozen=True, slots=True)
 class SchedulerLevels:
-    """The levels that are visited, float32; one alone means that no step is taken.
+    """The visited levels, float32; a single one means that no step is taken.
 
-    They fall, but for the last, which may repeat the one before. `training` has the timesteps that
-    the network is told, and `noise_scale` is what pure noise is multiplied with.
+    They fall, except that the last may equal the one before. `training` maps levels to the
+    network's timesteps, and `noise_scale` is the factor of pure noise.
     """
 
     sigmas: Sigmas
@@ -75,23 +75,23 @@ class SchedulerLevels:
     noise_scale: np.float32
 
     def start(self, noise: Latent, init: Latent | None) -> Latent:
-        """The latents to begin with, from standard normal noise, and the picture's if redrawn."""
+        """Return the initial latents from standard normal noise and, if redrawn, a picture's."""
         return noise * self.noise_scale if init is None else init + noise * self.sigmas[0]
 
     def finish(self, x: Latent) -> Latent:
-        """The latents to decode, from those a sampler ended with."""
+        """Return the latents to decode from those of the sampler's end."""
         return x / np.sqrt(1 + self.sigmas[-1] ** 2)
 
 
 def scheduler_levels(
     sampler: SamplerName, choice: ScheduleChoice, steps: int, strength: float | None = None
 ) -> SchedulerLevels:
-    """What the scheduler of a sampler visits; with a strength, from 0 to 1, to redraw a picture.
+    """Return the levels of a sampler's scheduler; those that redraw a picture by a strength.
 
-    `choice` names diffusers' or InvokeAI's convention, and its schedule the spacing: NORMAL is
-    "linspace", SGM_UNIFORM "trailing", DDIM "leading". diffusers redraws in the last
-    int(strength * steps) steps, InvokeAI in those from timestep 1000 * strength down, rounded.
-    Raises EngineError REQUEST_INVALID as `ScheduleChoice.sigmas` does.
+    `choice` names the convention of diffusers or InvokeAI, and its schedule is the spacing: NORMAL
+    is "linspace", SGM_UNIFORM "trailing", DDIM "leading". With a `strength`, from 0 to 1, diffusers
+    redraws in the last int(strength * steps) steps, InvokeAI in those from timestep 1000 * strength
+    down, rounded. Raises EngineError REQUEST_INVALID as `ScheduleChoice.sigmas` does.
     """
     if not choice.training.has_timesteps:
         return _edm_levels(choice, steps, strength)
@@ -102,7 +102,7 @@ def scheduler_levels(
 
 
 def _edm_levels(choice: ScheduleChoice, steps: int, strength: float | None) -> SchedulerLevels:
-    # They have but Karras' and the exponential schedule; the others are ComfyUI's.
+    # diffusers has only Karras' and the exponential schedule for EDM; the others are ComfyUI's.
     whole = replace(choice, convention=ConventionName.COMFY).sigmas(steps)
     skipped = _skipped(ConventionName.DIFFUSERS, choice.training, whole, strength)
     taken = whole[skipped:]
@@ -125,7 +125,7 @@ _SPACED_BY_LEVEL = (ScheduleName.KARRAS, ScheduleName.EXPONENTIAL, ScheduleName.
 def _own_timesteps(
     sampler: SamplerName, schedule: ScheduleName, steps: int
 ) -> NDArray[np.int64] | None:
-    """The timesteps that are spaced otherwise than the schedule has them."""
+    """Return the timesteps of schedulers that do not follow the schedule's, else None."""
     match _KINDS.get(sampler), schedule:
         case _Kind.DISTILLED, _:
             stride = 1000 // _DISTILLED_STEPS
@@ -142,17 +142,19 @@ def _own_timesteps(
 
 
 def _timesteps_told(sampler: SamplerName, choice: ScheduleChoice, whole: Sigmas) -> NoiseSchedule:
-    """Multistep schedulers round the timesteps of Karras' levels, and cut off those of others.
+    """Return the training levels with the timesteps that the scheduler gives the network.
 
-    That of DPM2 rounds the former, too, but not in the middle of a step. So does that of DPM2 a,
-    whose middle is at the level of the next step: it is told one timestep here, not rounded.
+    Multistep schedulers round the timesteps of Karras' levels, and truncate those of others. DPM2's
+    scheduler rounds the former, too, but not in the middle of a step. So does that of DPM2 a, whose
+    middle is at the level of the next step: here that level has one timestep, which is not rounded.
     """
     training, by_karras = choice.training, choice.name is ScheduleName.KARRAS
     multistep = _KINDS.get(sampler) is _Kind.MULTISTEP and choice.name in _SPACED_BY_LEVEL
     if not (multistep or (by_karras and sampler is SamplerName.DPM2)):
         return training
     visited = whole[:-1]
-    # Theirs are in float32, which puts the highest level a little below timestep 999: cut off, 998.
+    # diffusers computes them in float32, which puts the highest level a little below timestep 999;
+    # truncated it is 998.
     logs = training.log_sigmas.astype(np.float64)
     timesteps = np.interp(np.log(visited.astype(np.float64)), logs, np.arange(len(logs)))
     rounded = np.round if by_karras else np.floor
@@ -178,7 +180,7 @@ def _skipped(
 
 
 def _noise_scale(sampler: SamplerName, choice: ScheduleChoice, sigma: np.float32) -> np.float32:
-    """diffusers' `init_noise_sigma` for latents in our form; InvokeAI adds the noise to nothing."""
+    """Return diffusers' `init_noise_sigma` in our form; InvokeAI uses the level itself."""
     exploding = sampler not in _KINDS and choice.name is not ScheduleName.DDIM
     if exploding or choice.convention is ConventionName.INVOKE:
         return sigma

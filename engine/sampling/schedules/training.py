@@ -13,8 +13,8 @@ from engine.sampling.predictions import network_scale
 from engine.sampling.schedules.ramp import linspace
 from engine.sampling.types import Latent, Sigmas
 
-# The last product with which A1111 and ComfyUI stand in for 0, at which the level is infinite; and
-# diffusers' own. Both leave the picture a ten-thousandth of the amplitude or less.
+# The last product by which A1111 and ComfyUI replace 0, where the level would be infinite; and
+# diffusers' own. Both leave at most a ten-thousandth of the picture's amplitude.
 _TINY_PRODUCT = 4.8973451890853435e-08
 _DIFFUSERS_TINY_PRODUCT = 2.0**-24
 
@@ -24,15 +24,16 @@ class NoiseSchedule:
     """The noise levels of training: `sigmas[t]` is that of timestep t, rising, float32 [1000].
 
     `alphas[t]` is the product of 1 - beta up to t, the picture's share of the variance; float64 for
-    ComfyUI, else float32. Arithmetic is that of the convention's tool; those of two tools differ
-    by up to 2e-5 of themselves.
+    ComfyUI, else float32. Arithmetic is that of the convention's tool; levels of two tools differ
+    by a factor of up to 1 + 2e-5.
     """
 
     alphas: NDArray[np.floating[Any]]
     convention: ConventionName = ConventionName.A1111
-    # Whether the network was trained by timesteps, each of a level; else by levels alone.
+    # True for a network trained by timesteps, each of a level; False for one trained by levels.
     has_timesteps: ClassVar[bool] = True
-    # The deviation of the latents in training: what is seen of them has unit variance at any level.
+    # The standard deviation of the latents in training; the network's input has unit variance at
+    # every level.
     sigma_data: float = 1.0
     sigmas: Sigmas = field(init=False)
     log_sigmas: NDArray[np.float32] = field(init=False, repr=False)
@@ -64,16 +65,17 @@ class NoiseSchedule:
         return cls(products if comfy else products.astype(np.float32), convention)
 
     def with_zero_terminal_snr(self) -> Self:
-        """PlannedPhase the levels so that the last is all noise, and keep the first.
+        """Return the levels stretched so that the last is all noise and the first is kept.
 
         Lin et al. (2023), algorithm 1: the roots of the products are shifted so that the last is 0,
-        and scaled. That last one is then set a little above 0 (A1111 `rescale_zero_terminal_snr_
-        abar`, ComfyUI `rescale_zero_terminal_snr_sigmas`, diffusers `rescale_zero_terminal_snr`).
+        and scaled. That last one is then set a little above 0 (A1111
+        `rescale_zero_terminal_snr_abar`, ComfyUI `rescale_zero_terminal_snr_sigmas`, diffusers
+        `rescale_zero_terminal_snr`).
         """
         roots = np.sqrt(self.alphas)
         products = ((roots - roots[-1]) * (roots[0] / (roots[0] - roots[-1]))) ** 2
         if self.convention in (ConventionName.DIFFUSERS, ConventionName.INVOKE):
-            # It goes back to the variances and multiplies anew, which rounds once more.
+            # diffusers goes back to the variances and multiplies again, which rounds once more.
             betas = 1 - np.append(products[:1], products[1:] / products[:-1])
             products = _products(1 - betas)
             products[-1] = _DIFFUSERS_TINY_PRODUCT
@@ -92,7 +94,7 @@ class NoiseSchedule:
         return self.sigmas[-1]
 
     def ends(self, options: ScheduleOptions) -> tuple[float, float]:
-        """The lowest and the highest level: those asked for, else those of training."""
+        """Return the lowest and the highest level: those asked for, else those of training."""
         low, high = options.sigma_min, options.sigma_max
         return (
             float(self.sigma_min) if low is None else low,
@@ -100,14 +102,14 @@ class NoiseSchedule:
         )
 
     def sigma_to_timestep(self, sigma: np.float32) -> np.float32:
-        """What the network is told of a level: its place among those of training."""
+        """Return the network's timestep for a level: its place among the training levels."""
         return self.sigma_to_place(sigma)
 
     def sigma_to_place(self, sigma: np.float32) -> np.float32:
-        """Where a level is among those of training, held at both ends.
+        """Return a level's place among those of training, clipped at both ends.
 
         Fractional and linear in log sigma (k-diffusion `DiscreteSchedule.sigma_to_t` with
-        quantize=False); for ComfyUI the nearest that was trained, by log sigma.
+        quantize=False); for ComfyUI the nearest training level, by log sigma.
         """
         log_sigma = np.log(sigma)
         if self.convention is ConventionName.COMFY:
@@ -119,23 +121,23 @@ class NoiseSchedule:
         return np.float32((1 - weight) * np.float32(low) + weight * np.float32(low + 1))
 
     def handover_timestep(self, sigma: np.float32) -> np.float32:
-        """Where a level is in a run, for tools that change networks by timestep."""
+        """Return a level's timestep or place, by which a run changes to another network."""
         return self.sigma_to_timestep(sigma) if self.has_timesteps else self.sigma_to_place(sigma)
 
     def network_input(self, x: Latent, sigma: np.float32) -> Latent:
-        """Latents as the network was trained on them: of unit variance."""
+        """Return the latents scaled to unit variance, as the network was trained on them."""
         return x * network_scale(sigma, self.sigma_data)
 
     def noised(self, picture: Latent, noise: Latent, sigma: np.float32) -> Latent:
-        """A picture's latents under noise of this level."""
+        """Return a picture's latents with noise of this level."""
         return picture + noise * sigma
 
     def without_noise(self, picture: Latent, sigma: np.float32) -> Latent:
-        """A picture's latents in place of noisy ones, so that the network sees them clean."""
+        """Return a picture's latents scaled so that the network sees them without noise."""
         return picture * np.sqrt(1 + sigma**2)
 
     def timestep_to_sigma(self, timesteps: NDArray[np.float32]) -> Sigmas:
-        """The levels of fractional timesteps in [0, len(sigmas) - 1], linear in log sigma.
+        """Return the levels of fractional timesteps in [0, len(sigmas) - 1], linear in log sigma.
 
         k-diffusion `DiscreteSchedule.t_to_sigma`.
         """
@@ -147,5 +149,5 @@ class NoiseSchedule:
 
 
 def _products(factors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """`torch.cumprod` of float32: it keeps its running product in float64."""
+    """`torch.cumprod` of float32, which keeps its running product in float64."""
     return np.cumprod(factors.astype(np.float64)).astype(np.float32)

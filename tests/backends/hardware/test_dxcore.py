@@ -138,7 +138,7 @@ def test_an_adapter_that_draws_and_computes_is_listed_once() -> None:
     assert [one.released for one in lists.values()] == [1, 1]
 
 
-def test_what_an_adapter_has_not_got_is_zero_or_unknown() -> None:
+def test_a_property_that_an_adapter_lacks_is_zero_or_unknown() -> None:
     software = adapter({0: bytes(8), 2: b"Microsoft Basic Render Driver\0", 11: b"\0"})
     top = factory({_GRAPHICS: listed([software])})
     assert dxcore.adapters_of(_PLACE(top.place)) == (
@@ -156,6 +156,6 @@ def test_what_an_adapter_has_not_got_is_zero_or_unknown() -> None:
     )
 
 
-def test_no_list_is_not_an_empty_one() -> None:
+def test_a_missing_list_is_none_and_not_empty() -> None:
     assert dxcore.adapters_of(_PLACE(factory({}).place)) is None
     assert dxcore.adapters_of(_PLACE(factory({_COMPUTE: listed([])}).place)) == ()

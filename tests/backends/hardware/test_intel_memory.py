@@ -74,7 +74,7 @@ def test_xe_is_asked_for_the_size_and_then_for_the_content() -> None:
 
 
 @pytest.mark.parametrize("length", [0, -22, 1 << 20])
-def test_a_length_out_of_bounds_is_no_answer(length: int) -> None:
+def test_an_answer_of_excessive_length_is_ignored(length: int) -> None:
     def ioctl(_handle: int, _request: int, query: ctypes.Array[ctypes.c_char]) -> None:
         item = struct.unpack("=IIQ", query.raw)[2]
         ctypes.memmove(item + 8, struct.pack("=i", length), 4)
@@ -82,7 +82,7 @@ def test_a_length_out_of_bounds_is_no_answer(length: int) -> None:
     assert intel_memory.ask_i915(7, ioctl) is None
 
 
-def test_a_node_that_is_no_device_or_not_there_is_no_answer(tmp_path: Path) -> None:
+def test_a_missing_node_or_one_that_is_no_device_has_no_memory(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for name, driver in (("file", "xe"), ("file", "i915"), ("nothing", "xe"), ("file", "amdgpu")):
         assert intel_memory.read_card_memory(tmp_path / name, driver) is None

@@ -80,7 +80,7 @@ def test_a_model_the_driver_does_not_know_keeps_its_name(tmp_path: Path) -> None
     assert [one.name for one in found(tmp_path)] == ["NVIDIA 10de:1d01"]
 
 
-def test_intels_card_tells_its_memory_by_its_render_node(tmp_path: Path) -> None:
+def test_an_intel_cards_memory_is_read_from_its_render_node(tmp_path: Path) -> None:
     card = add_function(tmp_path, "0000:03:00.0", "8086", "56a0", "030000", "i915")
     (card / "drm/card1").mkdir(parents=True)
     (card / "drm/renderD129").mkdir()
@@ -114,7 +114,7 @@ def test_intels_card_is_a_card_on_the_first_bus_of_a_virtual_machine(tmp_path: P
         ("10de", "nvidia", ""),
     ],
 )
-def test_why_an_adapter_cannot_be_used(
+def test_an_unusable_adapter_has_a_reason(
     tmp_path: Path, vendor: str, driver: str, reason: str
 ) -> None:
     add_function(tmp_path, "0000:01:00.0", vendor, "1234", "030000", driver)
@@ -131,7 +131,7 @@ def test_only_displays_and_amds_accelerators_are_adapters(tmp_path: Path) -> Non
     assert [one.address for one in found(tmp_path)] == ["0000:01:00.0", "0000:04:00.0"]
 
 
-def test_instincts_name_is_the_products(tmp_path: Path) -> None:
+def test_an_instinct_card_has_its_product_name(tmp_path: Path) -> None:
     card = add_function(tmp_path, "0000:01:00.0", "1002", "74a1", "120000", "amdgpu")
     (card / "product_name").write_text("AMD Instinct MI300X OAM\n")
     assert found(tmp_path)[0].name == "AMD Instinct MI300X OAM"

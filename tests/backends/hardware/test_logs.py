@@ -289,7 +289,7 @@ def no_lspci(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", LINUX)
-def test_linux(name: str, tmp_path: Path) -> None:
+def test_a_linux_log_has_exactly_these_adapters(name: str, tmp_path: Path) -> None:
     convert, expected = LINUX[name]
     convert(logs.load(name).text, tmp_path)
     assert list(linux_adapters(tmp_path, Nvml())) == expected
@@ -394,7 +394,7 @@ MACS: dict[str, Adapter] = {
 
 
 @pytest.mark.parametrize("name", MACS)
-def test_mac(name: str) -> None:
+def test_a_mac_log_has_exactly_these_adapters(name: str) -> None:
     text = logs.load(name).text
     text = {"text": logs.system_profiler, "plist": logs.plist, "json": str}[name.split("_")[-1]](
         text
@@ -419,7 +419,7 @@ def test_torchruntime_agrees_about_these_machines() -> None:
         assert database_differences(expected, torchruntime_entries(ids)) == (), name
 
 
-def test_every_log_says_where_and_when() -> None:
+def test_every_log_has_an_address_and_a_date() -> None:
     names = sorted(path.stem for path in logs.LOGS.iterdir())
     assert len(names) >= 12
     for name in names:

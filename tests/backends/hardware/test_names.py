@@ -21,7 +21,7 @@ C 03  Display controller
 """
 
 
-def test_pci_ids_names_what_is_asked_for() -> None:
+def test_pci_ids_has_the_names_of_the_wanted_devices() -> None:
     wanted = {PciId(0x10DE, 0x2786), PciId(0x8086, 0x0102), PciId(0x10DE, 0x165B)}
     assert dict(parse_pci_ids(_IDS, wanted)) == {
         PciId(0x10DE, 0x2786): "GeForce RTX 4070",
@@ -39,7 +39,7 @@ def test_pci_ids_names_what_is_asked_for() -> None:
         ("RV280 [Radeon 9200 PRO] (Secondary)", "Radeon 9200 PRO"),
     ],
 )
-def test_the_name_a_device_is_sold_by(text: str, name: str) -> None:
+def test_a_device_is_called_by_its_sales_name(text: str, name: str) -> None:
     assert marketing_name(text) == name
 
 
@@ -68,7 +68,7 @@ def test_lspci_names_without_the_vendor(line: str, name: str) -> None:
     assert only.name == name
 
 
-def test_lspci_says_where_and_what() -> None:
+def test_lspci_lists_addresses_and_devices() -> None:
     text = "junk\n8756:00:00.0 3D controller [0302]: Microsoft Corporation Device [1414:008e]\n\tx"
     (only,) = parse_lspci(text)
     assert (only.address, only.kind, only.pci) == ("8756:00:00.0", 0x0302, PciId(0x1414, 0x008E))

@@ -68,7 +68,7 @@ def library(*, has_memory: bool = True, status: int = 0) -> SimpleNamespace:
     )
 
 
-def test_what_the_library_tells() -> None:
+def test_the_librarys_facts_are_read() -> None:
     expected = nvml.NvmlDevice(
         name="NVIDIA GeForce RTX 3060",
         address="0000:0a:00.0",
@@ -80,16 +80,16 @@ def test_what_the_library_tells() -> None:
     assert nvml.ask(library()) == nvml.Nvml("560.35.03", (expected, expected))
 
 
-def test_memory_that_is_not_the_gpus_own_is_none() -> None:
+def test_shared_memory_is_none() -> None:
     device = nvml.ask(library(has_memory=False)).devices[0]
     assert (device.memory_total, device.memory_free) == (None, None)
 
 
-def test_a_driver_that_does_not_answer_is_nothing() -> None:
+def test_a_driver_that_does_not_answer_has_no_devices() -> None:
     assert nvml.ask(library(status=9)) == nvml.Nvml()
 
 
-def test_a_library_that_lacks_functions_is_nothing() -> None:
+def test_a_library_without_the_functions_has_no_devices() -> None:
     broken = library()
     del broken.nvmlDeviceGetPciInfo_v3
     assert nvml.ask(broken) == nvml.Nvml()

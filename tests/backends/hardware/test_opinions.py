@@ -29,7 +29,7 @@ def test_torchruntimes_database_is_wrong_about_meteor_lake() -> None:
     )
 
 
-def test_agreement_is_silent() -> None:
+def test_agreement_gives_no_sentence() -> None:
     listed = [
         RuntimeDevice(PciId(0x10DE, 0x2786), True),
         RuntimeDevice(PciId(0x1002, 0x15BF), None),
@@ -40,7 +40,7 @@ def test_agreement_is_silent() -> None:
     assert database_differences((CARD, PROCESSOR, BOARD), entries) == ()
 
 
-def test_onnx_runtime_sees_other_gpus() -> None:
+def test_gpus_that_only_onnx_runtime_sees_are_named() -> None:
     listed = [
         RuntimeDevice(PciId(0x10DE, 0x2786), False),
         RuntimeDevice(PciId(0x8086, 0x56A0), True),
@@ -53,7 +53,7 @@ def test_onnx_runtime_sees_other_gpus() -> None:
     )
 
 
-def test_a_device_of_onnx_runtime() -> None:
+def test_a_device_of_onnx_runtime_is_read() -> None:
     kind = SimpleNamespace(name="GPU")
     facts = {"vendor_id": 0x10DE, "device_id": 0x2786, "type": kind}
     discrete = SimpleNamespace(**facts, metadata={"Discrete": "1"})
@@ -67,7 +67,7 @@ def test_onnx_runtime_here_is_asked() -> None:
     assert "ONNX Runtime does not list Ghost." in second_opinions((ghost,))
 
 
-def test_who_is_not_installed_has_no_opinion(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_that_is_not_installed_has_no_opinion(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(_name: str) -> None:
         return None
 

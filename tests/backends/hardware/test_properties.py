@@ -70,7 +70,9 @@ texts = some.one_of(
     files=some.dictionaries(some.sampled_from(FILES), contents, min_size=3),
     text=texts,
 )
-def test_any_files_of_a_linux_machine(address: str, files: dict[str, bytes], text: str) -> None:
+def test_any_files_of_a_linux_machine_give_adapters(
+    address: str, files: dict[str, bytes], text: str
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         device = root / "sys/bus/pci/devices" / address
@@ -89,13 +91,13 @@ def test_any_files_of_a_linux_machine(address: str, files: dict[str, bytes], tex
 
 
 @given(text=texts)
-def test_any_output_of_lspci_and_any_pci_ids(text: str) -> None:
+def test_any_output_of_lspci_and_any_pci_ids_give_names(text: str) -> None:
     assert len(parse_lspci(text)) <= text.count("\n") + 1
     assert {pci for pci, _ in parse_pci_ids(text, WANTED)} <= WANTED
 
 
 @given(content=some.binary(max_size=200))
-def test_any_pci_ids_file(content: bytes) -> None:
+def test_any_pci_ids_file_gives_names(content: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "usr/share/misc/pci.ids"
         path.parent.mkdir(parents=True)
@@ -136,11 +138,11 @@ reports = some.one_of(
 
 
 @given(text=reports)
-def test_any_report_of_system_profiler(text: str) -> None:
+def test_any_report_of_system_profiler_gives_adapters(text: str) -> None:
     assert isinstance(macos.describe(text, HOST, ""), tuple)
 
 
-def test_a_deep_report_is_no_report() -> None:
+def test_a_deeply_nested_report_has_no_adapters() -> None:
     assert macos.describe("[" * 1_000_000, HOST, "") == ()
 
 
@@ -165,7 +167,9 @@ registry_values = some.dictionaries(
 
 
 @given(entries=some.lists(registry_values, max_size=4), dxcore=some.booleans())
-def test_any_values_of_the_registry(entries: list[dict[str, Any]], dxcore: bool) -> None:
+def test_any_values_of_the_registry_give_an_entry(
+    entries: list[dict[str, Any]], dxcore: bool
+) -> None:
     parsed = tuple(parse_entry(values) for values in entries)
     found = windows.describe(() if dxcore else None, parsed, Nvml(), {}, HOST)
     assert len(found) <= len(parsed)
@@ -177,7 +181,7 @@ def test_any_values_of_the_registry(entries: list[dict[str, Any]], dxcore: bool)
     sizes=some.tuples(*[some.integers(0, (1 << 64) - 1)] * 4),
     flags=some.tuples(some.booleans(), some.none() | some.booleans()),
 )
-def test_any_properties_of_dxcore(
+def test_any_properties_of_dxcore_give_adapters(
     description: str,
     numbers: tuple[int, int],
     sizes: tuple[int, int, int, int],
@@ -189,14 +193,14 @@ def test_any_properties_of_dxcore(
 
 
 @given(answer=some.binary(max_size=400))
-def test_any_answer_of_the_kernel(answer: bytes) -> None:
+def test_any_answer_of_the_kernel_gives_memory_or_none(answer: bytes) -> None:
     for parse in (intel_memory.i915_memory, intel_memory.xe_memory):
         memory = parse(answer)
         assert memory is None or memory.free is None or 0 <= memory.free <= memory.total
 
 
 @given(text=some.text(max_size=60))
-def test_any_number(text: str) -> None:
+def test_any_text_gives_a_number_or_none(text: str) -> None:
     for parse in (decimal, hexadecimal, size):
         number = parse(text)
         assert number is None or number >= 0

@@ -14,7 +14,7 @@ time.sleep(600)
 """
 
 
-def test_what_is_not_there_is_nothing(tmp_path: Path) -> None:
+def test_a_missing_file_folder_or_program_is_empty(tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     assert (read_text(missing), read_bytes(missing), entries(missing)) == ("", b"", [])
     assert link_name(missing) == ""
@@ -32,7 +32,7 @@ def test_a_program_that_prints_for_ever_is_cut_off() -> None:
     assert len(output_of((sys.executable, "-c", _ENDLESS), seconds=60)) == 1 << 20
 
 
-def test_a_program_that_does_not_end_is_ended_with_what_it_started() -> None:
+def test_a_program_that_does_not_end_is_killed_with_its_children() -> None:
     assert output_of((sys.executable, "-c", _LINGERING), seconds=3) == "said\n"
 
 

@@ -53,7 +53,7 @@ def describe(
     return windows.describe(present, registry, nvml or Nvml(), {}, HOST)
 
 
-def test_a_card_a_processors_graphics_and_software() -> None:
+def test_a_card_integrated_graphics_and_software_are_told_apart() -> None:
     card, processor, software = describe((CARD, PROCESSOR, SOFTWARE), (NVIDIA_ENTRY,))
     assert card == Adapter(
         vendor="NVIDIA",
@@ -70,7 +70,7 @@ def test_a_card_a_processors_graphics_and_software() -> None:
     assert software.unusable.startswith("it is drawn in software")
 
 
-def test_memory_of_the_host_limits_what_a_processors_graphics_may_use() -> None:
+def test_host_memory_limits_the_memory_of_integrated_graphics() -> None:
     poor = MemoryInfo(total=32 << 30, free=2 << 30, integrated=True)
     (processor,) = windows.describe((PROCESSOR,), (), Nvml(), {}, poor)
     assert processor.memory_free == 2 << 30
@@ -81,7 +81,7 @@ def test_a_driver_that_was_taken_out_with_its_card_is_not_listed() -> None:
     assert [one.name for one in describe((CARD,), (old,))] == [CARD.description]
 
 
-def test_windows_own_driver_in_place_of_a_missing_one_is_told() -> None:
+def test_windows_stand_in_for_a_missing_driver_is_reported() -> None:
     names = [one.name for one in describe((SOFTWARE,), (BASIC_ENTRY,))]
     assert names == ["Microsoft Basic Render Driver", "Microsoft Basic Display Adapter"]
     # It stays in the registry after the right driver came.
@@ -153,6 +153,6 @@ def test_the_older_size_serves_where_the_newer_is_missing() -> None:
         "spacedesk Graphics Adapter",
     ],
 )
-def test_displays_without_a_graphics_processor(name: str) -> None:
+def test_displays_without_a_graphics_processor_are_unusable(name: str) -> None:
     (only,) = describe(None, (parse_entry({"DriverDesc": name, "MatchingDeviceId": r"root\x"}),))
     assert only.unusable == "it is the display of a virtual machine, not a graphics processor"

@@ -35,7 +35,7 @@ def gpu(id_: str = "gpu.0") -> Device:
     return Device(devices.BACKEND, id_, "a GPU", (Precision.F16, Precision.F32))
 
 
-def test_a_laptop_has_a_gpu_a_processor_and_an_npu_that_nobody_chooses_unasked() -> None:
+def test_a_laptop_has_a_gpu_a_processor_and_an_npu_that_is_not_automatic() -> None:
     found = devices.found(LAPTOP, [INTEGRATED_ADAPTER], NAME)
     assert [(d.id, d.name, d.precisions, d.automatic) for d in found] == [
         ("gpu.0", INTEGRATED_ADAPTER.name, (Precision.F16, Precision.F32), True),
@@ -70,16 +70,16 @@ def test_a_card_of_another_vendor_is_left_to_other_backends() -> None:
         (CARD_UUID, PciId(0x8086, 0x56A0), "0000:03:00.0"),
     ],
 )
-def test_a_uuid_tells_which_device_sits_where(uuid: str, pci: PciId, address: str) -> None:
+def test_a_uuid_gives_the_device_and_its_place(uuid: str, pci: PciId, address: str) -> None:
     assert devices.identity(uuid) == devices.Identity(pci, address)
 
 
 @pytest.mark.parametrize("uuid", ["", "80d1d11eb73811eab3de0242ac130004", "8680557d08"])
-def test_a_uuid_of_another_form_tells_nothing(uuid: str) -> None:
+def test_a_uuid_of_another_form_is_none(uuid: str) -> None:
     assert devices.identity(uuid) is None
 
 
-def test_of_two_equal_cards_each_has_its_own_place() -> None:
+def test_two_equal_cards_have_different_places() -> None:
     first = CARD_ADAPTER
     second = Adapter("Intel", "the other", first.pci, "0000:07:00.0")
     adapter = devices.adapter_of(WITH_CARD, "GPU.1", [second, first])
@@ -98,12 +98,12 @@ def test_an_adapter_without_openvinos_device_is_listed_with_the_reason() -> None
     assert "intel-opencl-icd" in (found[2].unusable or "")
 
 
-def test_what_no_backend_can_use_keeps_its_own_reason() -> None:
+def test_an_adapter_unusable_for_all_keeps_its_reason() -> None:
     taken = Adapter("Intel", "DG2", PciId(0x8086, 0x56A0), unusable="kept for a virtual machine")
     assert devices.found(BARE, [taken], NAME)[1].unusable == "kept for a virtual machine"
 
 
-def test_adapters_of_others_are_none_of_its_business() -> None:
+def test_adapters_of_other_makers_are_not_listed() -> None:
     card = Adapter("NVIDIA", "RTX 4070", PciId(0x10DE, 0x2786))
     assert [device.id for device in devices.found(BARE, [card], NAME)] == ["cpu"]
 
@@ -130,7 +130,7 @@ def test_openvino_itself_says_that_the_loader_is_missing() -> None:
     assert "ocl-icd-libopencl1" in devices.why_unseen(core(), INTEGRATED_ADAPTER)
 
 
-def test_a_render_node_one_may_not_open_is_named(
+def test_a_render_node_without_access_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = tmp_path / "sys/bus/pci/devices" / CARD_ADAPTER.address / "drm/renderD128"
@@ -153,7 +153,7 @@ def test_a_render_node_one_may_not_open_is_named(
 # --- memory, driver, and where a network runs ---
 
 
-def test_a_cards_memory_is_what_neither_we_nor_others_hold() -> None:
+def test_a_cards_free_memory_leaves_out_memory_in_use() -> None:
     total = 16225243136
     alone = devices.gpu_memory(WITH_CARD, gpu("gpu.1"), [])
     assert (alone.total, alone.free, alone.integrated) == (total, total - (3 << 30), False)
@@ -182,7 +182,7 @@ def test_a_machines_only_gpu_has_several_names(runs_on: object) -> None:
 
 
 @pytest.mark.parametrize("runs_on", [["CPU"], ["GPU.1"], ["GPU.0", "CPU"], []])
-def test_what_runs_elsewhere_is_an_error(runs_on: object) -> None:
+def test_a_network_on_another_device_is_an_error(runs_on: object) -> None:
     with pytest.raises(BackendError, match=r"not GPU\.0"):
         devices.require_target(gpu(), runs_on)
 

@@ -61,7 +61,7 @@ def test_every_option_is_known_to_the_installed_openvino(device: str) -> None:
     assert known(device, {"GPU_ENABLE_MAGIC"}) == set()
 
 
-def test_a_gpu_in_single_precision_may_not_be_less_precise_elsewhere() -> None:
+def test_a_gpu_in_single_precision_lowers_no_precision() -> None:
     assert options.compile_options("gpu.1", Precision.F32) == {
         "INFERENCE_PRECISION_HINT": "f32",
         "EXECUTION_MODE_HINT": "ACCURACY",
@@ -70,5 +70,5 @@ def test_a_gpu_in_single_precision_may_not_be_less_precise_elsewhere() -> None:
     assert options.compile_options("gpu.1", Precision.F16)["EXECUTION_MODE_HINT"] == "PERFORMANCE"
 
 
-def test_the_npu_is_told_nothing() -> None:
+def test_the_npu_gets_no_options() -> None:
     assert options.compile_options("npu", Precision.F16, large_buffers=True) == {}

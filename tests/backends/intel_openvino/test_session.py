@@ -107,7 +107,7 @@ def test_gpus_and_npus_keep_a_blob_for_one_size_and_the_processor_keeps_nothing(
 
 
 @pytest.mark.parametrize("element", [DType.F32, DType.F16])
-def test_what_was_compiled_for_a_size_runs_from_its_blob(
+def test_a_network_compiled_for_a_size_runs_from_its_blob(
     tmp_path: Path, on_the_processor: list[dict[str, str]], element: DType
 ) -> None:
     graph = sample(tmp_path, element)

@@ -122,7 +122,7 @@ def test_a_card_that_is_gone_stopped_answering(report: Report) -> None:
 
 
 @pytest.mark.parametrize("report", OTHERWISE, ids=lambda report: report.source)
-def test_other_faults_are_told_as_they_are(report: Report) -> None:
+def test_other_errors_keep_their_text(report: Report) -> None:
     with pytest.raises(BackendError) as error, translated_errors():
         raise report.error(report.text)
     assert (str(error.value), error.value.out_of_memory) == (report.text, False)
@@ -137,7 +137,7 @@ def huge(elements: int) -> Graph:
 
 
 @pytest.mark.parametrize("arena", [True, False])
-def test_memory_that_cannot_be_had_is_out_of_memory(arena: bool) -> None:
+def test_an_allocation_that_fails_is_out_of_memory(arena: bool) -> None:
     options = ort.SessionOptions()
     options.log_severity_level = 4
     options.enable_cpu_mem_arena = arena

@@ -78,7 +78,7 @@ def test_plug_ins_and_tools_are_no_builds(tmp_path: Path) -> None:
         (MIGRAPHX, LINUX, "onnxruntime 1.31.1"),
     ],
 )
-def test_of_two_the_one_installed_last_is_there(
+def test_of_two_builds_the_one_installed_last_is_used(
     tmp_path: Path, first: str, second: str, active: str
 ) -> None:
     install(first, tmp_path)
@@ -90,7 +90,7 @@ def test_of_two_the_one_installed_last_is_there(
     assert installed.installed(found) == active
 
 
-def test_two_that_are_mixed_are_no_use(tmp_path: Path) -> None:
+def test_two_mixed_builds_are_unusable(tmp_path: Path) -> None:
     install(WINDOWS, tmp_path)
     install(DIRECTML, tmp_path, share=0.6)
     found = builds([str(tmp_path)])
@@ -112,7 +112,7 @@ def test_a_native_module_left_behind_by_the_other_build_goes_first(tmp_path: Pat
     assert conflict(builds([str(tmp_path)])) is not None
 
 
-def test_one_taken_away_from_under_the_other_is_no_use(tmp_path: Path) -> None:
+def test_uninstalling_the_lower_of_two_builds_makes_the_other_unusable(tmp_path: Path) -> None:
     """`pip uninstall` takes the files of both, and the metadata of one."""
     install(WINDOWS, tmp_path)
     install(DIRECTML, tmp_path)
@@ -120,7 +120,7 @@ def test_one_taken_away_from_under_the_other_is_no_use(tmp_path: Path) -> None:
     assert conflict(builds([str(tmp_path)])) is not None
 
 
-def test_a_build_without_the_provider_is_a_reason() -> None:
+def test_a_build_without_the_provider_is_unusable() -> None:
     """The build of this environment is the wrong one for all of them."""
     version = builds()[0].version
     reason = unusable(DML, "onnxruntime-directml")
@@ -130,7 +130,7 @@ def test_a_build_without_the_provider_is_a_reason() -> None:
     assert unusable(MGX, "onnxruntime") == f"onnxruntime {version} has no {MGX} on this system"
 
 
-def test_the_right_build_under_the_wrong_one_is_a_reason() -> None:
+def test_the_right_build_under_the_wrong_one_is_unusable() -> None:
     version = builds()[0].version
     found = (Build("onnxruntime-migraphx", "1.27.1", False), *builds())
     assert unusable(MGX, "onnxruntime-migraphx", found) == (
@@ -139,12 +139,12 @@ def test_the_right_build_under_the_wrong_one_is_a_reason() -> None:
     )
 
 
-def test_no_build_at_all_is_a_reason() -> None:
+def test_a_missing_build_is_unusable() -> None:
     assert unusable(DML, "onnxruntime-directml", ()) == "onnxruntime-directml is not installed"
     assert installed.installed(()) == "no onnxruntime"
 
 
-def test_a_build_that_does_not_start_is_a_reason(tmp_path: Path) -> None:
+def test_a_build_that_does_not_start_is_unusable(tmp_path: Path) -> None:
     """This environment's, with a native module that holds nothing."""
     (found,) = (d for d in distributions() if d.name == "onnxruntime")
     for file in found.files or ():
@@ -163,7 +163,7 @@ def test_a_build_that_does_not_start_is_a_reason(tmp_path: Path) -> None:
     assert "does not start: " in told.stdout, told.stderr
 
 
-def test_a_library_that_is_not_there_is_a_fault() -> None:
+def test_a_missing_library_is_a_fault() -> None:
     assert "onnxruntime_providers_migraphx" in (library_fault("migraphx") or "")
     assert package_version("onnxruntime_ep_migraphx") is None
     assert package_version("onnxruntime") == f"onnxruntime {builds()[0].version}"
@@ -183,7 +183,7 @@ OLDER = Adapter(vendor="AMD", name="Radeon RX 6800", driver="amdgpu", architectu
 APPLE = Adapter(vendor="Apple", name="Apple M3 Pro")
 
 
-def test_even_the_processor_wants_one_whole_build(
+def test_the_cpu_backend_needs_one_intact_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert CpuBackend().probe()[0].usable
@@ -194,7 +194,7 @@ def test_even_the_processor_wants_one_whole_build(
     assert "the files of onnxruntime" in (device.unusable or "")
 
 
-def test_migraphx_wants_amds_build(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_migraphx_needs_amds_build(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, "linux", RADEON, OLDER)
     first, second = MiGraphXBackend().probe()
     assert (first.name, first.id) == ("Radeon RX 7900 XTX", "0")
@@ -202,19 +202,19 @@ def test_migraphx_wants_amds_build(monkeypatch: pytest.MonkeyPatch) -> None:
     assert second.unusable == "AMD does not list gfx1030 for MIGraphX"
 
 
-def test_migraphx_has_nothing_without_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_migraphx_has_no_device_without_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, "linux", APPLE)
     (device,) = MiGraphXBackend().probe()
     assert device.unusable == "no AMD graphics card found"
 
 
-def test_on_windows_migraphx_is_windows_mls(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_migraphx_comes_from_windows_ml_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, "win32", RADEON)
     (device,) = MiGraphXBackend().probe()
     assert device.unusable == "windowsml is not installed"
 
 
-def test_directml_wants_its_build_and_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_directml_needs_its_build_and_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, "win32", RADEON, OLDER)
     devices = DirectMlBackend().probe()
     assert [device.id for device in devices] == ["0", "1"]
@@ -224,7 +224,7 @@ def test_directml_wants_its_build_and_windows(monkeypatch: pytest.MonkeyPatch) -
     assert device.unusable == "DirectML is a part of Windows"
 
 
-def test_coreml_wants_a_mac(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_coreml_needs_a_mac(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, "darwin", APPLE)
     (device,) = CoreMlBackend().probe()
     assert device.name == "Apple M3 Pro"
@@ -245,7 +245,7 @@ def test_fingerprints_change_with_the_driver(monkeypatch: pytest.MonkeyPatch) ->
     assert len(seen) == 2
 
 
-def test_memory_is_the_cards_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_of_a_card_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
     own = replace(RADEON, memory_total=24 << 30, memory_free=20 << 30, integrated=False)

@@ -40,7 +40,7 @@ def shapes_only() -> Graph:
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_network_on_the_processor_is_not_one_on_a_card(name: str) -> None:
+def test_a_network_left_on_the_processor_is_refused_for_a_card(name: str) -> None:
     graph = network(name, OperatorSet(opset=19))
     session = assigned_session(graph)
     require_placement(session, graph, CPU)

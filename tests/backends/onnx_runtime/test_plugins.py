@@ -36,24 +36,26 @@ def reason() -> str:
     return str(error.value)
 
 
-def test_a_package_that_is_absent_is_a_reason() -> None:
+def test_a_missing_package_is_named_as_the_reason() -> None:
     with pytest.raises(BackendError, match="onnxruntime-ep-not-there is not installed"):
         plugin_devices("onnxruntime_ep_not_there")
 
 
-def test_a_package_that_cannot_write_beside_itself_is_a_reason(package: Path) -> None:
+def test_a_package_in_a_read_only_folder_is_named_as_the_reason(package: Path) -> None:
     """TensorRT-RTX's makes links to libraries in its own folder."""
     package.write_text("import os\nos.symlink('lib.so.1', '/proc/lib.so')\n")
     assert reason().startswith("onnxruntime-ep-tried does not start: [Errno ")
 
 
-def test_a_package_with_another_interface_is_a_reason(package: Path) -> None:
+def test_a_package_with_another_interface_is_named_as_the_reason(package: Path) -> None:
     package.write_text("def get_library_path():\n    return 'x'\n")
     assert "get_ep_names" in reason()
 
 
 @pytest.mark.parametrize("content", [None, b"not a library"])
-def test_a_library_that_does_not_load_is_a_reason(package: Path, content: bytes | None) -> None:
+def test_a_library_that_does_not_load_is_named_as_the_reason(
+    package: Path, content: bytes | None
+) -> None:
     library = package.with_name("libtried.so")
     if content is not None:
         library.write_bytes(content)
@@ -65,7 +67,7 @@ def test_a_library_that_does_not_load_is_a_reason(package: Path, content: bytes 
     assert str(library) in reason()  # no less so the second time
 
 
-def test_a_runtime_without_plug_ins_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_runtime_without_plug_ins_is_named_as_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     import onnxruntime as ort
 
     monkeypatch.delattr(ort, "register_execution_provider_library")
@@ -76,7 +78,7 @@ def test_a_runtime_without_plug_ins_is_a_reason(monkeypatch: pytest.MonkeyPatch)
 # --- Windows ML ---
 
 
-def test_the_catalog_is_windows_own() -> None:
+def test_the_catalog_exists_only_on_windows() -> None:
     if sys.platform == "win32":
         pytest.skip("this is Windows")
     with pytest.raises(BackendError, match="Windows ML is a part of Windows"):
@@ -128,7 +130,7 @@ def provider(name: str, state: int, path: str = "", fault: str = "") -> SimpleNa
         ((provider(PROVIDER.upper(), 0, "/no/mgx.dll"),), "/no/mgx.dll"),
     ],
 )
-def test_what_the_catalog_lacks_is_a_reason(
+def test_a_provider_missing_in_the_catalog_is_named_as_the_reason(
     monkeypatch: pytest.MonkeyPatch, found: tuple[SimpleNamespace, ...], told: str
 ) -> None:
     windows(monkeypatch, *found)

@@ -83,9 +83,7 @@ def test_a_bound_session_computes_at_every_size_in_turn(provider: Provider, tmp_
     session.close()
 
 
-def test_a_bound_result_is_no_view_of_what_the_next_run_fills(
-    provider: Provider, tmp_path: Path
-) -> None:
+def test_a_bound_result_survives_the_next_run(provider: Provider, tmp_path: Path) -> None:
     session = bound(sample(tmp_path), provider)
     first = session.run(sample_feeds(seed=1))["doubled"]
     kept = first.copy()
@@ -179,7 +177,7 @@ class AskedWhileLoading:
         return nullcontext()
 
 
-def test_a_load_that_did_not_listen_is_cancelled_when_it_is_over() -> None:
+def test_a_load_that_missed_the_cancellation_is_cancelled_at_its_end() -> None:
     with pytest.raises(RunCancelled):
         OnnxRuntimeSession(with_hardmax(), quiet_options(), Provider(CPU), AskedWhileLoading())
 

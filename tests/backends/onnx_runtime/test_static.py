@@ -53,7 +53,7 @@ def feeds_of(graph: Graph) -> dict[str, Array]:
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_graph_of_one_size_computes_what_the_graph_of_all_does(name: str) -> None:
+def test_a_graph_of_one_size_computes_the_same_as_the_dynamic_graph(name: str) -> None:
     graph = network(name, OPERATORS)
     fixed = with_fixed_sizes(graph, PROFILE)
     assert all(isinstance(size, int) for spec in fixed.inputs for size in spec.shape)
@@ -67,13 +67,13 @@ def test_a_graph_of_one_size_computes_what_the_graph_of_all_does(name: str) -> N
     assert results[1].shape == output.shape
 
 
-def test_a_size_that_is_not_given_is_an_error() -> None:
+def test_a_missing_size_is_an_error() -> None:
     profile = ShapeProfile({"batch": DimensionRange(1, 1, 1)})
     with pytest.raises(BackendError, match="no size is given for height of sample"):
         with_fixed_sizes(network("unet", OPERATORS), profile)
 
 
-def test_what_is_compiled_takes_its_own_size_and_no_other(tmp_path: Path) -> None:
+def test_a_compiled_program_takes_only_its_own_size(tmp_path: Path) -> None:
     graph, never = network("vae decoder", OPERATORS), NeverCancelled()
     asked: list[Path | None] = []
 
@@ -96,7 +96,7 @@ def test_what_is_compiled_takes_its_own_size_and_no_other(tmp_path: Path) -> Non
     assert asked == [folder, folder, None]
 
 
-def test_who_asked_to_stop_gets_nothing(tmp_path: Path) -> None:
+def test_a_cancelled_compile_gives_no_artifact(tmp_path: Path) -> None:
     token = CancelToken()
     token.cancel()
     with pytest.raises(RunCancelled):
@@ -169,7 +169,7 @@ def test_coreml_takes_every_node_of_a_graph_of_one_size(name: str, tmp_path: Pat
     assert {"MatMul", "Softmax"} <= seen
 
 
-def test_what_coreml_does_not_take_would_be_noticed(tmp_path: Path) -> None:
+def test_a_node_that_coreml_refuses_is_noticed(tmp_path: Path) -> None:
     graph = network("unet", OPERATORS)
     model = optimised(graph, tmp_path)  # of all sizes, so that shapes are reckoned when it runs
     constants = {tensor.name for tensor in model.graph.initializer}

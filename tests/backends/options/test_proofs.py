@@ -38,7 +38,7 @@ def proven() -> dict[str, set[str]]:
     return everywhere | documented
 
 
-def test_every_backend_that_says_something_is_asked() -> None:
+def test_every_backend_with_options_is_checked() -> None:
     assert not silent()
 
 
@@ -51,18 +51,18 @@ def test_every_word_is_proven(speaker: str) -> None:
     assert said[speaker] - proven()[speaker] == set()
 
 
-def test_what_looks_like_an_option_anywhere_in_the_backends_is_proven() -> None:
+def test_every_literal_that_looks_like_an_option_is_proven() -> None:
     seen = set(literals())
     assert "session.record_ep_graph_assignment_info" in seen
     assert not seen.difference(*proven().values())
 
 
-def test_nothing_is_proven_that_nobody_says() -> None:
+def test_every_proven_word_is_used() -> None:
     for speaker, said in speakers().items():
         assert proven()[speaker] == said
 
 
-def test_the_proofs_are_of_the_wheels_that_are_named() -> None:
+def test_the_proofs_belong_to_the_named_wheels() -> None:
     kept = [(w["requirement"], tuple(w["platforms"])) for w in WHEELS.values()]
     assert kept == [(source.requirement, source.platforms) for source in SOURCES]
     assert CONTENT["documented"] == DOCUMENTED

@@ -91,7 +91,7 @@ def test_a_network_is_built_in_other_precisions_for_all_cards_at_once(
 
 
 @pytest.mark.parametrize("emit", VARIANTS.values(), ids=VARIANTS)
-def test_what_other_checkpoints_have_is_built_too(emit: Emit) -> None:
+def test_networks_of_other_checkpoints_are_built(emit: Emit) -> None:
     assert built(graph_of(emit), BuildOptions(capabilities=SERVED))
 
 
@@ -284,7 +284,7 @@ def test_single_precision_is_not_rounded_to_less() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Use Deprecated in TensorRT-RTX:DeprecationWarning")
-def test_timings_go_from_one_build_to_the_next() -> None:
+def test_timings_are_reused_by_the_next_build() -> None:
     timings = Timings()
     graph = graph_of(NETWORKS["decoder"])
     built(graph, BuildOptions(("SM89",), timings=timings))

@@ -70,7 +70,7 @@ def two_l40s(root: Path) -> tuple[Adapter, ...]:
         ("vm_without_display_lspci", logs.lspci_tree, [NOTHING]),
     ],
 )
-def test_machines_of_users(
+def test_users_machines_have_the_expected_reasons(
     backend: TensorRtRtxBackend | TensorRtBackend,
     log: str,
     convert: Callable[[str, Path], None],
@@ -129,7 +129,7 @@ def test_the_plug_in_without_a_driver_says_which_library_it_lacks(
         (card("NVIDIA GeForce GTX 970", "sm_52"), "compute capability 5.2, older"),
     ],
 )
-def test_cards_that_tensorrt_rtx_does_not_serve(adapter: Adapter, generation: str) -> None:
+def test_unsupported_cards_are_refused_by_tensorrt_rtx(adapter: Adapter, generation: str) -> None:
     assert reasons(RTX.judged((adapter,))) == [
         f"TensorRT-RTX serves compute capability 8.6, 8.9, and 12.0 or newer (this is {generation})"
     ]
@@ -137,7 +137,7 @@ def test_cards_that_tensorrt_rtx_does_not_serve(adapter: Adapter, generation: st
 
 @without_plugin
 @pytest.mark.parametrize("architecture", ["sm_86", "sm_89", "sm_120", "sm_121", "sm_130"])
-def test_cards_that_tensorrt_rtx_serves(architecture: str) -> None:
+def test_supported_cards_are_usable_with_tensorrt_rtx(architecture: str) -> None:
     (reason,) = reasons(RTX.judged((card("a card", architecture),)))
     assert reason
     assert "the plug-in is not installed" in reason
@@ -145,7 +145,7 @@ def test_cards_that_tensorrt_rtx_serves(architecture: str) -> None:
 
 @pytest.mark.oracle
 @with_plugin
-def test_a_driver_of_before_cuda_13_is_too_old() -> None:
+def test_a_driver_older_than_cuda_13_is_too_old() -> None:
     (reason,) = reasons(RTX.judged((card("NVIDIA GeForce RTX 3060", "sm_86", "575.64.03"),)))
     assert reason == (
         "driver 575.64.03 is too old: onnxruntime-ep-nv-tensorrt-rtx-cu13 needs 580 or newer"
@@ -163,7 +163,7 @@ def test_native_tensorrt_starts_with_turing() -> None:
 
 
 @without_tensorrt
-def test_turing_is_for_tensorrt_rtx_where_there_is_no_other() -> None:
+def test_turing_uses_tensorrt_rtx_if_tensorrt_is_missing() -> None:
     (device,) = NATIVE.judged((card("NVIDIA GeForce RTX 2080", "sm_75"),))
     if find_spec("tensorrt_rtx"):
         assert [precision.value for precision in device.precisions] == ["f16"]

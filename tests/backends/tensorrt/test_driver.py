@@ -54,7 +54,7 @@ def header() -> str:
 
 
 @pytest.mark.oracle
-def test_every_function_is_declared_so_in_cudas_header() -> None:
+def test_every_function_is_declared_as_in_cudas_header() -> None:
     text = header()
     for exported, arguments in FUNCTIONS.items():
         name = exported.removesuffix("_v2")
@@ -68,7 +68,7 @@ def test_every_function_is_declared_so_in_cudas_header() -> None:
 
 
 @pytest.mark.oracle
-def test_the_numbers_are_cudas() -> None:
+def test_constants_are_those_of_cudas_header() -> None:
     text = header()
     assert re.search(r"CUDA_ERROR_OUT_OF_MEMORY += 2,", text)
     assert re.search(r"CU_STREAM_NON_BLOCKING += 0x1 ", text)

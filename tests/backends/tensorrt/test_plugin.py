@@ -55,21 +55,21 @@ def unet() -> Graph:
 # --- options ---
 
 
-def test_the_sizes_of_every_input_are_told(unet: Graph) -> None:
+def test_the_provider_gets_the_sizes_of_every_input(unet: Graph) -> None:
     options = provider_options(unet, PROFILE, LARGE, None)
     assert options[MINIMUM] == "sample:1x4x8x8,timestep_embedding:1x32,context:1x77x24"
     assert options[OPTIMUM] == "sample:1x4x16x16,timestep_embedding:1x32,context:2x77x24"
     assert options[MAXIMUM] == "sample:4x4x24x24,timestep_embedding:1x32,context:8x231x24"
 
 
-def test_launches_are_recorded_where_sizes_stay(unet: Graph) -> None:
+def test_launches_are_recorded_for_fixed_sizes(unet: Graph) -> None:
     sizes = {"batch": 1, "contexts": 2, "height": 16, "width": 16, "tokens": 77}
     fixed = {name: DimensionRange(size, size, size) for name, size in sizes.items()}
     assert provider_options(unet, ShapeProfile(fixed), LARGE, None)[CUDA_GRAPH] == "1"
     assert provider_options(unet, PROFILE, LARGE, None)[CUDA_GRAPH] == "0"
 
 
-def test_weights_stream_where_they_would_take_half_of_the_card(unet: Graph) -> None:
+def test_weights_stream_if_they_need_half_of_the_card(unet: Graph) -> None:
     weights = sum(ref.nbytes for ref in unet.weights.values())
     small = MemoryInfo(2 * weights - 2, weights, integrated=False)
     enough = MemoryInfo(2 * weights, weights, integrated=False)
@@ -137,28 +137,26 @@ def compiled_by_nobody(path: Path, said: str = "") -> Path:
 
 
 @pytest.mark.parametrize("said", ["", "version 1"])
-def test_a_provider_that_does_not_judge_what_was_compiled_is_let_try(
-    said: str, tmp_path: Path
-) -> None:
+def test_a_provider_without_a_compatibility_check_may_try(said: str, tmp_path: Path) -> None:
     (cpu,) = (device for device in ort.get_ep_devices() if device.ep_name == CPU)
     path = compiled_by_nobody(tmp_path / "ctx.onnx", said)
     require_compatible(path, Provider(CPU, devices=(cpu,)))
 
 
-def test_what_is_no_model_is_an_error(tmp_path: Path) -> None:
+def test_a_file_that_is_no_model_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "ctx.onnx"
     path.write_bytes(b"half a model")
     with pytest.raises(BackendError):
         require_compatible(path, Provider(PROVIDER))
 
 
-def test_a_provider_that_is_not_here_is_an_error(unet: Graph, tmp_path: Path) -> None:
+def test_a_missing_provider_is_an_error(unet: Graph, tmp_path: Path) -> None:
     path = compiled_by_nobody(tmp_path / "ctx.onnx")
     with pytest.raises(BackendError, match=f"has no {PROVIDER}"):
         compiled_session(unet, Provider(PROVIDER), path, NeverCancelled())
 
 
-def test_the_listed_device_of_an_adapter() -> None:
+def test_an_adapter_is_matched_with_its_listed_device() -> None:
     """Of the one device that ONNX Runtime lists everywhere."""
     (cpu,) = (device for device in ort.get_ep_devices() if device.ep_name == CPU)
     numbers = PciId(cpu.device.vendor_id, cpu.device.device_id)

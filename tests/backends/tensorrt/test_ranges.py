@@ -17,7 +17,7 @@ INPUTS = (
 TEXT = re.compile(r"\w+:\d+(x\d+)*(,\w+:\d+(x\d+)*)*")
 
 
-def test_ranges_hold_what_is_fixed_and_what_varies() -> None:
+def test_ranges_hold_fixed_and_dynamic_dimensions() -> None:
     sample, waves = input_ranges(INPUTS, PROFILE)
     assert sample.minimum == (1, 4, 8, 8)
     assert sample.optimum == (1, 4, 16, 16)
@@ -25,7 +25,7 @@ def test_ranges_hold_what_is_fixed_and_what_varies() -> None:
     assert waves.minimum == waves.optimum == waves.maximum == (1, 32)
 
 
-def test_the_text_for_the_provider() -> None:
+def test_ranges_are_written_in_the_providers_format() -> None:
     ranges = input_ranges(INPUTS, PROFILE)
     assert profile_text(ranges, "minimum") == "sample:1x4x8x8,timestep_embedding:1x32"
     assert profile_text(ranges, "optimum") == "sample:1x4x16x16,timestep_embedding:1x32"
@@ -42,7 +42,7 @@ def test_every_input_of_our_networks_is_in_the_profile(name: str) -> None:
     assert [part.partition(":")[0] for part in text.split(",")] == [spec.name for spec in inputs]
 
 
-def test_a_size_that_nobody_gives_is_an_error() -> None:
+def test_a_missing_size_is_an_error() -> None:
     with pytest.raises(BackendError, match="how large batch may be"):
         input_ranges(INPUTS, ShapeProfile())
 

@@ -39,7 +39,9 @@ def accelerators(torch: Any) -> list[Device]:
         ("Tesla T4", (7, 5), (F16, F32)),
     ],
 )
-def test_nvidia(name: str, capability: tuple[int, int], precisions: tuple[Precision, ...]) -> None:
+def test_nvidia_cards_have_the_expected_precisions(
+    name: str, capability: tuple[int, int], precisions: tuple[Precision, ...]
+) -> None:
     (card,) = accelerators(torch_cuda((name, capability)))
     assert card == Device("torch_device", "cuda:0", name, precisions)
 
@@ -81,18 +83,18 @@ def test_every_card_is_a_device() -> None:
 
 
 @pytest.mark.parametrize("target", ["gfx1030", "gfx1100:sramecc+:xnack-"])
-def test_amd(target: str) -> None:
+def test_an_amd_card_of_a_rocm_build_is_a_device(target: str) -> None:
     (card,) = accelerators(torch_rocm(target))
     assert card.usable
     assert card.precisions == (F16, BF16, F32)
 
 
-def test_an_amd_card_that_the_build_does_not_know() -> None:
+def test_an_amd_card_unknown_to_the_build_is_unusable() -> None:
     (card,) = accelerators(torch_rocm("gfx1012"))
     assert "gfx1012" in (card.unusable or "")
 
 
-def test_intel_and_apple() -> None:
+def test_intel_and_apple_gpus_are_devices() -> None:
     (arc,) = accelerators(torch_xpu())
     assert (arc.id, arc.name) == ("xpu:0", "Intel(R) Arc(TM) A770 Graphics")
     (apple,) = accelerators(torch_mps())
@@ -108,14 +110,16 @@ def test_intel_and_apple() -> None:
         ({"amx_fp16": True}, (F16, F32)),
     ],
 )
-def test_the_processor(capabilities: dict[str, bool], precisions: tuple[Precision, ...]) -> None:
+def test_the_processor_has_its_precisions_and_is_not_automatic(
+    capabilities: dict[str, bool], precisions: tuple[Precision, ...]
+) -> None:
     (processor,) = devices.found(torch_cpu(**capabilities))
     assert processor == Device(
         "torch_device", "cpu", hardware.cpu_name(), precisions, automatic=False
     )
 
 
-def test_an_older_torch_tells_nothing_of_the_processor() -> None:
+def test_an_older_torch_offers_the_processor_in_single_precision() -> None:
     torch = torch_cpu()
     torch.cpu = SimpleNamespace()
     assert devices.found(torch)[0].precisions == (F32,)
@@ -124,7 +128,7 @@ def test_an_older_torch_tells_nothing_of_the_processor() -> None:
 @pytest.mark.parametrize(
     "error", [RuntimeError("no driver"), OSError("no driver"), AssertionError("no driver")]
 )
-def test_what_does_not_answer_is_a_reason_and_the_rest_is_still_found(error: Exception) -> None:
+def test_a_part_of_torch_that_fails_leaves_the_others_listed(error: Exception) -> None:
     def broken() -> None:
         raise error
 
@@ -139,7 +143,7 @@ def test_what_does_not_answer_is_a_reason_and_the_rest_is_still_found(error: Exc
 # --- memory and versions ---
 
 
-def test_memory_is_the_device_s_own() -> None:
+def test_memory_is_the_devices_own() -> None:
     card = Device("torch_device", "cuda:0", "a card", (F16,))
     memory = devices.memory(torch_cuda(("a card", (8, 6))), card)
     # 5 free and 1 of the 2 that torch holds
@@ -170,7 +174,7 @@ def test_an_intel_gpu_in_the_processor_shares_the_host_s_memory(
     assert devices.memory(torch_xpu(), device).integrated == integrated
 
 
-def test_memory_of_what_cannot_be_used_is_the_host_s() -> None:
+def test_the_memory_of_an_unusable_device_is_the_hosts() -> None:
     broken = Device("torch_device", "cuda", "CUDA", unusable="no driver")
     assert devices.memory(torch_cuda(), broken).total == hardware.host_memory().total
 
@@ -185,7 +189,7 @@ MACHINES = {
 
 
 @pytest.mark.parametrize(("told", "torch"), MACHINES.items(), ids=list(MACHINES))
-def test_the_runtime_s_version_is_told(told: str, torch: Any) -> None:
+def test_the_fingerprint_has_the_runtimes_version(told: str, torch: Any) -> None:
     assert told in devices.runtime(torch, devices.found(torch)[0])
 
 
@@ -201,7 +205,7 @@ def test_without_torch_the_reason_says_how_to_get_it(monkeypatch: pytest.MonkeyP
     assert backend.memory(device).total == hardware.host_memory().total
 
 
-def test_the_environment_names_options() -> None:
+def test_options_are_read_from_the_environment() -> None:
     assert TorchOptions.named("") == TorchOptions()
     assert TorchOptions.named("graphs") == TorchOptions(cuda_graphs=True)
     assert TorchOptions.named("compile,graphs") == TorchOptions(cuda_graphs=True, compiled=True)
@@ -217,7 +221,7 @@ def names(fake: SimpleNamespace, path: str = "") -> Iterator[str]:
 @pytest.mark.oracle
 @pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed")
 @pytest.mark.parametrize("fake", MACHINES.values(), ids=list(MACHINES))
-def test_what_is_asked_of_torch_is_there(fake: Any) -> None:
+def test_torch_has_every_attribute_in_use(fake: Any) -> None:
     import torch  # pyright: ignore[reportMissingImports]
 
     for name in names(fake):

@@ -96,7 +96,7 @@ def computed(kind: str, inputs, outputs, **attributes) -> list[Array]:
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda v: f"{v.kind}, {v.source}")
-def test_published_vectors(vector: Vector) -> None:
+def test_published_vectors_are_reproduced(vector: Vector) -> None:
     results = computed(vector.kind, vector.inputs, vector.outputs, **vector.attributes)
     expected = [output for output in vector.outputs if output is not None]
     for ours, theirs in zip(results, expected, strict=True):
@@ -143,7 +143,7 @@ def test_bias_split_gelu_is_gated_by_its_right_half() -> None:
     np.testing.assert_allclose(result, expected, rtol=0, atol=1e-5)
 
 
-def test_bias_add_adds_all_three() -> None:
+def test_bias_add_adds_product_bias_and_skip() -> None:
     """bias_add_op_test.cc, GetExpectedResult."""
     x, bias, skip = drawn(2, 5, 8), drawn(8), drawn(2, 5, 8)
     (result,) = computed("BiasAdd", (x, bias, skip), (x,))
@@ -174,7 +174,7 @@ def test_attention_takes_its_inputs_packed_or_not() -> None:
         ("NhwcConv", 2, 1, {"kernel_shape": [1, 1], "strides": [1, 1], "auto_pad": "VALID"}),
     ],
 )
-def test_what_is_not_honoured_is_refused(kind, inputs: int, outputs: int, attributes) -> None:
+def test_an_unsupported_attribute_is_refused(kind, inputs: int, outputs: int, attributes) -> None:
     one = np.ones((1, 1, 1, 1), np.float32)
     with pytest.raises(BackendError, match=kind):
         computed(kind, [one] * inputs, [one] * outputs, **attributes)
@@ -240,18 +240,18 @@ def check_unet(name: str, size: tuple[int, int], operators: OperatorSet, element
 
 @every_element
 @pytest.mark.parametrize("name", UNETS)
-def test_unet(name: str, element: DType) -> None:
+def test_a_unet_of_fused_operators_equals_the_plain_one(name: str, element: DType) -> None:
     for size in SIZES if name != "wide" else [(8, 12)]:
         check_unet(name, size, OPERATORS, element)
 
 
 @every_step
-def test_unet_step_by_step(operators: OperatorSet) -> None:
+def test_a_unet_of_each_ablation_step_equals_the_plain_one(operators: OperatorSet) -> None:
     check_unet("sd1", (13, 10), operators, DType.F32)
 
 
 @every_element
-def test_vae(element: DType) -> None:
+def test_a_vae_of_fused_operators_equals_the_plain_one(element: DType) -> None:
     for size in ((8, 8), (7, 5)):
         latent, side = drawn(2, 4, *size), SMALL_VAE.downscale
         check(partial(vae_decoder, config=SMALL_VAE), {"latent": latent}, OPERATORS, element)
@@ -259,7 +259,7 @@ def test_vae(element: DType) -> None:
         check(partial(vae_encoder, config=SMALL_VAE), image, OPERATORS, element)
 
 
-def test_clip_text() -> None:
+def test_a_text_encoder_of_fused_operators_equals_the_plain_one() -> None:
     for activation in Activation:
         config = replace(SMALL_CLIP, activation=activation)
         tokens = RANDOM.integers(0, config.vocabulary, (2, config.positions))

@@ -134,20 +134,22 @@ def check_unet(target: Target, name: str, contexts: int, size: tuple[int, int]) 
 @pytest.mark.parametrize("contexts", [1, 6])
 @pytest.mark.parametrize("name", UNETS)
 @every_device
-def test_unet(target: Target, name: str, contexts: int, size: tuple[int, int]) -> None:
+def test_a_unet_equals_onnx_runtimes(
+    target: Target, name: str, contexts: int, size: tuple[int, int]
+) -> None:
     """One picture under one context, and two under three each: the beginning is shared."""
     check_unet(target, name, contexts, size)
 
 
 @every_target
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_unet_in_every_type(target: Target, size: tuple[int, int]) -> None:
+def test_a_unet_in_every_type_equals_onnx_runtimes(target: Target, size: tuple[int, int]) -> None:
     check_unet(target, "sd1", 6, size)
 
 
 @every_target
 @pytest.mark.parametrize("size", [(8, 8), (7, 5), (1, 1)], ids=str)
-def test_vae(target: Target, size: tuple[int, int]) -> None:
+def test_a_vae_equals_onnx_runtimes(target: Target, size: tuple[int, int]) -> None:
     latent = drawn(2, SMALL_VAE.latent_channels, *size)
     check(partial(vae_decoder, config=SMALL_VAE), {"latent": latent}, target)
     side = SMALL_VAE.downscale
@@ -158,13 +160,15 @@ def test_vae(target: Target, size: tuple[int, int]) -> None:
 @every_target
 @pytest.mark.parametrize("clip_skip", [1, 2])
 @pytest.mark.parametrize("activation", Activation)
-def test_clip_text(target: Target, activation: Activation, clip_skip: int) -> None:
+def test_a_text_encoder_equals_onnx_runtimes(
+    target: Target, activation: Activation, clip_skip: int
+) -> None:
     config = replace(SMALL_CLIP, activation=activation)
     tokens = RANDOM.integers(0, config.vocabulary, (2, config.positions))
     check(partial(clip_text, config=config, clip_skip=clip_skip), {"tokens": tokens}, target)
 
 
-def test_the_table_has_what_the_networks_use_and_nothing_else() -> None:
+def test_the_table_has_exactly_the_operators_of_the_networks() -> None:
     backend = TorchBackend()
     own = backend.operators(backend.probe()[-1])
     forms = [(replace(own, upsampling=form), own.elements) for form in UpsamplingForm]

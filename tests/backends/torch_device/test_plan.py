@@ -74,12 +74,12 @@ def test_a_layer_and_its_activation_are_two_operators() -> None:
     assert add.inputs == (silu.output, "x")
 
 
-def test_what_is_needed_again_is_not_fused_away() -> None:
+def test_a_value_used_again_is_not_fused_away() -> None:
     plan = planned(small(twice=True))
     assert kinds(plan)[:4] == ["FusedMatMul", "Add", "Sigmoid", "Mul"]
 
 
-def test_a_sum_with_something_else_than_a_bias_is_no_layer() -> None:
+def test_a_sum_without_a_bias_is_not_a_linear_layer() -> None:
     def emit(g: GraphBuilder) -> None:
         x = g.input("x", DType.F32, ("batch", 4))
         y = g.op("FusedMatMul", x, g.weight("w", (4, 4)), domain="com.microsoft", transB=1)
@@ -88,7 +88,7 @@ def test_a_sum_with_something_else_than_a_bias_is_no_layer() -> None:
     assert kinds(planned(emit)) == ["FusedMatMul", "AddInto", "Identity"]
 
 
-def test_only_new_memory_that_nobody_else_needs_is_written_over() -> None:
+def test_only_own_memory_without_other_uses_is_overwritten() -> None:
     def emit(g: GraphBuilder) -> None:
         x = g.input("x", DType.F32, ("batch", 4))
         h = g.gelu(x)
@@ -203,7 +203,7 @@ def model_of(*nodes: NodeProto) -> bytes:
     ],
     ids=["operator", "domain", "outputs", "shape_from_numbers"],
 )
-def test_what_is_not_ours_is_refused_by_name(node: NodeProto, named: str) -> None:
+def test_an_unknown_operator_is_refused_by_name(node: NodeProto, named: str) -> None:
     with pytest.raises(BackendError, match=named):
         make_plan(model_of(node))
 

@@ -106,7 +106,7 @@ def test_weights_are_over_the_pages_of_their_file(tmp_path: Path) -> None:
         ("Gather", {"axis": 1}, "Gather.*axis 1"),
     ],
 )
-def test_an_operator_it_has_not_got_is_refused_when_loaded(kind, attributes, named) -> None:
+def test_an_unknown_operator_is_refused_when_the_graph_is_loaded(kind, attributes, named) -> None:
     def emit(g):
         x = g.input("x", DType.F32, ("n",))
         g.output(g.op(kind, x, **attributes), "y", DType.F32, ("n",))
@@ -115,19 +115,19 @@ def test_an_operator_it_has_not_got_is_refused_when_loaded(kind, attributes, nam
         loaded(emit)
 
 
-def test_what_torch_refuses_is_our_error() -> None:
+def test_an_error_of_torch_is_a_backend_error() -> None:
     session = loaded(gelus(1))
     with pytest.raises(BackendError) as caught:
         session.run({"x": np.ones((2, 2), np.float32)})
     assert not caught.value.out_of_memory
 
 
-def test_what_is_no_input_cannot_be_pinned() -> None:
+def test_only_an_input_can_be_pinned() -> None:
     with pytest.raises(BackendError, match="shift"):
         loaded(gelus(1)).pin("shift", np.ones(1, np.float32))
 
 
-def test_a_device_that_torch_has_not_got_is_an_error(tmp_path: Path) -> None:
+def test_a_device_that_torch_lacks_is_an_error(tmp_path: Path) -> None:
     absent = replace(target(), device=Device("torch_device", "cuda:7", "a card", (Precision.F32,)))
     with pytest.raises(BackendError):
         absent.load(matmul_graph(absent, tmp_path, side=4))
@@ -168,7 +168,7 @@ def unet_feeds(size: int = 8):
 NETWORK = partial(unet, config=small_unet(), halves_evenly=True)
 
 
-def test_what_cannot_be_recorded_is_computed_at_once() -> None:
+def test_a_run_that_cannot_be_recorded_is_computed_directly() -> None:
     """There is no CUDA here: every attempt fails, and every result is right."""
     session, plain = loaded(NETWORK, TorchOptions(cuda_graphs=True)), loaded(NETWORK)
     feeds = unet_feeds()

@@ -62,7 +62,7 @@ def test_our_own_text_without_the_record_maps(tmp_path: Path) -> None:
     assert found.warnings == ('It was made with the model "dream v1.5"; choose it to match.',)
 
 
-def test_what_does_not_map_is_said(tmp_path: Path) -> None:
+def test_a_value_without_a_counterpart_gives_a_warning(tmp_path: Path) -> None:
     found = from_text(
         tmp_path,
         "a cat <lora:foo:0.8> <lora:bar>\nSteps: 9, Sampler: IPNDM, Seed: 1, Size: 512x512, "
@@ -118,7 +118,7 @@ def test_what_does_not_map_is_said(tmp_path: Path) -> None:
         ("Schedule type: Karras", None, None),
     ],
 )
-def test_samplers_and_schedules(
+def test_samplers_and_schedules_are_read_by_every_name(
     tmp_path: Path, line: str, sampler: str | None, schedule: str | None
 ) -> None:
     request = with_line(tmp_path, line).request
@@ -171,7 +171,9 @@ def a1111(**changes: Any) -> Convention:
         ),
     ],
 )
-def test_conventions(tmp_path: Path, line: str, convention: Convention) -> None:
+def test_the_convention_follows_from_the_text(
+    tmp_path: Path, line: str, convention: Convention
+) -> None:
     text = f"a (cat)\nSteps: 20, Sampler: Euler a, Seed: 1, {line}, Version: v1.10.1"
     assert convention_of(from_text(tmp_path, text).request.convention) == convention
 
@@ -194,7 +196,7 @@ ENDS = ScheduleOptions(sigma_min=0.03, sigma_max=14.6)
         ("unheard of", SamplerOptions(), ENDS),
     ],
 )
-def test_options_of_sampler_and_schedule(
+def test_options_of_sampler_and_schedule_are_read(
     tmp_path: Path, names: str, sampler: SamplerOptions, schedule: ScheduleOptions
 ) -> None:
     request = with_line(tmp_path, f"Sampler: {names}, {OPTIONS}").request
@@ -202,19 +204,19 @@ def test_options_of_sampler_and_schedule(
     assert request.schedule_options == schedule
 
 
-def test_zero_is_its_way_of_saying_nothing(tmp_path: Path) -> None:
+def test_a_value_of_zero_stands_for_the_default(tmp_path: Path) -> None:
     line = "Sigma tmax: 0, Schedule min sigma: 0, Schedule max sigma: 0.0, Schedule rho: 0"
     request = with_line(tmp_path, f"Sampler: Heun, Schedule type: Karras, {line}").request
     assert request.sampler_options == SamplerOptions()
     assert request.schedule_options == ScheduleOptions()
 
 
-def test_ddim_has_an_eta_of_its_own(tmp_path: Path) -> None:
+def test_ddim_has_its_own_eta(tmp_path: Path) -> None:
     found = with_line(tmp_path, "Sampler: DDIM, Eta DDIM: 0.5")
     assert found.request.sampler_options == SamplerOptions(eta=0.5)
 
 
-def test_options_of_the_seed(tmp_path: Path) -> None:
+def test_options_of_the_seed_are_read(tmp_path: Path) -> None:
     request = with_line(
         tmp_path,
         "Seed: 1, Variation seed: 7, Variation seed strength: 0.25, Seed resize from: 512x640, "
@@ -227,7 +229,7 @@ def test_options_of_the_seed(tmp_path: Path) -> None:
     assert with_line(tmp_path, "Variation seed: 7").request.seed_options == SeedOptions()
 
 
-def test_options_of_guidance(tmp_path: Path) -> None:
+def test_options_of_guidance_are_read(tmp_path: Path) -> None:
     request = with_line(tmp_path, "CFG Rescale: 0.7, Skip Early CFG: 0.5").request
     # A1111 leaves guidance out where step / steps <= 0.5.
     assert request.guidance_options == GuidanceOptions(
@@ -245,13 +247,13 @@ def test_options_of_guidance(tmp_path: Path) -> None:
         ("Noise Schedule: odd", None),
     ],
 )
-def test_zero_terminal_snr(tmp_path: Path, pair: str, expected: bool | None) -> None:
+def test_zero_terminal_snr_is_read(tmp_path: Path, pair: str, expected: bool | None) -> None:
     found = with_line(tmp_path, pair)
     assert found.request.zero_terminal_snr is expected
     assert bool(found.warnings) == ("odd" in pair)
 
 
-def test_of_a_second_pass_only_the_first_is_taken(tmp_path: Path) -> None:
+def test_only_the_first_of_two_passes_is_read(tmp_path: Path) -> None:
     found = with_line(
         tmp_path,
         "Size: 512x768, Denoising strength: 0.7, Hires upscale: 2, Hires steps: 10, "
@@ -268,7 +270,7 @@ def test_of_a_second_pass_only_the_first_is_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "size"), [("512x576", (512, 576)), ("0x0", (448, 704)), ("1x1", (640, 1024))]
 )
-def test_very_old_files_give_the_first_pass_apart(
+def test_very_old_files_state_the_first_pass_separately(
     tmp_path: Path, first: str, size: tuple[int, int]
 ) -> None:
     text = f"a\nSteps: 20, Seed: 1, Size: 640x1024, First pass size: {first}"
@@ -288,7 +290,7 @@ def test_very_old_files_give_the_first_pass_apart(
         ("ComfyUI", "[a:b:1.5]", []),
     ],
 )
-def test_what_old_versions_did_otherwise_is_said(
+def test_differences_of_old_versions_give_a_warning(
     tmp_path: Path, version: str, prompt: str, words: list[str]
 ) -> None:
     found = from_text(tmp_path, f"{prompt}\nSteps: 20, Seed: 1, RNG: CPU, Version: {version}")
@@ -338,7 +340,7 @@ def test_forge_names_modules_and_distilled_guidance(tmp_path: Path) -> None:
         "Sampler: Euler, Schedule type: ???",
     ],
 )
-def test_values_out_of_range_are_left_out_and_said(tmp_path: Path, pair: str) -> None:
+def test_values_out_of_range_are_left_out_with_a_warning(tmp_path: Path, pair: str) -> None:
     found = with_line(tmp_path, pair)
     plain = GenerateRequest(prompt="a cat", expand_wildcards=False)
     if "Sampler" in pair:
@@ -388,7 +390,7 @@ def test_any_text_gives_a_request_within_bounds(
     assert all(warning.isprintable() for warning in found.warnings)
 
 
-def test_a_refiner_is_told_as_a1111_tells_it() -> None:
+def test_a_refiner_is_read_as_a1111_writes_it() -> None:
     choice = RefinerChoice(checkpoint="/models/xl_refiner.safetensors", switch_at=0.7)
     by_steps = msgspec.structs.replace(
         PLAIN.request.convention, refiner_handover=RefinerHandover.EVALUATION
@@ -408,7 +410,9 @@ def test_a_refiner_is_told_as_a1111_tells_it() -> None:
     ("version", "handover"),
     [("v1.7.0", RefinerHandover.EVALUATION), ("v1.10.1", RefinerHandover.LEVEL)],
 )
-def test_old_versions_switched_by_steps(version: str, handover: RefinerHandover) -> None:
+def test_old_versions_switch_to_the_refiner_by_steps(
+    version: str, handover: RefinerHandover
+) -> None:
     text = f"a\nSteps: 20, Seed: 1, Refiner: x, Refiner switch at: 0.8, Version: {version}"
     imported = import_infotext(parse_infotext(text))
     assert convention_of(imported.request.convention).refiner_handover is handover
@@ -422,7 +426,7 @@ def test_old_versions_switched_by_steps(version: str, handover: RefinerHandover)
         "Negative Template: {x|y}",
     ],
 )
-def test_templates_behind_the_settings_are_no_prompt(tmp_path: Path, templates: str) -> None:
+def test_templates_after_the_settings_are_removed(tmp_path: Path, templates: str) -> None:
     """sd-dynamic-prompts writes what the prompt was drawn from in lines of its own."""
     text = f"a cat\nNegative prompt: x\nSteps: 9, Sampler: Euler, Seed: 5, Size: 64x64\n{templates}"
     request = from_text(tmp_path, text).request

@@ -58,7 +58,7 @@ EXPECTED = GenerateRequest(
 )
 
 
-def test_the_default_workflow(tmp_path: Path) -> None:
+def test_the_default_workflow_is_read(tmp_path: Path) -> None:
     found = read(tmp_path, TEXT_TO_PICTURE)
     assert found.request == EXPECTED
     assert found.tool == "ComfyUI"
@@ -80,7 +80,7 @@ def test_webp_and_jpeg_name_the_graph_in_exif(tmp_path: Path) -> None:
         assert read_request(path).request == EXPECTED
 
 
-def test_sampling_in_parts(tmp_path: Path) -> None:
+def test_a_sampler_of_several_nodes_is_read(tmp_path: Path) -> None:
     found = read(tmp_path, CUSTOM)
     comfy = CONVENTIONS[ConventionName.COMFY]
     assert found.request == GenerateRequest(
@@ -114,7 +114,7 @@ def test_a_guider_without_a_negative_prompt_does_not_guide(tmp_path: Path) -> No
     assert request.guidance == 1.0
 
 
-def test_sampler_custom_with_a_basic_scheduler(tmp_path: Path) -> None:
+def test_a_custom_sampler_with_a_basic_scheduler_is_read(tmp_path: Path) -> None:
     graph = with_nodes(
         CUSTOM,
         n13=node(
@@ -139,7 +139,7 @@ def test_sampler_custom_with_a_basic_scheduler(tmp_path: Path) -> None:
     assert found.unmapped == ()
 
 
-def test_sigmas_that_were_changed_are_said(tmp_path: Path) -> None:
+def test_changed_sigmas_give_a_warning(tmp_path: Path) -> None:
     graph = with_nodes(CUSTOM, n18=node("SplitSigmas", sigmas=["17", 0], step=5))
     graph = with_inputs(graph, "13", sigmas=["18", 0])
     found = read(tmp_path, graph)
@@ -169,7 +169,7 @@ def test_only_sde_samplers_without_gpu_draw_on_the_processor(
     )
 
 
-def test_values_come_through_nodes_that_hold_them(tmp_path: Path) -> None:
+def test_values_are_followed_through_nodes_that_hold_them(tmp_path: Path) -> None:
     graph = with_nodes(
         TEXT_TO_PICTURE,
         n20=node("PrimitiveInt", value=31),
@@ -213,7 +213,7 @@ BOX = {"n51": node("Text Multiline", text=" of stone "), "n52": node("DF_Text_Bo
         (node("ImpactWildcardProcessor", wildcard_text="{a|b}", populated_text="b", seed=4), "b"),
     ],
 )  # fmt: skip
-def test_texts_that_nodes_hold_and_join_are_in_the_file(
+def test_texts_that_nodes_hold_and_join_are_read(
     tmp_path: Path, joined: dict[str, Any], words: str
 ) -> None:
     found = read(tmp_path, with_prompt_of(joined, **BOX))
@@ -221,13 +221,13 @@ def test_texts_that_nodes_hold_and_join_are_in_the_file(
     assert not any("prompt" in warning for warning in found.warnings)
 
 
-def test_the_place_of_an_output_tells_which_text_it_is(tmp_path: Path) -> None:
+def test_the_number_of_an_output_selects_its_text(tmp_path: Path) -> None:
     strings = node("Text String", text="one", text_b="two", text_c="", text_d="")
     graph = with_inputs(with_prompt_of(strings), "6", text=["50", 1])
     assert read(tmp_path, graph).request.prompt == "two"
 
 
-def test_words_that_a_node_may_have_changed_are_said(tmp_path: Path) -> None:
+def test_a_text_that_a_node_may_have_changed_gives_a_warning(tmp_path: Path) -> None:
     drawn = node("Text Random Line", seed=4, text=["51", 0])
     found = read(tmp_path, with_prompt_of(drawn, **BOX))
     assert found.warnings[0] == (
@@ -235,7 +235,7 @@ def test_words_that_a_node_may_have_changed_are_said(tmp_path: Path) -> None:
     )
 
 
-def test_a_prompt_of_unknown_nodes_is_said_with_their_names(tmp_path: Path) -> None:
+def test_a_prompt_of_unknown_nodes_gives_a_warning_with_their_names(tmp_path: Path) -> None:
     found = read(tmp_path, with_prompt_of(node("Oracle", question="?")))
     assert found.request.prompt == ""
     assert found.warnings[0] == "Its prompt was made by nodes that are not understood: Oracle."
@@ -289,7 +289,9 @@ def test_a_pair_of_conditionings_keeps_its_places(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "is_said"), [("a house", False), ("other", True)])
-def test_two_texts_of_one_encoder(tmp_path: Path, words: str, is_said: bool) -> None:
+def test_different_texts_of_one_encoder_give_a_warning(
+    tmp_path: Path, words: str, is_said: bool
+) -> None:
     encoder = node("CLIPTextEncodeSDXL", text_g="a house", text_l=words, clip=["4", 1], width=1024)
     found = read(tmp_path, with_nodes(TEXT_TO_PICTURE, n6=encoder))
     assert found.request.prompt == "a house"
@@ -325,7 +327,7 @@ def test_loras_and_skipped_layers_are_found_on_the_way(tmp_path: Path) -> None:
     )
 
 
-def test_of_two_passes_the_first_counts(tmp_path: Path) -> None:
+def test_only_the_first_of_two_passes_is_read(tmp_path: Path) -> None:
     second = with_inputs(TEXT_TO_PICTURE, "3", latent_image=["40", 0], denoise=0.5, seed=5)["3"]
     graph = with_nodes(
         TEXT_TO_PICTURE,
@@ -339,7 +341,7 @@ def test_of_two_passes_the_first_counts(tmp_path: Path) -> None:
     assert found.warnings[-1] == "Not taken over: KSampler."
 
 
-def test_what_happens_to_the_finished_picture_is_said(tmp_path: Path) -> None:
+def test_changes_of_the_finished_picture_give_a_warning(tmp_path: Path) -> None:
     graph = with_nodes(
         TEXT_TO_PICTURE,
         n40=node("ImageUpscaleWithModel", upscale_model=["41", 0], image=["8", 0]),
@@ -360,7 +362,7 @@ def test_the_sampler_that_leads_to_the_saved_picture_counts(tmp_path: Path) -> N
     assert read(tmp_path, graph).request.seed == 156680208700286
 
 
-def test_another_picture_to_start_from(tmp_path: Path) -> None:
+def test_an_initial_picture_gives_a_warning(tmp_path: Path) -> None:
     graph = with_nodes(
         TEXT_TO_PICTURE,
         n10=node("LoadImage", image="in.png", upload="image"),
@@ -372,7 +374,7 @@ def test_another_picture_to_start_from(tmp_path: Path) -> None:
     assert "It was made from another picture, which is not in the file." in found.warnings
 
 
-def test_the_place_in_a_batch(tmp_path: Path) -> None:
+def test_the_place_in_a_batch_is_read(tmp_path: Path) -> None:
     graph = with_inputs(TEXT_TO_PICTURE, "5", batch_size=4)
     found = read(tmp_path, graph)
     assert "It is one of 4 pictures drawn from one seed; the first of them is made." in (
@@ -390,7 +392,7 @@ def test_the_place_in_a_batch(tmp_path: Path) -> None:
     assert not any("one seed" in warning for warning in found.warnings)
 
 
-def test_part_of_the_steps_is_said(tmp_path: Path) -> None:
+def test_running_only_some_steps_gives_a_warning(tmp_path: Path) -> None:
     inputs = TEXT_TO_PICTURE["3"]["inputs"]
     advanced = node(
         "KSamplerAdvanced",
@@ -418,7 +420,7 @@ def test_loaders_of_extensions_hold_prompts_themselves(tmp_path: Path) -> None:
     assert (request.prompt, request.negative_prompt) == ("good", "bad")
 
 
-def test_unknown_samplers_and_schedules_are_said(tmp_path: Path) -> None:
+def test_unknown_samplers_and_schedules_give_a_warning(tmp_path: Path) -> None:
     graph = with_inputs(TEXT_TO_PICTURE, "3", sampler_name="res_2m", scheduler="bong_tangent")
     found = read(tmp_path, graph)
     assert (found.request.sampler, found.request.schedule) == (None, None)
@@ -451,7 +453,7 @@ def test_graphs_without_a_sampler_are_no_request(tmp_path: Path, text: str) -> N
     no_request(tmp_path, TextChunk("prompt", text))
 
 
-def test_cycles_end(tmp_path: Path) -> None:
+def test_a_graph_with_cycles_is_read(tmp_path: Path) -> None:
     graph = with_inputs(TEXT_TO_PICTURE, "3", latent_image=["8", 0], model=["20", 0])
     graph = with_nodes(
         graph,
@@ -579,14 +581,14 @@ def test_a_role_is_followed_by_the_names_of_inputs(tmp_path: Path, names: str) -
     assert any("sd15\\dream.safetensors" in warning for warning in found.warnings)
 
 
-def test_an_upscaler_is_no_model_of_the_sampler(tmp_path: Path) -> None:
+def test_an_upscale_model_is_not_the_samplers_model(tmp_path: Path) -> None:
     patched = node("Tiled", upscale_model=["26", 0], clip_vision=["26", 0], other=["4", 0])
     graph = with_nodes(TEXT_TO_PICTURE, n25=patched, n26=node("Upscaler", ckpt_name="wrong.pth"))
     found = read(tmp_path, with_inputs(graph, "3", model=["25", 0]))
     assert not any("wrong.pth" in warning for warning in found.warnings)
 
 
-def test_a_size_may_be_said_in_words(tmp_path: Path) -> None:
+def test_a_size_in_words_is_read(tmp_path: Path) -> None:
     empty = node(
         "SDXL Empty Latent Image (rgthree)",
         dimensions="1216 x 832 (landscape)",
@@ -635,7 +637,7 @@ def test_the_files_name_tells_which_of_several_pictures_it_is(
 
 
 @pytest.mark.parametrize("prefixes", [("base", "hires"), ("pic", "pic"), ("", "%seed%")])
-def test_which_of_several_pictures_it_is_may_be_open(
+def test_an_unknown_one_of_several_pictures_gives_a_warning(
     tmp_path: Path, prefixes: tuple[str, str]
 ) -> None:
     """The file is called picture.png."""
@@ -644,12 +646,12 @@ def test_which_of_several_pictures_it_is_may_be_open(
     assert GUESSED in found.warnings
 
 
-def test_several_pictures_of_one_sampler_are_one(tmp_path: Path) -> None:
+def test_several_pictures_of_one_sampler_are_not_ambiguous(tmp_path: Path) -> None:
     again = node("SaveImage", filename_prefix="again", images=["8", 0])
     assert GUESSED not in read(tmp_path, with_nodes(TEXT_TO_PICTURE, n33=again)).warnings
 
 
-def test_nodes_that_write_otherwise_into_exif(tmp_path: Path) -> None:
+def test_other_forms_of_exif_texts_are_read(tmp_path: Path) -> None:
     """Save Image Extended with capitals, SaveImagePlus an object of both."""
     graph = json.dumps(TEXT_TO_PICTURE)
     extended = exif({0x010F: (2, f"Prompt: {graph}\0".encode())}, {}, "<")
@@ -660,7 +662,7 @@ def test_nodes_that_write_otherwise_into_exif(tmp_path: Path) -> None:
         assert read_request(path).request == EXPECTED
 
 
-def test_a_node_that_draws_a_part_anew_counts_where_nothing_else_draws(tmp_path: Path) -> None:
+def test_a_node_that_redraws_a_part_is_read_without_another_sampler(tmp_path: Path) -> None:
     detailer = node(
         "FaceDetailer",
         seed=9, steps=12, cfg=6.0, sampler_name="euler", scheduler="karras", denoise=0.4,
@@ -675,7 +677,7 @@ def test_a_node_that_draws_a_part_anew_counts_where_nothing_else_draws(tmp_path:
     assert "It was made from another picture, which is not in the file." in found.warnings
 
 
-def test_a_sampler_counts_before_a_node_that_draws_a_part_anew(tmp_path: Path) -> None:
+def test_a_sampler_comes_before_a_node_that_redraws_a_part(tmp_path: Path) -> None:
     detailer = node(
         "FaceDetailer", seed=9, steps=12, cfg=6.0, sampler_name="euler", scheduler="karras",
         image=["8", 0],
@@ -698,7 +700,7 @@ SEARGE: Graph = {
 }  # fmt: skip
 
 
-def test_searges_nodes_say_their_settings_apart(tmp_path: Path) -> None:
+def test_the_settings_of_searges_nodes_are_read(tmp_path: Path) -> None:
     found = read(tmp_path, SEARGE)
     request = found.request
     assert (request.prompt, request.negative_prompt) == ("a dragon", "mud")
@@ -733,7 +735,7 @@ def test_a_prompt_for_smzs_encoder_is_read_as_a1111_does(tmp_path: Path) -> None
         (TextChunk("Comment", "x"), "does not say how it was made"),
     ],
 )
-def test_what_is_missing_is_told_truly(tmp_path: Path, chunk: TextChunk, words: str) -> None:
+def test_the_error_names_what_is_missing(tmp_path: Path, chunk: TextChunk, words: str) -> None:
     with pytest.raises(EngineError) as caught:
         imported(tmp_path, chunk)
     assert words in caught.value.message
@@ -790,7 +792,7 @@ WORKFLOW = {
 }
 
 
-def test_a_workflow_alone_is_read_and_said_to_be_one(tmp_path: Path) -> None:
+def test_a_workflow_alone_is_read_with_a_warning(tmp_path: Path) -> None:
     found = imported(tmp_path, TextChunk("workflow", json.dumps(WORKFLOW)))
     assert found.request == EXPECTED
     assert found.warnings == (
@@ -820,7 +822,7 @@ def test_any_workflow_is_read_or_refused(workflow: dict[str, Any]) -> None:
     recognise((TextChunk("workflow", json.dumps(workflow)),))
 
 
-def test_values_keep_their_names_through_a_context(tmp_path: Path) -> None:
+def test_values_are_followed_by_name_through_a_context(tmp_path: Path) -> None:
     graph = with_nodes(
         TEXT_TO_PICTURE,
         n60=node("Context (rgthree)", model=["4", 0], seed=["61", 0], steps=7),
@@ -834,14 +836,14 @@ def test_values_keep_their_names_through_a_context(tmp_path: Path) -> None:
     assert (request.prompt, request.negative_prompt) == (EXPECTED.prompt, EXPECTED.negative_prompt)
 
 
-def test_a_guider_of_two_prompts_has_the_first(tmp_path: Path) -> None:
+def test_a_guider_of_two_prompts_uses_the_first(tmp_path: Path) -> None:
     guider = node(
         "DualCFGGuider", model=["4", 0], cond1=["6", 0], cond2=["7", 0], negative=["7", 0]
     )
     assert read(tmp_path, with_nodes(CUSTOM, n22=guider)).request.prompt == EXPECTED.prompt
 
 
-def test_a_size_that_nodes_computed_is_said(tmp_path: Path) -> None:
+def test_a_size_computed_by_nodes_gives_a_warning(tmp_path: Path) -> None:
     graph = with_nodes(TEXT_TO_PICTURE, n64=node("ResolutionSelector", megapixels=1.0))
     found = read(tmp_path, with_inputs(graph, "5", width=["64", 0], height=["64", 1]))
     assert "Its size was not found in its graph." in found.warnings

@@ -41,7 +41,7 @@ EASY_SAYS = (
 
 
 @pytest.mark.parametrize("form", ["embed", "txt"])
-def test_easy_diffusion_in_png(form: str) -> None:
+def test_easy_diffusions_png_texts_are_read(form: str) -> None:
     # sdkit's `save_dicts`: a text for each entry, as Python prints it.
     entries: dict[str, Any] = frozen("easy_diffusion")["written"][form]
     found = recognised(*((key, str(value)) for key, value in entries.items()))
@@ -51,7 +51,7 @@ def test_easy_diffusion_in_png(form: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".jpeg", ".webp"])
-def test_easy_diffusion_in_other_files(tmp_path: Path, suffix: str) -> None:
+def test_easy_diffusions_jpeg_and_webp_comments_are_read(tmp_path: Path, suffix: str) -> None:
     comment = user_comment(json.dumps(frozen("easy_diffusion")["written"]["embed"]))
     path = tmp_path / f"a{suffix}"
     whole = jpeg((0xE1, b"Exif\0\0" + comment)) if suffix == ".jpeg" else webp((b"EXIF", comment))
@@ -61,7 +61,7 @@ def test_easy_diffusion_in_other_files(tmp_path: Path, suffix: str) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".txt", ".json"])
-def test_easy_diffusion_beside_the_picture(tmp_path: Path, suffix: str) -> None:
+def test_easy_diffusions_file_next_to_the_picture_is_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(PNG)
     written = frozen("easy_diffusion")["written"]
@@ -74,7 +74,7 @@ def test_easy_diffusion_beside_the_picture(tmp_path: Path, suffix: str) -> None:
     assert (found.request, found.warnings) == (EASY, EASY_SAYS)
 
 
-def test_a1111s_text_beside_the_picture(tmp_path: Path) -> None:
+def test_a1111s_text_file_next_to_the_picture_is_read(tmp_path: Path) -> None:
     path = tmp_path / "picture.png"
     path.write_bytes(PNG)
     path.with_suffix(".txt").write_text("a cat\nSteps: 7, Sampler: Euler, Seed: 1\n")
@@ -82,7 +82,7 @@ def test_a1111s_text_beside_the_picture(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["unipc_snr", "unipc_snr_2", "unipc_tu", "unipc_tu_2", "unipc_tq"])
-def test_a_unipc_of_other_timesteps_is_said_to_differ(name: str) -> None:
+def test_a_unipc_with_other_timesteps_gives_a_warning(name: str) -> None:
     found = recognised(
         ("prompt", "a"),
         ("num_inference_steps", "9"),
@@ -94,6 +94,6 @@ def test_a_unipc_of_other_timesteps_is_said_to_differ(name: str) -> None:
     assert said.endswith("; the picture will differ.")
 
 
-def test_what_is_left_out_behind_a_hash_is_said() -> None:
+def test_words_left_out_after_a_hash_give_a_warning() -> None:
     found = recognised(("prompt", "a #b"), ("num_inference_steps", "9"), ("guidance_scale", "7"))
     assert any("What follows a # in its prompts" in warning for warning in found.warnings)

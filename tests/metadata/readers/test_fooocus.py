@@ -12,7 +12,7 @@ from tests.metadata.readers.pictures import exif, jpeg, recognised
 
 
 @pytest.mark.parametrize("scheme", ["a1111", "fooocus"])
-def test_fooocus(scheme: str) -> None:
+def test_both_notations_of_fooocus_are_read(scheme: str) -> None:
     text = frozen("fooocus")["written"][scheme]
     found = recognised(("parameters", text), ("fooocus_scheme", scheme))
     assert found.request == GenerateRequest(
@@ -37,7 +37,7 @@ def test_fooocus(scheme: str) -> None:
     assert {pair.key for pair in found.unmapped} >= {"sharpness", "adm_guidance"}
 
 
-def test_fooocus_in_jpeg(tmp_path: Path) -> None:
+def test_fooocuss_exif_is_read(tmp_path: Path) -> None:
     # `get_exif`: UserComment and MakerNote in the first directory, as text.
     text = frozen("fooocus")["written"]["fooocus"].encode()
     data = exif({0x9286: (2, text + b"\0"), 0x927C: (2, b"fooocus\0")}, {})

@@ -11,7 +11,7 @@ from tests.metadata.readers.pictures import recognised
 from tests.metadata.readers.samples import INVOKE
 
 
-def test_invoke() -> None:
+def test_invokeais_metadata_is_read() -> None:
     found = recognised(("invokeai_metadata", json.dumps(INVOKE)), ("invokeai_graph", "{}"))
     assert found.request == GenerateRequest(
         prompt="a red house++",
@@ -35,7 +35,7 @@ def test_invoke() -> None:
     )
 
 
-def test_invoke_of_version_3_and_on_a_card() -> None:
+def test_invokeai_3_and_noise_of_a_card_are_read() -> None:
     fields = INVOKE | {
         "rand_device": "cuda",
         "scheduler": "ddim",
@@ -58,7 +58,7 @@ def test_invoke_of_version_3_and_on_a_card() -> None:
     )
 
 
-def test_samplers_of_invoke_that_are_not_ours_are_said() -> None:
+def test_unknown_samplers_of_invokeai_give_a_warning() -> None:
     found = recognised(("invokeai_metadata", json.dumps(INVOKE | {"scheduler": "dpmpp_2s_k"})))
     assert (found.request.sampler, found.request.schedule) == (None, None)
     assert found.warnings[0] == '"scheduler: dpmpp_2s_k" was not taken over.'
@@ -66,7 +66,7 @@ def test_samplers_of_invoke_that_are_not_ours_are_said() -> None:
     assert "card of another kind" in other.warnings[-1]
 
 
-def test_invoke_before_version_3() -> None:
+def test_invokeai_before_version_3_is_read() -> None:
     # `InvokeAIMetadataParser.parse_meta_tag_sd_metadata`.
     fields = {
         "model": "stable diffusion",
@@ -86,7 +86,7 @@ def test_invoke_before_version_3() -> None:
     assert found.unmapped == ()
 
 
-def test_invokes_first_pictures() -> None:
+def test_invokeais_first_notation_is_read() -> None:
     dream = frozen("invoke")["written"]["dream"]
     # The seed was added by whoever called it: `-S`.
     request = recognised(("Dream", dream + " -S42")).request

@@ -53,7 +53,7 @@ ASKED = {
 }
 
 
-def test_ruined_fooocus() -> None:
+def test_ruinedfooocus_is_read() -> None:
     found = recognised(("parameters", json.dumps(RUINED)))
     request = found.request
     assert found.tool == "RuinedFooocus"
@@ -68,7 +68,7 @@ def test_ruined_fooocus() -> None:
     )
 
 
-def test_a_hugging_face_space() -> None:
+def test_a_hugging_face_space_is_read() -> None:
     found = recognised(("parameters", json.dumps(SPACE)))
     request = found.request
     assert (request.prompt, request.negative_prompt) == ("a cat", "rain")
@@ -79,12 +79,12 @@ def test_a_hugging_face_space() -> None:
     assert found.warnings == ('It was made with the model "Some XL"; choose it to match.',)
 
 
-def test_a_space_that_may_weigh_words_is_said() -> None:
+def test_a_space_that_may_weight_words_gives_a_warning() -> None:
     found = recognised(("parameters", json.dumps(SPACE | {"prompt": "a (cat)"})))
     assert any("brackets is not known" in warning for warning in found.warnings)
 
 
-def test_civitais_graph_counts() -> None:
+def test_civitais_graph_is_read_first() -> None:
     written: dict[str, Any] = TEXT_TO_PICTURE | {
         "extraMetadata": json.dumps(ASKED),
         "extra": {"airs": []},
@@ -94,7 +94,7 @@ def test_civitais_graph_counts() -> None:
     assert (found.request.seed, found.request.steps) == (156680208700286, 20)
 
 
-def test_what_was_asked_of_civitai_counts_where_its_graph_draws_nothing() -> None:
+def test_civitais_settings_are_read_if_its_graph_has_no_sampler() -> None:
     written = {"9": TEXT_TO_PICTURE["9"], "extraMetadata": json.dumps(ASKED)}
     found = recognised(("exif:UserComment", json.dumps(written)))
     request = found.request
@@ -106,6 +106,6 @@ def test_what_was_asked_of_civitai_counts_where_its_graph_draws_nothing() -> Non
     assert found.unmapped == ()
 
 
-def test_a_text_of_comfys_nodes_is_read_by_its_grammar() -> None:
+def test_a_text_of_comfyuis_nodes_is_read_by_comfyuis_grammar() -> None:
     text = "a [b]\nSteps: 20, Sampler: euler_karras, CFG Scale: 8, Seed: 5, Version: ComfyUI"
     assert recognised(("parameters", text)).request.convention is ConventionName.COMFY

@@ -57,7 +57,7 @@ def test_schedules_map_to_ours(table: Table) -> None:
     assert all((schedule_of(table, name) is None) == (table[name] is None) for name in table)
 
 
-def test_what_automatic_stands_for_is_ours() -> None:
+def test_the_schedules_of_automatic_are_ours() -> None:
     automatic = names.A1111_AUTOMATIC
     assert automatic.keys() <= {name.value for name in SamplerName}
     assert set(automatic.values()) <= {name.value for name in ScheduleName}

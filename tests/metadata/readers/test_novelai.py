@@ -12,7 +12,7 @@ from tests.metadata.readers.pictures import recognised
 from tests.metadata.readers.samples import NOVELAI, novelai
 
 
-def test_novelai() -> None:
+def test_novelais_texts_are_read() -> None:
     found = recognised(*novelai("Stable Diffusion XL C1E1DE52"))
     request = found.request
     assert request.prompt == "(granblue:1.05), (house:0.907029) \\(sea\\), 1girl"
@@ -81,5 +81,5 @@ def test_numbers_become_weights(text: str, weighted: str) -> None:
     assert as_weights(text, numbers=True) == weighted
 
 
-def test_numbers_are_text_to_its_earlier_networks() -> None:
+def test_weights_by_number_are_text_for_earlier_networks() -> None:
     assert as_weights("1.3::fog::") == "1.3::fog::"

@@ -5,7 +5,7 @@ from engine.sampling.samplers import SAMPLERS
 from engine.sampling.schedules import SCHEDULES
 
 
-def test_samplers() -> None:
+def test_options_of_samplers_are_those_of_the_engine() -> None:
     for option, names in (
         ("eta", options.WITH_ETA),
         ("noise_scale", options.WITH_NOISE_SCALE),
@@ -14,7 +14,7 @@ def test_samplers() -> None:
         assert names == {name for name, info in SAMPLERS.items() if option in info.options}, option
 
 
-def test_schedules() -> None:
+def test_options_of_schedules_are_those_of_the_engine() -> None:
     for option, names in (
         ("sigma_min", options.WITH_ENDS),
         ("sigma_max", options.WITH_ENDS),

@@ -39,7 +39,7 @@ def drawn(request: GenerateRequest | ResolvedRequest, *, negative: bool = False)
     "version",
     ["", ", Version: v1.10.1", ", Version: 1.6.0", ", App: SD.Next", ", Civitai resources: []"],
 )
-def test_words_behind_a_hash_in_a_picture_are_drawn(tmp_path: Path, version: str) -> None:
+def test_words_after_a_hash_in_a_picture_are_encoded(tmp_path: Path, version: str) -> None:
     """AUTOMATIC1111 writes prompts without their comments; the others have none."""
     text = f"sky, #87ceeb, very wide\nNegative prompt: #rain, fog\n{LINE}{version}"
     request = from_text(tmp_path, text).request
@@ -47,23 +47,23 @@ def test_words_behind_a_hash_in_a_picture_are_drawn(tmp_path: Path, version: str
     assert drawn(request, negative=True) == "#rain, fog"
 
 
-def test_words_behind_a_hash_in_a_prompt_without_settings_are_drawn(tmp_path: Path) -> None:
+def test_words_after_a_hash_in_a_prompt_without_settings_are_encoded(tmp_path: Path) -> None:
     assert drawn(from_text(tmp_path, "a #1 fan").request) == "a #1 fan"
 
 
 @pytest.mark.parametrize("version", ["f2.0.1v1.10.1-previous-669-gdfdcbab6", "Safelight 0.1"])
-def test_comments_are_left_out_where_they_are_written(tmp_path: Path, version: str) -> None:
+def test_comments_are_left_out_for_tools_that_write_them(tmp_path: Path, version: str) -> None:
     """Forge 2 writes the prompt as it was before they were taken out; so do we."""
     request = from_text(tmp_path, f"sky # blue\n{LINE}, Version: {version}").request
     assert drawn(request).strip() == "sky"
 
 
-def test_a_picture_without_a_hash_keeps_the_tools_usual_habits(tmp_path: Path) -> None:
+def test_a_picture_without_a_hash_keeps_the_tools_convention(tmp_path: Path) -> None:
     request = from_text(tmp_path, f"sky\n{LINE}, RNG: CPU").request
     assert request.convention is ConventionName.A1111
 
 
-def test_a_record_keeps_which_features_its_text_has(tmp_path: Path) -> None:
+def test_a_record_keeps_the_features_of_its_text(tmp_path: Path) -> None:
     """What is made from such a picture is made again from its own record."""
     request = from_text(tmp_path, f"sky, #87ceeb\n{LINE}").request
     resolved = msgspec.structs.replace(
@@ -76,19 +76,19 @@ def test_a_record_keeps_which_features_its_text_has(tmp_path: Path) -> None:
     assert drawn(again) == "sky, #87ceeb"
 
 
-def test_a_record_that_says_nothing_of_features_has_all() -> None:
+def test_a_record_without_features_has_all() -> None:
     written = json.loads(encode_record(PLAIN))
     del written["request"]["convention"]["prompt_features"]
     assert decode_record(json.dumps(written)) == PLAIN
 
 
-def test_stable_diffusion_cpp_knows_brackets_breaks_and_loras_alone() -> None:
+def test_stable_diffusion_cpp_has_only_brackets_breaks_and_loras() -> None:
     text = SDCPP.replace("a red house", "a #red [x:y:0.5] AND [b|c] (d:1.2) BREAK e")
     request = recognised(("parameters", text.encode().decode("latin-1"))).request
     assert drawn(request) == "a #red |x:y:0.5| AND |b|c| |d|e , 猫"
 
 
-def test_novelai_knows_weights_alone() -> None:
+def test_novelai_has_only_weights() -> None:
     words = "#テスト, [a:b:3], x AND y, <lora:a:1>, BREAK, {b|c}"
     comment = json.dumps(NOVELAI | {"prompt": words, "uc": "# z"})
     texts = (("Software", "NovelAI"), ("Source", "NovelAI Diffusion V3"), ("Comment", comment))
@@ -102,7 +102,7 @@ def with_captions(prompt: dict[str, Any], negative: dict[str, Any]) -> dict[str,
     return NOVELAI | {"v4_prompt": {"caption": prompt}, "v4_negative_prompt": {"caption": negative}}
 
 
-def test_the_words_of_novelais_characters_are_drawn_and_said_to_be_apart() -> None:
+def test_prompts_of_novelais_characters_are_read_with_a_warning() -> None:
     comment = with_captions(
         {
             "base_caption": "2girls, -0.8::feet::, park",
@@ -125,6 +125,6 @@ def test_the_words_of_novelais_characters_are_drawn_and_said_to_be_apart() -> No
     assert any("characters apart from the scene" in warning for warning in found.warnings)
 
 
-def test_every_convention_says_what_its_text_has() -> None:
+def test_every_convention_has_all_prompt_features() -> None:
     for convention in CONVENTIONS.values():
         assert convention.prompt_features == tuple(PromptFeature)

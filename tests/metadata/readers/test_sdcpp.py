@@ -26,7 +26,7 @@ def stable_diffusion_cpp(text: str) -> ImportedRequest:
     return recognised(("parameters", text.encode().decode("latin-1")))
 
 
-def test_stable_diffusion_cpp() -> None:
+def test_stable_diffusion_cpps_text_is_read() -> None:
     found = stable_diffusion_cpp(SDCPP)
     assert found.request == GenerateRequest(
         prompt="a red house <lora:ink:0.8>, 猫",
@@ -57,7 +57,7 @@ def test_stable_diffusion_cpp() -> None:
         ("dpm++2m discrete", "1.000000", SamplerOptions()),
     ],
 )
-def test_eta_counts_where_the_sampler_has_one(
+def test_eta_is_read_only_if_the_sampler_has_one(
     sampler: str, eta: str, expected: SamplerOptions
 ) -> None:
     text = SDCPP.replace("euler_a karras", sampler).replace("inf", eta)
@@ -72,19 +72,21 @@ def test_eta_counts_where_the_sampler_has_one(
     [("dpm++2m", "dpmpp_2m", "normal"), ("ddim_trailing", "ddim", None), ("lms ays", "lms",
      "align_your_steps")],
 )  # fmt: skip
-def test_schedules_it_chooses_itself(sampler: str, name: str, schedule: str | None) -> None:
+def test_schedules_that_the_tool_chooses_itself_are_read(
+    sampler: str, name: str, schedule: str | None
+) -> None:
     request = stable_diffusion_cpp(SDCPP.replace("euler_a karras", sampler)).request
     assert (request.sampler, request.schedule) == (name, schedule)
 
 
-def test_its_librarys_noise_is_said() -> None:
+def test_noise_of_the_tools_own_library_gives_a_warning() -> None:
     found = stable_diffusion_cpp(SDCPP.replace("RNG: cuda", "RNG: std_default"))
     assert "Its noise is its C++ library's; the picture will differ." in found.warnings
     cpu = stable_diffusion_cpp(SDCPP.replace("RNG: cuda", "RNG: cpu")).request
     assert convention_of(cpu.convention).random_source is RandomSource.CPU
 
 
-def test_stable_diffusion_cpp_in_other_files(tmp_path: Path) -> None:
+def test_stable_diffusion_cpps_jpeg_and_webp_are_read(tmp_path: Path) -> None:
     wanted = stable_diffusion_cpp(SDCPP).request
     # `stbi_write_jpg_core` and `build_webp_xmp_packet`.
     comment = jpeg((0xFE, b"parameters\0" + SDCPP.encode() + b"\0\xff"))

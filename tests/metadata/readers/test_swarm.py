@@ -12,7 +12,7 @@ from tests.metadata.readers.pictures import recognised
 from tests.metadata.readers.samples import SWARM
 
 
-def test_swarm() -> None:
+def test_swarmuis_parameters_are_read() -> None:
     found = recognised(("parameters", json.dumps(SWARM, indent=2)))
     convention = msgspec.structs.replace(
         CONVENTIONS[ConventionName.COMFY], batch_seeds=BatchSeeds.SUCCESSIVE
@@ -34,7 +34,7 @@ def test_swarm() -> None:
     assert len(found.warnings) == 1
 
 
-def test_swarm_with_options_as_text() -> None:
+def test_swarmuis_options_as_text_are_read() -> None:
     parameters = SWARM["sui_image_params"] | {
         "steps": "25",
         "sampler": "dpmpp_2m_sde_gpu",

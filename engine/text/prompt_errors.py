@@ -17,7 +17,7 @@ class PromptError(EngineError):
 
 
 def prompt_error(text: str, position: int, problem: str, hint: str) -> PromptError:
-    """A failure whose message counts characters from 1 and shows the place after a mark.
+    """Return an error whose message counts characters from 1 and marks the place.
 
     `problem` is a clause such as 'there is no list called "x"'.
     """
@@ -27,9 +27,9 @@ def prompt_error(text: str, position: int, problem: str, hint: str) -> PromptErr
 
 
 def show(text: str, position: int) -> str:
-    """A few characters around a place, which a mark precedes, on one line and in quotes.
+    """Return a few characters around a place, marked, on one line and in quotes.
 
-    Characters that would break the line, turn its direction or not be seen become boxes.
+    Characters that would break the line, change its direction or be invisible become boxes.
     """
     start, end = max(0, position - _AROUND), position + _AROUND
     before = (_CUT if start else "") + text[start:position]

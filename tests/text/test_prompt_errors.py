@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.text.composition import MAX_PARTS, split_composition
-from engine.text.spot import prompt_error, show
+from engine.text.prompt_errors import prompt_error, show
 
 MARK = "\N{BLACK RIGHT-POINTING POINTER}"
 
@@ -35,7 +35,7 @@ def test_a_long_prompt_is_shown_around_the_place() -> None:
 
 
 @given(text=st.text(st.characters(), max_size=60), position=st.integers(0, 80))
-def test_what_is_shown_is_plain_text(text: str, position: int) -> None:
+def test_the_shown_part_is_plain_text(text: str, position: int) -> None:
     shown = show(text, min(position, len(text)))
     assert shown.isprintable()
     assert len(shown) < 40
