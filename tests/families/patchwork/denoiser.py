@@ -1,0 +1,65 @@
+"""How Patchwork's transformer is run."""
+
+from dataclasses import dataclass, field
+
+from backends.base import Array
+from engine.compile.network import Network
+from engine.compile.shapes import offered
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.latents import EncodedImage
+from engine.families.shared.component_network import (
+    component_network,
+    config_of,
+    picture_dimensions,
+)
+from engine.sampling.types import Latent
+from tests.families.patchwork.networks import DenoiserConfig, denoiser, sinusoids
+
+TOKENS = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatchDenoiser:
+    """A `DenoiserModel` that takes guidance as an input."""
+
+    checkpoint: IdentifiedCheckpoint
+    _networks: dict[tuple[int, int], Network] = field(
+        default_factory=dict[tuple[int, int], Network], init=False
+    )
+
+    def network(
+        self, height: int, width: int, *, contexts: int = 1, tokens: int = TOKENS, rows: int = 1
+    ) -> Network:
+        """One evaluation for pictures of this size in pixels."""
+        if (height, width) not in self._networks:
+            config, form = self._config, self.checkpoint.latent
+            sizes = picture_dimensions(self.checkpoint, height, width, form.downscale, rows)
+            self._networks[height, width] = component_network(
+                self.checkpoint,
+                Component.DENOISER,
+                "denoiser",
+                lambda g: denoiser(g, config),
+                sizes
+                | {
+                    "contexts": offered(1, contexts, 8),
+                    "tokens": offered(tokens, tokens, tokens),
+                },
+            )
+        return self._networks[height, width]
+
+    def timestep_inputs(self, timestep: float, guidance: float = 1.0) -> dict[str, Array]:
+        """Sinusoids of the timestep and of a thousand times the guidance."""
+        width = self._config.width
+        return {
+            "timestep_embedding": sinusoids(timestep, width),
+            "guidance_embedding": sinusoids(1000 * guidance, width),
+        }
+
+    def concatenated(
+        self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None
+    ) -> None:
+        """Nothing is concatenated."""
+
+    @property
+    def _config(self) -> DenoiserConfig:
+        return config_of(self.checkpoint, Component.DENOISER, DenoiserConfig)

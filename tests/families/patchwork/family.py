@@ -1,0 +1,176 @@
+"""How Patchwork's files are found, and the architecture of its checkpoints."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from engine.api.features import Features, GuidanceKind, TextLength
+from engine.api.values import PredictionType, SamplerName, ScheduleName
+from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
+from engine.checkpoints.index import TensorIndex
+from engine.families.architecture import Architecture
+from engine.families.base import (
+    Component,
+    ComponentSource,
+    DenoiserFacts,
+    IdentifiedCheckpoint,
+    Parts,
+)
+from engine.families.family import Family
+from engine.families.hints import CheckpointHints, LearntHints
+from engine.families.latents import LatentFormat
+from engine.families.recognition import Listing
+from engine.families.shared.keys.layout import KeyLayout, NetworkKeys
+from engine.families.shared.keys.shapes import Shapes
+from engine.families.shared.kl_vae.autoencoder import KlAutoencoder
+from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
+from engine.families.shared.kl_vae.sizes import vae_config
+from engine.memory.plan import MemoryFacts
+from engine.sampling.noise_model import FLOW_SAMPLERS, FLOW_SCHEDULES, RectifiedFlow, SizeShift
+from engine.weights.sources import StoredWeight
+from tests.families.patchwork.denoiser import PatchDenoiser
+from tests.families.patchwork.networks import DenoiserConfig, TextConfig
+from tests.families.patchwork.text import ByteText
+
+SIGN = "patchwork.net.patches.weight"
+LATENT_CHANNELS = 16
+LABELS = {
+    Component.TEXT_ENCODER: "byte encoder",
+    Component.DENOISER: "denoiser (transformer)",
+    Component.VAE: "VAE",
+}
+_AFFINE = r"(weight|bias)"
+KEYS = KeyLayout(
+    labels=LABELS,
+    networks={
+        Component.TEXT_ENCODER: NetworkKeys(
+            re.compile(rf"embedding\.weight|positions\.weight|(norm|layers\.\d+\.\w+)\.{_AFFINE}"),
+            leftovers=re.compile(r"(?!)"),
+            renaming=lambda names, path: str,
+        ),
+        Component.DENOISER: NetworkKeys(
+            re.compile(rf"(\w+|layers\.\d+\.\w+)\.{_AFFINE}"),
+            leftovers=re.compile(r"ema\."),
+            renaming=lambda names, path: str,
+        ),
+        Component.VAE: KL_VAE_KEYS,
+    },
+    prefixes={
+        "patchwork.text.": Component.TEXT_ENCODER,
+        "patchwork.net.": Component.DENOISER,
+        "patchwork.vae.": Component.VAE,
+    },
+)
+
+
+class NoPreviews:
+    """A `PreviewModel` without a tiny autoencoder."""
+
+    def tiny_decoder(self, models: Path | None, read: ReadIndex, most_cells: int) -> None:
+        """There is none."""
+
+
+class Patchwork(Family):
+    """A transformer over patches."""
+
+    name = "patchwork"
+    title = "Patchwork"
+    labels: ClassVar[Mapping[Component, str]] = LABELS
+    subfolders: ClassVar[Mapping[str, Component]] = {}
+
+    def recognise(self, listing: Listing) -> str | None:
+        """Tell it by the convolution that cuts patches."""
+        return "a transformer over patches" if SIGN in listing.tensors else None
+
+    def rule_out(self, listing: Listing) -> str | None:
+        """Without that convolution a file is none."""
+        return None if SIGN in listing.tensors else "it has no patches"
+
+    def draws_with(self, pipeline: str) -> bool:
+        """There are no folders of it."""
+        return False
+
+    def components_of(self, index: TensorIndex) -> tuple[Component, ...]:
+        """List the components in a file."""
+        return tuple(KEYS.sort(index.tensors, index.path).components)
+
+    def read_file(self, index: TensorIndex, wanted: frozenset[Component]) -> Parts:
+        """Read the wanted components of a file."""
+        keys = KEYS.sort(index.tensors, index.path)
+        sources: dict[Component, ComponentSource] = {}
+        for component in LABELS:
+            if component in wanted and component in keys.components:
+                tensors = keys.components[component]
+                weights = KEYS.canonical(component, tensors, index.path).weights
+                config = _config(component, weights, index.path)
+                sources[component] = ComponentSource(component, config, weights)
+        evidence = tuple(f"{LABELS[one]} of Patchwork" for one in sources)
+        denoiser = DenoiserFacts(prediction=PredictionType.FLOW, reason="all of its kind do")
+        return Parts(sources, index.digest, evidence, keys.ignored, denoiser=denoiser)
+
+    def read_folder(self, folder: DiffusersFolder) -> Parts:
+        """There are no folders of it."""
+        raise NotImplementedError
+
+    def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
+        """Make a checkpoint of parts."""
+        return IdentifiedCheckpoint(
+            path=path,
+            family=self.name,
+            variant="base",
+            latent=LatentFormat(LATENT_CHANNELS, 8, 0.36, 0.12),
+            default_size=128,
+            missing=tuple(one for one in LABELS if one not in parts.sources),
+            evidence=parts.evidence,
+            parts=parts,
+            make_architecture=architecture,
+        )
+
+    def learnt_hints(
+        self, checkpoint: IdentifiedCheckpoint, folder: DiffusersFolder | None
+    ) -> LearntHints | None:
+        """Defaults that suit flow."""
+        hints = CheckpointHints(
+            sampler=SamplerName.EULER, schedule=ScheduleName.SIMPLE, steps=4, guidance=3.5
+        )
+        return LearntHints(hints, "Patchwork is made in few steps")
+
+
+FAMILY = Patchwork()
+
+
+def architecture(checkpoint: IdentifiedCheckpoint) -> Architecture:
+    """How a checkpoint of Patchwork is run."""
+    return Architecture(
+        features=Features(
+            negative_prompt=False,
+            guidance=(GuidanceKind.EMBEDDED,),
+            size_multiple=16,
+            texts=(TextLength(label=LABELS[Component.TEXT_ENCODER], tokens=40),),
+            samplers=FLOW_SAMPLERS,
+            schedules=FLOW_SCHEDULES,
+        ),
+        text=ByteText(checkpoint),
+        denoiser=PatchDenoiser(checkpoint),
+        noise=RectifiedFlow(SizeShift()),
+        autoencoder=KlAutoencoder(checkpoint),
+        previews=NoPreviews(),
+        memory=MemoryFacts(denoiser_bytes=20_000, vae_bytes=90_000, vae_core_bytes=12_000),
+    )
+
+
+def _config(component: Component, weights: Mapping[str, StoredWeight], path: Path) -> object:
+    """Sizes as the shapes of the weights have them."""
+    shapes = Shapes(weights, path)
+    match component:
+        case Component.TEXT_ENCODER:
+            vocabulary, width = shapes.of("embedding.weight", 2)
+            tokens = shapes.of("positions.weight", 2)[0]
+            return TextConfig(vocabulary, width, tokens, shapes.count("layers"))
+        case Component.DENOISER:
+            width, channels = shapes.of("patches.weight", 4)[:2]
+            context = shapes.of("context.weight", 2)[1]
+            return DenoiserConfig(channels, width, context, shapes.count("layers"))
+        case _:
+            return vae_config(weights, 32, path)

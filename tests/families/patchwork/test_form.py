@@ -1,0 +1,44 @@
+"""The form follows a family's features, told by an engine process that has the family."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.engine.connection import EngineCommand
+from engine.api.values import SamplerName
+from tests.app.known_hardware import write_verdicts
+from tests.families.patchwork.files import write_checkpoint
+from tests.families.patchwork.test_patchwork import PROCESS
+from tests.ui.conftest import Desk
+from tests.ui.test_features import offered
+from ui.theme.theme import Theme
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, theme: Theme
+) -> Iterator[Desk]:
+    """The window on the real engine with Patchwork, in folders of its own."""
+    for name in ("OUTPUT", "CACHE", "MODELS", "STATE", "LOGS"):
+        monkeypatch.setenv(f"SAFELIGHT_{name}", str(tmp_path / name.lower()))
+    write_verdicts(tmp_path / "cache")
+    desk = Desk(tmp_path, qtbot, theme, EngineCommand(PROCESS[0], PROCESS[1:]))
+    yield desk
+    desk.end()
+
+
+def test_a_form_offers_what_the_chosen_model_has(desk: Desk, tmp_path: Path) -> None:
+    desk.start()
+    form, state = desk.window.form, desk.session.generation
+    assert form.negative_panel.isVisibleTo(form)
+    state.negative_prompt = "blurry"
+    state.checkpoint = write_checkpoint(tmp_path / "models" / "patchwork.safetensors")
+    desk.wait(lambda: not state.suggestions.features.negative_prompt)
+    assert not form.negative_panel.isVisibleTo(form)
+    assert form.picture_size.width_field.singleStep() == 16
+    samplers = offered(form.method.sampler)
+    assert SamplerName.EULER in samplers
+    assert SamplerName.EULER_ANCESTRAL not in samplers
+    assert state.build_request().negative_prompt == ""
