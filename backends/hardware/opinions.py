@@ -25,7 +25,7 @@ class RuntimeDevice:
 
 
 def second_opinions(adapters: Sequence[Adapter]) -> tuple[str, ...]:
-    """Return a sentence for each disagreement about these adapters."""
+    """Return a sentence for each tool that identifies one of these adapters differently."""
     numbers = {adapter.pci for adapter in adapters if adapter.pci}
     entries = torchruntime_entries(numbers)
     return (*database_differences(adapters, entries), *runtime_differences(adapters, _listed()))

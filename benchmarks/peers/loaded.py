@@ -53,7 +53,7 @@ class Loaded:
         }
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """Return the memory in bytes."""
+        """Return the seconds of the load, and the process's memory in bytes."""
         return {"seconds": self._seconds, **self._memory}
 
 

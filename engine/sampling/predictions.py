@@ -18,7 +18,7 @@ def network_scale(sigma: np.float32, sigma_data: float = 1.0) -> np.float32:
 def picture_in(
     x: Latent, output: Latent, sigma: np.float32, kind: PredictionType, sigma_data: float = 1.0
 ) -> Latent:
-    """The picture in `x` at a level, by a prediction."""
+    """Return the picture in the noisy latents `x` at a level, from the network's prediction."""
     match kind:
         case PredictionType.EPSILON | PredictionType.FLOW:
             # Of flow, x = picture + level * (noise - picture).
