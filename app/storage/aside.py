@@ -26,5 +26,11 @@ def copy_aside(path: Path, why: str) -> Path | None:
 
 
 def _aside(path: Path, why: str) -> Path:
+    """Return a free name: a second file within a second must not replace the first."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-    return path.with_name(f"{path.name}.{why}-{stamp}")
+    aside = path.with_name(f"{path.name}.{why}-{stamp}")
+    number = 1
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.name}.{why}-{stamp}-{number}")
+    return aside

@@ -44,7 +44,9 @@ def _wait_for_manager(variables: dict[str, str]) -> None:
     """Until somebody manages windows: before, a window has no frame and no focus."""
     deadline = time.monotonic() + _PATIENCE_S
     asking = ["xdotool", "get_num_desktops"]
-    while subprocess.run(asking, env=variables, capture_output=True, check=False).returncode:
+    while (
+        asked := subprocess.run(asking, env=variables, capture_output=True, check=False)
+    ).returncode:
         if time.monotonic() > deadline:
-            raise TimeoutError("no window manager came up")
+            raise TimeoutError(f"no window manager came up: {asked.stderr.decode()}")
         time.sleep(0.02)
