@@ -50,7 +50,7 @@ FAMILY = LatentDiffusion(
     name="sd2",
     title="SD 2.x",
     called=SD_2_NAMES,
-    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=False),
+    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, adds_time_ids=False),
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SD,

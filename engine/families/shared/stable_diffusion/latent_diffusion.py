@@ -130,8 +130,6 @@ class LatentDiffusion(Family):
     convolutional: bool = False
     # Whether there are files of it that predict v and do not say so.
     hides_prediction: bool = False
-    # How many sizes the UNet is told beside the pooled text, 0 for one that is told neither.
-    told_sizes: int = 0
     # How its checkpoints are run.
     architecture: StableDiffusion = field(default_factory=StableDiffusion)
     # Given the layers of the first text encoder.
@@ -141,6 +139,11 @@ class LatentDiffusion(Family):
     # The name of a UNet of these sizes, such as a pruned one; empty for usual ones.
     sizes_name: Callable[[UNetConfig], str] = lambda _: ""
 
+    @property
+    def time_ids(self) -> int:
+        """The number of time ids that the UNet takes besides the pooled text; 0 for neither."""
+        return self.architecture.time_ids.count if self.architecture.time_ids else 0
+
     def recognise(self, listing: Listing) -> str | None:
         """Describe the UNet of a file of this family; None for all other files."""
         signs = unet_signs(listing.text)
@@ -149,12 +152,12 @@ class LatentDiffusion(Family):
     def rule_out(self, listing: Listing) -> str | None:
         """Say what in a file no UNet of this family has; None where the file may be of it."""
         return what_rules_out(
-            listing.text, convolutional=self.convolutional, told_sizes=bool(self.told_sizes)
+            listing.text, convolutional=self.convolutional, adds_time_ids=bool(self.time_ids)
         )
 
     def draws_with(self, pipeline: str) -> bool:
         """Tell whether diffusers' pipeline of this class draws with such checkpoints."""
-        return draws_after_text(pipeline) and is_for_sdxl(pipeline) == bool(self.told_sizes)
+        return draws_after_text(pipeline) and is_for_sdxl(pipeline) == bool(self.time_ids)
 
     def is_called(self, base_model: str) -> bool:
         """Tell whether a card's word for what a checkpoint was made from names this family."""
@@ -195,7 +198,7 @@ class LatentDiffusion(Family):
         """VAEs of SD and SDXL have the same shapes, and only their names tell them apart."""
         if component is not Component.VAE:
             return True
-        return ("xl" in name.casefold()) == bool(self.told_sizes)
+        return ("xl" in name.casefold()) == bool(self.time_ids)
 
     def with_part(self, parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
         """Put a component of `other` into `parts`, with what is said about it there."""
@@ -293,8 +296,8 @@ class LatentDiffusion(Family):
         unet, vae = _unet_and_vae(parts)
         channels = unet.out_channels if unet else vae.latent_channels if vae else LATENT_CHANNELS
         if unet:
-            require_known_additions(unet, path, self.title, adds_sizes=bool(self.told_sizes))
-            require_fitting_text(parts, unet, tuple(self.text_encoders), self.told_sizes)
+            require_known_additions(unet, path, self.title, adds_sizes=bool(self.time_ids))
+            require_fitting_text(parts, unet, tuple(self.text_encoders), self.time_ids)
         if vae:
             require_fitting_vae(vae, channels)
         downscale = vae.downscale if vae else DOWNSCALE
