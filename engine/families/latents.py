@@ -7,8 +7,15 @@ import numpy as np
 
 from backends.base import Array
 from engine.families.hints import PreviewFactors
-from engine.families.shared.stable_diffusion.edm import LatentStatistics
 from engine.sampling.types import Latent
+
+
+@dataclass(frozen=True, slots=True)
+class LatentStatistics:
+    """The mean and the deviation of each channel of what a VAE encodes to."""
+
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)

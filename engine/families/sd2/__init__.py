@@ -6,8 +6,9 @@ The UNet's heads are 64 wide. Whether it predicts noise (2.0 and 2.1 base) or v 
 import numpy as np
 
 from engine.api.values import PredictionType
-from engine.families.base import Component, ComponentSource, TextUse
+from engine.families.base import Component, ComponentSource
 from engine.families.shared.clip.sizes import ClipTextFacts
+from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
 from engine.families.shared.stable_diffusion.training import SD_2_NAMES, Training

@@ -25,7 +25,6 @@ from engine.families.base import (
     IdentifiedCheckpoint,
     Parts,
     TextFacts,
-    TextUse,
     VaeFacts,
 )
 from engine.families.family import Family
@@ -34,11 +33,15 @@ from engine.families.kind import LonePart
 from engine.families.latents import LatentFormat
 from engine.families.recognition import Listing
 from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
+from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.clip.vocabulary import require_words
 from engine.families.shared.keys.layout import CanonicalWeights
 from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
-from engine.families.shared.stable_diffusion.architecture import StableDiffusion
+from engine.families.shared.stable_diffusion.architecture import (
+    StableDiffusion,
+    StableDiffusionMaker,
+)
 from engine.families.shared.stable_diffusion.distillation import learnt_hints
 from engine.families.shared.stable_diffusion.edm import statistics_of_file, usual_levels
 from engine.families.shared.stable_diffusion.evidence import described
@@ -306,7 +309,6 @@ class LatentDiffusion(Family):
             family=self.name,
             variant=variant_of(unet, path, self.title, self.sizes_name) if unet else "base",
             latent=self._latent_format(parts, channels, downscale),
-            levels=parts.denoiser.levels or usual_levels(parts.denoiser.prediction),
             default_size=self._default_size(parts, downscale),
             missing=tuple(one for one in self.components if one not in parts.sources),
             evidence=(
@@ -315,9 +317,12 @@ class LatentDiffusion(Family):
                 *((self._conclusion(parts),) if unet else ()),
             ),
             parts=parts,
-            make_architecture=self.architecture,
-            text=self.text(self._text_layers(parts)),
-            vae_overflows_f16=self._overflows(parts, vae),
+            make_architecture=StableDiffusionMaker(
+                self.architecture,
+                text=self.text(self._text_layers(parts)),
+                levels=parts.denoiser.levels or usual_levels(parts.denoiser.prediction),
+                vae_overflows_f16=self._overflows(parts, vae),
+            ),
         )
 
     def _overflows(self, parts: Parts, vae: VaeConfig | TinyVaeConfig | None) -> bool:
