@@ -29,7 +29,7 @@ from engine.families.base import (
 )
 from engine.families.family import Family
 from engine.families.hints import LearntHints
-from engine.families.kind import LonePart
+from engine.families.kind import Kind, LonePart
 from engine.families.latents import LatentFormat
 from engine.families.recognition import Listing
 from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
@@ -152,6 +152,10 @@ class LatentDiffusion(Family):
         signs = unet_signs(listing.text)
         return signs.words if signs and self.has_unet(signs) else None
 
+    def holds_denoiser(self, listing: Listing) -> bool:
+        """Tell whether a file holds a whole UNet for pictures."""
+        return unet_signs(listing.text) is not None
+
     def rule_out(self, listing: Listing) -> str | None:
         """Say what in a file no UNet of this family has; None where the file may be of it."""
         return what_rules_out(
@@ -176,10 +180,9 @@ class LatentDiffusion(Family):
         """Raise EngineError where a text encoder has a vocabulary of its own and no tokenizer."""
         require_words(checkpoint)
 
-    def lone_parts(self, listing: Listing) -> tuple[Component, ...]:
+    def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
         """List the components that a VAE or a CLIP text encoder alone could be."""
-        part = listing.kind.part if listing.kind else None
-        return _LONE_PARTS.get(part, ()) if part else ()
+        return _LONE_PARTS.get(kind.part, ()) if kind and kind.part else ()
 
     def read_lone_part(self, component: Component, path: Path, read: ReadIndex) -> Parts | None:
         """Read a tiny autoencoder as a VAE."""
