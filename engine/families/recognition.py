@@ -26,7 +26,7 @@ class Listing:
 
     @cached_property
     def text(self) -> str:
-        """One `name [shape]` a line, each between two line ends."""
+        """The listing as text: `name [shape]` a line, each between two line ends."""
         lines = (f"{name} {list(tensor.shape)}" for name, tensor in self.tensors.items())
         return "\n" + "\n".join(lines).replace(", ", ",") + "\n"
 

@@ -15,7 +15,7 @@ CORPUS = corpus()
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_each_is_of_one_family(tmp_path: Path, name: str) -> None:
+def test_each_checkpoint_of_the_corpus_is_of_one_family(tmp_path: Path, name: str) -> None:
     entry = CORPUS[name]
     path = entry.write(tmp_path / "x.safetensors")
     listing = TensorListing(read_index(path).tensors)

@@ -58,7 +58,7 @@ def test_playground_by_its_keys(tmp_path: Path) -> None:
     assert "keys edm_mean, edm_std" in checkpoint.evidence[-1]
 
 
-def test_its_latents_are_normalised_by_channel(tmp_path: Path) -> None:
+def test_latents_of_playground_are_normalised_by_channel(tmp_path: Path) -> None:
     form = identify(playground(tmp_path / "x.safetensors")).latent
     latent = np.random.default_rng(0).standard_normal((1, 4, 2, 3)).astype(np.float32)
     seen = form.seen(latent)
@@ -176,7 +176,7 @@ def test_another_denoiser_brings_its_own(tmp_path: Path) -> None:
     assert (given.latent, levels_of(given)) == (identify(other).latent, None)
 
 
-def test_a_person_can_say_so(tmp_path: Path) -> None:
+def test_a_person_can_say_that_a_denoiser_was_trained_by_levels(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "x.safetensors", SMALL)
     said = identify(path, override=CheckpointOverride(prediction=PredictionType.EDM))
     assert levels_of(said) == EdmLevels(0.002, 80.0, 0.5)

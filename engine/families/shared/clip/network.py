@@ -13,7 +13,7 @@ TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
 
 
 def text_encoders(checkpoint: IdentifiedCheckpoint) -> tuple[Component, ...]:
-    """Those the checkpoint has, in the order in which their embeddings are joined."""
+    """The checkpoint's text encoders, in the order in which their embeddings are joined."""
     return tuple(one for one in TEXT_ENCODERS if one in checkpoint.components)
 
 

@@ -60,7 +60,7 @@ class KlAutoencoder:
         return TiledVae(self._config, self._network, cells, longest)
 
     def require_encoder(self) -> None:
-        """Nothing is raised: there is one."""
+        """Raise nothing: a KL autoencoder has an encoder."""
 
     def encoded(self, output: Array) -> EncodedImage:
         """A picture's latent, of what the encoder gave."""
@@ -96,7 +96,7 @@ class TinyAutoencoder:
         return component_network(self.checkpoint, Component.VAE, "vae_decoder", emit, size)
 
     def tiled(self, cells: tuple[int, int], longest: int) -> None:
-        """It is small enough to need no tiles."""
+        """Return None: a tiny autoencoder is small enough to need no tiles."""
 
     def require_encoder(self) -> None:
         """Raise EngineError(CHECKPOINT_INCOMPLETE) where the file is a decoder alone."""

@@ -1,4 +1,4 @@
-"""How Stable Diffusion's checkpoints are run, with what tells one family's from another's."""
+"""The architecture of Stable Diffusion's checkpoints, and the constants of its families."""
 
 from dataclasses import dataclass
 
@@ -95,7 +95,7 @@ class StableDiffusionMaker:
         )
 
     def _options(self, checkpoint: IdentifiedCheckpoint) -> tuple[OptionalSetting, ...]:
-        """Those that act on this checkpoint."""
+        """The optional settings that act on this checkpoint."""
         wanted = {
             OptionalSetting.SIZES: self.family.time_ids is not None,
             OptionalSetting.AESTHETIC_SCORE: self.family.time_ids is not None,

@@ -23,7 +23,7 @@ class TimeIdsOf(Protocol):
     """Chooses the time ids of a request."""
 
     def __call__(self, request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
-        """Those of the positive prompt, or of the negative one."""
+        """The time ids of the positive prompt, or of the negative one."""
         ...
 
 
@@ -72,7 +72,7 @@ class SizeConditioning:
     def __call__(
         self, request: ResolvedRequest, pooled: Embeddings, *, guided: bool
     ) -> Mapping[str, Array]:
-        """Of texts [contexts, width]; when guided, the last is the negative one."""
+        """The input for pooled texts [contexts, width], the last the negative one when guided."""
         config = config_of(self.checkpoint, Component.DENOISER, UNetConfig)
         positive = self.time_ids.of(request, negative=False)
         width = (config.added_width - pooled.shape[1]) // self.time_ids.count
