@@ -9,8 +9,8 @@ from backends.base import DType, Graph, OperatorSet, Precision
 from benchmarks.workload import Array
 from engine.compile.network import Network
 from engine.compile.weight_binding import WeightBinding
-from engine.families import identify
-from engine.families.shared.clip.network import text_encoder
+from engine.families import Component, identify
+from engine.families.shared.clip.text_encoding import clip_text_of
 from engine.graphs.operators import GraphBuilder
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import element_type
@@ -25,7 +25,7 @@ def network(checkpoint: Path, name: str, pixels: int = 512) -> Network:
     """Return the network of that name for square pictures of `pixels` a side."""
     identified = identify(checkpoint)
     if name == TEXT:
-        return text_encoder(identified)
+        return clip_text_of(identified).network(Component.TEXT_ENCODER, 1)
     if name == UNET:
         return identified.architecture.denoiser.network(pixels, pixels)
     return identified.architecture.autoencoder.decoder(pixels, pixels)

@@ -91,7 +91,7 @@ def test_nothing_above_families_names_one() -> None:
 
 def test_nothing_above_families_asks_for_a_configuration() -> None:
     """A cast or a question for a type of configuration belongs in a family's room."""
-    asks = re.compile(r"cast\(\W*\w*Config|isinstance\([^()]*\w+Config\b|told_sizes")
+    asks = re.compile(r"cast\(\W*\w*Config|isinstance\([^()]*\w+Config\b|time_ids")
     found = {
         str(path.relative_to(ROOT))
         for path in sources_above_families()

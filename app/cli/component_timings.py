@@ -12,7 +12,7 @@ from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.registry import FAMILIES
-from engine.families.shared.clip.network import text_encoder
+from engine.families.shared.clip.text_encoding import clip_text_of
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.unet import UNetConfig
 from engine.memory.plan import WeightPlacement
@@ -111,6 +111,6 @@ def _text_case(checkpoint: IdentifiedCheckpoint, component: Component) -> _Case:
         return {"tokens": tokens} | ({"end": first_end(tokens, 0)} if pools else {})
 
     config = checkpoint.components[component].config
-    skip = checkpoint.text.clip_skip
+    skip = checkpoint.architecture.features.clip_skip
     label = FAMILIES.named(checkpoint.family).label(component)
-    return _Case(label, text_encoder(checkpoint, skip, component), feeds)
+    return _Case(label, clip_text_of(checkpoint).network(component, skip), feeds)

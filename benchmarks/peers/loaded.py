@@ -15,7 +15,7 @@ from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
 from engine.families import Component, IdentifiedCheckpoint, identify
-from engine.families.shared.clip.network import text_encoder
+from engine.families.shared.clip.text_encoding import clip_text_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.working_copies import WorkingCopies
 
@@ -64,7 +64,7 @@ def _network(checkpoint: IdentifiedCheckpoint, component: Component) -> Network:
         case Component.VAE:
             return checkpoint.architecture.autoencoder.decoder(64, 64)
         case Component.TEXT_ENCODER | Component.TEXT_ENCODER_2:
-            return text_encoder(checkpoint, component=component)
+            return clip_text_of(checkpoint).network(component, 1)
 
 
 def _feeds(session: Session) -> dict[str, np.ndarray]:

@@ -15,8 +15,8 @@ from benchmarks.workload import DECODER, DENOISER, SIZE, TEXT, feeds
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network
-from engine.families import identify
-from engine.families.shared.clip.network import text_encoder
+from engine.families import Component, identify
+from engine.families.shared.clip.text_encoding import clip_text_of
 from engine.memory.plan import WeightPlacement
 from engine.weights.working_copies import WorkingCopies
 
@@ -76,7 +76,7 @@ class Safelight:
 
     def _network(self, component: str) -> Network:
         if component == TEXT:
-            return text_encoder(self._checkpoint, clip_skip=1)
+            return clip_text_of(self._checkpoint).network(Component.TEXT_ENCODER, 1)
         if component == DENOISER:
             return self._checkpoint.architecture.denoiser.network(SIZE, SIZE)
         assert component == DECODER

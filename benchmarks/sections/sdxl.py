@@ -20,7 +20,7 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.compile.network import Network
 from engine.families import identify
 from engine.families.base import Component
-from engine.families.shared.clip.network import text_encoder
+from engine.families.shared.clip.text_encoding import clip_text_of
 from engine.graphs.operators import GraphBuilder
 from engine.weights.binding import bind
 
@@ -50,8 +50,8 @@ def _beginnings(setting: Setting, path: Path) -> Findings:
         again = _times(lambda: identify(path, known.read_index), rounds)
     found = identify(path)
     built = {
-        "text encoder, CLIP ViT-L": text_encoder(found, 2, Component.TEXT_ENCODER),
-        "text encoder, OpenCLIP bigG": text_encoder(found, 2, Component.TEXT_ENCODER_2),
+        "text encoder, CLIP ViT-L": clip_text_of(found).network(Component.TEXT_ENCODER, 2),
+        "text encoder, OpenCLIP bigG": clip_text_of(found).network(Component.TEXT_ENCODER_2, 2),
         "UNet": found.architecture.denoiser.network(SDXL_SIZE, SDXL_SIZE),
         "VAE decoder": found.architecture.autoencoder.decoder(),
     }

@@ -8,8 +8,9 @@ them, and `recognition` names files that are something else, by the rows in `oth
 `other_parts`. `family` is what a family must say, `base` the vocabulary.
 
 Imported by the pipeline and what is above it; imports `engine.checkpoints` and `engine.graphs`. To
-add a family: write `<family>/__init__.py` with its `FAMILY`, add its line to `registry`, and drop
-its row from `other_checkpoints`. Families do not import each other.
+add a family: write `<family>/__init__.py` with its `FAMILY`, add its line to `registry` and its
+name to the contract of imports in `pyproject.toml`, and drop its row from `other_checkpoints`.
+Families do not import each other.
 """
 
 from engine.families.base import (

@@ -1,4 +1,4 @@
-"""How the checkpoints of a family are run: the parts that the pipeline, jobs and memory plan ask.
+"""The architecture of a checkpoint: the parts that the pipeline, jobs and memory plan ask.
 
 A family makes an `Architecture` of a checkpoint. Each part is a protocol, so that what stands
 above families knows no text encoder, network or configuration by its type.
@@ -38,7 +38,7 @@ class Conditioning(Protocol):
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """How much each positive prompt counts."""
+        """The weight of each positive prompt."""
         ...
 
     def inputs(
@@ -76,7 +76,7 @@ class TextPlan(Protocol):
 
 
 class TextEncoding(Protocol):
-    """How prompts become a conditioning."""
+    """Turns prompts into a conditioning."""
 
     @property
     def components(self) -> tuple["Component", ...]:
@@ -109,20 +109,20 @@ class DenoiserModel(Protocol):
         tokens: int = ...,
         rows: int = ...,
     ) -> Network:
-        """One evaluation for pictures of this size in pixels; the same object for the same shape.
+        """The network for pictures of this size in pixels; the same object for the same shape.
 
         `contexts` of so many `tokens`; `rows`: how many latents go into the contexts.
         """
         ...
 
     def timestep_inputs(self, timestep: float, guidance: float = ...) -> dict[str, Array]:
-        """Its inputs that change with the step; guidance where the network takes it."""
+        """The inputs that change with the step; guidance where the network takes it."""
         ...
 
     def concatenated(
         self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None
     ) -> Latent | None:
-        """Its channels after those of the latent, [1, D, H, W]; None where there are none.
+        """The channels after those of the latent, [1, D, H, W]; None where there are none.
 
         `hidden` is the latent [1, C, H, W] of the picture without what is to be painted, `mask`
         [1, 1, H, W] is 1 there.
@@ -162,11 +162,11 @@ class AutoencoderModel(Protocol):
     """
 
     def encoder(self, height: int | None = None, width: int | None = None) -> Network:
-        """For pictures of this size in pixels, or the checkpoint's usual one."""
+        """The encoder for pictures of this size in pixels, or the checkpoint's usual one."""
         ...
 
     def decoder(self, height: int | None = None, width: int | None = None) -> Network:
-        """For pictures of this size in pixels, or the checkpoint's usual one."""
+        """The decoder for pictures of this size in pixels, or the checkpoint's usual one."""
         ...
 
     def tiled(self, cells: tuple[int, int], longest: int) -> TiledAutoencoder | None:

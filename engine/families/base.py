@@ -6,13 +6,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
-from engine.api.values import ConventionName, PredictionType
+from engine.api.values import PredictionType
 from engine.checkpoints.index import FileState
 from engine.families.architecture import Architecture
 from engine.families.hints import NO_HINTS, CheckpointHints
-from engine.families.latents import LatentFormat
-from engine.families.shared.stable_diffusion.edm import EdmLevels, LatentStatistics
+from engine.families.latents import LatentFormat, LatentStatistics
 from engine.families.sidecars import Card
+from engine.sampling.schedules.edm import EdmLevels
 from engine.weights.sources import StoredWeight
 
 
@@ -36,20 +36,6 @@ class ComponentSource:
     component: Component
     config: object
     weights: Mapping[str, StoredWeight]
-
-
-@dataclass(frozen=True, slots=True)
-class TextUse:
-    """The form in which a family's denoiser takes its texts."""
-
-    # The layer, counted from the end, that is read where nobody says otherwise; 1 is the last.
-    clip_skip: int = 1
-    # Whether the final norm follows a layer before the last; None: as the convention has it.
-    final_norm: bool | None = None
-    # Encoders whose texts are padded with token 0.
-    zero_padded: frozenset[Component] = frozenset()
-    # The conventions by which an empty negative prompt is all zeros.
-    zeroes_empty: frozenset[ConventionName] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +106,7 @@ class IdentifiedCheckpoint:
     parts: Parts
     # Makes the architecture of a checkpoint of its family.
     make_architecture: Callable[["IdentifiedCheckpoint"], Architecture]
-    text: TextUse = TextUse()
     hints: CheckpointHints = NO_HINTS
-    # The levels of a denoiser that was trained by levels; None for timesteps.
-    levels: EdmLevels | None = None
-    # Whether the VAE's activations leave float16's range.
-    vae_overflows_f16: bool = False
     # The one file it is read from, whose SHA-256 people know it by; None for folders.
     file: FileState | None = None
     # A person's words for what it is.

@@ -11,6 +11,7 @@ from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.hints import LearntHints
+from engine.families.kind import Kind
 from engine.families.recognition import Listing
 
 
@@ -33,6 +34,10 @@ class Family(ABC):
     @abstractmethod
     def recognise(self, listing: Listing) -> str | None:
         """Say by which of its tensors a file is of this family; None where it is not."""
+
+    def holds_denoiser(self, listing: Listing) -> bool:
+        """Tell whether a file holds a whole denoiser of this family's type, of whatever sizes."""
+        return self.recognise(listing) is not None
 
     @abstractmethod
     def rule_out(self, listing: Listing) -> str | None:
@@ -81,8 +86,11 @@ class Family(ABC):
 
     # --- parts of other files ---
 
-    def lone_parts(self, listing: Listing) -> tuple[Component, ...]:
-        """List the components that a file could be which is no whole checkpoint."""
+    def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
+        """List the components that a file could be which is no whole checkpoint.
+
+        `kind` is the kind of other file that the listing is, if any.
+        """
         return ()
 
     def read_lone_part(self, component: Component, path: Path, read: ReadIndex) -> Parts | None:

@@ -30,13 +30,13 @@ def recognise(listing: Listing) -> Recognised:
     """Ask the families in order, and then the rules for other files."""
     answers = ((family, family.recognise(listing)) for family in FAMILIES)
     family, evidence = next((one for one in answers if one[1] is not None), (None, None))
-    kind = foreign_kind(listing, of_family=True) if family else listing.kind
-    return Recognised(family, evidence or "", kind)
+    is_whole = family is not None or any(one.holds_denoiser(listing) for one in FAMILIES)
+    return Recognised(family, evidence or "", foreign_kind(listing, holds_denoiser=is_whole))
 
 
-def lone_parts(listing: Listing) -> tuple[Component, ...]:
+def lone_parts(listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
     """The components that a file which is no checkpoint could be, in any family."""
-    found = {part for family in FAMILIES for part in family.lone_parts(listing)}
+    found = {part for family in FAMILIES for part in family.lone_parts(listing, kind)}
     return tuple(one for one in Component if one in found)
 
 
@@ -110,7 +110,7 @@ def _not_ours(path: Path, kind: Kind, listing: Listing) -> EngineError:
             f"{path.name} is {kind.title}, which is not run yet.",
             _choose(),
         )
-    parts = tuple(component.value for component in lone_parts(listing))
+    parts = tuple(component.value for component in lone_parts(listing, kind))
     return EngineError(
         ErrorCode.CHECKPOINT_UNKNOWN_FAMILY,
         f"{path.name} is {kind.title}, not a model.",

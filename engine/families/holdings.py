@@ -119,7 +119,7 @@ def _held_by(index: TensorIndex) -> Holding:
     listing = Listing(index.tensors)
     found = recognise(listing)
     if found.family is None or found.kind is not None:
-        return Holding(parts=lone_parts(listing))
+        return Holding(parts=lone_parts(listing, found.kind))
     try:
         parts = found.family.components_of(index)
     except EngineError:

@@ -1,4 +1,4 @@
-"""From a path to a checkpoint whose family, parts and gaps are known; no weight is read.
+"""Identifying a path's checkpoint: its family, parts and gaps; no weight is read.
 
 `identify` reads one file or folder, `supply` puts in parts from others, `require_complete` is asked
 before anything runs.

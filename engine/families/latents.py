@@ -7,13 +7,20 @@ import numpy as np
 
 from backends.base import Array
 from engine.families.hints import PreviewFactors
-from engine.families.shared.stable_diffusion.edm import LatentStatistics
 from engine.sampling.types import Latent
 
 
 @dataclass(frozen=True, slots=True)
+class LatentStatistics:
+    """The mean and the deviation of each channel of what a VAE encodes to."""
+
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LatentFormat:
-    """How latents relate to the numbers the denoiser sees: scale * (latent - shift).
+    """The relation of latents to the numbers the denoiser sees: scale * (latent - shift).
 
     With `statistics`: scale * (latent - mean) / deviation, channel by channel.
     """
@@ -29,11 +36,11 @@ class LatentFormat:
     statistics: LatentStatistics | None = None
 
     def seen(self, latent: Array) -> Array:
-        """What the denoiser sees of a latent [batch, channels, height, width]."""
+        """The denoiser's numbers for a latent [batch, channels, height, width]."""
         return self.seen_change(latent - self._centre)
 
     def seen_change(self, change: Array) -> Array:
-        """What the denoiser sees of a difference, or of a deviation, of latents."""
+        """The denoiser's numbers for a difference, or a deviation, of latents."""
         return change * np.float32(self.scale) / self._deviation
 
     def latent(self, seen: Array) -> Array:
@@ -65,12 +72,12 @@ class EncodedImage:
 
     @classmethod
     def from_moments(cls, moments: Array, form: LatentFormat) -> Self:
-        """From moments [1, 2 * C, H, W]: means, logarithms of variances (`AutoencoderKL`)."""
+        """Split moments [1, 2 * C, H, W]: means, logarithms of variances (`AutoencoderKL`)."""
         mean, log_variance = np.split(moments, 2, axis=1)
         deviation = np.exp(np.clip(log_variance, -30, 20) / 2)
         return cls(form.seen(mean), form.seen_change(deviation), mean)
 
     @classmethod
     def exactly(cls, latent: Latent, form: LatentFormat) -> Self:
-        """From the one latent of a VAE without a distribution (`AutoencoderTiny`)."""
+        """Take the one latent of a VAE without a distribution (`AutoencoderTiny`)."""
         return cls(form.seen(latent), np.zeros_like(latent), latent)

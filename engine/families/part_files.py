@@ -39,7 +39,7 @@ def _read_from_file(family: Family, component: Component, path: Path, read: Read
     index = read(path)
     listing = Listing(index.tensors)
     found = recognise(listing)
-    if found.kind is not None and component not in family.lone_parts(listing):
+    if found.kind is not None and component not in family.lone_parts(listing, found.kind):
         raise _refused(family, component, path, f"it is {found.kind.title}")
     if found.family and not family.takes_from(found.family, component):
         raise _refused(family, component, path, f"it is of the family {found.family.title}")

@@ -13,7 +13,6 @@ from backends.base import FileSlice
 from engine.families.kind import Kind
 from engine.families.other_checkpoints import CHECKPOINTS, UNETS
 from engine.families.other_parts import ADAPTERS, PARTS
-from engine.families.shared.unet.unet_signs import unet_signs
 
 # A file is of the first kind that its listing matches.
 KINDS: tuple[Kind, ...] = (*UNETS, *ADAPTERS, *CHECKPOINTS, *PARTS)
@@ -27,21 +26,15 @@ class Listing:
 
     @cached_property
     def text(self) -> str:
-        """One `name [shape]` a line, each between two line ends."""
+        """The listing as text: `name [shape]` a line, each between two line ends."""
         lines = (f"{name} {list(tensor.shape)}" for name, tensor in self.tensors.items())
         return "\n" + "\n".join(lines).replace(", ", ",") + "\n"
 
-    @cached_property
-    def kind(self) -> Kind | None:
-        """The kind of a file that is of no family; None where no rule names it."""
-        return foreign_kind(self, of_family=False)
 
-
-def foreign_kind(listing: Listing, *, of_family: bool) -> Kind | None:
+def foreign_kind(listing: Listing, *, holds_denoiser: bool) -> Kind | None:
     """The kind a listing is of; None for none.
 
-    `of_family`: a family recognises it, so it holds a whole checkpoint.
+    `holds_denoiser`: a whole denoiser is in it, so only kinds beside a checkpoint count.
     """
-    is_whole = of_family or unet_signs(listing.text) is not None
-    kinds = (kind for kind in KINDS if kind.beside_checkpoint or not is_whole)
+    kinds = (kind for kind in KINDS if kind.beside_checkpoint or not holds_denoiser)
     return next((kind for kind in kinds if kind.matches(listing.text)), None)

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from engine.api.features import ConcatChannels
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.identify import require_complete
-from engine.graphs.unet import UNetConfig
 
 
 def with_refiner(
@@ -26,8 +26,7 @@ def with_refiner(
             refiner,
             f"its latents are those of {refiner.family}, not of {checkpoint.family}",
         )
-    unet = refiner.components[Component.DENOISER].config
-    if isinstance(unet, UNetConfig) and unet.in_channels != checkpoint.latent.channels:
+    if refiner.architecture.features.concat_channels is not ConcatChannels.NONE:
         raise _misfit(checkpoint, refiner, "it needs a mask or a picture beside the latent")
     return replace(checkpoint, refiner=replace(refiner, latent=checkpoint.latent, refines=True))
 

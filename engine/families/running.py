@@ -1,4 +1,4 @@
-"""How a family's code runs networks: through a callable that is handed in.
+"""The callable, handed in, through which a family's code runs networks.
 
 So a family says which networks run on which inputs, and the pipeline loads them as its memory plan
 says and retries broken results.

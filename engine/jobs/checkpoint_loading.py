@@ -15,11 +15,11 @@ from engine.families.refiner_fit import with_refiner
 
 
 def load_checkpoint(
-    request: GenerateRequest, read: ReadIndex = read_index, shelf: PartsIndex | None = None
+    request: GenerateRequest, read: ReadIndex = read_index, parts_index: PartsIndex | None = None
 ) -> IdentifiedCheckpoint:
     """The request's checkpoint with its supplied components, complete.
 
-    Raises EngineError; where something is missing it says which files of the `shelf` hold it.
+    Raises EngineError; where something is missing it says which files of the `parts_index` hold it.
     """
     if request.checkpoint is None:
         raise EngineError(
@@ -29,6 +29,6 @@ def load_checkpoint(
         )
     found = identify(Path(request.checkpoint), read, request.override)
     checkpoint = supply(found, request.components, read)
-    require_complete(checkpoint, shelf.gaps(checkpoint) if shelf else ())
+    require_complete(checkpoint, parts_index.gaps(checkpoint) if parts_index else ())
     refiner = request.refiner and request.refiner.checkpoint
     return with_refiner(checkpoint, identify(Path(refiner), read)) if refiner else checkpoint

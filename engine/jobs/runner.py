@@ -100,13 +100,13 @@ class JobRunner:
 
     def _checkpoint(self, request: GenerateRequest) -> IdentifiedCheckpoint:
         """Identify the checkpoint; once more with everything released where memory ran out."""
-        read, shelf = self.services.known_files.read_index, self.services.shelf
+        read, parts_index = self.services.known_files.read_index, self.services.parts_index
         try:
-            return load_checkpoint(request, read, shelf)
+            return load_checkpoint(request, read, parts_index)
         except MemoryError:
             self.release()
         with host_memory_errors():
-            return load_checkpoint(request, read, shelf)
+            return load_checkpoint(request, read, parts_index)
 
     def _candidates(
         self, backend: str, precision: PrecisionName, cancel: Cancellation

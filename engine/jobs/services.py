@@ -21,8 +21,8 @@ class JobServices:
     """The things that jobs share, made once by `in_cache`.
 
     `wildcards` is the folder of the lists of words that prompts name. `models` is the folder of
-    checkpoints, where files are found that hold what another one lacks; `shelf` looks there. With
-    a `residency` networks stay loaded between jobs where there is room; with `hashes` whole
+    checkpoints; `parts_index` finds files there that hold what another one lacks. With a
+    `residency` networks stay loaded between jobs where there is room; with `hashes` whole
     checkpoints are hashed meanwhile.
     """
 
@@ -33,7 +33,7 @@ class JobServices:
     crash_markers: CrashMarkers
     wildcards: Path | None = None
     models: Path | None = None
-    shelf: PartsIndex | None = None
+    parts_index: PartsIndex | None = None
     residency: Residency | None = None
     hashes: BackgroundHash | None = None
 
@@ -58,7 +58,7 @@ class JobServices:
             crash_markers=CrashMarkers(cache / "at-work"),
             wildcards=wildcards,
             models=models,
-            shelf=PartsIndex(models, known) if models else None,
+            parts_index=PartsIndex(models, known) if models else None,
             residency=residency,
             hashes=hashes,
         )

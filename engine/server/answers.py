@@ -72,6 +72,6 @@ def _inspected(
     checkpoint = supply(found, query.components, read)
     # It will probably be used: its hash may be there before its first picture is.
     services.want_hash(checkpoint)
-    sha256, shelf = services.sha256(checkpoint), services.shelf
-    gaps = (yield from shelf.look_for_gaps(checkpoint)) if shelf else ()
+    sha256, parts_index = services.sha256(checkpoint), services.parts_index
+    gaps = (yield from parts_index.look_for_gaps(checkpoint)) if parts_index else ()
     return CheckpointInspected(query=query.query, checkpoint=inspect(checkpoint, sha256, gaps))

@@ -11,10 +11,12 @@ from engine.api.request import CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.files import read_index
 from engine.errors import EngineError
-from engine.families import identify
+from engine.families import IdentifiedCheckpoint, identify
 from engine.families.identify import supply
-from engine.families.shared.stable_diffusion.edm import EdmLevels, LatentStatistics
+from engine.families.latents import LatentStatistics
 from engine.families.shared.stable_diffusion.latent_spaces import PLAYGROUND
+from engine.sampling.noise_model import VarianceExploding
+from engine.sampling.schedules.edm import EdmLevels
 from tests.checkpoints.files import write_sparse
 from tests.families import folders, listings
 
@@ -36,6 +38,12 @@ def written(path: Path, values: Mapping[str, tuple[float, ...]], shapes: listing
     return path
 
 
+def levels_of(checkpoint: IdentifiedCheckpoint) -> EdmLevels | None:
+    noise = checkpoint.architecture.noise
+    assert isinstance(noise, VarianceExploding)
+    return noise.levels
+
+
 def playground(path: Path) -> Path:
     return written(path, {"edm_mean": MEAN, "edm_std": DEVIATION}, _PLAYGROUND)
 
@@ -43,14 +51,14 @@ def playground(path: Path) -> Path:
 def test_playground_by_its_keys(tmp_path: Path) -> None:
     checkpoint = identify(playground(tmp_path / "x.safetensors"))
     assert checkpoint.prediction is PredictionType.EDM
-    assert checkpoint.levels == EdmLevels(0.002, 80.0, 0.5)
+    assert levels_of(checkpoint) == EdmLevels(0.002, 80.0, 0.5)
     assert checkpoint.latent.scale == 0.5
     assert checkpoint.latent.statistics == LatentStatistics(MEAN, DEVIATION)
     assert checkpoint.latent.preview == PLAYGROUND.preview
     assert "keys edm_mean, edm_std" in checkpoint.evidence[-1]
 
 
-def test_its_latents_are_normalised_by_channel(tmp_path: Path) -> None:
+def test_latents_of_playground_are_normalised_by_channel(tmp_path: Path) -> None:
     form = identify(playground(tmp_path / "x.safetensors")).latent
     latent = np.random.default_rng(0).standard_normal((1, 4, 2, 3)).astype(np.float32)
     seen = form.seen(latent)
@@ -72,8 +80,8 @@ def test_cosxl_by_its_keys(
     path = written(tmp_path / "x.safetensors", values, {name: _COSXL[name] for name in values})
     checkpoint = identify(path)
     assert checkpoint.prediction is PredictionType.EDM_V
-    assert checkpoint.levels is not None
-    found = checkpoint.levels
+    found = levels_of(checkpoint)
+    assert found is not None
     assert (found.sigma_min, found.sigma_max) == pytest.approx(levels)
     assert found.sigma_data == 1
     assert checkpoint.latent.scale == 0.13025
@@ -138,7 +146,7 @@ def test_a_folders_scheduler(
 ) -> None:
     checkpoint = identify(folders.write_folder(tmp_path / "x", scheduler=said))
     assert checkpoint.prediction is prediction
-    assert checkpoint.levels == levels
+    assert levels_of(checkpoint) == levels
     # The folder's VAE has a scale of its own, and says nothing of channels.
     assert checkpoint.latent.statistics is None
 
@@ -163,14 +171,14 @@ def test_another_denoiser_brings_its_own(tmp_path: Path) -> None:
     edm = playground(tmp_path / "x.safetensors")
     other = write_sparse(tmp_path / "sdxl.safetensors", SMALL)
     taken = supply(identify(other), ComponentFiles(denoiser=str(edm)))
-    assert (taken.latent, taken.levels) == (identify(edm).latent, identify(edm).levels)
+    assert (taken.latent, levels_of(taken)) == (identify(edm).latent, levels_of(identify(edm)))
     given = supply(identify(edm), ComponentFiles(denoiser=str(other)))
-    assert (given.latent, given.levels) == (identify(other).latent, None)
+    assert (given.latent, levels_of(given)) == (identify(other).latent, None)
 
 
-def test_a_person_can_say_so(tmp_path: Path) -> None:
+def test_a_person_can_say_that_a_denoiser_was_trained_by_levels(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "x.safetensors", SMALL)
     said = identify(path, override=CheckpointOverride(prediction=PredictionType.EDM))
-    assert said.levels == EdmLevels(0.002, 80.0, 0.5)
+    assert levels_of(said) == EdmLevels(0.002, 80.0, 0.5)
     assert said.latent.statistics == PLAYGROUND.statistics
     assert "you say so" in said.evidence[-1]

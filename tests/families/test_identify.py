@@ -14,7 +14,8 @@ from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import Component, IdentifiedCheckpoint, identify
-from engine.families.base import TextUse
+from engine.families.shared.clip.text_encoding import clip_text_of
+from engine.families.shared.clip.text_use import TextUse
 from engine.graphs.clip_text import Activation, ClipTextConfig, Projection
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
@@ -25,6 +26,10 @@ from tests.families.test_recognition import FAMILY_FILES, SD1_FILES
 
 SMALL_VAE, SMALL_CLIP = listings.SMALL_VAE, listings.SMALL_CLIP
 SMALL = listings.original(listings.SMALL_UNET, listings.SMALL_VAE, listings.SMALL_CLIP)
+
+
+def text_use(checkpoint: IdentifiedCheckpoint) -> TextUse:
+    return clip_text_of(checkpoint).use
 
 
 def unet_of(checkpoint: IdentifiedCheckpoint) -> UNetConfig:
@@ -153,7 +158,7 @@ def test_the_two_text_layouts_have_one_set_of_names(tmp_path: Path) -> None:
 
 def test_sd2_is_read_before_its_last_layer(tmp_path: Path) -> None:
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", listings.sd2()))
-    assert checkpoint.text == TextUse(2, True, frozenset({Component.TEXT_ENCODER}))
+    assert text_use(checkpoint) == TextUse(2, True, frozenset({Component.TEXT_ENCODER}))
     text = checkpoint.components[Component.TEXT_ENCODER].config
     assert isinstance(text, ClipTextConfig)
     assert (text.heads, text.activation, text.layers) == (16, Activation.GELU, 24)
@@ -163,14 +168,14 @@ def test_sd2_is_read_before_its_last_layer(tmp_path: Path) -> None:
     names = listings.sd2() | listings.prefixed("cond_stage_model.model.", cut)
     last = "cond_stage_model.model.transformer.resblocks.23."
     names = {name: shape for name, shape in names.items() if not name.startswith(last)}
-    assert identify(write_sparse(tmp_path / "y.safetensors", names)).text.clip_skip == 1
+    assert text_use(identify(write_sparse(tmp_path / "y.safetensors", names))).clip_skip == 1
 
 
 def test_sdxl(tmp_path: Path) -> None:
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", listings.sdxl()))
-    assert checkpoint.text.clip_skip == 2
-    assert checkpoint.text.final_norm is False
-    assert checkpoint.text.zero_padded == {Component.TEXT_ENCODER_2}
+    assert text_use(checkpoint).clip_skip == 2
+    assert text_use(checkpoint).final_norm is False
+    assert text_use(checkpoint).zero_padded == {Component.TEXT_ENCODER_2}
     assert OptionalSetting.SIZES in checkpoint.architecture.features.options
     assert checkpoint.default_size == 1024
     assert checkpoint.latent.scale == 0.13025

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.checkpoints.safetensors import read_index
+from engine.families.finding import recognise
 from engine.families.recognition import KINDS
 from engine.families.recognition import Listing as TensorListing
 from engine.families.registry import FAMILIES
@@ -29,7 +30,7 @@ TITLE_OF = {name: title for title, names in TITLES.items() for name in names}
 def found(folder: Path, names: Listing) -> list[str]:
     """The title, and the families that would take it."""
     listing = TensorListing(read_index(write_sparse(folder / "x.safetensors", names)).tensors)
-    kind = listing.kind
+    kind = recognise(listing).kind
     families = [family.name for family in FAMILIES if family.recognise(listing)]
     return [kind.title if kind else "unknown", *families]
 

@@ -83,7 +83,7 @@ def test_no_word_makes_a_checkpoint_of_something_else(tmp_path: Path) -> None:
     assert "it has no UNet for pictures" in failure(path, "sd1").message
 
 
-def test_an_unheard_of_family(tmp_path: Path) -> None:
+def test_a_family_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     error = failure(write_sparse(tmp_path / "x.safetensors", SMALL), "sd9")
     assert error.code is ErrorCode.REQUEST_INVALID
     assert error.hint == "Families: sd1, sd2, sdxl, sdxl_refiner."
@@ -103,7 +103,7 @@ def test_a_prediction_is_said_of_files_and_folders(
         assert ("(found: v-prediction because" in checkpoint.evidence[-1]) == differs
 
 
-def test_it_is_said_of_a_denoiser_from_elsewhere_too(tmp_path: Path) -> None:
+def test_a_prediction_is_said_of_a_denoiser_from_another_file_too(tmp_path: Path) -> None:
     path = write_sparse(tmp_path / "x.safetensors", SMALL)
     keyed = write_sparse(tmp_path / "y.safetensors", {**SMALL, "v_pred": (0,)})
     checkpoint = supply(

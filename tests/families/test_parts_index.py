@@ -23,14 +23,14 @@ SMALL = listings.original(listings.SMALL_UNET, listings.EIGHTFOLD_VAE, CLIP_SIZE
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> PartsIndex:
+def parts_index(tmp_path: Path) -> PartsIndex:
     folder = tmp_path / "models"
     folder.mkdir()
     return PartsIndex(folder, KnownFiles(tmp_path / "known", lambda: 1 << 62))
 
 
-def put(shelf: PartsIndex, name: str, names: Listing) -> str:
-    path = shelf.folder / name
+def put(parts_index: PartsIndex, name: str, names: Listing) -> str:
+    path = parts_index.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     return str(write_sparse(path, names))
 
@@ -40,96 +40,100 @@ def lacking(folder: Path, names: Listing, *prefixes: str) -> Path:
     return write_sparse(folder / "mine.safetensors", kept)
 
 
-def offered(shelf: PartsIndex, path: Path) -> dict[str, list[str]]:
-    gaps = shelf.gaps(identify(path))
+def offered(parts_index: PartsIndex, path: Path) -> dict[str, list[str]]:
+    gaps = parts_index.gaps(identify(path))
     return {gap.component: [fit.path for fit in gap.fits] for gap in gaps}
 
 
-def test_a_whole_checkpoint_has_no_gaps(shelf: PartsIndex, tmp_path: Path) -> None:
-    put(shelf, "vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
-    assert shelf.gaps(identify(write_sparse(tmp_path / "x.safetensors", SMALL))) == ()
+def test_a_whole_checkpoint_has_no_gaps(parts_index: PartsIndex, tmp_path: Path) -> None:
+    put(parts_index, "vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
+    assert parts_index.gaps(identify(write_sparse(tmp_path / "x.safetensors", SMALL))) == ()
 
 
-def test_parts_alone_come_before_those_of_checkpoints(shelf: PartsIndex, tmp_path: Path) -> None:
-    whole = put(shelf, "a/whole.safetensors", SMALL)
-    vae = put(shelf, "z/vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
-    clip = put(shelf, "z/clip.safetensors", listings.clip_text(CLIP_SIZES))
-    put(shelf, "lora.safetensors", other_listings.kohya_lora())
-    put(shelf, "wide clip.safetensors", listings.clip_text())
-    put(shelf, "16 channels.safetensors", listings.ldm_vae(listings.VaeSizes(latent=16)))
-    (shelf.folder / "broken.safetensors").write_bytes(b"no header")
-    assert offered(shelf, lacking(tmp_path, SMALL, CLIP, VAE)) == {
+def test_parts_alone_come_before_those_of_checkpoints(
+    parts_index: PartsIndex, tmp_path: Path
+) -> None:
+    whole = put(parts_index, "a/whole.safetensors", SMALL)
+    vae = put(parts_index, "z/vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
+    clip = put(parts_index, "z/clip.safetensors", listings.clip_text(CLIP_SIZES))
+    put(parts_index, "lora.safetensors", other_listings.kohya_lora())
+    put(parts_index, "wide clip.safetensors", listings.clip_text())
+    put(parts_index, "16 channels.safetensors", listings.ldm_vae(listings.VaeSizes(latent=16)))
+    (parts_index.folder / "broken.safetensors").write_bytes(b"no header")
+    assert offered(parts_index, lacking(tmp_path, SMALL, CLIP, VAE)) == {
         "text_encoder": [clip, whole],
         "vae": [vae, whole],
     }
 
 
 def test_a_vae_that_sounds_like_another_familys_comes_last(
-    shelf: PartsIndex, tmp_path: Path
+    parts_index: PartsIndex, tmp_path: Path
 ) -> None:
     """SD's and SDXL's have the same shapes."""
     path = lacking(tmp_path, listings.sdxl(), VAE)
-    general = put(shelf, "vae/vae-ft-mse-840000.safetensors", listings.ldm_vae())
-    own = put(shelf, "vae/sdxl_vae_fp16_fix.safetensors", listings.ldm_vae())
-    whole = put(shelf, "checkpoint.safetensors", listings.sdxl())
-    put(shelf, "other.safetensors", listings.original())
-    assert offered(shelf, path) == {"vae": [own, whole, general]}
+    general = put(parts_index, "vae/vae-ft-mse-840000.safetensors", listings.ldm_vae())
+    own = put(parts_index, "vae/sdxl_vae_fp16_fix.safetensors", listings.ldm_vae())
+    whole = put(parts_index, "checkpoint.safetensors", listings.sdxl())
+    put(parts_index, "other.safetensors", listings.original())
+    assert offered(parts_index, path) == {"vae": [own, whole, general]}
 
 
-def test_of_checkpoints_alike_by_name_comes_first(shelf: PartsIndex, tmp_path: Path) -> None:
-    put(shelf, "another.safetensors", SMALL)
-    sibling = put(shelf, "mine v2.safetensors", SMALL)
-    assert offered(shelf, lacking(tmp_path, SMALL, VAE))["vae"][0] == sibling
+def test_of_checkpoints_alike_by_name_comes_first(parts_index: PartsIndex, tmp_path: Path) -> None:
+    put(parts_index, "another.safetensors", SMALL)
+    sibling = put(parts_index, "mine v2.safetensors", SMALL)
+    assert offered(parts_index, lacking(tmp_path, SMALL, VAE))["vae"][0] == sibling
 
 
-def test_files_beside_it_and_diffusers_folders_count(shelf: PartsIndex, tmp_path: Path) -> None:
+def test_files_beside_it_and_diffusers_folders_count(
+    parts_index: PartsIndex, tmp_path: Path
+) -> None:
     clip = listings.clip_text(CLIP_SIZES)
     beside = write_sparse(tmp_path / "clip.safetensors", clip)
-    folder = write_folder(shelf.folder / "in a folder")
-    found = offered(shelf, lacking(tmp_path, SMALL, CLIP))
+    folder = write_folder(parts_index.folder / "in a folder")
+    found = offered(parts_index, lacking(tmp_path, SMALL, CLIP))
     assert found["text_encoder"][:2] == [str(beside), str(folder)]
 
 
-def test_both_text_encoders_of_sdxl(shelf: PartsIndex, tmp_path: Path) -> None:
+def test_both_text_encoders_of_sdxl(parts_index: PartsIndex, tmp_path: Path) -> None:
     path = lacking(tmp_path, listings.sdxl(), "conditioner.")
-    first = put(shelf, "clip_l.safetensors", listings.clip_text())
-    second = put(shelf, "clip_g.safetensors", listings.open_clip())
-    whole = put(shelf, "whole.safetensors", listings.sdxl())
-    found = offered(shelf, path)
+    first = put(parts_index, "clip_l.safetensors", listings.clip_text())
+    second = put(parts_index, "clip_g.safetensors", listings.open_clip())
+    whole = put(parts_index, "whole.safetensors", listings.sdxl())
+    found = offered(parts_index, path)
     assert found["text_encoder"] == [first, whole]
     assert found["text_encoder_2"] == [second, whole]
 
 
 def test_what_was_looked_at_is_not_read_again(
-    shelf: PartsIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    parts_index: PartsIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put(shelf, "lora.safetensors", other_listings.kohya_lora())
+    put(parts_index, "lora.safetensors", other_listings.kohya_lora())
     path = lacking(tmp_path, SMALL, VAE)
     checkpoint = identify(path)
-    shelf.gaps(checkpoint)
+    parts_index.gaps(checkpoint)
 
     def opened(raw: bytes, path: Path) -> header.Header:
         raise AssertionError(f"{path} was read again")
 
     monkeypatch.setattr("engine.checkpoints.safetensors.parse_header", opened)
-    shelf.gaps(checkpoint)
-    put(shelf, "lora.safetensors", {**other_listings.kohya_lora(), "more": (1,)})
+    parts_index.gaps(checkpoint)
+    put(parts_index, "lora.safetensors", {**other_listings.kohya_lora(), "more": (1,)})
     with pytest.raises(AssertionError, match="read again"):
-        shelf.gaps(checkpoint)
+        parts_index.gaps(checkpoint)
 
 
-def test_the_error_names_what_fits(shelf: PartsIndex, tmp_path: Path) -> None:
+def test_the_error_names_what_fits(parts_index: PartsIndex, tmp_path: Path) -> None:
     checkpoint = identify(lacking(tmp_path, SMALL, VAE))
-    vae = put(shelf, "it's a vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
+    vae = put(parts_index, "it's a vae.safetensors", listings.ldm_vae(listings.EIGHTFOLD_VAE))
     with pytest.raises(EngineError) as caught:
-        require_complete(checkpoint, shelf.gaps(checkpoint))
+        require_complete(checkpoint, parts_index.gaps(checkpoint))
     assert caught.value.message == "mine.safetensors has no VAE."
     fits = PartFile(component="vae", path=vae)
     assert caught.value.remedies == (SupplyParts(components=("vae",), files=(fits,)),)
     assert caught.value.detail == f"vae: {vae}"
 
 
-def test_a_shelf_that_is_not_there(tmp_path: Path) -> None:
+def test_a_folder_of_models_that_is_missing_holds_no_parts(tmp_path: Path) -> None:
     none = PartsIndex(tmp_path / "none", KnownFiles(tmp_path / "known"))
     (gap,) = none.gaps(identify(lacking(tmp_path, SMALL, VAE)))
     assert (gap.component, gap.fits) == ("vae", ())
@@ -212,7 +216,7 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> PartsIndex:
 def test_whatever_is_offered_together_makes_a_whole(
     stocked: PartsIndex, tmp_path: Path, name: str, gap: str
 ) -> None:
-    """Every part on the shelf beside every gap: one for each gap, as they come, is accepted."""
+    """Every part of the index for every gap: one for each gap, as they come, is accepted."""
     checkpoint = identify(lacking(tmp_path, WHOLES[name], *GAPS[gap]))
     fits = [gap.fits for gap in stocked.gaps(checkpoint)]
     assert all(fits)
@@ -223,14 +227,14 @@ def test_whatever_is_offered_together_makes_a_whole(
 
 
 def test_what_leaves_no_room_for_the_other_text_encoder_is_not_offered(
-    shelf: PartsIndex, tmp_path: Path
+    parts_index: PartsIndex, tmp_path: Path
 ) -> None:
     """SD 2's is as wide as half of what SDXL attends to, and nothing is as wide as the rest."""
-    of_sd2 = put(shelf, "a-sd2.safetensors", WHOLES["a-sd2"])
-    of_sd1 = put(shelf, "b-sd1.safetensors", WHOLES["a-sd1"])
-    clip_g = put(shelf, "clip-g.safetensors", PARTS["clip_g"])
+    of_sd2 = put(parts_index, "a-sd2.safetensors", WHOLES["a-sd2"])
+    of_sd1 = put(parts_index, "b-sd1.safetensors", WHOLES["a-sd1"])
+    clip_g = put(parts_index, "clip-g.safetensors", PARTS["clip_g"])
     bare = identify(write_sparse(tmp_path / "unet-xl.safetensors", _unets()["sdxl"]))
-    found = {gap.component: [fit.path for fit in gap.fits] for gap in shelf.gaps(bare)}
+    found = {gap.component: [fit.path for fit in gap.fits] for gap in parts_index.gaps(bare)}
     assert found["text_encoder"] == [of_sd1]
     assert found["text_encoder_2"] == [clip_g]
     with pytest.raises(EngineError, match="leaves room for the second text encoder"):
@@ -238,11 +242,11 @@ def test_what_leaves_no_room_for_the_other_text_encoder_is_not_offered(
 
 
 def test_a_vae_of_another_factor_is_neither_offered_nor_accepted(
-    shelf: PartsIndex, tmp_path: Path
+    parts_index: PartsIndex, tmp_path: Path
 ) -> None:
     """The x4 upscaler's: its pictures are four times as large as its latents."""
-    vae = put(shelf, "x4.safetensors", PARTS["vae of factor 4"])
+    vae = put(parts_index, "x4.safetensors", PARTS["vae of factor 4"])
     checkpoint = identify(lacking(tmp_path, WHOLES["a-sd1"], VAE))
-    assert shelf.gaps(checkpoint)[0].fits == ()
+    assert parts_index.gaps(checkpoint)[0].fits == ()
     with pytest.raises(EngineError, match="4 times the latent's size"):
         supply(checkpoint, ComponentFiles(vae=vae))

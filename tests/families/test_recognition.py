@@ -10,6 +10,7 @@ from engine.api.values import ErrorCode
 from engine.checkpoints.safetensors import read_index
 from engine.errors import EngineError
 from engine.families import identify
+from engine.families.finding import recognise
 from engine.families.recognition import Listing as TensorListing
 from engine.families.registry import FAMILIES
 from tests.checkpoints.files import write_sparse
@@ -97,7 +98,7 @@ OTHERS: dict[str, tuple[str, Listing]] = {
 def verdicts(tmp_path: Path, names: Listing) -> list[str]:
     listing = TensorListing(read_index(write_sparse(tmp_path / "x.safetensors", names)).tensors)
     families = [family.name for family in FAMILIES if family.recognise(listing)]
-    kind = listing.kind
+    kind = recognise(listing).kind
     return [*families, kind.title] if kind else families
 
 

@@ -70,7 +70,7 @@ def test_names_tell_the_latent_space(path: str, space: object) -> None:
     assert named_space(Path("/models") / path) is space
 
 
-def test_it_is_found_for_its_space_alone(tmp_path: Path) -> None:
+def test_a_tiny_vae_is_found_for_its_space_alone(tmp_path: Path) -> None:
     write_original(tmp_path / "vae_approx", "taesd")
     write_diffusers(tmp_path / "taesdxl" / "diffusion_pytorch_model.safetensors")
     (tmp_path / "taesd_broken.safetensors").write_bytes(b"no weights")
@@ -102,7 +102,7 @@ def test_as_diffusers_folder(tmp_path: Path) -> None:
     assert supplied.components[Component.VAE].config == CONFIG
 
 
-def test_that_of_another_space_is_refused(tmp_path: Path) -> None:
+def test_a_tiny_vae_of_another_space_is_refused(tmp_path: Path) -> None:
     checkpoint = identify(write_single_file(tmp_path / "sd1.safetensors"))
     tiny = write_original(tmp_path, "taesdxl")
     with pytest.raises(EngineError, match="SDXL") as caught:

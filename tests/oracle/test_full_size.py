@@ -30,7 +30,7 @@ from engine.cancel import CancelToken  # noqa: E402
 from engine.compile.compiler import Compiler  # noqa: E402
 from engine.compile.network import Network  # noqa: E402
 from engine.families import Component, IdentifiedCheckpoint, identify, supply  # noqa: E402
-from engine.families.shared.clip.network import text_encoder  # noqa: E402
+from engine.families.shared.clip.text_encoding import clip_text_of  # noqa: E402
 from engine.graphs.unet import UNetConfig, size_embedding, timestep_embedding  # noqa: E402
 from engine.memory.plan import WeightPlacement  # noqa: E402
 from engine.weights.working_copies import WorkingCopies  # noqa: E402
@@ -194,7 +194,7 @@ def our_text(
     folder: Path, checkpoint: IdentifiedCheckpoint, component: Component, skip: int
 ) -> dict[str, Array]:
     tokens, ends = _tokens()
-    network = text_encoder(checkpoint, skip, component)
+    network = clip_text_of(checkpoint).network(component, skip)
     feeds: dict[str, Array] = {"tokens": tokens}
     if component is Component.TEXT_ENCODER_2:
         feeds["end"] = ends
@@ -209,7 +209,9 @@ def test_openclip_h_equals_transformers(tmp_path: Path) -> None:
     tokens = torch.from_numpy(_tokens()[0])
     expected = computed(module, lambda m: m(tokens).last_hidden_state).numpy()
     checkpoint = with_part(tmp_path, listings.sd2(), Component.TEXT_ENCODER, path)
-    found = our_text(tmp_path, checkpoint, Component.TEXT_ENCODER, checkpoint.text.clip_skip)
+    found = our_text(
+        tmp_path, checkpoint, Component.TEXT_ENCODER, checkpoint.architecture.features.clip_skip
+    )
     check(found["last_hidden_state"], expected)
 
 
@@ -225,6 +227,6 @@ def test_openclip_bigg_equals_transformers(tmp_path: Path) -> None:
     hidden, pooled = found.hidden_states[-2].numpy(), found.text_embeds.numpy()
     part = Component.TEXT_ENCODER_2
     checkpoint = with_part(tmp_path, listings.sdxl_refiner(), part, path)
-    ours = our_text(tmp_path, checkpoint, part, checkpoint.text.clip_skip)
+    ours = our_text(tmp_path, checkpoint, part, checkpoint.architecture.features.clip_skip)
     check(ours["last_hidden_state"], hidden)
     check(ours["pooled"], pooled)

@@ -1,6 +1,5 @@
 """How the prompts of an encoder are read whose texts are filled up with token 0."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from engine.api.values import ConventionName
 from engine.families import Component, identify
 from engine.families.architecture import texts_of
 from engine.families.shared.clip.text_encoding import ClipText
+from engine.families.shared.clip.text_use import TextUse
 from engine.pipeline.resolve import resolve
 from tests.pipeline.jobs import a_request
 
@@ -32,10 +32,9 @@ def test_what_fills_up_is_a_word_but_in_diffusers(
     """As "!" with SD 2's and SDXL's OpenCLIP: diffusers asks the encoder's own tokenizer."""
     checkpoint = identify(tiny)
     filled = frozenset({Component.TEXT_ENCODER}) if zero_padded else frozenset[Component]()
-    checkpoint = replace(checkpoint, text=replace(checkpoint.text, zero_padded=filled))
     request = a_request(tiny, prompt="red a", convention=name)
     resolved = resolve(request, checkpoint)
-    plan = ClipText(checkpoint).read([resolved])
+    plan = ClipText(checkpoint, TextUse(zero_padded=filled)).read([resolved])
     tokens = plan.prompts[texts_of(resolved)][Component.TEXT_ENCODER]
     (chunks,) = (p.chunks for p in tokens.positives[0].texts[0][0].phrases)
     assert chunks.ids[0, chunks.used] == read_as

@@ -14,7 +14,7 @@ from tests.families import listings
 from tests.families.test_identify import SMALL
 
 
-def test_a_search_on_the_shelf_lets_what_is_asked_next_go_first(tmp_path: Path) -> None:
+def test_a_search_for_parts_lets_the_next_question_go_first(tmp_path: Path) -> None:
     """A person who chooses a checkpoint with gaps, then another, does not wait for the first."""
     models = tmp_path / "models"
     models.mkdir()

@@ -6,8 +6,9 @@ The UNet's heads are 64 wide. Whether it predicts noise (2.0 and 2.1 base) or v 
 import numpy as np
 
 from engine.api.values import PredictionType
-from engine.families.base import Component, ComponentSource, TextUse
+from engine.families.base import Component, ComponentSource
 from engine.families.shared.clip.sizes import ClipTextFacts
+from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
 from engine.families.shared.stable_diffusion.training import SD_2_NAMES, Training
@@ -50,7 +51,7 @@ FAMILY = LatentDiffusion(
     name="sd2",
     title="SD 2.x",
     called=SD_2_NAMES,
-    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=False),
+    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, adds_time_ids=False),
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SD,

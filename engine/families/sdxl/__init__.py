@@ -11,7 +11,7 @@ from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.latent_diffusion import SDXL_TEXT, LatentDiffusion
-from engine.families.shared.stable_diffusion.size_conditioning import sdxl_time_ids
+from engine.families.shared.stable_diffusion.size_conditioning import SDXL_TIME_IDS
 from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
@@ -40,7 +40,7 @@ FAMILY = LatentDiffusion(
     name="sdxl",
     title="SDXL",
     called=_CALLED,
-    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=2, told_sizes=True),
+    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=2, adds_time_ids=True),
     text_encoders={
         Component.TEXT_ENCODER: ClipTextFacts(),
         Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU),
@@ -52,7 +52,6 @@ FAMILY = LatentDiffusion(
     default_size=1024,
     hides_prediction=True,
     text=lambda _: SDXL_TEXT,
-    told_sizes=6,
-    architecture=StableDiffusion(sdxl_time_ids, refiner=True, refines=True),
+    architecture=StableDiffusion(SDXL_TIME_IDS, refiner=True, refines=True),
     sizes_name=pruned_name,
 )

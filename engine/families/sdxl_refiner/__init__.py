@@ -9,7 +9,7 @@ from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.latent_diffusion import SDXL_TEXT, LatentDiffusion
-from engine.families.shared.stable_diffusion.size_conditioning import refiner_time_ids
+from engine.families.shared.stable_diffusion.size_conditioning import REFINER_TIME_IDS
 from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
@@ -23,14 +23,12 @@ FAMILY = LatentDiffusion(
     name="sdxl_refiner",
     title="SDXL refiner",
     called=re.compile(r"(sdxl|stable-diffusion-xl).*refiner"),
-    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, told_sizes=True),
+    has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, adds_time_ids=True),
     text_encoders={Component.TEXT_ENCODER_2: ClipTextFacts(activation=Activation.GELU)},
     unet=UNetFacts(heads=None),
     latents=latent_spaces.SDXL,
     vae_overflows_f16=True,
     default_size=1024,
     text=lambda _: _TEXT,
-    # Original height and width, crop, and the aesthetic score.
-    told_sizes=5,
-    architecture=StableDiffusion(refiner_time_ids, refines=True),
+    architecture=StableDiffusion(REFINER_TIME_IDS, refines=True),
 )

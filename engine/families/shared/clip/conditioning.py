@@ -18,7 +18,7 @@ class PooledInputs(Protocol):
     def __call__(
         self, request: ResolvedRequest, pooled: Embeddings, *, guided: bool
     ) -> Mapping[str, Array]:
-        """By name, [contexts, ...] each, of texts [contexts, width]."""
+        """The inputs by name, [contexts, ...] each, of pooled texts [contexts, width]."""
         ...
 
 
@@ -33,7 +33,7 @@ class ClipConditioning:
 
     @property
     def weights(self) -> tuple[float, ...]:
-        """How much each positive prompt counts."""
+        """The weight of each positive prompt."""
         return self.encoders[0].weights
 
     def inputs(

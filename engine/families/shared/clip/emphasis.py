@@ -1,4 +1,4 @@
-"""What the weights of words do to the text encoder's output.
+"""Weights of words, applied to the text encoder's output.
 
 References: A1111 `modules/sd_emphasis.py`, ComfyUI `comfy/sd1_clip.py` (`ClipTokenWeightEncoder`),
 compel `compel/embeddings_provider.py` (`build_weighted_embedding_tensor`,

@@ -13,7 +13,7 @@ TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
 
 
 def text_encoders(checkpoint: IdentifiedCheckpoint) -> tuple[Component, ...]:
-    """Those the checkpoint has, in the order in which their embeddings are joined."""
+    """The checkpoint's text encoders, in the order in which their embeddings are joined."""
     return tuple(one for one in TEXT_ENCODERS if one in checkpoint.components)
 
 
@@ -33,17 +33,12 @@ def text_encoder(
     final_norm: bool = True,
     masked: bool = False,
 ) -> Network:
-    """Tokens to embeddings, stopping `clip_skip` - 1 layers early; see `clip_text`.
-
-    The family decides whether the final norm follows; where it does not, `final_norm` does.
-    """
+    """Tokens to embeddings, stopping `clip_skip` - 1 layers early; see `clip_text`."""
     config = config_of(checkpoint, component, ClipTextConfig)
-    families = checkpoint.text.final_norm
-    normalises = final_norm if families is None else families
     return component_network(
         checkpoint,
         component,
         component.value,
-        lambda g: clip_text(g, config, clip_skip, final_norm=normalises, attention_mask=masked),
+        lambda g: clip_text(g, config, clip_skip, final_norm=final_norm, attention_mask=masked),
         {"batch": offered(1, _USUAL_ROWS, MAX_ROWS)},
     )

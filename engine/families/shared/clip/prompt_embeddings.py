@@ -155,7 +155,7 @@ class PromptEmbeddings:
     )
 
     def at(self, step: int, *, guided: bool) -> Embeddings:
-        """What is in effect at evaluation `step`, counted from 0: float32 [k, tokens, width].
+        """The embeddings in effect at `step`, counted from 0: float32 [k, tokens, width].
 
         The positives in order, then, when guided, the negative. The array is the same object as
         before while nothing changes.
@@ -201,7 +201,7 @@ class PromptEmbeddings:
         )
 
     def _length(self, positive: int) -> int:
-        """How many tokens the denoiser sees where the negative prompt is or would be run, too."""
+        """The number of tokens that the denoiser gets, the negative prompt's length considered."""
         if self.matching is LengthMatching.EMPTY_CHUNKS:
             return max(positive, len(self.negative.texts[0]))
         return positive

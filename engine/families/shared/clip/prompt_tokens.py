@@ -65,7 +65,7 @@ class TokenTimeline:
 
     @property
     def times(self) -> tuple[int, ...]:
-        """How often each text is in the order."""
+        """The number of times that each text is in the order."""
         indices = [index for _, index in self.order]
         return tuple(indices.count(index) for index in range(len(self.texts)))
 

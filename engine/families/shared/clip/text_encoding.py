@@ -23,6 +23,7 @@ from engine.families.shared.clip.prompt_tokens import (
     TokenIds,
     tokenize_prompts,
 )
+from engine.families.shared.clip.text_use import TextUse
 from engine.sampling.samplers import SAMPLERS
 from engine.text.chunks import first_end, zero_filled
 from engine.text.cleaning import cleaner
@@ -39,10 +40,12 @@ _Variant = tuple[int, bool, bool]
 class ClipText:
     """A `TextEncoding` of one or two CLIP text encoders side by side.
 
-    `pooled_inputs` are for a denoiser that sees each text as a whole, too.
+    `use` is the form in which the denoiser takes texts. `pooled_inputs` are for a denoiser that
+    sees each text as a whole, too.
     """
 
     checkpoint: IdentifiedCheckpoint
+    use: TextUse
     pooled_inputs: PooledInputs | None = None
     # The same network for the same question: what is loaded is known again.
     _networks: dict[tuple[Component, _Variant], Network] = field(
@@ -61,13 +64,23 @@ class ClipText:
         prompts = {texts: self._read(texts, requests[0], tokenizers) for texts in _texts(requests)}
         return ClipTextPlan(self, requests[0], tokenizers, prompts)
 
-    def network(self, component: Component, variant: _Variant) -> Network:
-        """A text encoder, the same object each time."""
-        key = component, variant
+    def network(
+        self,
+        component: Component,
+        clip_skip: int,
+        *,
+        final_norm: bool = True,
+        masked: bool = False,
+    ) -> Network:
+        """A text encoder, the same object each time; see `text_encoder`.
+
+        The family decides whether the final norm follows; where it does not, `final_norm` does.
+        """
+        normalises = final_norm if self.use.final_norm is None else self.use.final_norm
+        key = component, (clip_skip, normalises, masked)
         if key not in self._networks:
-            clip_skip, final_norm, masked = variant
             self._networks[key] = text_encoder(
-                self.checkpoint, clip_skip, component, final_norm=final_norm, masked=masked
+                self.checkpoint, clip_skip, component, final_norm=normalises, masked=masked
             )
         return self._networks[key]
 
@@ -75,7 +88,7 @@ class ClipText:
         if not self._tokenizer:
             self._tokenizer.append(tokenizer_of(self.checkpoint.tokenizer))
         return {
-            one: _tokenizer_for(one, self._tokenizer[0], self.checkpoint, request)
+            one: _tokenizer_for(one, self._tokenizer[0], self.use, request)
             for one in self.components
         }
 
@@ -134,19 +147,23 @@ class ClipTextPlan:
 
     def _network(self, component: Component) -> Network:
         request = self.request
-        variant = request.clip_skip, request.convention.final_norm, self._masked
-        return self.encoding.network(component, variant)
+        return self.encoding.network(
+            component,
+            request.clip_skip,
+            final_norm=request.convention.final_norm,
+            masked=self._masked,
+        )
 
     @property
     def _masked(self) -> bool:
-        """Whether some tokens are hidden from the others."""
+        """Tell whether some tokens are hidden from the others."""
         return any(self._first(texts).attention_mask is not None for texts in self.prompts)
 
     def _encode_with(
         self, component: Component, runner: NetworkRunner
     ) -> dict[Texts, PromptEmbeddings]:
         masked, end_id = self._masked, self.tokenizers[component].end_id
-        zero_padded = component in self.encoding.checkpoint.text.zero_padded
+        zero_padded = component in self.encoding.use.zero_padded
 
         def work(session: Session) -> dict[Texts, PromptEmbeddings]:
             inputs = {spec.name for spec in session.inputs}
@@ -171,10 +188,18 @@ class ClipTextPlan:
         return runner.run(Phase.ENCODE, self._network(component), work, _problem)
 
     def _without_empty(self, texts: Texts, embeddings: PromptEmbeddings) -> PromptEmbeddings:
-        family, convention = self.encoding.checkpoint.text, self.request.convention
+        family, convention = self.encoding.use, self.request.convention
         knows = convention.name in family.zeroes_empty
         zeroes = knows and convention.zeroes_empty_negative and not texts[1]
         return embeddings.without_negative() if zeroes else embeddings
+
+
+def clip_text_of(checkpoint: IdentifiedCheckpoint) -> ClipText:
+    """The text encoding of a checkpoint; raises TypeError where it is not one of CLIP's."""
+    text = checkpoint.architecture.text
+    if not isinstance(text, ClipText):
+        raise TypeError(f"{checkpoint.path.name} has {type(text).__name__}")
+    return text
 
 
 def _texts(requests: Sequence[ResolvedRequest]) -> tuple[Texts, ...]:
@@ -184,7 +209,7 @@ def _texts(requests: Sequence[ResolvedRequest]) -> tuple[Texts, ...]:
 def _tokenizer_for(
     component: Component,
     tokenizer: ClipTokenizer,
-    checkpoint: IdentifiedCheckpoint,
+    use: TextUse,
     request: ResolvedRequest,
 ) -> ClipTokenizer:
     """The tokenizer of an encoder: it cleans texts as the convention's tool does, and pads them.
@@ -194,7 +219,7 @@ def _tokenizer_for(
     themselves, it is text.
     """
     # These are OpenCLIP's.
-    zero_padded = component in checkpoint.text.zero_padded
+    zero_padded = component in use.zero_padded
     if zero_padded:
         is_asked = request.convention.chunking is Chunking.CUT
         tokenizer = tokenizer.filling_with_zero() if is_asked else tokenizer.filling_with_end()

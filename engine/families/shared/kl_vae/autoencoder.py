@@ -21,14 +21,18 @@ from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 
 
 def has_tiny_vae(checkpoint: IdentifiedCheckpoint) -> bool:
-    """Whether the checkpoint's VAE is a tiny one."""
+    """Tell whether the checkpoint's VAE is a tiny one."""
     vae = checkpoint.components.get(Component.VAE)
     return vae is not None and isinstance(vae.config, TinyVaeConfig)
 
 
-def autoencoder_of(checkpoint: IdentifiedCheckpoint) -> AutoencoderModel:
-    """The autoencoder of a checkpoint."""
-    return TinyAutoencoder(checkpoint) if has_tiny_vae(checkpoint) else KlAutoencoder(checkpoint)
+def autoencoder_of(
+    checkpoint: IdentifiedCheckpoint, *, overflows_f16: bool = False
+) -> AutoencoderModel:
+    """The autoencoder of a checkpoint; see `KlAutoencoder` for `overflows_f16`."""
+    if has_tiny_vae(checkpoint):
+        return TinyAutoencoder(checkpoint)
+    return KlAutoencoder(checkpoint, overflows_f16)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +40,8 @@ class KlAutoencoder:
     """An `AutoencoderModel` whose encoder gives means and logarithms of variances."""
 
     checkpoint: IdentifiedCheckpoint
+    # Whether its activations leave float16's range.
+    overflows_f16: bool = False
 
     def encoder(self, height: int | None = None, width: int | None = None) -> Network:
         """Pixels to moments."""
@@ -54,7 +60,7 @@ class KlAutoencoder:
         return TiledVae(self._config, self._network, cells, longest)
 
     def require_encoder(self) -> None:
-        """Nothing is raised: there is one."""
+        """Raise nothing: a KL autoencoder has an encoder."""
 
     def encoded(self, output: Array) -> EncodedImage:
         """A picture's latent, of what the encoder gave."""
@@ -66,8 +72,9 @@ class KlAutoencoder:
 
     @property
     def _network(self) -> partial[Network]:
-        overflows = self.checkpoint.vae_overflows_f16
-        return partial(component_network, self.checkpoint, Component.VAE, overflows_f16=overflows)
+        return partial(
+            component_network, self.checkpoint, Component.VAE, overflows_f16=self.overflows_f16
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +96,7 @@ class TinyAutoencoder:
         return component_network(self.checkpoint, Component.VAE, "vae_decoder", emit, size)
 
     def tiled(self, cells: tuple[int, int], longest: int) -> None:
-        """It is small enough to need no tiles."""
+        """Return None: a tiny autoencoder is small enough to need no tiles."""
 
     def require_encoder(self) -> None:
         """Raise EngineError(CHECKPOINT_INCOMPLETE) where the file is a decoder alone."""

@@ -31,7 +31,7 @@ class MakeNetwork(Protocol):
     def __call__(
         self, name: str, emit: Callable[[GraphBuilder], None], dimensions: Dimensions, /
     ) -> Network:
-        """Of this name and these dimensions."""
+        """The network of this name and these dimensions."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""How a picture is covered by tiles, and what the whole's statistics are by those of its tiles."""
+"""Tiles that cover a picture, and statistics of the whole picture from those of its tiles."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ class Tile:
     columns: Span
 
     def seen(self, whole: Array, scale: int = 1) -> Array:
-        """Its part of [batch, channels, height, width] with `scale` numbers along a cell."""
+        """The tile's part of [batch, channels, height, width] with `scale` numbers along a cell."""
         rows, columns = self.rows, self.columns
         return np.ascontiguousarray(
             whole[
@@ -83,7 +83,7 @@ def _spans(side: int, longest: int, halo: int) -> list[Span]:
 def shared_norms(
     norms: Sequence[ShellNorm], groups: int, measured: Array
 ) -> Iterator[tuple[str, Array]]:
-    """What each normalisation is told, by the name of its input, from the statistics of tiles.
+    """The inputs of each normalisation, by name, from the statistics of tiles.
 
     `measured` is [tiles, 2 * groups * norms], of tiles of equal size, means before variances.
     The variance of the whole is that of the means, too (Chan et al. 1979).

@@ -1,4 +1,4 @@
-"""How Stable Diffusion's checkpoints are run, with what tells one family's from another's."""
+"""The architecture of Stable Diffusion's checkpoints, and the constants of its families."""
 
 from dataclasses import dataclass
 
@@ -13,6 +13,7 @@ from engine.families.architecture import Architecture
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.shared.clip.network import text_encoders, text_layers
 from engine.families.shared.clip.text_encoding import ClipText
+from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_vae
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.key_layout import LABELS
@@ -21,7 +22,7 @@ from engine.families.shared.stable_diffusion.size_conditioning import SizeCondit
 from engine.families.shared.unet.denoiser import UNetDenoiser, concat_channels, embeds_guidance
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import VarianceExploding
-from engine.sampling.schedules import AlignedFor
+from engine.sampling.schedules import AlignedFor, EdmLevels
 from engine.text.chunks import CHUNK_LENGTH
 
 # Measured peaks of SD 1.5 at 512x512 and of SDXL at 1024x1024.
@@ -33,9 +34,9 @@ _TOKENS = CHUNK_LENGTH - 2
 
 @dataclass(frozen=True, slots=True)
 class StableDiffusion:
-    """Makes the architectures of a family: CLIP beside a UNet.
+    """The constants by which a family's checkpoints run: CLIP text encoders and a UNet.
 
-    `time_ids`: the sizes that the UNet sees beside time and text, None where it sees none.
+    `time_ids`: the sizes that the UNet takes besides time and text, None where it takes none.
     `refiner`: refiners were trained for it, `refines`: it may be one.
     """
 
@@ -43,19 +44,34 @@ class StableDiffusion:
     refiner: bool = False
     refines: bool = False
 
+
+@dataclass(frozen=True, slots=True)
+class StableDiffusionMaker:
+    """Makes the architecture of one checkpoint, of its family's constants and its own facts.
+
+    `levels`: those of a denoiser that was trained by levels, None for timesteps.
+    `vae_overflows_f16`: the VAE's activations leave float16's range.
+    """
+
+    family: StableDiffusion
+    text: TextUse
+    levels: EdmLevels | None = None
+    vae_overflows_f16: bool = False
+
     def __call__(self, checkpoint: IdentifiedCheckpoint) -> Architecture:
         """The architecture of one checkpoint."""
-        pooled = SizeConditioning(checkpoint, self.time_ids) if self.time_ids else None
+        time_ids = self.family.time_ids
+        pooled = SizeConditioning(checkpoint, time_ids) if time_ids else None
         return Architecture(
             features=self._features(checkpoint),
-            text=ClipText(checkpoint, pooled),
+            text=ClipText(checkpoint, self.text, pooled),
             denoiser=UNetDenoiser(checkpoint),
             noise=VarianceExploding(
                 checkpoint.prediction,
-                AlignedFor.SDXL if self.time_ids else AlignedFor.SD1,
-                checkpoint.levels,
+                AlignedFor.SDXL if time_ids else AlignedFor.SD1,
+                self.levels,
             ),
-            autoencoder=autoencoder_of(checkpoint),
+            autoencoder=autoencoder_of(checkpoint, overflows_f16=self.vae_overflows_f16),
             previews=LatentPreviews(checkpoint, _TINY_SCALES),
             memory=MEMORY,
         )
@@ -64,12 +80,12 @@ class StableDiffusion:
         guidance = _guidance(checkpoint)
         return Features(
             negative_prompt=GuidanceKind.CFG in guidance,
-            clip_skip=checkpoint.text.clip_skip,
+            clip_skip=self.text.clip_skip,
             deepest_clip_skip=text_layers(checkpoint),
             guidance=guidance,
             concat_channels=concat_channels(checkpoint),
-            refiner=self.refiner,
-            refines=self.refines,
+            refiner=self.family.refiner,
+            refines=self.family.refines,
             size_multiple=checkpoint.latent.downscale,
             texts=tuple(
                 TextLength(label=LABELS[one], tokens=_TOKENS, chunked=True)
@@ -79,11 +95,11 @@ class StableDiffusion:
         )
 
     def _options(self, checkpoint: IdentifiedCheckpoint) -> tuple[OptionalSetting, ...]:
-        """Those that act on this checkpoint."""
+        """The optional settings that act on this checkpoint."""
         wanted = {
-            OptionalSetting.SIZES: self.time_ids is not None,
-            OptionalSetting.AESTHETIC_SCORE: self.time_ids is not None,
-            OptionalSetting.ZERO_TERMINAL_SNR: checkpoint.levels is None,
+            OptionalSetting.SIZES: self.family.time_ids is not None,
+            OptionalSetting.AESTHETIC_SCORE: self.family.time_ids is not None,
+            OptionalSetting.ZERO_TERMINAL_SNR: self.levels is None,
             OptionalSetting.VAE_TILE: not has_tiny_vae(checkpoint),
         }
         return tuple(option for option, acts in wanted.items() if acts)

@@ -4,13 +4,12 @@ Two are known: Playground 2.5, whose latents are normalised by numbers of its ow
 as ComfyUI has them (`comfy/supported_models.py`, SDXL.model_type), schedulers as diffusers.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from engine.api.values import PredictionType
 from engine.checkpoints.diffusers_configs import SchedulerFile
 from engine.checkpoints.index import TensorIndex
+from engine.families.latents import LatentStatistics
 from engine.families.shared.keys.numbering import damaged
 from engine.sampling.schedules.edm import EdmLevels
 from engine.weights.sources import mapped
@@ -20,14 +19,6 @@ _HIGHEST, _LOWEST = "edm_vpred.sigma_max", "edm_vpred.sigma_min"
 _EDM_SCHEDULERS = ("EDMEulerScheduler", "EDMDPMSolverMultistepScheduler")
 _PREDICTIONS = {"epsilon": PredictionType.EDM, "v_prediction": PredictionType.EDM_V}
 _MOST_CHANNELS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class LatentStatistics:
-    """The mean and the deviation of each channel of what a VAE encodes to."""
-
-    mean: tuple[float, ...]
-    deviation: tuple[float, ...]
 
 
 # Where a file does not say: ComfyUI's for Playground 2.5, and `ModelSamplingContinuousEDM`'s own.

@@ -18,20 +18,21 @@ _COLOURS = 3
 
 
 def require_fitting_text(
-    parts: Parts, unet: UNetConfig, encoders: Sequence[Component], told_sizes: int
+    parts: Parts, unet: UNetConfig, encoders: Sequence[Component], time_ids: int
 ) -> None:
     """Require that the UNet's context is as wide as all text encoders together.
 
-    A UNet that adds `told_sizes` sizes to the time adds the pooled text of the last encoder, too.
+    `time_ids`: the number of time ids that the UNet adds to the time; one that adds any adds the
+    pooled text of the last encoder, too.
     While an encoder is missing, the others must leave room for one. Raises
     EngineError(CHECKPOINT_MISMATCH).
     """
     found = {one: parts.sources[one].config for one in encoders if one in parts.sources}
     texts = {one: text for one, text in found.items() if isinstance(text, ClipTextConfig)}
     if len(texts) < len(encoders):
-        _require_room(texts, unet, encoders[-1], told_sizes)
+        _require_room(texts, unet, encoders[-1], time_ids)
     else:
-        _require_fitting_all(list(texts.values()), unet, encoders, told_sizes)
+        _require_fitting_all(list(texts.values()), unet, encoders, time_ids)
 
 
 def require_fitting_vae(vae: VaeConfig | TinyVaeConfig, channels: int) -> None:
@@ -66,7 +67,7 @@ def _factor(parts: Parts) -> int | None:
 
 
 def _require_room(
-    texts: Mapping[Component, ClipTextConfig], unet: UNetConfig, last: Component, told_sizes: int
+    texts: Mapping[Component, ClipTextConfig], unet: UNetConfig, last: Component, time_ids: int
 ) -> None:
     """Require that the encoders that are there leave a width that a missing one can have.
 
@@ -76,9 +77,9 @@ def _require_room(
     left = unet.context_width - taken
     sizes = unet.added_width - left
     for encoder, text in texts.items():
-        if encoder is last and told_sizes:
-            _require_fitting_whole(text, unet, encoder, told_sizes)
-        of_last = encoder is not last and told_sizes and (sizes <= 0 or sizes % told_sizes)
+        if encoder is last and time_ids:
+            _require_fitting_whole(text, unet, encoder, time_ids)
+        of_last = encoder is not last and time_ids and (sizes <= 0 or sizes % time_ids)
         if left <= 0 or of_last:
             wanted = f"one that leaves room for the {LABELS[last]} in {unet.context_width}"
             raise misfit(encoder, f"{text.width} wide", wanted)
@@ -88,26 +89,26 @@ def _require_fitting_all(
     texts: Sequence[ClipTextConfig],
     unet: UNetConfig,
     encoders: Sequence[Component],
-    told_sizes: int,
+    time_ids: int,
 ) -> None:
     widths = [text.width for text in texts]
     if sum(widths) != unet.context_width:
         found = " and ".join(str(width) for width in widths)
         one = "one " if len(widths) == 1 else "a sum of "
         raise misfit(encoders[-1], f"{found} wide", f"{one}{unet.context_width} wide")
-    if told_sizes:
-        _require_fitting_whole(texts[-1], unet, encoders[-1], told_sizes)
+    if time_ids:
+        _require_fitting_whole(texts[-1], unet, encoders[-1], time_ids)
 
 
 def _require_fitting_whole(
-    text: ClipTextConfig, unet: UNetConfig, encoder: Component, told_sizes: int
+    text: ClipTextConfig, unet: UNetConfig, encoder: Component, time_ids: int
 ) -> None:
     """Require that the UNet adds one pooled text and sizes of equally many numbers."""
     if not text.projected_width:
         raise misfit(encoder, "without text_projection", "one with it")
     left = unet.added_width - text.projected_width
-    if left <= 0 or left % told_sizes:
-        needed = f"{told_sizes} sizes beside it in {unet.added_width} numbers"
+    if left <= 0 or left % time_ids:
+        needed = f"{time_ids} sizes beside it in {unet.added_width} numbers"
         raise misfit(encoder, f"projected to {text.projected_width} numbers", needed)
 
 

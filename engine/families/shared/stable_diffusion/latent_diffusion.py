@@ -25,20 +25,23 @@ from engine.families.base import (
     IdentifiedCheckpoint,
     Parts,
     TextFacts,
-    TextUse,
     VaeFacts,
 )
 from engine.families.family import Family
 from engine.families.hints import LearntHints
-from engine.families.kind import LonePart
+from engine.families.kind import Kind, LonePart
 from engine.families.latents import LatentFormat
 from engine.families.recognition import Listing
 from engine.families.shared.clip.sizes import ClipTextFacts, clip_text_config
+from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.clip.vocabulary import require_words
 from engine.families.shared.keys.layout import CanonicalWeights
 from engine.families.shared.kl_vae.sizes import vae_config
 from engine.families.shared.kl_vae.tiny_vaes import read_tiny_vae
-from engine.families.shared.stable_diffusion.architecture import StableDiffusion
+from engine.families.shared.stable_diffusion.architecture import (
+    StableDiffusion,
+    StableDiffusionMaker,
+)
 from engine.families.shared.stable_diffusion.distillation import learnt_hints
 from engine.families.shared.stable_diffusion.edm import statistics_of_file, usual_levels
 from engine.families.shared.stable_diffusion.evidence import described
@@ -130,8 +133,6 @@ class LatentDiffusion(Family):
     convolutional: bool = False
     # Whether there are files of it that predict v and do not say so.
     hides_prediction: bool = False
-    # How many sizes the UNet is told beside the pooled text, 0 for one that is told neither.
-    told_sizes: int = 0
     # How its checkpoints are run.
     architecture: StableDiffusion = field(default_factory=StableDiffusion)
     # Given the layers of the first text encoder.
@@ -141,20 +142,29 @@ class LatentDiffusion(Family):
     # The name of a UNet of these sizes, such as a pruned one; empty for usual ones.
     sizes_name: Callable[[UNetConfig], str] = lambda _: ""
 
+    @property
+    def time_ids(self) -> int:
+        """The number of time ids that the UNet takes besides the pooled text; 0 for neither."""
+        return self.architecture.time_ids.count if self.architecture.time_ids else 0
+
     def recognise(self, listing: Listing) -> str | None:
         """Describe the UNet of a file of this family; None for all other files."""
         signs = unet_signs(listing.text)
         return signs.words if signs and self.has_unet(signs) else None
 
+    def holds_denoiser(self, listing: Listing) -> bool:
+        """Tell whether a file holds a whole UNet for pictures."""
+        return unet_signs(listing.text) is not None
+
     def rule_out(self, listing: Listing) -> str | None:
         """Say what in a file no UNet of this family has; None where the file may be of it."""
         return what_rules_out(
-            listing.text, convolutional=self.convolutional, told_sizes=bool(self.told_sizes)
+            listing.text, convolutional=self.convolutional, adds_time_ids=bool(self.time_ids)
         )
 
     def draws_with(self, pipeline: str) -> bool:
         """Tell whether diffusers' pipeline of this class draws with such checkpoints."""
-        return draws_after_text(pipeline) and is_for_sdxl(pipeline) == bool(self.told_sizes)
+        return draws_after_text(pipeline) and is_for_sdxl(pipeline) == bool(self.time_ids)
 
     def is_called(self, base_model: str) -> bool:
         """Tell whether a card's word for what a checkpoint was made from names this family."""
@@ -170,10 +180,9 @@ class LatentDiffusion(Family):
         """Raise EngineError where a text encoder has a vocabulary of its own and no tokenizer."""
         require_words(checkpoint)
 
-    def lone_parts(self, listing: Listing) -> tuple[Component, ...]:
+    def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
         """List the components that a VAE or a CLIP text encoder alone could be."""
-        part = listing.kind.part if listing.kind else None
-        return _LONE_PARTS.get(part, ()) if part else ()
+        return _LONE_PARTS.get(kind.part, ()) if kind and kind.part else ()
 
     def read_lone_part(self, component: Component, path: Path, read: ReadIndex) -> Parts | None:
         """Read a tiny autoencoder as a VAE."""
@@ -195,7 +204,7 @@ class LatentDiffusion(Family):
         """VAEs of SD and SDXL have the same shapes, and only their names tell them apart."""
         if component is not Component.VAE:
             return True
-        return ("xl" in name.casefold()) == bool(self.told_sizes)
+        return ("xl" in name.casefold()) == bool(self.time_ids)
 
     def with_part(self, parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
         """Put a component of `other` into `parts`, with what is said about it there."""
@@ -293,8 +302,8 @@ class LatentDiffusion(Family):
         unet, vae = _unet_and_vae(parts)
         channels = unet.out_channels if unet else vae.latent_channels if vae else LATENT_CHANNELS
         if unet:
-            require_known_additions(unet, path, self.title, adds_sizes=bool(self.told_sizes))
-            require_fitting_text(parts, unet, tuple(self.text_encoders), self.told_sizes)
+            require_known_additions(unet, path, self.title, adds_sizes=bool(self.time_ids))
+            require_fitting_text(parts, unet, tuple(self.text_encoders), self.time_ids)
         if vae:
             require_fitting_vae(vae, channels)
         downscale = vae.downscale if vae else DOWNSCALE
@@ -303,7 +312,6 @@ class LatentDiffusion(Family):
             family=self.name,
             variant=variant_of(unet, path, self.title, self.sizes_name) if unet else "base",
             latent=self._latent_format(parts, channels, downscale),
-            levels=parts.denoiser.levels or usual_levels(parts.denoiser.prediction),
             default_size=self._default_size(parts, downscale),
             missing=tuple(one for one in self.components if one not in parts.sources),
             evidence=(
@@ -312,9 +320,12 @@ class LatentDiffusion(Family):
                 *((self._conclusion(parts),) if unet else ()),
             ),
             parts=parts,
-            make_architecture=self.architecture,
-            text=self.text(self._text_layers(parts)),
-            vae_overflows_f16=self._overflows(parts, vae),
+            make_architecture=StableDiffusionMaker(
+                self.architecture,
+                text=self.text(self._text_layers(parts)),
+                levels=parts.denoiser.levels or usual_levels(parts.denoiser.prediction),
+                vae_overflows_f16=self._overflows(parts, vae),
+            ),
         )
 
     def _overflows(self, parts: Parts, vae: VaeConfig | TinyVaeConfig | None) -> bool:

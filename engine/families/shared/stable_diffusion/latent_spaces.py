@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from engine.families.hints import PreviewFactors
-from engine.families.shared.stable_diffusion.edm import LatentStatistics
+from engine.families.latents import LatentStatistics
 
 
 @dataclass(frozen=True, slots=True)

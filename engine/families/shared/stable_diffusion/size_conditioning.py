@@ -1,4 +1,4 @@
-"""Sizes that SDXL's denoisers see beside time and text: time ids (Podell et al. 2023).
+"""Time ids: the sizes that SDXL's denoisers take besides time and text (Podell et al. 2023).
 
 They are the picture's size before it was scaled for training, where it was cropped, and the size
 asked for; the refiner sees an aesthetic score instead of the last. Their order is that of diffusers
@@ -19,15 +19,23 @@ from engine.families.shared.component_network import config_of
 from engine.graphs.unet import UNetConfig, size_embedding
 
 
-class TimeIds(Protocol):
+class TimeIdsOf(Protocol):
     """Chooses the time ids of a request."""
 
     def __call__(self, request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
-        """Those of the positive prompt, or of the negative one."""
+        """The time ids of the positive prompt, or of the negative one."""
         ...
 
 
-def sdxl_time_ids(request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
+@dataclass(frozen=True, slots=True)
+class TimeIds:
+    """The time ids that a family's UNet takes: their number, and those of a request."""
+
+    count: int
+    of: TimeIdsOf
+
+
+def _sdxl_time_ids(request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
     """Original size, crop and target size; heights before widths, tops before lefts."""
     options = request.size_options
     own = options.negative_target if negative else None
@@ -35,7 +43,7 @@ def sdxl_time_ids(request: ResolvedRequest, *, negative: bool) -> tuple[float, .
     return (*_original_and_crop(request, negative=negative), *target[::-1])
 
 
-def refiner_time_ids(request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
+def _refiner_time_ids(request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
     """Original size, crop and aesthetic score."""
     options = request.size_options
     score = options.negative_aesthetic_score if negative else options.aesthetic_score
@@ -50,6 +58,10 @@ def _original_and_crop(request: ResolvedRequest, *, negative: bool) -> tuple[flo
     return (*original[::-1], *crop[::-1])
 
 
+SDXL_TIME_IDS = TimeIds(6, _sdxl_time_ids)
+REFINER_TIME_IDS = TimeIds(5, _refiner_time_ids)
+
+
 @dataclass(frozen=True, slots=True)
 class SizeConditioning:
     """The denoiser's input `added`, float32 [contexts, added_width]: pooled text, then time ids."""
@@ -60,12 +72,12 @@ class SizeConditioning:
     def __call__(
         self, request: ResolvedRequest, pooled: Embeddings, *, guided: bool
     ) -> Mapping[str, Array]:
-        """Of texts [contexts, width]; when guided, the last is the negative one."""
+        """The input for pooled texts [contexts, width], the last the negative one when guided."""
         config = config_of(self.checkpoint, Component.DENOISER, UNetConfig)
-        positive = self.time_ids(request, negative=False)
-        width = (config.added_width - pooled.shape[1]) // len(positive)
+        positive = self.time_ids.of(request, negative=False)
+        width = (config.added_width - pooled.shape[1]) // self.time_ids.count
         rows = [size_embedding(positive, width)] * (len(pooled) - guided)
         if guided:
-            rows.append(size_embedding(self.time_ids(request, negative=True), width))
+            rows.append(size_embedding(self.time_ids.of(request, negative=True), width))
         joined = np.concatenate([pooled, np.stack(rows)], axis=1)
         return {"added": joined.astype(np.float32, copy=False)}

@@ -132,7 +132,7 @@ def _from_probe(index: TensorIndex) -> Training | None:
 
 
 def _from_cards(index: TensorIndex) -> Training | None:
-    """From the name of the base model on a card, such as "SD 2.1 768"."""
+    """Read the training off the name of the base model on a card, such as "SD 2.1 768"."""
     card = next((card for card in cards_of(index) if _is_of_sd2_768(card)), None)
     return Training(PredictionType.V, card.words, is_stated=False) if card else None
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from engine.checkpoints.diffusers_configs import VaeFile
 from engine.families.base import Parts
-from engine.families.latents import LatentFormat
-from engine.families.shared.stable_diffusion.edm import LatentStatistics
+from engine.families.latents import LatentFormat, LatentStatistics
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 
 LATENT_CHANNELS = 4

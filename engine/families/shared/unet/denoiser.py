@@ -29,7 +29,7 @@ _Shape = tuple[int, int, int, int, int]
 
 
 def concat_channels(checkpoint: IdentifiedCheckpoint) -> ConcatChannels:
-    """Known by the number of the UNet's channels; none where there is no UNet."""
+    """The concat channels, by the number of the UNet's channels; none where there is no UNet."""
     if Component.DENOISER not in checkpoint.components:
         return ConcatChannels.NONE
     config, latent = config_of(checkpoint, Component.DENOISER, UNetConfig), checkpoint.latent
@@ -41,7 +41,7 @@ def concat_channels(checkpoint: IdentifiedCheckpoint) -> ConcatChannels:
 
 
 def embeds_guidance(checkpoint: IdentifiedCheckpoint) -> bool:
-    """Whether the UNet was distilled to take guidance as an input (Luo et al. 2023)."""
+    """Tell whether the UNet was distilled to take guidance as an input (Luo et al. 2023)."""
     if Component.DENOISER not in checkpoint.components:
         return False
     return config_of(checkpoint, Component.DENOISER, UNetConfig).guidance_width > 0

@@ -46,7 +46,7 @@ def unet_signs(text: str) -> UNetSigns | None:
 
 
 def has_linear_unet(
-    context_width: int, *, text_encoders: int, told_sizes: bool
+    context_width: int, *, text_encoders: int, adds_time_ids: bool
 ) -> Callable[[UNetSigns], bool]:
     """Make the test for a UNet with linear projections whose context is that of its text encoders.
 
@@ -55,7 +55,7 @@ def has_linear_unet(
     """
 
     def fits(signs: UNetSigns) -> bool:
-        if signs.convolutional or signs.added != told_sizes:
+        if signs.convolutional or signs.added != adds_time_ids:
             return False
         widths = signs.text_widths
         fits_text = len(widths) == text_encoders and sum(widths) == signs.context_width
@@ -64,13 +64,13 @@ def has_linear_unet(
     return fits
 
 
-def what_rules_out(text: str, *, convolutional: bool, told_sizes: bool) -> str | None:
+def what_rules_out(text: str, *, convolutional: bool, adds_time_ids: bool) -> str | None:
     """Say what in a listing no UNet of this kind has; None where nothing rules it out."""
     signs = unet_signs(text)
     if signs is None:
         return "it has no UNet for pictures"
     if signs.convolutional != convolutional:
         return f"its UNet projects by {'convolution' if signs.convolutional else 'linear layers'}"
-    if signs.added != told_sizes:
+    if signs.added != adds_time_ids:
         return f"its UNet is {'' if signs.added else 'not '}told the picture's size"
     return None

@@ -130,7 +130,7 @@ def test_a1111_multiplies_and_restores_the_mean() -> None:
     np.testing.assert_allclose(result.mean(), plain.mean(), rtol=1e-5)
 
 
-def test_without_normalisation_it_only_multiplies() -> None:
+def test_emphasis_without_normalisation_only_multiplies() -> None:
     result = positive_of("a (red:1.5) house", a_convention(emphasis=Emphasis.NO_NORM))
     expected = encoded("a red house")
     expected[:, 2] *= np.float32(1.5)
@@ -434,14 +434,14 @@ def test_a_text_as_a_whole_is_its_first_chunks() -> None:
     np.testing.assert_array_equal(pooled[1], pooled_row("green"))
 
 
-def test_it_changes_with_the_prompt() -> None:
+def test_pooled_text_changes_with_the_prompt() -> None:
     changing = conditioned("[red:blue:0.5]")
     halves = [changing.pooled_at(step, guided=False) for step in (0, STEPS - 1)]
     np.testing.assert_array_equal(halves[0], [pooled_row("red")])
     np.testing.assert_array_equal(halves[1], [pooled_row("blue")])
 
 
-def test_weights_of_words_leave_it_alone() -> None:
+def test_weights_of_words_leave_pooled_text_alone() -> None:
     np.testing.assert_array_equal(pooled_row("(red:1.5)"), pooled_row("red"))
 
 
