@@ -23,8 +23,10 @@ class Family(ABC):
 
     # Short, for records and the command line.
     name: str
-    # For people.
+    # For people, in a sentence.
     title: str
+    # The name people know it by, where that is longer; empty where it is the title.
+    full_title: str = ""
     # The names of components in a sentence.
     labels: ClassVar[Mapping[Component, str]]
     # The subfolders of a diffusers folder that are read, and what they hold.

@@ -8,6 +8,7 @@ from engine.api.messages import (
     CheckpointInspected,
     CheckPrompt,
     Event,
+    FamiliesKnown,
     InspectCheckpoint,
     PromptChecked,
     Query,
@@ -16,6 +17,7 @@ from engine.api.messages import (
     VerifyDevices,
 )
 from engine.families.identify import identify, supply
+from engine.families.registry import FAMILIES
 from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
 from engine.pipeline.inspection import inspect
@@ -29,10 +31,12 @@ _Answer = Iterator[Event | None]
 
 
 def answer_all(queries: SimpleQueue[Query], runner: JobRunner, put: Put) -> None:
-    """Answer for ever.
+    """Say which families there are, and answer for ever.
 
     The newest query goes first where an older one takes its time: who asks again looks elsewhere.
     """
+    # Here, as importing them would delay Ready.
+    put(FamiliesKnown(families=FAMILIES.listed))
     unfinished: list[tuple[Query, _Answer]] = []
     while True:
         if not unfinished or not queries.empty():

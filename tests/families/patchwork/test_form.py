@@ -38,6 +38,7 @@ def test_a_form_offers_what_the_chosen_model_has(desk: Desk, tmp_path: Path) -> 
     desk.wait(lambda: not state.suggestions.features.negative_prompt)
     assert not form.negative_panel.isVisibleTo(form)
     assert form.picture_size.width_field.singleStep() == 16
+    assert form.checkpoint.about.text().startswith("Patchwork · ")
     samplers = offered(form.method.sampler)
     assert SamplerName.EULER in samplers
     assert SamplerName.EULER_ANCESTRAL not in samplers
