@@ -6,12 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from engine.api.prompts import PromptQuestion
 from engine.api.request import CheckpointOverride
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.hints import LearntHints
 from engine.families.recognition import Listing
+from engine.text.checking import count_clip_tokens
+from engine.text.counting import TokenCount
 
 
 class Family(ABC):
@@ -76,6 +79,13 @@ class Family(ABC):
     def require_tokenizers(self, checkpoint: IdentifiedCheckpoint) -> None:
         """Raise EngineError where a text encoder lacks the tokenizer that it needs."""
         return
+
+    def count_tokens(self, text: str, question: PromptQuestion) -> TokenCount:
+        """Count the tokens of a prompt that is being written; by default in CLIP's chunks.
+
+        Takes any text.
+        """
+        return count_clip_tokens(text, question)
 
     def label(self, component: Component) -> str:
         """The name of a component in a sentence, be it one of the family's or not."""
