@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from engine.api.checkpoints import CheckpointInfo, ComponentInfo, FittingFile
 from engine.api.request import ComponentFiles
 from engine.api.values import PredictionType
-from ui.labels import family_label, file_size
+from ui.labels import file_size
 
 translate = QCoreApplication.translate
 
@@ -41,15 +41,15 @@ def part_summary(part: ComponentInfo) -> str:
     return " · ".join((count, file_size(part.bytes), "/".join(part.precisions)))
 
 
-def fit_label(fit: FittingFile, models: Path) -> str:
-    """A file that fits: its name below the models folder, and what it is."""
+def fit_label(fit: FittingFile, models: Path, family: str) -> str:
+    """A file that fits: its name below the models folder, and the title of its family, if any."""
     path = Path(fit.path)
     near = path.relative_to(models) if path.is_relative_to(models) else Path(path.name)
     name = str(near.with_suffix("")) if path.suffix == ".safetensors" else str(near)
     if not fit.family:
         return name
     of = translate("checkpoints", "{name} (of this {family} model)")
-    return of.format(name=name, family=family_label(fit.family))
+    return of.format(name=name, family=family)
 
 
 def given_parts(components: ComponentFiles) -> str:

@@ -20,19 +20,6 @@ from engine.api.values import Phase, PredictionType
 
 translate = QCoreApplication.translate
 
-# A family without a line here is shown by its own name.
-FAMILY_LABELS = {
-    "sd1": "Stable Diffusion 1",
-    "sd2": "Stable Diffusion 2",
-    "sdxl": "SDXL",
-    "sdxl_refiner": "SDXL refiner",
-}
-
-
-def family_label(family: str) -> str:
-    """The name people know a family by."""
-    return FAMILY_LABELS.get(family, family)
-
 
 def phase_label(phase: Phase, *, once: bool = False) -> str:
     """Return the name of a phase; `once`: it will not take as long again."""
@@ -72,12 +59,13 @@ def checkpoint_label(entry: ListedCheckpoint) -> str:
     return translate("labels", "Safelight starter") if entry.name == STARTER_NAME else entry.name
 
 
-def checkpoint_summary(info: CheckpointInfo, hashed: int | None = None) -> str:
-    """One line on what a checkpoint is; `hashed` is the percent of it, while its hash is not known.
+def checkpoint_summary(info: CheckpointInfo, family: str, hashed: int | None = None) -> str:
+    """One line on what a checkpoint of a family with this title is.
 
-    The hash is shown as A1111 and Civitai show it.
+    `hashed` is the percent of it, while its hash is not known. The hash is shown
+    as A1111 and Civitai show it.
     """
-    parts = [family_label(info.family)]
+    parts = [family]
     if info.variant and info.variant != "base":
         parts.append(info.variant.replace("_", " "))
     if info.prediction != PredictionType.EPSILON.value:

@@ -15,6 +15,7 @@ from engine.api.messages import (
     CheckPrompt,
     DevicesFound,
     Event,
+    FamiliesKnown,
     ImageSaved,
     InspectCheckpoint,
     JobCancelled,
@@ -46,6 +47,7 @@ class EngineClient(QObject):
     """
 
     # Each carries the event; `job_preview` also the payload: RGB, 3 * width * height bytes.
+    families_known = Signal(object)
     devices_found = Signal(object)
     checkpoint_inspected = Signal(object)
     checkpoint_hashed = Signal(object)
@@ -77,6 +79,7 @@ class EngineClient(QObject):
         self._waiting: dict[int, Query] = {}
         self._asked: set[int] = set()
         self._signals: dict[type[Event], SignalInstance] = {
+            FamiliesKnown: self.families_known,
             DevicesFound: self.devices_found,
             CheckpointInspected: self.checkpoint_inspected,
             CheckpointHashed: self.checkpoint_hashed,

@@ -137,13 +137,16 @@ class PromptStates(QObject):
         form = self._generation
         text = form.negative_prompt if negative else form.prompt
         answer = self._checkpoints.answer(form.checkpoint)
+        info = answer if isinstance(answer, CheckpointInfo) else None
         return PromptQuestion(
             text=text[:MOST_CHARACTERS],
             convention=convention_of(form.convention),
             complete=len(text) <= MOST_CHARACTERS,
             negative=negative,
             steps=form.effective.steps,
-            tokenizer=answer.tokenizer if isinstance(answer, CheckpointInfo) else None,
+            family=info.family if info else None,
+            lengths=info.features.texts if info else (),
+            tokenizer=info.tokenizer if info else None,
             expand_wildcards=form.extras.expand_wildcards,
             seed=form.seed if form.seed_locked and form.seed is not None else 0,
         )

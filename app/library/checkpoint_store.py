@@ -9,8 +9,13 @@ from PySide6.QtCore import QObject, Signal
 from app.background import Background
 from app.engine.client import EngineClient
 from app.library.checkpoints import STARTER_NAME, ListedCheckpoint, list_checkpoints, listed_name
-from engine.api.checkpoints import CheckpointInfo
-from engine.api.messages import CheckpointHashed, CheckpointInspected, QueryFailed
+from engine.api.checkpoints import CheckpointInfo, FamilyName
+from engine.api.messages import (
+    CheckpointHashed,
+    CheckpointInspected,
+    FamiliesKnown,
+    QueryFailed,
+)
 from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.file_paths import exists
@@ -48,6 +53,7 @@ class CheckpointStore(QObject):
     looked = Signal(object, object)
     # Path, then the percent of its file that is hashed, while that goes on.
     hashing = Signal(object, int)
+    families_changed = Signal()
 
     def __init__(
         self,
@@ -67,11 +73,14 @@ class CheckpointStore(QObject):
         self._opened: list[ListedCheckpoint] = []
         # It stays in the list where its file is gone, which is said; others come back with theirs.
         self.chosen = starter
+        # Those that the engine runs; empty before its first start.
+        self.families: tuple[FamilyName, ...] = ()
         self._gone: frozenset[Path] = frozenset()
         self._answers: dict[Path, CheckpointInfo | ErrorInfo] = {}
         self._asked: dict[int, _Question] = {}
         # The answer to an earlier question is to one that is no longer asked.
         self._latest: dict[Path, int] = {}
+        client.families_known.connect(self._on_families)
         client.checkpoint_inspected.connect(self._on_inspected)
         client.checkpoint_hashed.connect(self._on_hashed)
         client.query_failed.connect(self._on_query_failed)
@@ -85,6 +94,10 @@ class CheckpointStore(QObject):
     def answer(self, path: Path) -> CheckpointInfo | ErrorInfo | None:
         """The engine's last answer on a checkpoint, None before there is one."""
         return self._answers.get(path)
+
+    def family_title(self, name: str) -> str:
+        """The name people know a family by; the name itself for one the engine does not know."""
+        return next((family.title for family in self.families if family.name == name), name)
 
     def refresh(self) -> None:
         """Read the models folder again, and look for what was opened, off this thread."""
@@ -142,6 +155,11 @@ class CheckpointStore(QObject):
         if now != (self._listed, self._opened, self._gone):
             self._listed, self._opened, self._gone = now
             self.changed.emit()
+
+    def _on_families(self, event: FamiliesKnown) -> None:
+        if event.families != self.families:
+            self.families = event.families
+            self.families_changed.emit()
 
     def _on_inspected(self, event: CheckpointInspected) -> None:
         question = self._asked.pop(event.query, None)

@@ -7,6 +7,13 @@ from engine.api.request import CheckpointOverride
 from engine.api.values import SamplerName, ScheduleName
 
 
+class FamilyName(msgspec.Struct, frozen=True, kw_only=True):
+    """A family of checkpoints: its name in requests and records, and its title for people."""
+
+    name: str
+    title: str
+
+
 class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a checkpoint; `precisions` are the types its weights are stored in."""
 

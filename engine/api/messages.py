@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from engine.api.checkpoints import CheckpointInfo
+from engine.api.checkpoints import CheckpointInfo, FamilyName
 from engine.api.machine import DeviceInfo
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
@@ -19,7 +19,7 @@ from engine.api.request import CheckpointOverride, ComponentFiles, GenerateReque
 from engine.api.values import ErrorInfo, Phase
 
 # Raised whenever a message changes in a way the other side would misread; both must have the same.
-PROTOCOL_VERSION = 9
+PROTOCOL_VERSION = 10
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -110,6 +110,12 @@ class Hello(Message, frozen=True, kw_only=True):
 
 class Ready(Message, frozen=True, kw_only=True):
     """The engine is configured and takes jobs."""
+
+
+class FamiliesKnown(Message, frozen=True, kw_only=True):
+    """The families that the engine runs; once, after Ready and before every answer."""
+
+    families: tuple[FamilyName, ...]
 
 
 class DevicesFound(Message, frozen=True, kw_only=True):
@@ -267,6 +273,7 @@ Command: TypeAlias = (
 Event: TypeAlias = (
     Hello
     | Ready
+    | FamiliesKnown
     | DevicesFound
     | CheckpointInspected
     | CheckpointHashed

@@ -5,13 +5,15 @@ from enum import StrEnum
 import msgspec
 
 from engine.api.conventions import Convention
+from engine.api.features import TextLength
 
 
 class PromptQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A text, whole or its beginning, and all that its reading depends on.
 
-    `tokenizer` is the folder of the checkpoint's own, None for CLIP's. `seed` chooses among the
-    words of wildcards, where they are not text.
+    `family` is the checkpoint's, None while it is not known, and `lengths` its features' `texts`.
+    `tokenizer` is the folder of the checkpoint's own, None for its family's. `seed` chooses among
+    the words of wildcards, where they are not text.
     """
 
     text: str
@@ -19,6 +21,8 @@ class PromptQuestion(msgspec.Struct, frozen=True, kw_only=True):
     complete: bool = True
     negative: bool = False
     steps: int = 20
+    family: str | None = None
+    lengths: tuple[TextLength, ...] = ()
     tokenizer: str | None = None
     expand_wildcards: bool = True
     seed: int = 0

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from engine.api.prompts import PromptQuestion
 from engine.api.request import CheckpointOverride
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex, combined_digest
@@ -13,6 +14,8 @@ from engine.families.base import Component, IdentifiedCheckpoint, Parts
 from engine.families.hints import LearntHints
 from engine.families.kind import Kind
 from engine.families.recognition import Listing
+from engine.text.checking import count_clip_tokens
+from engine.text.counting import TokenCount
 
 
 class Family(ABC):
@@ -24,8 +27,10 @@ class Family(ABC):
 
     # Short, for records and the command line.
     name: str
-    # For people.
+    # For people, in a sentence.
     title: str
+    # The name people know it by, where that is longer; empty where it is the title.
+    full_title: str = ""
     # The names of components in a sentence.
     labels: ClassVar[Mapping[Component, str]]
     # The subfolders of a diffusers folder that are read, and what they hold.
@@ -79,6 +84,13 @@ class Family(ABC):
     def require_tokenizers(self, checkpoint: IdentifiedCheckpoint) -> None:
         """Raise EngineError where a text encoder lacks the tokenizer that it needs."""
         return
+
+    def count_tokens(self, text: str, question: PromptQuestion) -> TokenCount:
+        """Count the tokens of a prompt that is being written; by default in CLIP's chunks.
+
+        Takes any text.
+        """
+        return count_clip_tokens(text, question)
 
     def label(self, component: Component) -> str:
         """The name of a component in a sentence, be it one of the family's or not."""

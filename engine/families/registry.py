@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 
+from engine.api.checkpoints import FamilyName
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.family import Family
@@ -58,6 +59,11 @@ class FamilyRegistry:
     def names(self) -> tuple[str, ...]:
         """The families' names, in order."""
         return tuple(family.name for family in self)
+
+    @property
+    def listed(self) -> tuple[FamilyName, ...]:
+        """The families' names and the titles that people know them by, in order."""
+        return tuple(FamilyName(name=one.name, title=one.full_title or one.title) for one in self)
 
     @property
     def titles(self) -> str:

@@ -8,6 +8,7 @@ from engine.api.messages import (
     CheckpointInspected,
     CheckPrompt,
     Event,
+    FamiliesKnown,
     InspectCheckpoint,
     PromptChecked,
     Query,
@@ -15,24 +16,28 @@ from engine.api.messages import (
     ScanDevices,
     VerifyDevices,
 )
+from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.families.identify import identify, supply
+from engine.families.registry import FAMILIES
 from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
 from engine.pipeline.inspection import inspect
 from engine.server.device_checks import devices_found, verify_beside
 from engine.server.failures import error_info
 from engine.server.outbox import Put
-from engine.text.checking import check_prompt
+from engine.text.checking import check_prompt, count_clip_tokens
 
 # Events as they are known; None where another query may go first.
 _Answer = Iterator[Event | None]
 
 
 def answer_all(queries: SimpleQueue[Query], runner: JobRunner, put: Put) -> None:
-    """Answer for ever.
+    """Say which families there are, and answer for ever.
 
     The newest query goes first where an older one takes its time: who asks again looks elsewhere.
     """
+    # Here, as importing them would delay Ready.
+    put(FamiliesKnown(families=FAMILIES.listed))
     unfinished: list[tuple[Query, _Answer]] = []
     while True:
         if not unfinished or not queries.empty():
@@ -60,8 +65,16 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
         case InspectCheckpoint():
             yield (yield from _inspected(query, runner.services))
         case CheckPrompt():
-            check = check_prompt(query.question, runner.services.wildcards)
-            yield PromptChecked(query=query.query, check=check)
+            yield PromptChecked(
+                query=query.query, check=_checked(query.question, runner.services.wildcards)
+            )
+
+
+def _checked(question: PromptQuestion, wildcards: Path | None) -> PromptCheck:
+    """Check a prompt, counted as its family does, as CLIP's while no family is known."""
+    family = question.family
+    count = FAMILIES.named(family).count_tokens if family is not None else count_clip_tokens
+    return check_prompt(question, wildcards, count)
 
 
 def _inspected(

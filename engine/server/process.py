@@ -131,9 +131,9 @@ class Engine:
             cache, wildcards=words, models=models, residency=Residency(), hashes=hashes
         )
         runner = JobRunner(services, prepares=True)
+        put(Ready())
         arguments = (self._queries, runner, put)
         Thread(target=answer_all, args=arguments, name=_ANSWERER, daemon=True).start()
-        put(Ready())
         self._jobs.run(
             lambda command, token: run_job(runner, command, token, put), rest=runner.release
         )

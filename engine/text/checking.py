@@ -1,13 +1,15 @@
 """Counts and checks a prompt while it is being written."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 from engine.api.conventions import PromptFeature, PromptGrammar
 from engine.api.prompts import Hint, HintKind, PromptCheck, PromptQuestion
 from engine.errors import EngineError
 from engine.text.cleaning import cleaner
-from engine.text.counting import count_tokens
+from engine.text.counting import TokenCount, count_tokens
 from engine.text.foreign_syntax import foreign_marks
 from engine.text.hints import bracket_hints
 from engine.text.prompt_errors import PromptError
@@ -17,12 +19,29 @@ from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_toke
 from engine.text.wildcards import expand_wildcards
 
 _MOST_HINTS = 20
+# Counts a text, whose wildcards are words already, for a question. Takes any text.
+TokenCounter: TypeAlias = Callable[[str, PromptQuestion], TokenCount]
 
 
-def check_prompt(question: PromptQuestion, wildcards: Path | None) -> PromptCheck:
+def count_clip_tokens(text: str, question: PromptQuestion) -> TokenCount:
+    """Count the tokens of a text in CLIP's chunks."""
+    convention = question.convention
+    return count_tokens(
+        text,
+        _tokenizer(question.tokenizer).cleaning(cleaner(convention.text_cleaning)),
+        convention,
+        steps=question.steps,
+        negative=question.negative,
+    )
+
+
+def check_prompt(
+    question: PromptQuestion, wildcards: Path | None, count: TokenCounter = count_clip_tokens
+) -> PromptCheck:
     """Count the tokens of a text and look for probable mistakes. Takes any text.
 
-    `wildcards` is the folder of word lists. An error that a job would raise is one of the hints.
+    `wildcards` is the folder of word lists, `count` the family's counting. An error that a
+    job would raise is one of the hints.
     """
     text, hints = question.text, list[Hint]()
     meant = text
@@ -34,13 +53,7 @@ def check_prompt(question: PromptQuestion, wildcards: Path | None) -> PromptChec
         # In an expanded text the position is a different one.
         position = error.position if isinstance(error, PromptError) and meant == text else 0
         hints.append(Hint(HintKind.REFUSED, position, error.message))
-    counted = count_tokens(
-        meant,
-        _tokenizer(question.tokenizer).cleaning(cleaner(question.convention.text_cleaning)),
-        question.convention,
-        steps=question.steps,
-        negative=question.negative,
-    )
+    counted = count(meant, question)
     complete = counted.complete and question.complete
     hints += (*_unpaired(question), *_networks(question), *_foreign(question))
     cut_at = counted.cut_at

@@ -33,7 +33,7 @@ PREFIX = struct.Struct("<II")
 
 def test_the_strategies_know_every_message() -> None:
     assert len(COMMANDS) == 9
-    assert len(EVENTS) == 18
+    assert len(EVENTS) == 19
     assert not set(COMMANDS) & set(EVENTS)
 
 

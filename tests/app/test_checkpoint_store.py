@@ -114,5 +114,16 @@ def test_the_hash_is_added_to_what_is_known_of_a_checkpoint(staged: Staged) -> N
     after = msgspec.structs.replace(before, sha256="ab" * 32)
     assert store.answer(starter) == after
     assert looked == [(starter, after)]
-    assert checkpoint_summary(before) + " · hash at 45 %" == checkpoint_summary(before, 45)
-    assert checkpoint_summary(before) + " · hash ababababab" == checkpoint_summary(after, 45)
+    unhashed = checkpoint_summary(before, "SDXL")
+    assert unhashed + " · hash at 45 %" == checkpoint_summary(before, "SDXL", 45)
+    assert unhashed + " · hash ababababab" == checkpoint_summary(after, "SDXL", 45)
+
+
+def test_families_are_called_what_the_engine_says(staged: Staged) -> None:
+    store = staged.session.checkpoints
+    assert store.family_title("sd1") == "sd1"
+    staged.start()
+    staged.wait(lambda: store.answer(starter_checkpoint()) is not None)
+    titles = [store.family_title(family.name) for family in store.families]
+    assert titles == ["Stable Diffusion 1", "Stable Diffusion 2", "SDXL", "SDXL refiner"]
+    assert store.family_title("of another version") == "of another version"

@@ -96,6 +96,13 @@ def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) 
     assert "SD 2.x, noise prediction because nothing says otherwise" in texts(dialog)
     assert "epsilon (to be confirmed by the first picture)" in texts(dialog)
     assert dialog.prediction.itemText(0) == "As the file says · epsilon"
+    assert [dialog.family.itemText(row) for row in range(dialog.family.count())] == [
+        "As the file says · Stable Diffusion 2",
+        "Stable Diffusion 1",
+        "Stable Diffusion 2",
+        "SDXL",
+        "SDXL refiner",
+    ]
     assert not dialog.reset.isEnabled()
     row = dialog.prediction.findData(PredictionType.V.value)
     dialog.prediction.setCurrentIndex(row)

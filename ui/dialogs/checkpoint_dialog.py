@@ -25,7 +25,7 @@ from ui.checkpoint_labels import (
     prediction_label,
     prediction_line,
 )
-from ui.labels import FAMILY_LABELS, family_label, size_label
+from ui.labels import size_label
 from ui.theme.metrics import XS, L, M, S
 from ui.theme.theme import Theme
 from ui.widgets.choice_box import ChoiceBox
@@ -55,6 +55,8 @@ class CheckpointDialog(QDialog):
             box.activated.connect(self._say)
         self.reset.clicked.connect(self._take_back)
         self.close_button.clicked.connect(self.accept)
+        session.checkpoints.families_changed.connect(self._add_families)
+        session.checkpoints.families_changed.connect(self._refresh)
         session.checkpoints.looked.connect(self._refresh)
         session.generation.words_changed.connect(self._refresh)
         session.generation.checkpoint_changed.connect(self._refresh)
@@ -63,14 +65,22 @@ class CheckpointDialog(QDialog):
     def _fill(self) -> None:
         as_file = self.tr("As the file says")
         self.family.addItem(as_file, None)
-        for family in FAMILY_LABELS:
-            self.family.addItem(family_label(family), family)
+        self._add_families()
         self.prediction.addItem(as_file, None)
         for prediction in DECLARABLE_PREDICTIONS:
             self.prediction.addItem(prediction_label(prediction), prediction.value)
         self.levels.addItem(as_file, None)
         self.levels.addItem(self.tr("Zero-terminal SNR"), True)
         self.levels.addItem(self.tr("Standard"), False)
+
+    def _add_families(self) -> None:
+        """Offer the engine's families, by their titles."""
+        for family in self._session.checkpoints.families:
+            row = self.family.findData(family.name)
+            if row < 0:
+                self.family.addItem(family.title, family.name)
+            else:
+                self.family.setItemText(row, family.title)
 
     def _lay_out(self) -> None:
         grid = QGridLayout()
@@ -127,6 +137,8 @@ class CheckpointDialog(QDialog):
     def _refresh(self) -> None:
         words = self._session.generation.words
         override = words.override
+        if override.family is not None and self.family.findData(override.family) < 0:
+            self.family.addItem(self._title(override.family), override.family)
         for box, value in (
             (self.family, override.family),
             (self.prediction, override.prediction and override.prediction.value),
@@ -146,12 +158,15 @@ class CheckpointDialog(QDialog):
         """Show in "As the file says" what the file says, where nothing is declared instead."""
         family = prediction = ""
         if isinstance(answer, CheckpointInfo):
-            family = "" if override.family else family_label(answer.family)
+            family = "" if override.family else self._title(answer.family)
             found = prediction_label(PredictionType(answer.prediction))
             prediction = "" if override.prediction else found
         for box, what in ((self.family, family), (self.prediction, prediction)):
             as_file = self.tr("As the file says")
             box.setItemText(0, f"{as_file} · {what}" if what else as_file)
+
+    def _title(self, family: str) -> str:
+        return self._session.checkpoints.family_title(family)
 
     def _content(self, name: str, answer: CheckpointInfo | ErrorInfo | None) -> QWidget:
         content = QWidget()
@@ -178,7 +193,7 @@ class CheckpointDialog(QDialog):
         card = info.card
         facts: Facts = [
             (self.tr("Title"), card.title),
-            (self.tr("Family"), family_label(info.family) + variant),
+            (self.tr("Family"), self._title(info.family) + variant),
             (self.tr("Made from"), card.base_model),
             (self.tr("Prediction"), prediction_line(info)),
             (self.tr("Picture"), size_label(info.default_size, info.default_size)),

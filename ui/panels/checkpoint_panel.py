@@ -111,12 +111,16 @@ class CheckpointPanel(QWidget):
     def _on_hashing(self, path: Path, percent: int) -> None:
         answer = self._session.checkpoints.answer(path)
         if path == self._session.generation.checkpoint and isinstance(answer, CheckpointInfo):
-            self.about.setText(checkpoint_summary(answer, percent))
+            self.about.setText(self._summary(answer, percent))
+
+    def _summary(self, info: CheckpointInfo, hashed: int | None = None) -> str:
+        family = self._session.checkpoints.family_title(info.family)
+        return checkpoint_summary(info, family, hashed)
 
     def _show_answer(self, answer: CheckpointInfo | ErrorInfo | None) -> None:
         match answer:
             case CheckpointInfo():
-                self.about.setText(checkpoint_summary(answer))
+                self.about.setText(self._summary(answer))
                 self.problem.setText("")
             case ErrorInfo():
                 self.about.setText("")

@@ -5,6 +5,7 @@ from pathlib import Path
 import msgspec
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.library.checkpoint_store import CheckpointStore
 from app.paths import nearest_folder
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo, Gap
@@ -42,7 +43,7 @@ class GapPanel(QWidget):
             row.deleteLater()
         self.rows = []
         for gap in info.gaps if info else ():
-            row = GapRow(gap, self._session.checkpoints.models, self._theme)
+            row = GapRow(gap, self._session.checkpoints, self._theme)
             row.use.clicked.connect(lambda _checked=False, row=row: self._use(row))
             row.other.clicked.connect(lambda _checked=False, row=row: self._choose(row))
             self._column.addWidget(row)
@@ -83,7 +84,7 @@ class GapPanel(QWidget):
 class GapRow(QWidget):
     """One part: the files that fit, the best chosen already, and buttons to use one or another."""
 
-    def __init__(self, gap: Gap, models: Path, theme: Theme) -> None:
+    def __init__(self, gap: Gap, checkpoints: CheckpointStore, theme: Theme) -> None:
         super().__init__()
         self.component = gap.component
         part = part_label(gap.component)
@@ -96,7 +97,8 @@ class GapRow(QWidget):
         self.box = ChoiceBox(theme)
         self.box.setAccessibleName(self.tr("Files that fit: {part}").format(part=part))
         for fit in gap.fits:
-            self.box.addItem(fit_label(fit, models))
+            family = checkpoints.family_title(fit.family)
+            self.box.addItem(fit_label(fit, checkpoints.models, family))
         self.use = QPushButton(self.tr("Use"))
         self.use.setAccessibleName(self.tr("Use this file: {part}").format(part=part))
         self.other = IconButton(theme, "folder", self.tr("Another file…"), outlined=True)

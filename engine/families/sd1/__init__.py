@@ -27,6 +27,7 @@ def has_unet(signs: UNetSigns) -> bool:
 FAMILY = LatentDiffusion(
     name="sd1",
     title="SD 1.x",
+    full_title="Stable Diffusion 1",
     called=re.compile(r"sd ?1|sd_v1|stable-diffusion-v1"),
     has_unet=has_unet,
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts()},

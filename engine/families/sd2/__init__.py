@@ -50,6 +50,7 @@ def guessed_training(unet: ComponentSource) -> Training | None:
 FAMILY = LatentDiffusion(
     name="sd2",
     title="SD 2.x",
+    full_title="Stable Diffusion 2",
     called=SD_2_NAMES,
     has_unet=has_linear_unet(CONTEXT_WIDTH, text_encoders=1, adds_time_ids=False),
     text_encoders={Component.TEXT_ENCODER: ClipTextFacts(activation=Activation.GELU)},

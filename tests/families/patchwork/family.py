@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from engine.api.features import Features, GuidanceKind, TextLength
+from engine.api.prompts import PromptQuestion
 from engine.api.values import PredictionType, SamplerName, ScheduleName
 from engine.checkpoints.diffusers_folder import DiffusersFolder, ReadIndex
 from engine.checkpoints.index import TensorIndex
@@ -28,10 +29,11 @@ from engine.families.shared.kl_vae.keys import KL_VAE_KEYS
 from engine.families.shared.kl_vae.sizes import vae_config
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import FLOW_SAMPLERS, FLOW_SCHEDULES, RectifiedFlow, SizeShift
+from engine.text.counting import TokenCount
 from engine.weights.sources import StoredWeight
 from tests.families.patchwork.denoiser import PatchDenoiser
 from tests.families.patchwork.networks import DenoiserConfig, TextConfig
-from tests.families.patchwork.text import ByteText
+from tests.families.patchwork.text import ByteText, count_bytes
 
 SIGN = "patchwork.net.patches.weight"
 LATENT_CHANNELS = 16
@@ -135,6 +137,10 @@ class Patchwork(Family):
             sampler=SamplerName.EULER, schedule=ScheduleName.SIMPLE, steps=4, guidance=3.5
         )
         return LearntHints(hints, "Patchwork is made in few steps")
+
+    def count_tokens(self, text: str, question: PromptQuestion) -> TokenCount:
+        """Count bytes; the checkpoint's length is the room there is."""
+        return count_bytes(text, question.lengths[0].tokens)
 
 
 FAMILY = Patchwork()

@@ -13,6 +13,7 @@ from tests.families.patchwork.files import write_checkpoint
 from tests.families.patchwork.test_patchwork import PROCESS
 from tests.ui.conftest import Desk
 from tests.ui.test_features import offered
+from ui.labels import cut_text, token_count
 from ui.theme.theme import Theme
 
 
@@ -38,7 +39,22 @@ def test_a_form_offers_what_the_chosen_model_has(desk: Desk, tmp_path: Path) -> 
     desk.wait(lambda: not state.suggestions.features.negative_prompt)
     assert not form.negative_panel.isVisibleTo(form)
     assert form.picture_size.width_field.singleStep() == 16
+    assert form.checkpoint.about.text().startswith("Patchwork · ")
     samplers = offered(form.method.sampler)
     assert SamplerName.EULER in samplers
     assert SamplerName.EULER_ANCESTRAL not in samplers
     assert state.build_request().negative_prompt == ""
+
+
+def test_a_prompt_is_counted_as_the_chosen_model_reads_it(desk: Desk, tmp_path: Path) -> None:
+    desk.start()
+    state, prompt = desk.session.generation, desk.session.prompts.prompt
+    state.prompt = "a red house at the sea"
+    desk.wait(lambda: token_count(prompt.check) == "6 of 75 tokens")
+    state.checkpoint = write_checkpoint(tmp_path / "models" / "patchwork.safetensors")
+    desk.wait(lambda: token_count(prompt.check) == "22 of 40 tokens")
+    assert cut_text(prompt.check) == ""
+    state.prompt = "a red house at the sea in the evening and two dogs"
+    desk.wait(lambda: token_count(prompt.check) == "50 of 40 tokens")
+    assert prompt.check.cut_at == 40
+    assert cut_text(prompt.check) == "The last 3 words have no effect."

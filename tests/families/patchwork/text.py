@@ -16,6 +16,7 @@ from engine.families.architecture import Conditioning, Texts, texts_of
 from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.running import NetworkRunner
 from engine.families.shared.component_network import component_network, config_of
+from engine.text.counting import TokenCount
 from engine.text.tags import NetworkTag
 from tests.families.patchwork.networks import TextConfig, text_encoder
 
@@ -29,6 +30,13 @@ def token_ids(text: str, tokens: int) -> NDArray[np.int64]:
     found = list(text.encode())[:tokens]
     ids[0, : len(found)] = np.array(found, np.int64) + 1
     return ids
+
+
+def count_bytes(text: str, tokens: int) -> TokenCount:
+    """The bytes of a text, and the first character that is not read whole in so many tokens."""
+    found = text.encode()
+    cut_at = len(found[:tokens].decode(errors="ignore")) if len(found) > tokens else None
+    return TokenCount(len(found), tokens, cut_at)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

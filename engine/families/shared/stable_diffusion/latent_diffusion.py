@@ -123,6 +123,8 @@ class LatentDiffusion(Family):
     unet: UNetFacts
     latents: LatentSpace
     default_size: int
+    # As in `Family`.
+    full_title: str = ""
     # What a denoiser that was trained as in EDM sees of them, where that is something else.
     edm_latents: LatentSpace | None = None
     # The same for those that predict v, where it is another one.
