@@ -14,9 +14,10 @@ _SHARE_OF_FREE = 0.8
 
 
 class WeightPlacement(StrEnum):
-    """Where weights live that must be converted.
+    """The place of weights that must be converted.
 
-    The second writes a working copy beside the job, so that the next start converts nothing.
+    MEMORY_THEN_COPY writes a working copy while the job runs, so that the next start converts
+    nothing.
     """
 
     MEMORY = "memory"
@@ -26,10 +27,11 @@ class WeightPlacement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryFacts:
-    """What networks of a family need beside their weights, for each cell of the latent: measured.
+    """The memory that a family's networks need beyond their weights, measured for each cell.
 
-    `denoiser_bytes` are in bfloat16, under two contexts; the autoencoder's are for each byte of a
-    number, of all of it and, in tiles, of the part that sees the whole.
+    A cell is one position of the latent. `denoiser_bytes` are in bfloat16, under two contexts; the
+    autoencoder's are for each byte of a number: `vae_bytes` for all of it, `vae_core_bytes` for its
+    core, the part that sees the whole latent and is not run in tiles.
     """
 
     denoiser_bytes: int
@@ -51,7 +53,7 @@ class ComponentBytes:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """What is in memory when; `peak_bytes` is the estimate it was chosen by."""
+    """The networks that stay loaded together; `peak_bytes` is the estimate behind the choice."""
 
     placement: WeightPlacement
     # Denoiser and VAE stay loaded between pictures, instead of taking turns.
@@ -67,13 +69,13 @@ class MemoryPlan:
 
     @property
     def fits(self) -> bool:
-        """Whether the estimate is within the budget."""
+        """Return True if the estimate is within the budget."""
         return self.peak_bytes <= self.budget_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """What stays loaded beside what."""
+    """A candidate plan: the networks that stay loaded together."""
 
     together: bool = False
     resident: bool = False
@@ -83,10 +85,10 @@ class _Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNeeds:
-    """What a job is made of, in sizes.
+    """The sizes of a job's networks and latents.
 
-    `text_encoder` is all of them, which are held at once only where they stay; `largest_text` is
-    the largest (None: there is one). A `refiner` is a second denoiser.
+    `text_encoder` is all text encoders, which are held at once only where they stay; `largest_text`
+    is the largest (None: there is one). A `refiner` is a second denoiser.
     """
 
     denoiser: ComponentBytes
