@@ -143,7 +143,7 @@ class NetworkPool:
         return kept.session if kept else None
 
     def _identity(self, network: Network, precision: Precision) -> str:
-        """As it was before the network was loaded: its files may be written anew meanwhile."""
+        """The network's identity before it was loaded: its files may be written anew meanwhile."""
         known = self._identities.setdefault((network.name, precision), [])
         for before, identity in known:
             if before is network:
