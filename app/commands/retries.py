@@ -18,13 +18,13 @@ class Retries:
         self._queue, self._view = queue, view
 
     def again(self, notice: Notice) -> None:
-        """As they were."""
+        """Queue the notice's jobs with the same requests and folders."""
         for job in notice.subjects:
             self._queue.retry(job)
         self._view.follow()
 
     def elsewhere(self, notice: Notice, folder: Path) -> None:
-        """Saved to another folder."""
+        """Queue the notice's jobs again, with another folder to save to."""
         for job in notice.subjects:
             self._queue.retry(job, folder=folder)
         self._view.follow()

@@ -1,4 +1,4 @@
-"""What a person declared of each checkpoint, and the parts it was given, kept in a file."""
+"""The declarations of a person on each checkpoint, and the parts it was given, kept in a file."""
 
 import logging
 from pathlib import Path
@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class CheckpointWords(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a person declared of one checkpoint; by default its files decide."""
+    """The declarations of a person on one checkpoint; by default its files decide."""
 
     override: CheckpointOverride = NO_OVERRIDE
     # None: as the checkpoint says.

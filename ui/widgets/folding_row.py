@@ -33,7 +33,7 @@ class FoldingRow(QBoxLayout):
         return self.heightForWidth(width)
 
     def minimumSize(self) -> QSize:  # noqa: N802 (Qt's name)
-        """It is narrowest when folded."""
+        """The size of the folded row, which is its narrowest."""
         words, buttons = self._words.minimumSize(), self._buttons.minimumSize()
         return QSize(max(words.width(), buttons.width()), super().minimumSize().height())
 
