@@ -1,4 +1,4 @@
-"""Which plan is chosen for which sizes and budgets."""
+"""The plan that is chosen for sizes and a budget."""
 
 from typing import Any
 
@@ -132,7 +132,7 @@ def test_with_more_jobs_to_come_everything_stays_where_it_fits(pictures: int) ->
 
 
 def test_a_copy_on_disk_may_let_both_stay() -> None:
-    """Where holding converted weights does not fit at all, but both packed ones do."""
+    """Both packed networks fit, but no converted weights fit at all."""
     small = ComponentBytes(packed=100 * MB, converted=5000 * MB)
     chosen = plan(small, small, small, cells=1, pictures=2, limit=1000 * MB)
     assert (chosen.placement, chosen.together) == (WORKING_COPY, True)
