@@ -47,6 +47,6 @@ class Retries:
 def _next_smaller(job: Job) -> tuple[int, int] | None:
     """In its shape; None where there is none, or its size was left to the checkpoint unsaid."""
     remedies = job.error.remedies if job.error else ()
-    told = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
-    width, height = told.width or job.request.width, told.height or job.request.height
+    remedy = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
+    width, height = remedy.width or job.request.width, remedy.height or job.request.height
     return smaller_size(width, height) if width and height else None

@@ -175,8 +175,8 @@ class GenerationState(FormFields):
 
     def build_request(self) -> GenerateRequest:
         """The request as the form stands. An unlocked seed is left open."""
-        extras, said = self.extras, self.words.zero_terminal_snr
-        zero = said if extras.zero_terminal_snr is None else extras.zero_terminal_snr
+        extras, declared = self.extras, self.words.zero_terminal_snr
+        zero = declared if extras.zero_terminal_snr is None else extras.zero_terminal_snr
         extras = msgspec.structs.replace(extras, components=self.components, zero_terminal_snr=zero)
         values: dict[str, Any] = {name: getattr(self, name) for name in CONTROLS}
         values["checkpoint"] = str(self.checkpoint)

@@ -53,15 +53,15 @@ _DECODER = msgspec.json.Decoder(Manifest)
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Put it into the folder, and on the disk itself. Raises OSError."""
-    beside = unfinished(folder / MANIFEST)
+    part = unfinished(folder / MANIFEST)
     try:
-        with beside.open("xb") as file:
+        with part.open("xb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(manifest)))
             file.flush()
             sync_file(file.fileno())
-        put_in_place(beside, folder / MANIFEST)
+        put_in_place(part, folder / MANIFEST)
     finally:
-        delete(beside)  # where it could not be put in its place
+        delete(part)  # where it could not be put in its place
 
 
 def read_manifest(folder: Path) -> Manifest | None:

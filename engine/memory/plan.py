@@ -63,7 +63,7 @@ class MemoryPlan:
     # All networks stay loaded, for the next job too.
     resident: bool = False
     # The denoiser is loaded while the last text encoder still is.
-    beside: bool = True
+    load_ahead: bool = True
     # The VAE works in tiles, asked for or not.
     tiles: bool = False
 
@@ -79,7 +79,7 @@ class _Way:
 
     together: bool = False
     resident: bool = False
-    beside: bool = True
+    load_ahead: bool = True
     tiles: bool = False
 
 
@@ -122,7 +122,7 @@ class MemoryNeeds:
         if not way.resident:
             # Before the first step: one text encoder, and the denoiser without what a step needs.
             text = (self.largest_text or self.text_encoder).bytes(held=held)
-            loaded = (self.denoiser.converted * held or self.denoiser.packed) * way.beside
+            loaded = (self.denoiser.converted * held or self.denoiser.packed) * way.load_ahead
             first, third = max(first, text + loaded), 0
         runs = [first, self._vae(way, held=held)]
         if self.refiner:
@@ -156,7 +156,7 @@ def plan_memory(
     def plan(placement: WeightPlacement, way: _Way) -> MemoryPlan:
         peak = needs.peak(way, held=placement is WeightPlacement.MEMORY)
         return MemoryPlan(
-            placement, way.together, peak, budget, way.resident, way.beside, way.tiles
+            placement, way.together, peak, budget, way.resident, way.load_ahead, way.tiles
         )
 
     tiles = needs.tile_cells is not None
@@ -172,14 +172,18 @@ def in_turns(plan: MemoryPlan) -> MemoryPlan:
     placement = plan.placement
     if placement is WeightPlacement.MEMORY_THEN_COPY:
         placement = WeightPlacement.MEMORY
-    return replace(plan, placement=placement, together=False, resident=False, beside=False)
+    return replace(plan, placement=placement, together=False, resident=False, load_ahead=False)
 
 
 def _ways(*, more_jobs: bool, several: bool, tiles: bool) -> list[_Way]:
     """The fastest first; each needs less than the one before, or as much."""
     ways = [_Way(together=True, resident=True, tiles=tiles)] * more_jobs
     ways += [_Way(together=True, tiles=tiles)] * several
-    ways += [_Way(tiles=tiles), _Way(beside=False, tiles=tiles), _Way(beside=False, tiles=True)]
+    ways += [
+        _Way(tiles=tiles),
+        _Way(load_ahead=False, tiles=tiles),
+        _Way(load_ahead=False, tiles=True),
+    ]
     return ways
 
 

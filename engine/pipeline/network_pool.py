@@ -90,7 +90,7 @@ class NetworkPool:
         Nothing is begun where the plan has no room for both.
         """
         key = (network.name, precision)
-        if not self.memory.beside or key in self._ahead or self.has(network, precision):
+        if not self.memory.load_ahead or key in self._ahead or self.has(network, precision):
             return
         ahead = LoadAhead(partial(self._load, network, precision), self._cancel)
         self._ahead[key] = network, ahead

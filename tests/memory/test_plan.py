@@ -189,7 +189,7 @@ def test_the_estimate_for_sdxl_is_above_what_was_measured_by_a_fifth_at_most() -
 
 
 def test_the_denoiser_waits_for_the_text_encoder_where_there_is_no_room_for_both() -> None:
-    assert sdxl().beside
+    assert sdxl().load_ahead
     needed = sdxl().peak_bytes
     # A denoiser that is uploaded when it is loaded, as it is stored.
     uploaded = [ComponentBytes(part.packed, 0) for part in SDXL]
@@ -205,10 +205,10 @@ def test_the_denoiser_waits_for_the_text_encoder_where_there_is_no_room_for_both
         )
 
     roomy = device(9000 * MB)
-    assert roomy.beside
+    assert roomy.load_ahead
     assert needed > roomy.peak_bytes > SDXL[0].packed + text.packed
     tight = device(roomy.peak_bytes - 1)
-    assert (tight.beside, tight.fits) == (False, True)
+    assert (tight.load_ahead, tight.fits) == (False, True)
 
 
 def test_the_vae_is_tiled_where_the_whole_would_not_fit() -> None:

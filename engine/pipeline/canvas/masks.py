@@ -129,11 +129,11 @@ def without_masked(picture: Image.Image, mask: Image.Image) -> Image.Image:
 class CellMask:
     """A mask in cells of the latent: float32 [1, 1, height, width], 1 where it is painted.
 
-    `blended` is what keeps the rest, `seen` what an inpainting denoiser is told.
+    `blended` keeps the rest of the latents; an inpainting denoiser takes `channel` as input.
     """
 
     blended: Latent
-    seen: Latent
+    channel: Latent
 
 
 def is_painted(mask: Image.Image) -> NDArray[np.bool_]:

@@ -134,7 +134,7 @@ class Denoising:
         kept = None
         if canvas.mask is not None and latent is not None:
             kept = Kept(latent, canvas.mask.blended, noise.first, plan.sigmas[0])
-        mask = None if canvas.mask is None else canvas.mask.seen
+        mask = None if canvas.mask is None else canvas.mask.channel
         concatenated = self._model.concatenated(canvas.init, hidden, mask)
         return Beginning(x, source, kept, concatenated)
 
