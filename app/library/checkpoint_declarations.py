@@ -18,7 +18,7 @@ _MOST_BYTES = 4 << 20
 _log = logging.getLogger(__name__)
 
 
-class CheckpointWords(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CheckpointDeclaration(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The declarations of a person on one checkpoint; by default its files decide."""
 
     override: CheckpointOverride = NO_OVERRIDE
@@ -28,35 +28,35 @@ class CheckpointWords(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     components: ComponentFiles = ComponentFiles()
 
 
-NO_WORDS = CheckpointWords()
+NO_DECLARATION = CheckpointDeclaration()
 _KIND = DocumentKind(
-    msgspec.json.Decoder(dict[str, CheckpointWords]),
+    msgspec.json.Decoder(dict[str, CheckpointDeclaration]),
     _MOST_BYTES,
     damaged="What you said of models cannot be read; they are taken for what their files say.",
 )
 
 
 class CheckpointMemory:
-    """The words for each path, in a file that is written whenever they change."""
+    """The declaration for each path, in a file that is written whenever one changes."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
         self._path = folder / _FILE
-        said, self.problem = _KIND.read(self._path)
-        self._said: dict[str, CheckpointWords] = said or {}
+        declarations, self.problem = _KIND.read(self._path)
+        self._declarations: dict[str, CheckpointDeclaration] = declarations or {}
 
-    def of(self, checkpoint: Path) -> CheckpointWords:
+    def of(self, checkpoint: Path) -> CheckpointDeclaration:
         """Return what was declared of a checkpoint."""
-        return self._said.get(str(checkpoint), NO_WORDS)
+        return self._declarations.get(str(checkpoint), NO_DECLARATION)
 
-    def keep(self, checkpoint: Path, words: CheckpointWords) -> None:
-        """Remember what is said now; where the disk takes nothing, until the session ends."""
-        self._said.pop(str(checkpoint), None)
-        if words != NO_WORDS:
-            self._said[str(checkpoint)] = words
-        for path in tuple(self._said)[:-_MOST]:
-            del self._said[path]
+    def keep(self, checkpoint: Path, declaration: CheckpointDeclaration) -> None:
+        """Keep a declaration; until the session ends where it cannot be written."""
+        self._declarations.pop(str(checkpoint), None)
+        if declaration != NO_DECLARATION:
+            self._declarations[str(checkpoint)] = declaration
+        for path in tuple(self._declarations)[:-_MOST]:
+            del self._declarations[path]
         try:
-            replace_file(self._path, encode_json(self._said))
+            replace_file(self._path, encode_json(self._declarations))
         except OSError as error:
-            _log.warning("what was said of checkpoints cannot be kept: %s", error)
+            _log.warning("declarations on checkpoints cannot be kept: %s", error)
