@@ -46,7 +46,7 @@ def _use(folder: Path, bot: QtBot) -> list[ErrorCode]:
 
 
 def _leave_lock(state: Path) -> None:
-    """As a process leaves it that was killed."""
+    """Leave a lock as a killed process does."""
     instance = SingleInstance(state)
     assert instance.claim() is Start.FIRST
     content = (state / _LOCK).read_bytes()
@@ -57,7 +57,7 @@ def _leave_lock(state: Path) -> None:
 
 
 def _age(path: Path) -> None:
-    """As if it had been written long ago."""
+    """Make a file as old as if it had been written long ago."""
     if path.exists():
         os.utime(path, (10**9, 10**9))
 

@@ -145,7 +145,7 @@ def attending(width: int) -> Emit:
 
 
 def test_the_limits_of_native_attention_are_the_declared_ones() -> None:
-    """This fails where TensorRT learns more: then the operator set can follow."""
+    """The test fails once TensorRT learns more: then the operator set can follow."""
     kernels = declared().attention_kernels
     assert kernels
     for precision in PRECISIONS:
