@@ -60,7 +60,7 @@ def typed_path(text: str) -> Path:
 
 
 def typed_text(text: str) -> str:
-    """As `typed_path`, but relative where it was, and with the separator it ends in."""
+    """Read a path as `typed_path` does, but keep it relative, and keep a separator at its end."""
     expanded = os.path.expanduser(text)  # noqa: PTH111 (pathlib's raises, and drops the separator)
     if expanded.startswith("~") and not exists(expanded):
         raise EngineError(

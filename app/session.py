@@ -20,8 +20,8 @@ from app.form.generation import GenerationState
 from app.form.obstacle import ObstacleState
 from app.form.prompt_state import PromptStates
 from app.form.session_memory import SessionMemory
+from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.checkpoint_store import CheckpointStore
-from app.library.checkpoint_words import CheckpointMemory
 from app.library.gallery import GalleryStore, is_picture
 from app.notices.notices import NoticeState
 from app.paths import Paths
@@ -58,7 +58,7 @@ class Session(QObject):
         self.view = ViewState(self)
         self._checkpoint_memory = CheckpointMemory(paths.state)
         # Before the last session is put back, which has words of its own.
-        self.generation.words = self._checkpoint_memory.of(starter)
+        self.generation.declaration = self._checkpoint_memory.of(starter)
         self.memory = SessionMemory(paths.state, self.generation, self.checkpoints, self)
         self.prompts = PromptStates(client, self.generation, self.checkpoints, self)
         self.obstacle = ObstacleState(self.generation, self.checkpoints, self.background, self)

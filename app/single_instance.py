@@ -147,7 +147,7 @@ class SingleInstance(QObject):
                 continue
             self._guests += 1
             guest = _Guest(socket, self)
-            guest.said.connect(self.opened)
+            guest.received.connect(self.opened)
             guest.destroyed.connect(self._on_guest_gone)
 
     def _on_guest_gone(self) -> None:
@@ -157,7 +157,7 @@ class SingleInstance(QObject):
 class _Guest(QObject):
     """One connection to the first: one message, one answer."""
 
-    said = Signal(object)
+    received = Signal(object)
 
     def __init__(self, socket: QLocalSocket, parent: QObject) -> None:
         super().__init__(parent)
@@ -187,7 +187,7 @@ class _Guest(QObject):
         if opening is not None and len(message) == length:
             self._socket.write(_ANSWER)
             self._socket.flush()
-            self.said.emit(opening.paths)
+            self.received.emit(opening.paths)
         self._socket.disconnectFromServer()
 
     def _leave(self) -> None:

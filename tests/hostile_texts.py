@@ -147,7 +147,7 @@ _TOO_STEEP = 9.0
 
 
 def grows_too_steeply(read: Read, shape: Shape) -> bool:
-    """Whether reading takes clearly more than in proportion to the length, again and again."""
+    """Return True if reading takes clearly more than in proportion to the length, repeatedly."""
     if _cost(read, shape.text(_SHORT)) < _NOTHING_S:
         return False
     return all(_ratio(read, shape) > _TOO_STEEP for _ in range(3))

@@ -1,4 +1,4 @@
-"""What caches on disk have in common: what is listed, what stays, what goes first."""
+"""The rules that all caches on disk share: their entries, those that stay, those that go first."""
 
 import os
 from pathlib import Path

@@ -39,7 +39,7 @@ def quoted(page: Path) -> list[str]:
 
 
 def exists(name: str) -> bool:
-    """Whether a dotted name is a module, or what a module's text defines or mentions."""
+    """Return True if a dotted name is a module, or a name that a module's text has."""
     parts = name.split(".")
     if parts[0] in ROOMS:
         parts = ["engine", *parts]

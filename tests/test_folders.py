@@ -1,4 +1,4 @@
-"""What lies below a folder: through links, without going in circles, and with few questions."""
+"""The files below a folder: through links, without going in circles, and with few questions."""
 
 import os
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What is no picture is caught; what is one is not."""
+"""A broken picture is caught; a whole one is not."""
 
 import numpy as np
 import pytest

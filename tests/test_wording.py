@@ -1,4 +1,4 @@
-"""What the engine and the backends say is as true in the window as on the command line."""
+"""Texts of the engine and the backends are as true in the window as on the command line."""
 
 import ast
 import re

@@ -89,7 +89,7 @@ _PIPELINE = {
 
 
 def _random_weights(in_channels: int, seed: int) -> Weights:
-    """As a network is initialised: activations stay near unit size."""
+    """Draw weights as a network is initialised: activations stay near unit size."""
     unet = replace(listings.SMALL_UNET, in_channels=in_channels)
     with TemporaryDirectory() as folder:
         shapes = folders.canonical(Path(folder), unet)

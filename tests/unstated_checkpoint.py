@@ -23,7 +23,7 @@ _SIZES = UNetSizes(
 
 
 def unstated_listing() -> Listing:
-    """Its tensors' names and shapes."""
+    """The tensors' names and shapes."""
     return (
         listings.prefixed(UNET, listings.ldm_unet(_SIZES))
         | listings.prefixed(listings.VAE, listings.ldm_vae(listings.SMALL_VAE))

@@ -51,10 +51,10 @@ def _works_only_in(precisions: list[str]) -> str:
 
 def with_packages(reason: str, packages: tuple[str, ...]) -> str:
     """Return why a device cannot be used, and the packages that it lacks."""
-    said = f"{reason[:1].upper()}{reason[1:]}"
+    sentence = f"{reason[:1].upper()}{reason[1:]}"
     if not packages:
-        return said
-    return f"{said}. {remedy_words(InstallPackages(packages=packages))}"
+        return sentence
+    return f"{sentence}. {remedy_words(InstallPackages(packages=packages))}"
 
 
 def _milliseconds(value: float) -> str:

@@ -176,7 +176,7 @@ class MainWindow(QMainWindow):
             _accept_copy(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802 (Qt's name)
-        """They went elsewhere, or Esc was pressed."""
+        """Hide the offers: the dragged files left the window, or Esc was pressed."""
         self.overlay.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 (Qt's name)
@@ -206,19 +206,19 @@ class MainWindow(QMainWindow):
         return event.source() is self.strip
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
-        """Thumbnails are made for the screen the window is on."""
+        """Make thumbnails for the screen that the window is on."""
         super().showEvent(event)
         self.thumbnails.use_ratio(self.devicePixelRatioF())
         # How much the frame takes is known when the window manager has made it.
         self._framed.start()
 
     def moveEvent(self, event: QMoveEvent) -> None:  # noqa: N802 (Qt's name)
-        """It is remembered where it is."""
+        """Remember the window's place."""
         super().moveEvent(event)
         self._keep_place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
-        """It is remembered how large it is."""
+        """Remember the window's size."""
         super().resizeEvent(event)
         self._keep_place()
 

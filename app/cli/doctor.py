@@ -119,7 +119,7 @@ def _adapters() -> Iterator[CheckOutput]:
 
 
 def _verdicts(devices: list[DeviceOutput], choice: str) -> Iterator[CheckOutput]:
-    """How each device did when it was run; what is not there is not at fault, what is wrong is."""
+    """The trial of each device that is there, at fault if its result is wrong, and the choice."""
     for device in devices:
         if device.automatic and device.verdict:
             detail = f"{device.device or '-'}: {device.verdict}"

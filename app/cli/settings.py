@@ -16,7 +16,7 @@ Setting = tuple[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in a request a setting is; `group` is None for a field of the request itself."""
+    """The place of a setting in a request; `group` is None for a field of the request itself."""
 
     group: str | None
     kind: Any = field(repr=False)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from app.commands.state import AppState
 from app.form.generation import COMMON_SUGGESTIONS, STARTER_SUGGESTIONS
-from app.library.checkpoint_words import CheckpointMemory, CheckpointWords
+from app.library.checkpoint_declarations import CheckpointDeclaration, CheckpointMemory
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.values import ErrorInfo
 
@@ -23,7 +23,7 @@ class CheckpointCommands(QObject):
         self._suggest(self._form.checkpoint)
         self._inspected_parts = self._form.components
         self._form.checkpoint_changed.connect(self._on_checkpoint_changed)
-        self._form.words_changed.connect(self.inspect)
+        self._form.declaration_changed.connect(self.inspect)
         self._form.extras_changed.connect(self._on_extras_changed)
         self._checkpoints.looked.connect(self._on_looked)
         self._checkpoints.changed.connect(self._on_checkpoints)
@@ -33,16 +33,16 @@ class CheckpointCommands(QObject):
         self._checkpoints.add(path)
         self._form.checkpoint = path
 
-    def declare(self, words: CheckpointWords) -> None:
+    def declare(self, declaration: CheckpointDeclaration) -> None:
         """Take a person's word for what the chosen checkpoint is, now and whenever it is chosen."""
-        self._memory.keep(self._form.checkpoint, words)
-        self._form.words = words
+        self._memory.keep(self._form.checkpoint, declaration)
+        self._form.declaration = declaration
 
     def inspect(self) -> None:
         """Have the engine inspect the chosen checkpoint with its parts, as was declared."""
         form = self._form
         self._inspected_parts = form.components
-        self._checkpoints.look(form.checkpoint, form.components, form.words.override)
+        self._checkpoints.look(form.checkpoint, form.components, form.declaration.override)
 
     def look_again(self) -> None:
         """Read the models folder again; inspect a checkpoint that could not be read."""
@@ -63,9 +63,9 @@ class CheckpointCommands(QObject):
     def _on_checkpoint_changed(self, path: Path) -> None:
         self._checkpoints.chosen = path
         self._suggest(path)
-        before, self._form.words = self._form.words, self._memory.of(path)
-        if before == self._form.words:
-            # Otherwise `words_changed` has asked. A known file may have changed.
+        before, self._form.declaration = self._form.declaration, self._memory.of(path)
+        if before == self._form.declaration:
+            # Otherwise `declaration_changed` has asked. A known file may have changed.
             self.inspect()
 
     def _suggest(self, path: Path) -> None:

@@ -18,13 +18,13 @@ class Retries:
         self._queue, self._view = queue, view
 
     def again(self, notice: Notice) -> None:
-        """As they were."""
+        """Queue the notice's jobs with the same requests and folders."""
         for job in notice.subjects:
             self._queue.retry(job)
         self._view.follow()
 
     def elsewhere(self, notice: Notice, folder: Path) -> None:
-        """Saved to another folder."""
+        """Queue the notice's jobs again, with another folder to save to."""
         for job in notice.subjects:
             self._queue.retry(job, folder=folder)
         self._view.follow()
@@ -47,6 +47,6 @@ class Retries:
 def _next_smaller(job: Job) -> tuple[int, int] | None:
     """In its shape; None where there is none, or its size was left to the checkpoint unsaid."""
     remedies = job.error.remedies if job.error else ()
-    told = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
-    width, height = told.width or job.request.width, told.height or job.request.height
+    remedy = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
+    width, height = remedy.width or job.request.width, remedy.height or job.request.height
     return smaller_size(width, height) if width and height else None

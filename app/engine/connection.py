@@ -243,8 +243,8 @@ class EngineConnection(QObject):
         code, by_signal = self._exit
         lines = self.last_lines
         self._errors.close()
-        told = self._failure or self._explanation
-        error = told or crash_error(code, by_signal=by_signal, last_lines=lines)
+        known = self._failure or self._explanation
+        error = known or crash_error(code, by_signal=by_signal, last_lines=lines)
         self.ended.emit(EngineEnd(error))
 
 

@@ -10,7 +10,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from app.field import Field, fields_of
-from app.library.checkpoint_words import NO_WORDS, CheckpointWords
+from app.library.checkpoint_declarations import NO_DECLARATION, CheckpointDeclaration
 from engine.api import fields as request_fields
 from engine.api.conventions import Convention
 from engine.api.request import GenerateRequest, InputImage, RefinerChoice
@@ -65,7 +65,7 @@ class RequestControls(QObject):
 
 
 CONTROLS = tuple(field.name for field in fields_of(RequestControls))
-# What is said of a checkpoint belongs to `CheckpointWords`.
+# The override belongs to `CheckpointDeclaration`.
 _ELSEWHERE = frozenset({*CONTROLS, "override"})
 
 if TYPE_CHECKING:
@@ -99,14 +99,14 @@ NO_EXTRAS = Extras()
 class FormFields(RequestControls):
     """Everything that the user edits."""
 
-    words_changed = Signal(object)
+    declaration_changed = Signal(object)
     seed_locked_changed = Signal(bool)
     extras_changed = Signal(object)
     # Any of them, after its own.
     form_changed = Signal()
 
-    # What is said of the checkpoint, and the parts it was given.
-    words: Field[CheckpointWords] = Field(NO_WORDS)
+    # For the chosen checkpoint: its override, and the files for its missing parts.
+    declaration: Field[CheckpointDeclaration] = Field(NO_DECLARATION)
     seed_locked: Field[bool] = Field(default=False)
     extras: Field[Extras] = Field(NO_EXTRAS)
 
@@ -122,7 +122,7 @@ class FormFields(RequestControls):
 
     def put(self, form: "Form") -> None:
         """Put these values in the place of all."""
-        # In order: what is said of a checkpoint follows the checkpoint.
+        # In order: the declaration follows its checkpoint.
         for name in Form.__struct_fields__:
             setattr(self, name, getattr(form, name))
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.field import Field
 from app.form.fields import CONTROLS, Extras, FormFields
-from app.library.checkpoint_words import CheckpointWords
+from app.library.checkpoint_declarations import CheckpointDeclaration
 from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
 from engine.api.fields import fields_of
@@ -125,7 +125,7 @@ class GenerationState(FormFields):
     @property
     def components(self) -> ComponentFiles:
         """Files in the place of parts: those of the picture that was loaded before others."""
-        loaded, given = self.extras.components, self.words.components
+        loaded, given = self.extras.components, self.declaration.components
         changes = {
             name: file for name, file in msgspec.structs.asdict(loaded).items() if file is not None
         }
@@ -175,13 +175,13 @@ class GenerationState(FormFields):
 
     def build_request(self) -> GenerateRequest:
         """The request as the form stands. An unlocked seed is left open."""
-        extras, said = self.extras, self.words.zero_terminal_snr
-        zero = said if extras.zero_terminal_snr is None else extras.zero_terminal_snr
+        extras, declared = self.extras, self.declaration.zero_terminal_snr
+        zero = declared if extras.zero_terminal_snr is None else extras.zero_terminal_snr
         extras = msgspec.structs.replace(extras, components=self.components, zero_terminal_snr=zero)
         values: dict[str, Any] = {name: getattr(self, name) for name in CONTROLS}
         values["checkpoint"] = str(self.checkpoint)
         values["seed"] = self.seed if self.seed_locked else None
-        values["override"] = self.words.override
+        values["override"] = self.declaration.override
         if not self.suggestions.features.negative_prompt:
             values["negative_prompt"] = ""
         return GenerateRequest(**values, **msgspec.structs.asdict(extras))
@@ -191,7 +191,7 @@ class GenerationState(FormFields):
         if request.checkpoint is not None:
             self.checkpoint = Path(request.checkpoint)
         # Its parts, and whether its levels reach noise alone, are among the extras.
-        self.words = CheckpointWords(override=request.override)
+        self.declaration = CheckpointDeclaration(override=request.override)
         self.seed_locked = request.seed is not None
         for name in CONTROLS:
             if name != "checkpoint" and (name != "seed" or self.seed_locked):

@@ -87,7 +87,7 @@ class CheckpointStore(QObject):
 
     @property
     def entries(self) -> tuple[ListedCheckpoint, ...]:
-        """Those to choose from, the starter first, opened ones last."""
+        """The checkpoints to choose from, the starter first, opened ones last."""
         opened = (e for e in self._opened if e.path == self.chosen or e.path not in self._gone)
         return (*self._listed, *opened)
 
@@ -118,7 +118,7 @@ class CheckpointStore(QObject):
 
     @property
     def opened(self) -> tuple[Path, ...]:
-        """Those that lie elsewhere than in the models folder."""
+        """The checkpoints that lie outside the models folder."""
         return tuple(entry.path for entry in self._opened)
 
     def is_gone(self, path: Path) -> bool:

@@ -85,8 +85,8 @@ class NoticeState(QObject):
 
     def _add(self, notice: Notice) -> None:
         self._next += 1
-        said = (notice.message, notice.hint, notice.details)
-        same = [n for n in self.notices if (n.message, n.hint, n.details) == said]
+        texts = (notice.message, notice.hint, notice.details)
+        same = [n for n in self.notices if (n.message, n.hint, n.details) == texts]
         if notice.error is not None:
             # Several jobs that failed for one reason are dismissed, or tried again, together.
             jobs = dict.fromkeys(job for n in (*same, notice) for job in n.subjects)

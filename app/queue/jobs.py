@@ -23,7 +23,7 @@ class JobState(StrEnum):
 
     @property
     def is_over(self) -> bool:
-        """True if the job is done, failed or cancelled."""
+        """Return True if the job is done, failed or cancelled."""
         return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
@@ -59,7 +59,7 @@ class JobEntry(msgspec.Struct, frozen=True, kw_only=True, tag=True):
 
 
 class RunningEntry(JobEntry, frozen=True, kw_only=True, tag=True):
-    """Something that can only happen to the running job."""
+    """An entry that only a running job can have."""
 
     def apply(self, job: Job) -> Job | None:
         """The job afterwards; None if it is not running."""
@@ -71,10 +71,10 @@ class RunningEntry(JobEntry, frozen=True, kw_only=True, tag=True):
 
 
 class Started(JobEntry, frozen=True, kw_only=True):
-    """It goes to the engine."""
+    """The job goes to the engine."""
 
     def apply(self, job: Job) -> Job | None:
-        """Only a job that waits can start."""
+        """Start a waiting job; no other can start."""
         if job.state is not JobState.WAITING:
             return None
         attempts = job.attempts + 1
@@ -82,48 +82,48 @@ class Started(JobEntry, frozen=True, kw_only=True):
 
 
 class Saved(RunningEntry, frozen=True, kw_only=True):
-    """A picture of it is on disk."""
+    """A picture of the job is on disk."""
 
     path: str
 
     def apply_running(self, job: Job) -> Job:
-        """It goes on."""
+        """Add the picture to the running job."""
         return msgspec.structs.replace(job, images=(*job.images, self.path))
 
 
 class Finished(RunningEntry, frozen=True, kw_only=True):
-    """The engine made all of it."""
+    """The engine made all pictures of the job."""
 
     def apply_running(self, job: Job) -> Job:
-        """It is done, also where it was asked to stop too late."""
+        """End the job as done, also if it was asked to stop too late."""
         return job.ended(JobState.DONE)
 
 
 class Failed(RunningEntry, frozen=True, kw_only=True):
-    """The engine could not make it."""
+    """The engine could not make the job's pictures."""
 
     error: ErrorInfo
 
     def apply_running(self, job: Job) -> Job:
-        """It has failed."""
+        """End the job as failed."""
         return job.ended(JobState.FAILED, self.error)
 
 
 class Cancelled(RunningEntry, frozen=True, kw_only=True):
-    """The engine stopped it on request."""
+    """The engine stopped the job on request."""
 
     def apply_running(self, job: Job) -> Job:
-        """It is cancelled."""
+        """End the job as cancelled."""
         return job.ended(JobState.CANCELLED)
 
 
 class Lost(RunningEntry, frozen=True, kw_only=True):
-    """The engine, or the app, ended under it."""
+    """The engine, or the app, ended while the job ran."""
 
     error: ErrorInfo
 
     def apply_running(self, job: Job) -> Job:
-        """It waits again, unless that makes no sense; the second time it has failed."""
+        """Let the job wait again unless that makes no sense; the second time it has failed."""
         settled = _settled(job)
         if settled is None and job.attempts >= MAX_ATTEMPTS:
             settled = job.ended(JobState.FAILED, self.error)
@@ -131,10 +131,10 @@ class Lost(RunningEntry, frozen=True, kw_only=True):
 
 
 class Returned(RunningEntry, frozen=True, kw_only=True):
-    """Its start is taken back through no fault of its own: the engine was told to stop."""
+    """The job's start is taken back: the engine was told to stop, and the job has no fault."""
 
     def apply_running(self, job: Job) -> Job:
-        """It waits again as if it had not been started."""
+        """Let the job wait again as if it had not been started."""
         waiting = msgspec.structs.replace(
             job, state=JobState.WAITING, attempts=max(0, job.attempts - 1)
         )
@@ -142,10 +142,10 @@ class Returned(RunningEntry, frozen=True, kw_only=True):
 
 
 class CancelAsked(JobEntry, frozen=True, kw_only=True):
-    """The user no longer wants it."""
+    """The user no longer wants the job."""
 
     def apply(self, job: Job) -> Job | None:
-        """If it waits it is cancelled at once; if it runs the engine's last word decides."""
+        """Cancel a waiting job at once; the engine's last word decides on a running one."""
         if job.state is JobState.WAITING:
             return job.ended(JobState.CANCELLED)
         if job.state is JobState.RUNNING and not job.cancelling:
@@ -154,13 +154,13 @@ class CancelAsked(JobEntry, frozen=True, kw_only=True):
 
 
 class Retried(JobEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
-    """The user wants it after all, or again: perhaps with another request, or in another folder."""
+    """The user wants the job after all, or again: perhaps with another request or folder."""
 
     request: GenerateRequest | None = None
     folder: str | None = None
 
     def apply(self, job: Job) -> Job | None:
-        """A failed or cancelled job waits again, as if it were new."""
+        """Let a failed or cancelled job wait again, as if it were new."""
         if job.state not in (JobState.FAILED, JobState.CANCELLED):
             return None
         folder = job.folder if self.folder is None else Path(self.folder)
@@ -176,7 +176,7 @@ class Kept(JobEntry, frozen=True, kw_only=True):
     images: tuple[str, ...]
 
     def apply(self, job: Job) -> Job | None:
-        """It stands there again; nothing runs in a journal that was rewritten."""
+        """Restore the state; no job runs in a journal that was rewritten."""
         if self.state is JobState.RUNNING:
             return None
         return msgspec.structs.replace(
@@ -185,7 +185,7 @@ class Kept(JobEntry, frozen=True, kw_only=True):
 
 
 def _settled(job: Job) -> Job | None:
-    """A running job that ends with its engine, None if it is to be made again."""
+    """The running job at the end of its engine; None if it is to be made again."""
     if job.images:
         # Its one picture is there; only the engine's word that it is finished is missing.
         return job.ended(JobState.DONE)

@@ -107,7 +107,7 @@ class TimeLeft:
 
     @property
     def fraction(self) -> float | None:
-        """Of the whole job, in [0, 1), never less than before; None where it is not known."""
+        """The done share of the job, in [0, 1), never falling; None while it is unknown."""
         left = self._estimate()
         if left is None or self._after_s is None:
             return self._furthest or None
@@ -118,7 +118,7 @@ class TimeLeft:
 
     @property
     def phase_fraction(self) -> float | None:
-        """Of the phase, in [0, 1); None where it is not known."""
+        """The done share of the phase, in [0, 1); None where it is not known."""
         if self._phase is not Phase.DENOISE and self._expected_s:
             return eased(self._ratio)
         if not self._total:
@@ -131,7 +131,7 @@ class TimeLeft:
 
     @property
     def _ratio(self) -> float:
-        """Of the expected time, what has passed."""
+        """The time that has passed in the phase as a share of the expected time."""
         passed = self._clock() - self._phase_started
         return passed / self._expected_s if self._expected_s else 0.0
 

@@ -159,10 +159,10 @@ def _npu(core: "ov.Core", name: str) -> Device:
 
 def _unseen(core: "ov.Core", adapters: Sequence[Adapter], gpus: Sequence[str]) -> list[Device]:
     """List Intel adapters that match none of OpenVINO's GPUs."""
-    seen = [adapter_of(core, name, adapters) for name in gpus]
-    missing = [a for a in adapters if a.pci and a.pci.vendor == _INTEL and a not in seen]
-    if None in seen:  # one that could not be told may be any of them
-        missing = missing[seen.count(None) :]
+    matched = [adapter_of(core, name, adapters) for name in gpus]
+    missing = [a for a in adapters if a.pci and a.pci.vendor == _INTEL and a not in matched]
+    if None in matched:  # one that could not be told may be any of them
+        missing = missing[matched.count(None) :]
     taken = {_gpu(core, name, adapters).id for name in gpus}
     ids = (f"gpu.{n}" for n in range(len(gpus) + len(missing)) if f"gpu.{n}" not in taken)
     return [

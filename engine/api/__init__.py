@@ -1,7 +1,7 @@
-"""What crosses the boundary between the app and the engine: frozen msgspec structs, nothing else.
+"""The boundary between the app and the engine: frozen msgspec structs, nothing else.
 
-`request` says what a person asks for, gaps allowed ("auto"); `record` says what was done, without
-gaps; `values` holds the vocabulary both use. Standard library and msgspec only.
+`request` holds the settings a person asks for, gaps allowed ("auto"); `record` the settings that
+were used, without gaps; `values` the vocabulary of both. Standard library and msgspec only.
 """
 
 from engine.api.record import GenerationRecord, ResolvedRequest, Retry, Timings

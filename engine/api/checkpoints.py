@@ -1,4 +1,4 @@
-"""What the engine says a checkpoint is."""
+"""The engine's description of a checkpoint."""
 
 import msgspec
 
@@ -24,7 +24,7 @@ class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SuggestedSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """What a request that leaves them open gets with this sampler on this checkpoint."""
+    """The settings that fill the gaps of a request with this sampler on this checkpoint."""
 
     sampler: SamplerName
     schedule: ScheduleName
@@ -33,7 +33,7 @@ class SuggestedSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckpointCard(msgspec.Struct, frozen=True, kw_only=True):
-    """What is written about a checkpoint, in its metadata or beside it; empty where nothing is."""
+    """The title and the notes in a checkpoint's metadata or in a file beside it; empty if none."""
 
     title: str = ""
     # The model that it is said to be made from, in the words of whoever says so.
@@ -61,7 +61,7 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """What a checkpoint is, why, and what it lacks."""
+    """A checkpoint's kind, the evidence for it, and the components that are missing."""
 
     path: str
     family: str

@@ -1,6 +1,6 @@
-"""Where tools differ for the same request, as values: a request names one, a record stores all.
+"""The points in which tools differ for the same request: a request names a tool, a record all.
 
-What each value means in arithmetic is where it is used: grammars in `engine.text`, emphasis in
+The arithmetic of each value is where it is used: grammars in `engine.text`, emphasis in
 `engine.families.shared.clip.conditioning`, noise and schedules in `engine.sampling`.
 """
 
@@ -79,7 +79,7 @@ class InitialNoise(StrEnum):
 
 
 class RandomSource(StrEnum):
-    """Which of torch's generators the noise comes from."""
+    """The generator of torch that the noise comes from."""
 
     CPU = "cpu"  # mt19937
     CUDA = "cuda"  # Philox, as NVIDIA cards draw
@@ -109,7 +109,7 @@ class BatchSeeds(StrEnum):
 
 
 class RedrawSteps(StrEnum):
-    """Which steps are taken when a picture is redrawn by a strength."""
+    """The steps that are taken when a picture is redrawn by a strength."""
 
     A1111 = "a1111"  # int(min(strength, 0.999) * steps) + 1 of the schedule's last
     COMFY = "comfy"  # the last `steps` of a schedule of steps / strength

@@ -1,4 +1,4 @@
-"""What a checkpoint's architecture can do, as data: what the form offers and a request may ask."""
+"""The abilities of a checkpoint's architecture, as data: the form's offer, a request's limits."""
 
 from enum import StrEnum
 
@@ -40,7 +40,7 @@ class OptionalSetting(StrEnum):
 
 
 class TextLength(msgspec.Struct, frozen=True, kw_only=True):
-    """How much text an encoder takes: `tokens` at once, of which `chunked` takes more."""
+    """The length of text that an encoder takes: `tokens` at once, of which `chunked` takes more."""
 
     label: str
     tokens: int
@@ -48,7 +48,7 @@ class TextLength(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Features(msgspec.Struct, frozen=True, kw_only=True):
-    """What a checkpoint's architecture can do."""
+    """The abilities of a checkpoint's architecture."""
 
     # Whether a negative prompt has an effect.
     negative_prompt: bool = True
@@ -73,10 +73,10 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def edits(self) -> bool:
-        """Whether it edits a picture by instruction."""
+        """Return True if the architecture edits a picture by instruction."""
         return self.concat_channels is ConcatChannels.PICTURE
 
     @property
     def embeds_guidance(self) -> bool:
-        """Whether guidance is an input of the denoiser, which then runs on one prompt alone."""
+        """Return True if guidance is an input of the denoiser, which runs on one prompt alone."""
         return GuidanceKind.EMBEDDED in self.guidance and GuidanceKind.CFG not in self.guidance

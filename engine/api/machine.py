@@ -1,4 +1,4 @@
-"""What the engine says of the machine it is on: its devices, and what it keeps on its disk."""
+"""The engine's description of its machine: devices, and the files it keeps on the disk."""
 
 import msgspec
 
@@ -6,10 +6,10 @@ from engine.api.values import ArtifactKind
 
 
 class PrecisionFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """How a device did in one precision: the median of its runs, and how far it was off.
+    """A device's figures in one precision: the median of its runs, and its error.
 
-    `difference` is relative to the length of the cpu backend's float32 result. `problem` says why
-    the device is not to be used in this precision, empty where it is right.
+    `difference` is relative to the length of the cpu backend's float32 result. `problem` is the
+    reason not to use the device in this precision, empty where it is right.
     """
 
     precision: str

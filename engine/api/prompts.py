@@ -1,4 +1,4 @@
-"""What there is to say of a prompt while it is written: its tokens, what has no effect, hints."""
+"""The findings on a prompt while it is written: its tokens, parts without effect, hints."""
 
 from enum import StrEnum
 
@@ -29,7 +29,7 @@ class PromptQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HintKind(StrEnum):
-    """What a hint is about."""
+    """The subject of a hint."""
 
     REFUSED = "refused"  # the text cannot be used as it is
     UNPAIRED = "unpaired"  # a bracket or quote without a partner

@@ -1,6 +1,6 @@
-"""What a person can do about a failure, as values: the window and the command line word them.
+"""The remedies for a failure, as values: the window and the command line word them.
 
-A remedy is here where it is done differently in the two. What is true in both is a sentence, the
+A remedy is here where it is done differently in the two. A sentence that is true in both is the
 hint of an `ErrorInfo`.
 """
 

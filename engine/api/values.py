@@ -8,7 +8,7 @@ from engine.api.remedies import Remedy
 
 
 class SamplerName(StrEnum):
-    """How the probability-flow equation is integrated. The value is our identifier."""
+    """The method that integrates the probability-flow equation. The value is our identifier."""
 
     EULER = "euler"
     EULER_ANCESTRAL = "euler_a"
@@ -76,7 +76,7 @@ _SAMPLER_LABELS = {
 
 
 class ScheduleName(StrEnum):
-    """Which noise levels the sampler visits. The value is our identifier."""
+    """The noise levels that the sampler visits. The value is our identifier."""
 
     NORMAL = "normal"
     KARRAS = "karras"
@@ -114,7 +114,7 @@ _SCHEDULE_LABELS = {
 
 
 class ConventionName(StrEnum):
-    """Whose conventions a picture follows; `engine.api.conventions` spells them out."""
+    """The tool whose conventions a picture follows; `engine.api.conventions` spells them out."""
 
     A1111 = "a1111"
     COMFY = "comfy"
@@ -145,11 +145,11 @@ class PrecisionName(StrEnum):
 
 
 class PredictionType(StrEnum):
-    """What the denoiser predicts: the noise, the picture, or v = alpha * noise - sigma * picture.
+    """The denoiser's prediction: the noise, the picture, or v = alpha * noise - sigma * picture.
 
     The two of EDM predict a mixture of picture and noise of unit variance (Karras et al. 2022,
-    equation 8), at any level: EDM as the paper has it, EDM_V with its sign turned, which is v.
-    That of FLOW is noise - picture (Liu et al. 2022, rectified flow).
+    equation 8), at any level: EDM as the paper has it, EDM_V with its sign turned, which is v. That
+    of FLOW is noise - picture (Liu et al. 2022, rectified flow).
     """
 
     EPSILON = "epsilon"
@@ -176,7 +176,7 @@ _PREDICTIONS = {
 
 
 class InputRole(StrEnum):
-    """What an input picture is for."""
+    """The role of an input picture."""
 
     INIT = "init"
     MASK = "mask"
@@ -194,7 +194,7 @@ class Phase(StrEnum):
 
 
 class ArtifactKind(StrEnum):
-    """What the cache holds: networks compiled for a device, weights converted to another type."""
+    """The kinds of files in the cache: compiled networks, and weights converted to another type."""
 
     COMPILED_NETWORK = "compiled_network"
     CONVERTED_WEIGHTS = "converted_weights"

@@ -89,7 +89,7 @@ class FrameParser:
 
 
 def _header(message: Command | Event) -> bytes:
-    """As MessagePack; texts that UTF-8 has not, such as names of files, with signs."""
+    """Encode a message as MessagePack; texts that UTF-8 cannot express are escaped with signs."""
     try:
         header = _encoder.encode(message)
     except UnicodeEncodeError:

@@ -62,12 +62,12 @@ def main(arguments: Sequence[str]) -> int:
     """
     _take_no_time_from_others()
     path = Path(arguments[0])
-    told = 0
+    reported = 0
 
     def tell(done: int) -> None:
-        nonlocal told
-        if 100 * done // size > told:
-            told = 100 * done // size
+        nonlocal reported
+        if 100 * done // size > reported:
+            reported = 100 * done // size
             print(done, flush=True)  # noqa: T201 (what its parent reads)
 
     try:

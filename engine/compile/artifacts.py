@@ -59,16 +59,16 @@ class Wanted:
 
     @property
     def name(self) -> str:
-        """What it is called if it is made."""
+        """The name of the artifact for the wanted profile."""
         return self.name_for(self.profile)
 
     @property
     def stem(self) -> str:
-        """How the names of all artifacts of this key begin."""
+        """The beginning that the names of all artifacts of this key share."""
         return f"{self.network}-{self.key[:24]}-"
 
     def name_for(self, profile: ShapeProfile) -> str:
-        """What one for this profile is called."""
+        """The name of the artifact for a profile."""
         return f"{self.stem}{profile_digest(profile)[:8]}"
 
 
@@ -172,7 +172,7 @@ class ArtifactStore:
             self._cache.remove(names)
 
     def _manifests(self, wanted: Wanted) -> list[tuple[str, Manifest]]:
-        """What may serve, that made for just these sizes first; what is damaged is removed."""
+        """The artifacts that may serve, one for exactly these sizes first; removes damaged ones."""
         found: list[tuple[str, Manifest]] = []
         paths = sorted(self.folder.glob(f"{wanted.stem}*")) if self.folder else []
         for path in paths:

@@ -18,7 +18,7 @@ class NetworkCache:
         self.artifacts = ArtifactStore(folder / "compiled")
 
     def listed(self) -> tuple[ArtifactInfo, ...]:
-        """What is kept, by kind and name."""
+        """The artifacts and the working copies in the cache, by kind and name."""
         return self.artifacts.listed() + self.working_copies.listed()
 
     def remove(self, names: Collection[str] = ()) -> None:

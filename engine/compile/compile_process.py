@@ -23,7 +23,7 @@ from engine.stdio import take_stdio
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to compile, for what, into which empty folder."""
+    """A graph to compile, the target to compile it for, and the empty folder for the result."""
 
     graph: Graph
     device: Device

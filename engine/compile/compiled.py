@@ -86,11 +86,11 @@ class CompiledNetwork:
 
     @property
     def name(self) -> str:
-        """What tells its artifact for the present sizes from all others."""
+        """The name of the network's artifact for the present sizes, which no other artifact has."""
         return self.store.name_of(self._wanted(self.dimensions)) if self._knows_sizes else ""
 
     def is_prepared(self) -> bool:
-        """Whether there is an artifact for the present sizes."""
+        """Return True if there is an artifact for the present sizes."""
         held = self.store.find(self._wanted(self.dimensions)) if self._knows_sizes else None
         if held is None:
             return False

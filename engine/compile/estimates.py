@@ -1,9 +1,9 @@
-"""How long things take on this machine, learnt from how long they took.
+"""Estimates of durations on this machine, learnt from earlier durations.
 
-What is timed is a `Work`: one thing done with one network on one device, and how much of it. The
-last durations of each kind are kept in a small file, and the median of those for the size nearest
-to the one asked about is the estimate, in proportion to the size: one slow run, on a machine that
-was busy, changes nothing, and a faster driver is believed after a few runs.
+A `Work` is timed: one thing done with one network on one device, and its amount. The last durations
+of each kind are kept in a small file. The estimate is the median of those for the nearest size, in
+proportion to the size: one slow run, on a machine that was busy, changes nothing, and a faster
+driver is believed after a few runs.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ FIRST_COMPILE_S_PER_GB: Mapping[str, float] = {
 
 
 class Kind(msgspec.Struct, frozen=True, order=True):
-    """What is done with what on which device, and in which precision."""
+    """A kind of work: an action with a network on a device, in a precision."""
 
     activity: str
     network: str = ""
@@ -138,7 +138,7 @@ class Estimates:
                 replace_file(self._path, msgspec.json.encode(_File(_VERSION, series)))
 
     def _in_other_precisions(self, kind: Kind) -> tuple[_Sample, ...]:
-        """Of the precision noted last, where this one has none."""
+        """The samples of the precision noted last, for a kind that has none of its own."""
         alike = [
             samples
             for other, samples in self._learnt.items()
@@ -148,7 +148,7 @@ class Estimates:
 
 
 def _median(samples: tuple[_Sample, ...], size: float) -> float:
-    """By the samples of the nearest size, in proportion."""
+    """Seconds for a size: the median rate of the samples of the nearest size."""
     nearest = min(abs(log(sample.size / size)) for sample in samples)
     near = [sample for sample in samples if abs(log(sample.size / size)) <= nearest + _SAME]
     rate = statistics.median(sample.seconds / sample.size for sample in near[-_COUNTED:])
@@ -163,7 +163,7 @@ def _add(learnt: _Learnt, kind: Kind, sample: _Sample) -> None:
 
 
 def _read(path: Path | None) -> _Learnt:
-    """What a file holds; nothing where it is damaged or of another version."""
+    """The samples in a file; none if the file is damaged or of another version."""
     if path is None:
         return {}
     content = recall(path, _DECODER, _MOST_BYTES)

@@ -1,4 +1,4 @@
-"""What a compiled network depends on, as a digest: where one part differs it is another one."""
+"""The digest of everything a compiled network depends on: one other part, another digest."""
 
 import hashlib
 from functools import cache
@@ -44,7 +44,7 @@ def profile_digest(profile: ShapeProfile) -> str:
 
 @cache
 def _own_code() -> str:
-    """Of the backends as they are: with other options or fixes they make another artifact."""
+    """The digest of the backends' sources: other options or fixes make another artifact."""
     return code_digest(Path(backends.__file__).parent)
 
 

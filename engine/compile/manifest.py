@@ -1,7 +1,7 @@
-"""What an artifact is made of and its files, written down beside them.
+"""The manifest of an artifact: the inputs it was compiled from, and its files.
 
-Files up to `READ_BYTES` are read and compared with their checksums each time. Larger ones would
-cost seconds: for those size and times decide, and they are read where one of these differs.
+Files up to `READ_BYTES` are read and compared with their checksums each time. Larger files would
+cost seconds: sizes and times decide, and a file is read where one of these differs.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ class KeptFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What an artifact is made of, for which sizes, and its files; `seconds` is what it took."""
+    """The key, the sizes and the files of an artifact; `seconds` is the duration of its compile."""
 
     key: str
     network: str
@@ -53,15 +53,15 @@ _DECODER = msgspec.json.Decoder(Manifest)
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Put it into the folder, and on the disk itself. Raises OSError."""
-    beside = unfinished(folder / MANIFEST)
+    part = unfinished(folder / MANIFEST)
     try:
-        with beside.open("xb") as file:
+        with part.open("xb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(manifest)))
             file.flush()
             sync_file(file.fileno())
-        put_in_place(beside, folder / MANIFEST)
+        put_in_place(part, folder / MANIFEST)
     finally:
-        delete(beside)  # where it could not be put in its place
+        delete(part)  # where it could not be put in its place
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -70,7 +70,7 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def is_whole(folder: Path, manifest: Manifest) -> bool:
-    """Whether every file is as it was made."""
+    """Return True if every file is as it was written."""
     moved = False
     try:
         for kept in manifest.files:

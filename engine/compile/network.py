@@ -34,6 +34,6 @@ class Network:
     overflows_f16: bool = False
 
     def precisions(self, offered: tuple[Precision, ...]) -> tuple[Precision, ...]:
-        """Those of the offered that it is computed in, in their order; all where none is safe."""
+        """The offered precisions that are safe for the network, in order; all if none is safe."""
         safe = tuple(one for one in offered if one is not Precision.F16)
         return safe if self.overflows_f16 and safe else offered

@@ -19,11 +19,11 @@ from engine.weights.working_copies import WorkingCopies
 
 
 class PreparedNetwork:
-    """What a session of a network is made of, and how to get one.
+    """A network with the weights, the sizes and the device of its session, ready to be loaded.
 
-    Its graph is emitted by the first question that needs it, which raises
-    EngineError(CHECKPOINT_MISMATCH) where weights are missing. What it answers depends on files and
-    caches as they are when it is asked. May be used from any thread.
+    The graph is emitted by the first question that needs it, which raises
+    EngineError(CHECKPOINT_MISMATCH) where weights are missing. The answers depend on files and
+    caches at the time of the question. May be used from any thread.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class PreparedNetwork:
 
     @property
     def graph(self) -> Graph:
-        """Its graph, whose weights are not bound."""
+        """The network's graph; its weights are not bound."""
         return self._emit()[0]
 
     def identity(self) -> str:
@@ -68,7 +68,7 @@ class PreparedNetwork:
         )
 
     def preparation(self) -> Preparation:
-        """What loading it for its present sizes would do now."""
+        """The preparation that loading the network for its present sizes needs now."""
         if self._backend.compilation(self._device) is not None:
             return Preparation.LOAD if self.is_prepared() else Preparation.COMPILE
         weights, element = self.network.weights.base.values(), self._element
@@ -78,7 +78,7 @@ class PreparedNetwork:
         return Preparation.LOAD if has_copy else Preparation.CONVERT
 
     def is_prepared(self) -> bool:
-        """Whether loading it for its present sizes compiles nothing for long."""
+        """Return True if loading the network for its present sizes compiles nothing for long."""
         compiled = self._compiled()
         return compiled is None or compiled.is_prepared()
 

@@ -9,9 +9,9 @@ Sizes = Mapping[str, int]
 
 
 def offered(minimum: int, present: int, maximum: int) -> DimensionRange:
-    """What a dimension may be in all the app offers, and what it is now.
+    """The range of a dimension: the sizes that the app offers, and the present one.
 
-    What is beyond that has ranges that grow in powers of two, not one for each size.
+    Sizes beyond the maximum get ranges that grow in powers of two, not one for each size.
     """
     while maximum < present:
         maximum *= 2
@@ -19,7 +19,7 @@ def offered(minimum: int, present: int, maximum: int) -> DimensionRange:
 
 
 def profile_for(dimensions: Dimensions, shapes: ShapeSupport) -> ShapeProfile:
-    """What to compile for: everything offered, or only what the sizes are now."""
+    """The profile to compile for: all offered sizes, or exactly the present ones."""
     if shapes is not ShapeSupport.STATIC:
         return ShapeProfile(dict(dimensions))
     exact = {name: d.optimum for name, d in dimensions.items()}
@@ -47,7 +47,7 @@ def variable_dimensions(inputs: tuple[TensorSpec, ...]) -> set[str]:
 
 
 def covers(profile: ShapeProfile, sizes: Sizes) -> bool:
-    """Whether what was compiled for a profile runs at these sizes."""
+    """Return True if an artifact compiled for the profile runs at these sizes."""
     return profile.dimensions.keys() == sizes.keys() and all(
         profile.dimensions[name].minimum <= size <= profile.dimensions[name].maximum
         for name, size in sizes.items()

@@ -60,7 +60,7 @@ class SizedSession:
         self._stops: list[Callable[[], None]] = []
 
     def is_set(self) -> bool:
-        """Whether `cancel` was called."""
+        """Return True once `cancel` was called."""
         return self._cancelled.is_set()
 
     @contextmanager

@@ -152,9 +152,9 @@ class NodeWriter:
         self, name: str, shape: tuple[int, ...], other: tuple[int, ...], label: str
     ) -> Value:
         """Use a weight in another shape with the same numbers in the same order, without a copy."""
-        seen = f"{name}:{label}"
-        self.used[seen] = self.source(name, shape).reshaped(other)
-        return seen
+        view = f"{name}:{label}"
+        self.used[view] = self.source(name, shape).reshaped(other)
+        return view
 
     def derived_weight(
         self,

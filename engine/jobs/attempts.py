@@ -39,7 +39,7 @@ class JobResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JobSetting:
-    """Where a job's pictures go, who is told of it, what may stop it, and what it may use."""
+    """The saver and the reporter of a job, its cancellation, its watch and its memory."""
 
     saver: PictureSaver
     reporter: JobReporter

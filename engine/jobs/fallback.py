@@ -67,7 +67,7 @@ def failure_of(error: EngineError) -> str:
 
 
 def fitting(candidates: Sequence[Candidate], precision: PrecisionName) -> list[Candidate]:
-    """Those that offer the precision that was asked for; all where none does."""
+    """The candidates that offer the wanted precision; all candidates if none does."""
     if precision is PrecisionName.AUTO:
         return list(candidates)
     wanted = Precision(precision.value)

@@ -84,7 +84,7 @@ def _needs(
     def size(
         one: IdentifiedCheckpoint, components: tuple[Component, ...], precision: Precision
     ) -> ComponentBytes:
-        """Of components that are loaded together where anything stays loaded."""
+        """The bytes of components that are loaded together if they stay loaded."""
         weights = [one.components[component].weights for component in components]
         parameters = sum(ref.elements for some in weights for ref in some.values())
         return ComponentBytes(

@@ -35,12 +35,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One network to compile; `name` is its artifact's, `beside` what the job of now may take."""
+    """One network to compile; `name` is its artifact's, `job_bytes` is for the running job."""
 
     name: str
     estimate: JobEstimate
     network: Network
-    beside: int
+    job_bytes: int
 
 
 class Preparations:
@@ -177,8 +177,8 @@ class Preparations:
         compiler = task.estimate.compiler
         needed = 2 * task.estimate.prepared(task.network).weight_bytes()
         own = compiler.memory()
-        beside = task.beside if self._is_busy() else 0
-        fits = hardware.host_memory().free >= needed + _COMPILER_BYTES + beside
+        job_bytes = task.job_bytes if self._is_busy() else 0
+        fits = hardware.host_memory().free >= needed + _COMPILER_BYTES + job_bytes
         return fits and (own.integrated or own.free >= needed)
 
     def _compile(self, task: _Task) -> None:

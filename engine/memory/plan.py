@@ -14,9 +14,10 @@ _SHARE_OF_FREE = 0.8
 
 
 class WeightPlacement(StrEnum):
-    """Where weights live that must be converted.
+    """The place of weights that must be converted.
 
-    The second writes a working copy beside the job, so that the next start converts nothing.
+    MEMORY_THEN_COPY writes a working copy while the job runs, so that the next start converts
+    nothing.
     """
 
     MEMORY = "memory"
@@ -26,10 +27,11 @@ class WeightPlacement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryFacts:
-    """What networks of a family need beside their weights, for each cell of the latent: measured.
+    """The memory that a family's networks need beyond their weights, measured for each cell.
 
-    `denoiser_bytes` are in bfloat16, under two contexts; the autoencoder's are for each byte of a
-    number, of all of it and, in tiles, of the part that sees the whole.
+    A cell is one position of the latent. `denoiser_bytes` are in bfloat16, under two contexts; the
+    autoencoder's are for each byte of a number: `vae_bytes` for all of it, `vae_core_bytes` for its
+    core, the part that sees the whole latent and is not run in tiles.
     """
 
     denoiser_bytes: int
@@ -51,7 +53,7 @@ class ComponentBytes:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """What is in memory when; `peak_bytes` is the estimate it was chosen by."""
+    """The networks that stay loaded together; `peak_bytes` is the estimate behind the choice."""
 
     placement: WeightPlacement
     # Denoiser and VAE stay loaded between pictures, instead of taking turns.
@@ -61,32 +63,32 @@ class MemoryPlan:
     # All networks stay loaded, for the next job too.
     resident: bool = False
     # The denoiser is loaded while the last text encoder still is.
-    beside: bool = True
+    load_ahead: bool = True
     # The VAE works in tiles, asked for or not.
     tiles: bool = False
 
     @property
     def fits(self) -> bool:
-        """Whether the estimate is within the budget."""
+        """Return True if the estimate is within the budget."""
         return self.peak_bytes <= self.budget_bytes
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """What stays loaded beside what."""
+    """A candidate plan: the networks that stay loaded together."""
 
     together: bool = False
     resident: bool = False
-    beside: bool = True
+    load_ahead: bool = True
     tiles: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryNeeds:
-    """What a job is made of, in sizes.
+    """The sizes of a job's networks and latents.
 
-    `text_encoder` is all of them, which are held at once only where they stay; `largest_text` is
-    the largest (None: there is one). A `refiner` is a second denoiser.
+    `text_encoder` is all text encoders, which are held at once only where they stay; `largest_text`
+    is the largest (None: there is one). A `refiner` is a second denoiser.
     """
 
     denoiser: ComponentBytes
@@ -120,7 +122,7 @@ class MemoryNeeds:
         if not way.resident:
             # Before the first step: one text encoder, and the denoiser without what a step needs.
             text = (self.largest_text or self.text_encoder).bytes(held=held)
-            loaded = (self.denoiser.converted * held or self.denoiser.packed) * way.beside
+            loaded = (self.denoiser.converted * held or self.denoiser.packed) * way.load_ahead
             first, third = max(first, text + loaded), 0
         runs = [first, self._vae(way, held=held)]
         if self.refiner:
@@ -154,7 +156,7 @@ def plan_memory(
     def plan(placement: WeightPlacement, way: _Way) -> MemoryPlan:
         peak = needs.peak(way, held=placement is WeightPlacement.MEMORY)
         return MemoryPlan(
-            placement, way.together, peak, budget, way.resident, way.beside, way.tiles
+            placement, way.together, peak, budget, way.resident, way.load_ahead, way.tiles
         )
 
     tiles = needs.tile_cells is not None
@@ -170,14 +172,18 @@ def in_turns(plan: MemoryPlan) -> MemoryPlan:
     placement = plan.placement
     if placement is WeightPlacement.MEMORY_THEN_COPY:
         placement = WeightPlacement.MEMORY
-    return replace(plan, placement=placement, together=False, resident=False, beside=False)
+    return replace(plan, placement=placement, together=False, resident=False, load_ahead=False)
 
 
 def _ways(*, more_jobs: bool, several: bool, tiles: bool) -> list[_Way]:
     """The fastest first; each needs less than the one before, or as much."""
     ways = [_Way(together=True, resident=True, tiles=tiles)] * more_jobs
     ways += [_Way(together=True, tiles=tiles)] * several
-    ways += [_Way(tiles=tiles), _Way(beside=False, tiles=tiles), _Way(beside=False, tiles=True)]
+    ways += [
+        _Way(tiles=tiles),
+        _Way(load_ahead=False, tiles=tiles),
+        _Way(load_ahead=False, tiles=True),
+    ]
     return ways
 
 

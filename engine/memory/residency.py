@@ -27,7 +27,7 @@ class Residency:
 
     @property
     def weight_bytes(self) -> int:
-        """What could be freed, by the plans' estimates."""
+        """The bytes of the resident weights, which could be freed, by the plans' estimates."""
         with self._lock:
             return sum(resident.weight_bytes for resident in self._residents.values())
 

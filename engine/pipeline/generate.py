@@ -139,7 +139,7 @@ class Generation:
 
     @property
     def _placement(self) -> Placement:
-        """Where the pictures are made, with the tiles that they are decoded in now."""
+        """The placement of the job, with the tiles that pictures are decoded in now."""
         placement = self._plan.placement
         if self._vae.ran_out_of_memory:
             cell = self._read.job.checkpoint.latent.downscale

@@ -90,7 +90,7 @@ class NetworkPool:
         Nothing is begun where the plan has no room for both.
         """
         key = (network.name, precision)
-        if not self.memory.beside or key in self._ahead or self.has(network, precision):
+        if not self.memory.load_ahead or key in self._ahead or self.has(network, precision):
             return
         ahead = LoadAhead(partial(self._load, network, precision), self._cancel)
         self._ahead[key] = network, ahead
@@ -143,7 +143,7 @@ class NetworkPool:
         return kept.session if kept else None
 
     def _identity(self, network: Network, precision: Precision) -> str:
-        """As it was before the network was loaded: its files may be written anew meanwhile."""
+        """The network's identity before it was loaded: its files may be written anew meanwhile."""
         known = self._identities.setdefault((network.name, precision), [])
         for before, identity in known:
             if before is network:

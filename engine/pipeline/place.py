@@ -10,7 +10,7 @@ from engine.memory.plan import TILE_CELLS
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where and how a request is computed.
+    """The device, the precision and the tiles for a request.
 
     `precision` is the one that is tried first, `vae_tile` the side of the VAE's tiles in pixels.
     """

@@ -68,7 +68,7 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunContext:
-    """Who is told how a job goes, what may stop it, and the watch that times its phases."""
+    """The reporter of a job, its cancellation, and the watch that times its phases."""
 
     reporter: Reporter
     cancel: Cancellation

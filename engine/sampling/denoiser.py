@@ -93,10 +93,10 @@ class Denoiser:
         if self.rescale == 0:
             return self._combined(pictures, scale), negative
         kind = self.rescale_as or self.prediction
-        said = [self._converted(x, output, sigma, kind) for output in outputs]
+        estimates = [self._converted(x, output, sigma, kind) for output in outputs]
         count = len(self.weights)
-        plain = _guide(said[:count], said[count], self.weights, 1.0)
-        guided = self._combined(said, scale)
+        plain = _guide(estimates[:count], estimates[count], self.weights, 1.0)
+        guided = self._combined(estimates, scale)
         ratio = _spread(plain) / _spread(guided)
         guided = guided * (self.rescale * ratio + (1 - self.rescale))
         return self._picture(x, guided, sigma, kind), negative
@@ -108,13 +108,13 @@ class Denoiser:
         without_picture = guided and self.image_guidance != 1
         return np.split(output, len(self.weights) + guided + without_picture)
 
-    def _combined(self, said: Sequence[Latent], scale: float) -> Latent:
+    def _combined(self, estimates: Sequence[Latent], scale: float) -> Latent:
         """Combine the outputs, in the order of `Predict`, by guidance and image guidance."""
         count = len(self.weights)
-        guided = _guide(said[:count], said[count], self.weights, scale)
+        guided = _guide(estimates[:count], estimates[count], self.weights, scale)
         if self.image_guidance == 1:
             return guided
-        negative, without_picture = said[count:]
+        negative, without_picture = estimates[count:]
         return guided + (negative - without_picture) * (self.image_guidance - 1)
 
     def _pictures(self, x: Latent, outputs: list[Latent], sigma: np.float32) -> list[Latent]:

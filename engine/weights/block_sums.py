@@ -50,7 +50,7 @@ def sum_text(value: int) -> str:
 
 
 def blocks_in(size: int) -> int:
-    """How many blocks so many bytes are."""
+    """The number of blocks in `size` bytes; the last may be shorter."""
     return -(-size // BLOCK_BYTES)
 
 

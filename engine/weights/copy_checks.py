@@ -1,8 +1,8 @@
-"""Which working copies were read and found as they were written, each once for each file state.
+"""Checks of working copies against their checksums, each copy once for each state of its file.
 
-They are read beside the work that uses them, on threads of their own: whoever saves what was made
-with them waits for the answer first. What was found is remembered for a month, because a disk may
-rot without changing a file's times.
+Copies are read on threads of their own while they are used; a job waits for the answer before it
+saves a picture. Sound copies are remembered for a month, because a disk may rot without changing a
+file's times.
 """
 
 import logging
@@ -61,7 +61,7 @@ class CopyChecks:
             self._begun[path] = _Check(state, sound)
 
     def note_written(self, path: Path) -> None:
-        """What this process has written is as it was written, until another one starts."""
+        """Take a copy that this process wrote as sound, until another process starts."""
         state = _state(path)
         with self._lock:
             self._begun.pop(path, None)

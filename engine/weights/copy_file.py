@@ -50,7 +50,7 @@ def copy_header(
 
 
 def converted_bytes(source: WeightSource | WeightRef, element: DType) -> int:
-    """What a weight takes in `element` type."""
+    """The size of a weight in `element` type, in bytes."""
     return math.prod(source.shape) * element.itemsize
 
 
@@ -76,15 +76,15 @@ def write_copy(path: Path, header: bytes, arrays: Iterator[Array]) -> None:
 
 
 def has_sums(index: TensorIndex) -> bool:
-    """Whether a copy can be checked: one of an earlier version cannot."""
+    """Return True if a copy has checksums; copies of an earlier version have none."""
     size = sum(ref.nbytes for ref in index.tensors.values())
     return len(index.metadata.get(_SUMS, "")) == len(_zeros(size))
 
 
 def is_sound(path: Path, unwanted: Event) -> bool | None:
-    """Whether every byte is as it was written; None once nobody wants to know.
+    """Return True if every byte is as it was written; None once the answer is `unwanted`.
 
-    What cannot be read is not sound.
+    A copy that cannot be read is not sound.
     """
     try:
         index = read_index(path)
@@ -103,5 +103,5 @@ def is_sound(path: Path, unwanted: Event) -> bool | None:
 
 
 def _zeros(size: int) -> str:
-    """In the place of the sums of a copy of so many bytes of weights."""
+    """The zeros that stand in for the checksums of `size` bytes of weights."""
     return "0" * (DIGITS * (1 + blocks_in(size)))

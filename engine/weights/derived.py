@@ -32,7 +32,7 @@ class DerivedWeight:
 
     @property
     def elements(self) -> int:
-        """How many numbers the tensor has."""
+        """The number of the tensor's elements."""
         return math.prod(self.shape)
 
     @property
@@ -75,11 +75,11 @@ class DerivedWeight:
         return None
 
     def needs_conversion(self, element: DType) -> bool:
-        """Whether any source does."""
+        """Return True if a source needs conversion."""
         return any(source.needs_conversion(element) for source in self.sources)
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """Those of all sources."""
+        """The parts of all sources, in order."""
         return tuple(part for source in self.sources for part in source.parts())
 
     def describe(self, place: Place) -> Description:

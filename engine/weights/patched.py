@@ -18,7 +18,7 @@ class Difference(Protocol):
 
     @property
     def elements(self) -> int:
-        """How many numbers there are."""
+        """The number of elements."""
         ...
 
     def read_flat(self, start: int, stop: int) -> Array:
@@ -26,7 +26,7 @@ class Difference(Protocol):
         ...
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """Every slice of a file that it is read from, in order."""
+        """Every slice of a file that the difference is read from, in order."""
         ...
 
     def describe(self, place: Place) -> Description:
@@ -43,7 +43,7 @@ class FullDifference:
 
     @property
     def elements(self) -> int:
-        """How many numbers there are."""
+        """The number of elements."""
         return self.numbers.elements
 
     def read_flat(self, start: int, stop: int) -> Array:
@@ -52,7 +52,7 @@ class FullDifference:
         return flat.read_as(DType.F32) * np.float32(self.strength)
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """Those of the numbers."""
+        """The parts of the numbers."""
         return self.numbers.parts()
 
     def describe(self, place: Place) -> Description:
@@ -79,7 +79,7 @@ class LowRankDifference:
 
     @property
     def elements(self) -> int:
-        """How many numbers there are."""
+        """The number of elements."""
         return self.up.shape[0] * self._columns
 
     def read_flat(self, start: int, stop: int) -> Array:
@@ -92,7 +92,7 @@ class LowRankDifference:
         return product * np.float32(self.strength)
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """Those of both factors."""
+        """The parts of both factors."""
         return *self.up.parts(), *self.down.parts()
 
     def describe(self, place: Place) -> Description:
@@ -128,7 +128,7 @@ class PatchedWeight:
 
     @property
     def elements(self) -> int:
-        """How many numbers the tensor has."""
+        """The number of the tensor's elements."""
         return self.unpatched.elements
 
     @property
@@ -163,11 +163,11 @@ class PatchedWeight:
         return None
 
     def needs_conversion(self, element: DType) -> bool:
-        """Whether the weight without patches does."""
+        """Return True if the weight without patches needs conversion."""
         return self.unpatched.needs_conversion(element)
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """Those of the weight without patches, then those of the differences."""
+        """The parts of the weight without patches, then those of the differences."""
         added = (part for difference in self.differences for part in difference.parts())
         return *self.unpatched.parts(), *added
 

@@ -40,7 +40,7 @@ class WeightSource(Protocol):
 
     @property
     def elements(self) -> int:
-        """How many numbers the tensor has."""
+        """The number of the tensor's elements."""
         ...
 
     @property
@@ -69,7 +69,7 @@ class WeightSource(Protocol):
         ...
 
     def needs_conversion(self, element: DType) -> bool:
-        """Whether it is read from numbers that have another type or a scale."""
+        """Return True if the weight has another type in its file, or a scale."""
         ...
 
     def parts(self) -> tuple[FileSlice, ...]:
@@ -99,7 +99,7 @@ class FileWeight:
 
     @property
     def elements(self) -> int:
-        """How many numbers the tensor has."""
+        """The number of the tensor's elements."""
         return self.slice.elements
 
     @property
@@ -128,7 +128,7 @@ class FileWeight:
         return self.slice if self.dtype is element else None
 
     def needs_conversion(self, element: DType) -> bool:
-        """Whether it is stored in another type."""
+        """Return True if the slice is stored in another type."""
         return self.dtype is not element
 
     def parts(self) -> tuple[FileSlice, ...]:
@@ -136,7 +136,7 @@ class FileWeight:
         return (self.slice,)
 
     def describe(self, place: Place) -> Description:
-        """Its place."""
+        """The place of the slice."""
         return ["file", place(self.slice)]
 
 
@@ -154,7 +154,7 @@ class ScaledSlice:
 
     @property
     def offset(self) -> int:
-        """Where it begins there."""
+        """The first byte of the stored numbers in the file."""
         return self.stored.offset
 
     @property
@@ -169,7 +169,7 @@ class ScaledSlice:
 
     @property
     def elements(self) -> int:
-        """How many numbers the tensor has."""
+        """The number of the tensor's elements."""
         return self.stored.elements
 
     @property

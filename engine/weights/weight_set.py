@@ -37,7 +37,7 @@ class WeightSet(Mapping[str, WeightSource]):
 
     @property
     def elements(self) -> int:
-        """How many numbers all weights have."""
+        """The number of elements of all weights."""
         return sum(source.elements for source in self._sources.values())
 
     def __getitem__(self, name: str) -> WeightSource:
@@ -50,7 +50,7 @@ class WeightSet(Mapping[str, WeightSource]):
         return len(self._sources)
 
     def patched(self, content: str, differences: Mapping[str, Sequence[Difference]]) -> "WeightSet":
-        """This set with differences added to some weights, by their names.
+        """Return the set with differences added to some weights, by their names.
 
         `content` is the digest of the content of the files that the differences are in. Raises
         ValueError for a weight that the set has not, or has with another number of elements.

@@ -101,7 +101,7 @@ class WorkingCopies:
     def find_sound(
         self, key: str, weights: Mapping[str, WeightSource | WeightRef], cancel: Cancellation
     ) -> dict[str, FileSlice] | None:
-        """As `find`, once it was seen that the copy is as it was written. Raises Cancelled."""
+        """Do as `find`, but return only a copy that was checked and is sound. Raises Cancelled."""
         found = self.find(key, weights)
         if found and self._drop(self._checks.damaged([self._cache.path(key)], cancel)):
             return None
@@ -124,7 +124,7 @@ class WorkingCopies:
             )
 
     def has(self, key: str) -> bool:
-        """Whether there is a copy that `find` would look at."""
+        """Return True if there is a copy that `find` would look at."""
         return self._look(key, {}) is not None
 
     def _look(

@@ -63,7 +63,7 @@ def _structs(kind: Any) -> Iterator[type[msgspec.Struct]]:
 
 
 def _holds(kind: Any, wanted: tuple[type, ...]) -> bool:
-    """Whether a type is, or has directly in a tuple or a union, one of the wanted types."""
+    """Return True if a type is one of the wanted, or has one directly in a tuple or a union."""
     if typing.get_origin(kind) in (types.UnionType, typing.Union, tuple):
         return any(_holds(part, wanted) for part in typing.get_args(kind))
     return kind in wanted

@@ -12,7 +12,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.form.masks import keep_mask
-from app.library.checkpoint_words import CheckpointWords
+from app.library.checkpoint_declarations import CheckpointDeclaration
 from app.single_instance import SingleInstance, Start
 from engine.api.request import CheckpointOverride, GenerateRequest
 from engine.api.values import ErrorCode, PredictionType
@@ -22,7 +22,7 @@ from tests.app.sessions import Staged
 from tests.app.supervised import QUICK, fake_command
 
 _MASK = b"a painted mask"
-_WORDS = CheckpointWords(override=CheckpointOverride(prediction=PredictionType.V))
+_DECLARATION = CheckpointDeclaration(override=CheckpointOverride(prediction=PredictionType.V))
 _UNREADABLE = {ErrorCode.SESSION_UNREADABLE, ErrorCode.QUEUE_UNREADABLE}
 # It says which process is the first, and nothing that anybody would miss.
 _LOCK = "safelight.lock"
@@ -46,7 +46,7 @@ def _use(folder: Path, bot: QtBot) -> list[ErrorCode]:
 
 
 def _leave_lock(state: Path) -> None:
-    """As a process leaves it that was killed."""
+    """Leave a lock as a killed process does."""
     instance = SingleInstance(state)
     assert instance.claim() is Start.FIRST
     content = (state / _LOCK).read_bytes()
@@ -57,7 +57,7 @@ def _leave_lock(state: Path) -> None:
 
 
 def _age(path: Path) -> None:
-    """As if it had been written long ago."""
+    """Make a file as old as if it had been written long ago."""
     if path.exists():
         os.utime(path, (10**9, 10**9))
 
@@ -68,7 +68,7 @@ def files(tmp_path: Path, qtbot: QtBot) -> dict[Path, bytes]:
     state = tmp_path / "state"
     staged = _session(tmp_path, qtbot)
     staged.queue.submit(GenerateRequest(prompt="a house"), tmp_path / "out")
-    staged.session.checkpoint.declare(_WORDS)
+    staged.session.checkpoint.declare(_DECLARATION)
     assert keep_mask(state / "masks", _MASK)
     staged.end()
     _leave_lock(state)

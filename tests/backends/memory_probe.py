@@ -24,7 +24,7 @@ def held() -> int:
 
 
 def cycles(target: Target, folder: Path) -> list[int]:
-    """What is held after each of 20 rounds of load, run and close."""
+    """The memory held after each of 20 rounds of load, run and close."""
     graph = matmul_graph(target, folder, side=SMALL_SIDE)
     after: list[int] = []
     for _ in range(20):
@@ -36,7 +36,7 @@ def cycles(target: Target, folder: Path) -> list[int]:
 
 
 def products(target: Target, folder: Path) -> list[int]:
-    """What is held before and after a matrix of 64 MiB is loaded and multiplied with."""
+    """The memory held before and after a matrix of 64 MiB is loaded and multiplied with."""
     warm_up(target, folder)
     graph = matmul_graph(target, folder, side=LARGE_SIDE)
     before = held()
@@ -46,7 +46,7 @@ def products(target: Target, folder: Path) -> list[int]:
 
 
 def lookup(target: Target, folder: Path) -> list[int]:
-    """What is held before and after a table of 64 MiB is loaded and a row of it looked up."""
+    """The memory held before and after a table of 64 MiB is loaded and a row of it looked up."""
     warm_up(target, folder)
     graph = lookup_graph(target, folder, side=LARGE_SIDE)
     before = held()

@@ -61,7 +61,7 @@ class Target:
 
     @property
     def computes(self) -> bool:
-        """Whether the numbers mean anything."""
+        """Return True if the network's numbers mean anything."""
         return self.backend.name != "null"
 
     def builder(self, name: str, weights: dict[str, FileSlice]) -> GraphBuilder:
@@ -133,7 +133,7 @@ def sample_feeds(
 
 
 def sample_result(feeds: dict[str, Array], dtype: DType) -> Array:
-    """What the sample network computes."""
+    """The result of the sample network, computed by NumPy."""
     weights = sample_weights(dtype)
     padded = np.pad(feeds["image"], ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = sliding_window_view(padded, (3, 3), (2, 3))

@@ -1,4 +1,4 @@
-"""What every backend promises (`backends.base`), asked of each on a small real network."""
+"""The promises of every backend (`backends.base`), asked of each on a small real network."""
 
 import json
 import subprocess

@@ -36,7 +36,7 @@ CARD = Adapter(
 
 
 def with_cards(monkeypatch: pytest.MonkeyPatch, *cards: Adapter) -> None:
-    """As if these were the machine's adapters and everything were installed."""
+    """Pretend that the machine has these adapters and that everything is installed."""
     found = [Adapter("Intel", "UHD Graphics"), *cards]
     monkeypatch.setattr(hardware, "list_adapters", lambda: found)
     monkeypatch.setattr(nvidia_cuda, "_missing", lambda: None)

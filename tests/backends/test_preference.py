@@ -1,4 +1,4 @@
-"""Which backends an adapter is for."""
+"""The backends for an adapter, in order of preference."""
 
 import pytest
 

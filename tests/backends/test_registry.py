@@ -1,4 +1,4 @@
-"""Which backends there are, and which are candidates unasked."""
+"""The registered backends, and the ones that "auto" tries."""
 
 import subprocess
 import sys

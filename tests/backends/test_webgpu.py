@@ -271,7 +271,7 @@ DISPLAY = Adapter("QEMU", "stdvga", PciId(0x1234, 0x1111), unusable="it is a dis
 
 @pytest.fixture
 def laptop(monkeypatch: pytest.MonkeyPatch) -> list[Device]:
-    """What is said of a laptop whose adapter computes in both precisions."""
+    """The answer on a laptop whose adapter computes in both precisions."""
     adapters = (DISPLAY, INTEGRATED, CARD)
     listed = listing((0x8086, 0x9A49), (0x10DE, 0x2786))
     monkeypatch.setattr(webgpu, "real_devices", lambda: listed)

@@ -1,4 +1,4 @@
-"""Which of the provider's devices an adapter is: DXGI and DXCore list in orders of their own."""
+"""The provider's device for an adapter: DXGI and DXCore list in orders of their own."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
@@ -23,7 +23,7 @@ SECOND = replace(FIRST, memory_total=2 << 30)
 
 @dataclass(frozen=True)
 class Hardware:
-    """As `OrtHardwareDevice`."""
+    """A stand-in for `OrtHardwareDevice`."""
 
     vendor_id: int
     device_id: int
@@ -31,7 +31,7 @@ class Hardware:
 
 @dataclass(frozen=True)
 class Listed:
-    """As `OrtEpDevice`; `order` tells twins apart."""
+    """A stand-in for `OrtEpDevice`; `order` tells twins apart."""
 
     device: Hardware
     order: int = 0

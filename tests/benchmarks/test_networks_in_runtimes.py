@@ -1,4 +1,4 @@
-"""What the sections `shapes`, `blob` and `compilers` do, on networks of a few thousand weights."""
+"""The sections `shapes`, `blob` and `compilers`, on networks of a few thousand weights."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportMissingTypeStubs=false

@@ -1,4 +1,4 @@
-"""Which reader a single file gets, and what is asked of the file before any of them."""
+"""The reader that a single file gets, and the checks before any of them reads it."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What is remembered of a file is believed as long as the file is what it was, and no longer."""
+"""Facts remembered of a file are believed as long as the file is unchanged, and no longer."""
 
 import os
 from collections.abc import Callable

@@ -64,7 +64,7 @@ class Bench:
 
     @property
     def compiles(self) -> int:
-        """How many compiles were begun, in any process."""
+        """The number of compiles that were begun, in any process."""
         journal = Path(self.compiling.journal)
         return len(journal.read_text().splitlines()) if journal.exists() else 0
 
@@ -77,7 +77,7 @@ class Bench:
         return [self.cache / "compiled" / entry.name for entry in self.store.listed()]
 
     def left(self) -> set[str]:
-        """What is in the folder of artifacts but those and locks."""
+        """The files in the folder of artifacts other than artifacts and locks."""
         folder = self.cache / "compiled"
         names = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
         whole = {path.name for path in self.artifacts()}

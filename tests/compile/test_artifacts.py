@@ -176,7 +176,7 @@ def test_a_byte_of_a_large_file_that_was_changed_behind_its_time_is_seen(
 
 
 def _believe_times(artifact: Path) -> None:
-    """As if the file's times were those of when it was made."""
+    """Write the file's present times into the manifest, so that the file is not read again."""
     found = manifest.read_manifest(artifact)
     assert found is not None
     changed = FileState.of(_file(artifact), _file(artifact).stat(), b"").changed
@@ -338,7 +338,7 @@ def test_a_disk_that_is_full_of_artifacts_loses_the_oldest(bench: Bench, small_d
 def test_a_limit_on_sizes_of_files_stops_no_picture(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What a quota answers; nowhere is room for the artifact, so it is an error that says so."""
+    """A quota answers like this; the artifact has room nowhere, so the error says so."""
     bench.change(file_bytes=4 << 20)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))

@@ -206,7 +206,7 @@ def test_other_scales_make_another_session(loading: Loading, tmp_path: Path) -> 
 def test_two_networks_that_differ_in_their_digest_alone_share_no_session(
     loading: Loading, tmp_path: Path
 ) -> None:
-    """As two files of one path do, written one after the other within a tick of its clock."""
+    """Two files of one path do so, written one after the other within a tick of its clock."""
     first = network(tmp_path, DType.F16)
     second = replace(first, weights=WeightSet("another digest", first.weights))
     identities = {
@@ -253,7 +253,7 @@ def test_a_copy_that_is_there_is_used_whatever_the_plan(loading: Loading, tmp_pa
 
 
 def test_two_fine_tunes_never_share_a_copy(loading: Loading, tmp_path: Path) -> None:
-    """They have the same names, shapes and types."""
+    """The fine-tunes have the same names, shapes and types."""
     first, second = (network(tmp_path, DType.F16, seed=seed) for seed in (1, 2))
     copies = [loading.load(made, BF16, WORKING_COPY) for made in (first, second)]
     assert loading.cached() == 2

@@ -37,7 +37,7 @@ class OtherBackend(NullBackend):
 
 @dataclass
 class Change:
-    """How one thing becomes another."""
+    """A change of one thing that a key depends on."""
 
     bench: Bench
     patch: pytest.MonkeyPatch

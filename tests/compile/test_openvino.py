@@ -166,7 +166,7 @@ def test_a_blob_with_a_changed_byte_is_compiled_anew(start: Start, made: Network
 def test_a_blob_that_openvino_refuses_is_compiled_anew(
     start: Start, made: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where no checksum was looked at: its beginning says that it is no blob of this version."""
+    """No checksum is looked at here: the blob's beginning shows that it is not of this version."""
     monkeypatch.setattr(manifest, "READ_BYTES", 0)
     whole, _ = start.numbers(made)
     blob = start.blob()

@@ -1,4 +1,4 @@
-"""Which sizes are compiled for, and which compiled ones serve."""
+"""The sizes that are compiled for, and the compiled ones that serve."""
 
 import pytest
 

@@ -27,7 +27,7 @@ class Contestant:
         )
 
     def line(self) -> str:
-        """What it says next; empty when it has ended."""
+        """The next line of the process; empty when it has ended."""
         assert self.process.stdout is not None
         return self.process.stdout.readline().strip()
 
@@ -96,6 +96,6 @@ def _wait_for_compiles(bench: Bench, count: int) -> None:
 
 
 def _is_compiling(contestant: Contestant) -> bool:
-    """Whether it has a child: the process that compiles."""
+    """Return True if the process has a child, which compiles."""
     command = ["ps", "--no-headers", "--ppid", str(contestant.process.pid)]
     return bool(subprocess.run(command, capture_output=True, text=True).stdout.strip())

@@ -141,7 +141,7 @@ def _types(family: str) -> Iterator[tuple[str, Entry]]:
 
 
 def _stated() -> Iterator[tuple[str, Entry]]:
-    """Those that say what they predict."""
+    """The entries that state their prediction type."""
     v, sdxl = PredictionType.V, listings.sdxl()
     yield "SDXL v_pred", Entry({**sdxl, "v_pred": (0,)}, "sdxl", prediction=v)
     both = {**sdxl, "v_pred": (0,), "ztsnr": (0,)}

@@ -342,7 +342,7 @@ def original(
 
 
 def leftovers(unet: Mapping[str, Shape]) -> Listing:
-    """What training leaves in a checkpoint: the average, the noise schedule, buffers, the loss."""
+    """Tensors left by training: the average, the noise schedule, buffers, the loss."""
     average = {
         "model_ema.diffusion_model" + name.removeprefix(UNET).replace(".", ""): shape
         for name, shape in unet.items()

@@ -1,4 +1,4 @@
-"""What the networks in `frozen/others.jsonl` are, by their authors."""
+"""The titles of the networks in `frozen/others.jsonl`, by their authors."""
 
 # A title as a person reads it, and the classes it is for.
 TITLES: dict[str, tuple[str, ...]] = {

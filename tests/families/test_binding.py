@@ -1,4 +1,4 @@
-"""What families name is what graphs ask for: every weight of every layout is used, none is left."""
+"""Families name the weights that graphs ask for: each of every layout is used, none is left."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What few-step denoisers and those trained by levels get where nothing is chosen."""
+"""The defaults of few-step denoisers and of denoisers trained by levels."""
 
 import json
 from pathlib import Path

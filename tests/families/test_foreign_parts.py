@@ -1,4 +1,4 @@
-"""What has a UNet of ours and means something else: refused, and named for what it is."""
+"""Files with a UNet of ours and another meaning are refused, and named for what they are."""
 
 import json
 from dataclasses import replace

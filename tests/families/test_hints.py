@@ -1,4 +1,4 @@
-"""How a checkpoint's folder says it likes to be sampled."""
+"""The hints of a checkpoint's folder on how to sample it."""
 
 import json
 import shutil

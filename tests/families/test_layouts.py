@@ -74,7 +74,7 @@ every_whole = pytest.mark.parametrize("name", WHOLES)
 
 
 def in_diffusers_names(checkpoint: IdentifiedCheckpoint) -> dict[Component, Listing]:
-    """Its parts as diffusers and transformers save them, the projection as a linear layer's."""
+    """The parts as diffusers and transformers save them, the projection as a linear layer's."""
     found: dict[Component, Listing] = {}
     for component, source in checkpoint.components.items():
         names = {name: weight.shape for name, weight in source.weights.items()}
@@ -171,7 +171,7 @@ def test_a_second_text_encoder_without_its_projection(tmp_path: Path) -> None:
 def test_a_clip_model_with_its_picture_tower_gives_its_text_tower(
     tmp_path: Path, layout: str
 ) -> None:
-    """Of whole CLIP models, as they are shared; OpenCLIP's `open_clip_pytorch_model`."""
+    """Whole CLIP models are shared, such as OpenCLIP's `open_clip_pytorch_model`."""
     if "OpenCLIP" in layout:
         names = listings.open_clip()
         if "whole" in layout:

@@ -79,7 +79,7 @@ def test_checkpoints_of_others_are_named(tmp_path: Path, names: Listing, title: 
 
 
 def test_parts_of_two_checkpoints_in_one_file(tmp_path: Path) -> None:
-    """What has no use there is told; what stands in the place of a part must fit."""
+    """A part without a use there is told; a file in the place of a part must fit."""
     big = prefixed(XL_OPEN_CLIP, listings.open_clip(listings.SMALL_OPEN_CLIP))
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", SMALL | big))
     assert checkpoint.family == "sd1"

@@ -1,4 +1,4 @@
-"""What is written about a checkpoint is a hint: read within limits, and never above shapes."""
+"""Texts about a checkpoint are hints: read within limits, and never above shapes."""
 
 import json
 import os

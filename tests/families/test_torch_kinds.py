@@ -1,4 +1,4 @@
-"""What people have as PyTorch files beside checkpoints is named, not refused for how it is kept."""
+"""PyTorch files that people keep beside checkpoints are named, not refused for their format."""
 
 from pathlib import Path
 

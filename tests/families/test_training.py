@@ -1,4 +1,4 @@
-"""Where the prediction type is looked for, and in which order."""
+"""The sources of the prediction type, in their order."""
 
 from dataclasses import replace
 from pathlib import Path

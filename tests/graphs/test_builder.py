@@ -1,4 +1,4 @@
-"""What a built graph is: complete, valid, the same every time, and without a weight in it."""
+"""A built graph is complete, valid, the same every time, and without a weight in it."""
 
 import hashlib
 import os

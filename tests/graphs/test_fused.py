@@ -242,7 +242,7 @@ def test_kernels_are_reordered_as_onnx_runtimes_own_optimizer_does() -> None:
 
 
 def refusal(model: ModelProto, graph: Graph) -> str:
-    """What ONNX Runtime says of a graph; nothing where its processor has every kernel."""
+    """ONNX Runtime's refusal of a graph; nothing where its processor has every kernel."""
     buffers = WeightBuffers(replace(graph, model=model.SerializeToString()))
     options = ort.SessionOptions()
     options.log_severity_level = 4

@@ -168,7 +168,7 @@ def test_a_bfloat16_unet_distinguishes_neighbouring_timesteps(element: DType) ->
     exact = load(emit, weights)
 
     def change(session: Session, earlier: float) -> Array:
-        """How the result differs between two moments."""
+        """The difference of the results at two moments."""
         first, second = (
             result_of(
                 session, feeds | {"timestep_embedding": timestep_embedding(small_unet(), timestep)}

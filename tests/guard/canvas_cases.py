@@ -16,7 +16,7 @@ def init(name: str) -> InputImage:
 
 
 def mask(name: str) -> InputImage:
-    """Which part of it is painted."""
+    """The painted part of the picture."""
     return InputImage(role=InputRole.MASK, path=name)
 
 

@@ -1,7 +1,7 @@
-"""What the guard asks for: a name, a checkpoint, and what the request has beyond the usual one.
+"""The guard's cases: a name, a checkpoint, and the request's differences from the usual one.
 
-How pictures are sampled, guided and numbered is here; `prompt_cases`, `canvas_cases` and
-`family_cases` have the rest. Paths are names of checkpoints and of pictures in the guard's folder.
+Cases of sampling, guidance and batches are here; `prompt_cases`, `canvas_cases` and `family_cases`
+have the rest. Paths are names of checkpoints and of pictures in the guard's folder.
 """
 
 from collections.abc import Iterator, Mapping

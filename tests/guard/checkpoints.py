@@ -153,7 +153,7 @@ def _tiny_vae() -> Listing:
 
 
 def _write_tiny(path: Path) -> None:
-    """Its colours are those of a picture: around a half."""
+    """Write the tiny checkpoint, whose colours are those of a picture: around a half."""
     arrays, last = drawn(_tiny_vae(), 9), "decoder.layers.6"
     arrays[f"{last}.weight"] *= np.float32(0.15)
     arrays[f"{last}.bias"] += np.float32(0.5)

@@ -95,7 +95,7 @@ class Guarded:
         self._process.stdin.flush()
 
     def _wait_for(self, kind: type[Message]) -> list[Event]:
-        """What is said until an event of that kind."""
+        """Collect the engine's events up to one of that kind."""
         heard: list[Event] = []
         for event in self._events:
             assert not isinstance(event, JobFailed | EngineFatal), event.error

@@ -86,7 +86,7 @@ def families() -> Iterator[Case]:
 
 
 def sizes() -> Iterator[Case]:
-    """What SDXL and its refiner are told beside the text, and pictures of another shape."""
+    """Sizes that SDXL and its refiner get as time ids, and pictures of another shape."""
     options = SizeOptions(
         original=(80, 48),
         crop=(16, 8),

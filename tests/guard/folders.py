@@ -93,7 +93,7 @@ def write_sdxl_folder(path: Path) -> None:
 
 
 def _write_parts(path: Path, pipeline: str, config: dict[str, object], unet: Listing) -> None:
-    """What every pipeline has but for its texts."""
+    """Write the files that every pipeline has; texts are not among them."""
     path.mkdir()
     (path / "model_index.json").write_text(json.dumps({"_class_name": pipeline}))
     _write_part(path / "unet", config, unet)

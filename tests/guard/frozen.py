@@ -1,7 +1,8 @@
-"""What was frozen of each picture, and how one made now differs from it.
+"""The frozen pictures and records, and the comparison with new ones.
 
-`frozen/pictures.json` has a line for each: the digest of its pixels, and what its record says
-otherwise than the usual one. `frozen/pixels.npz` has every second pixel of every second row, uint8.
+`frozen/pictures.json` has a line for each picture: the digest of its pixels, and the differences of
+its record from the usual one. `frozen/pixels.npz` has every second pixel of every second row,
+uint8.
 """
 
 import json
@@ -27,7 +28,7 @@ _DIGEST = "pixels"
 
 @dataclass(frozen=True)
 class Frozen:
-    """What there is to compare with, by the names of pictures."""
+    """The frozen pictures and records, by the names of pictures."""
 
     made_with: Mapping[str, str]
     digests: Mapping[str, str]
@@ -36,12 +37,12 @@ class Frozen:
 
     @property
     def is_of_this_machine(self) -> bool:
-        """Whether floats are rounded here as they were there."""
+        """Return True if this machine rounds floats as the one that froze the pictures."""
         return self.made_with == arithmetic()
 
 
 def arithmetic() -> dict[str, str]:
-    """What decides how floats are rounded: the runtimes choose their kernels by instruction set."""
+    """The facts that rounding depends on: the runtimes choose their kernels by instruction set."""
     found: Any = np.show_config(mode="dicts")
     return {
         "system": f"{system()} {machine()}",
@@ -57,13 +58,13 @@ def kept(pixels: Pixels) -> Pixels:
 
 
 def exists() -> bool:
-    """Whether anything is."""
+    """Return True if there are frozen pictures."""
     return _PICTURES.is_file()
 
 
 @cache
 def read() -> Frozen:
-    """What is frozen."""
+    """Read the frozen pictures and records."""
     read: Any = json.loads(_PICTURES.read_text())
     usual, pictures = read["usual"], read["pictures"]
     with np.load(_PIXELS) as arrays:
@@ -108,7 +109,7 @@ def _other(made: Made, usual: Settings) -> Settings:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a picture may be from that of another processor."""
+    """The distance that a picture may have from that of another processor."""
 
     # Of 256.
     levels: int

@@ -1,4 +1,4 @@
-"""How prompts are read and encoded, and pictures with words drawn by their seed."""
+"""Cases of grammars and text encoding, and pictures with words drawn by their seed."""
 
 from collections.abc import Iterator, Mapping
 

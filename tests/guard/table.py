@@ -27,7 +27,7 @@ _ONE_IN = 3
 
 
 def _together(found: list[Case]) -> list[Case]:
-    """Those of a checkpoint one after another, so that its networks stay loaded."""
+    """Group the cases by checkpoint, so that its networks stay loaded."""
     return sorted(found, key=lambda case: case.checkpoint)
 
 

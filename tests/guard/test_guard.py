@@ -1,6 +1,7 @@
-"""What Safelight makes stays what it was: the pixels of each picture and the settings in it.
+"""Safelight's pictures stay equal: the pixels of each one and the settings in it.
 
-Everything goes through an engine process, so that it holds whatever becomes of the engine's inside.
+Everything goes through an engine process, so that the guard holds whatever becomes of the engine's
+inside.
 """
 
 import shutil

@@ -58,7 +58,7 @@ class Made:
         shutil.copytree(self._whole, self.cache)
 
     def run(self) -> Pixels:
-        """As a process that has just started does it."""
+        """Run the job as a process that has just started does."""
         runner = JobRunner(JobServices.in_cache(self.cache))
         try:
             saver = PictureSaver(destination(f"{self.folder / 'out'}/", 1))
@@ -88,7 +88,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Made]:
 
 
 def test_jobs_make_every_kind_of_file_that_is_known(made: Made) -> None:
-    """What is not in this list is new: see that it is read by `engine.cached_state`."""
+    """A new kind of file is not in this list: see that `engine.cached_state` reads it."""
     kinds = {
         *("devices.json", "durations.json", "files/*.json"),
         *("weights/*.safetensors", "at-work/*.json"),

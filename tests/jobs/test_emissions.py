@@ -24,7 +24,7 @@ from tests.tiny_checkpoint import write_checkpoint
 
 @pytest.fixture
 def emissions(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How many graphs of each name were emitted."""
+    """The number of emitted graphs of each name."""
     counted = Counter[str]()
 
     class CountedBuilder(GraphBuilder):

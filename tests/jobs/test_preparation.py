@@ -1,4 +1,4 @@
-"""What is compiled beside jobs: when it is, when it is waited for, and how it ends."""
+"""The compiles while jobs run: their start, the wait for them, and their end."""
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext

@@ -53,7 +53,7 @@ class Journey:
 
     @property
     def returns(self) -> int:
-        """How often a module is entered that was left before."""
+        """The number of entries into a module that was left before."""
         return len(self.stays) - len(self.modules)
 
 

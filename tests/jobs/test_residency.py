@@ -57,7 +57,7 @@ class Bench:
         return self.runner.run(request, saver, SilentReporter(), token or CancelToken())
 
     def loaded(self, **changes: object) -> list[str]:
-        """What a job with these changes had to load."""
+        """The networks that a job with these changes had to load."""
         self.backend.loads.clear()
         self.run(msgspec.structs.replace(self.request, **changes))
         return sorted(name for name, _ in self.backend.loads)

@@ -130,9 +130,9 @@ class Desk:
         self.residency = Residency()
 
     def run(self, weights: WeightSet) -> Array:
-        """What a text encoder with these weights computes, as in a process that has just begun.
+        """The result of a text encoder with these weights, as in a process that has just begun.
 
-        But for what is resident.
+        Resident networks stay.
         """
         copies, store = WorkingCopies(self.folder / "weights"), self.folder / "compiled"
         device = self.backend.probe()[0]
@@ -175,7 +175,7 @@ def test_each_set_of_weights_gives_its_own_result(
 
 
 def hidden_place(path: Path) -> int:
-    """Where a number in the middle of a file is that the digest of its content does not read."""
+    """The place of a number in the middle of a file, which the digest of its content omits."""
     last = path.stat().st_size - WINDOW_BYTES
     before, after = (last * window // (WINDOWS - 1) for window in (WINDOWS // 2, WINDOWS // 2 + 1))
     return (before + WINDOW_BYTES + after) // 4 * 2
@@ -184,7 +184,7 @@ def hidden_place(path: Path) -> int:
 def test_a_whole_job_sees_a_number_that_changed_at_an_equal_size_and_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As a checkpoint that was damaged, and downloaded again with the server's time."""
+    """The checkpoint was damaged, and downloaded again with the server's time."""
     backend = CpuBackend()
 
     def candidates(_devices: Devices, _wanted: str, _cancel: CancelToken) -> list[Candidate]:

@@ -1,4 +1,4 @@
-"""Which plan is chosen for which sizes and budgets."""
+"""The plan that is chosen for sizes and a budget."""
 
 from typing import Any
 
@@ -132,7 +132,7 @@ def test_with_more_jobs_to_come_everything_stays_where_it_fits(pictures: int) ->
 
 
 def test_a_copy_on_disk_may_let_both_stay() -> None:
-    """Where holding converted weights does not fit at all, but both packed ones do."""
+    """Both packed networks fit, but no converted weights fit at all."""
     small = ComponentBytes(packed=100 * MB, converted=5000 * MB)
     chosen = plan(small, small, small, cells=1, pictures=2, limit=1000 * MB)
     assert (chosen.placement, chosen.together) == (WORKING_COPY, True)
@@ -189,7 +189,7 @@ def test_the_estimate_for_sdxl_is_above_what_was_measured_by_a_fifth_at_most() -
 
 
 def test_the_denoiser_waits_for_the_text_encoder_where_there_is_no_room_for_both() -> None:
-    assert sdxl().beside
+    assert sdxl().load_ahead
     needed = sdxl().peak_bytes
     # A denoiser that is uploaded when it is loaded, as it is stored.
     uploaded = [ComponentBytes(part.packed, 0) for part in SDXL]
@@ -205,10 +205,10 @@ def test_the_denoiser_waits_for_the_text_encoder_where_there_is_no_room_for_both
         )
 
     roomy = device(9000 * MB)
-    assert roomy.beside
+    assert roomy.load_ahead
     assert needed > roomy.peak_bytes > SDXL[0].packed + text.packed
     tight = device(roomy.peak_bytes - 1)
-    assert (tight.beside, tight.fits) == (False, True)
+    assert (tight.load_ahead, tight.fits) == (False, True)
 
 
 def test_the_vae_is_tiled_where_the_whole_would_not_fit() -> None:

@@ -1,4 +1,4 @@
-"""What is freed goes back to the system when asked for."""
+"""Freed memory goes back to the system when asked for."""
 
 import platform
 import subprocess

@@ -52,7 +52,7 @@ def load(path: Path, names: set[str], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def a1111(checkout: Path) -> dict[str, Any]:
-    """Its answers to all texts, and what it writes."""
+    """Return A1111's answers to all texts, and the texts that it writes."""
     modules = checkout / "modules"
     options = SimpleNamespace(
         infotext_skip_pasting=[],
@@ -153,7 +153,7 @@ def _sampler_chooser(modules: Path) -> Any:
 
 
 def _a1111_writings(modules: Path, quote: Callable[[Any], str]) -> dict[str, str]:
-    """What `create_infotext` writes for a plain picture and for one with everything."""
+    """The texts of `create_infotext` for a plain picture and for one with everything."""
     written: dict[str, str] = {}
     plain: dict[str, Any] = {
         "steps": 20, "sampler_name": "DPM++ 2M", "scheduler": "Karras", "cfg_scale": 7.0,
@@ -321,7 +321,7 @@ def invoke(checkout: Path) -> dict[str, Any]:
 
 
 def comfy(checkout: Path) -> dict[str, Any]:
-    """Its names."""
+    """Return ComfyUI's names of samplers and schedules."""
     wanted = {"KSAMPLER_NAMES", "SAMPLER_NAMES"}
     source = checkout / "comfy" / "samplers.py"
     names = load(source, wanted, {})["SAMPLER_NAMES"]
@@ -332,7 +332,7 @@ def comfy(checkout: Path) -> dict[str, Any]:
 
 
 def sdcpp(checkout: Path) -> dict[str, Any]:
-    """Its names."""
+    """Return stable-diffusion.cpp's names of samplers and schedules."""
     text = (checkout / "src" / "stable-diffusion.cpp").read_text("utf-8")
 
     def strings(array: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What other tools' own code answered and wrote, as `freeze.py` keeps it."""
+"""The frozen answers and texts of other tools' own code, made by `freeze.py`."""
 
 import json
 from pathlib import Path

@@ -253,7 +253,7 @@ def test_random_bytes_are_no_record(value: str) -> None:
     ("prompt", "cleaning"), [("a cat", "ftfy"), ("it\u2019s", "none"), ("a &amp; b", "none")]
 )
 def test_a_record_from_before_cleaning_gives_the_same_tokens(prompt: str, cleaning: str) -> None:
-    """Where cleaning would change nothing it is its tool's, as nobody chose otherwise."""
+    """Cleaning would change nothing, so it is the tool's, as nobody chose otherwise."""
     written = json.loads(encode_record(PLAIN))
     written["request"]["prompt"] = prompt
     del written["request"]["convention"]["text_cleaning"]

@@ -31,7 +31,7 @@ LANCZOS = Image.Resampling.LANCZOS
 
 @dataclass(frozen=True)
 class Masked:
-    """What is asked for, in the tool's words."""
+    """A request with a mask, in the tool's words."""
 
     init: Path
     mask: Path | None
@@ -78,7 +78,7 @@ def as_floats(image: Image.Image) -> np.ndarray:
 
 @dataclass
 class Prepared:
-    """What `init` leaves: what is encoded, the mask in its size, what is laid over."""
+    """The results of `init`: the picture to encode, the mask in its size, the overlay."""
 
     picture: Image.Image
     mask: Image.Image | None

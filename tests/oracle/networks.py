@@ -59,7 +59,7 @@ class Case:
     output: str = ""
 
     def weights(self) -> dict[str, Array]:
-        """Those the network uses, under our names."""
+        """The weights that the network uses, under our names."""
         state = {
             self.prefix + name.removeprefix(self.prefix): tensor.numpy()
             for name, tensor in self.module.state_dict().items()
@@ -68,7 +68,7 @@ class Case:
         return {name: state[name] for name in wanted(self.emit)}
 
     def expected(self, dtype: torch.dtype = torch.float32) -> Array:
-        """What theirs computes."""
+        """The output of the reference network."""
         module = self.module.to(dtype)
         with torch.no_grad():
             result = self.call(module).float().numpy()
@@ -76,7 +76,7 @@ class Case:
         return result
 
     def ours(self, target: Target) -> Array:
-        """What ours computes."""
+        """The output of our network."""
         operators = target.backend.operators(target.device)
         graph = graph_in_memory(
             self.emit, self.weights(), operators, target.element, target.precision

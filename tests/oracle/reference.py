@@ -1,4 +1,4 @@
-"""What ours is compared with: k-diffusion, and A1111's schedules in its terms."""
+"""The reference samplers: k-diffusion, and A1111's schedules in its terms."""
 # pyright: basic, reportMissingImports=false
 # torch, SciPy and k-diffusion are absent from the environment that is type-checked.
 
@@ -49,7 +49,7 @@ def reference_schedules(step_counts: Sequence[int]) -> dict[str, Any]:
 
 
 class Trajectory(NamedTuple):
-    """What a sampler does: see `trajectory`."""
+    """A sampler's steps: see `trajectory`."""
 
     x: np.ndarray
     denoised: np.ndarray

@@ -22,7 +22,7 @@ STEPS = 20
 
 @pytest.mark.parametrize("side", [256, 512, 1024])
 def test_steps_with_a_shift_by_size(side: int) -> None:
-    """As Flux's pipeline has it: evenly spaced times, moved by the shift of so many tokens."""
+    """Flux's pipeline has evenly spaced times, moved by the shift of so many tokens."""
     request = asked(
         width=side,
         height=side,

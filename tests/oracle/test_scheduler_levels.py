@@ -62,7 +62,7 @@ SPACINGS = {
 
 
 def settings_of(sampler: SamplerName, schedule: ScheduleName) -> dict[str, Any] | None:
-    """What the scheduler is made with; None where it has no such spacing."""
+    """The settings that the scheduler is made with; None where it has no such spacing."""
     known = inspect.signature(getattr(diffusers, WHOLE_RUNS[sampler]).__init__).parameters
     if not SPACINGS[schedule].keys() <= known.keys():
         return None
@@ -164,7 +164,7 @@ def test_whole_runs_give_the_same_latents(
 
 
 def their_run(scheduler, steps, noise, init, strength, stream) -> np.ndarray:
-    """As StableDiffusionPipeline and StableDiffusionImg2ImgPipeline run it."""
+    """Run the scheduler as StableDiffusionPipeline and StableDiffusionImg2ImgPipeline do."""
     scheduler.set_timesteps(steps)
     timesteps = scheduler.timesteps
     if strength is None:

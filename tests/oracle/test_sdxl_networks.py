@@ -45,7 +45,7 @@ GUIDANCE = 8.0
 
 
 def saved(folder: Path, unet=None) -> IdentifiedCheckpoint:
-    """What is found in a folder with this UNet, or SDXL's, and with SDXL's text encoders."""
+    """The checkpoint found in a folder with SDXL's text encoders and this UNet, or SDXL's."""
     unet = unet or unet_module()
     unet.save_pretrained(folder / "unet")
     text_model(NARROW, projects=False).save_pretrained(folder / "text_encoder")

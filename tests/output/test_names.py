@@ -1,4 +1,4 @@
-"""Where `--out` points, and file names that every system accepts."""
+"""The folder of `--out`, and file names that every system accepts."""
 
 from itertools import islice
 from pathlib import Path

@@ -64,7 +64,7 @@ def joined(key: str, positive: Any, negative: Any) -> dict[str, Any]:
 
 
 def padded(setting: str, positive: Any, negative: Any, model: Any) -> tuple[Any, Any]:
-    """What CFGDenoiser does with prompts of unequal length."""
+    """Pad prompts of unequal length as CFGDenoiser does."""
     denoiser = importlib.import_module("modules.sd_samplers_cfg_denoiser")
     empty = model.get_learned_conditioning([""])
     denoiser.shared.sd_model.cond_stage_model_empty_prompt = empty

@@ -48,7 +48,7 @@ class Log(SilentReporter):
 
 @dataclass(frozen=True)
 class Result:
-    """What a job made."""
+    """The pictures of a job, with its warnings, retries and log."""
 
     pictures: list[Picture]
     warnings: list[ErrorInfo]
@@ -57,7 +57,7 @@ class Result:
 
     @property
     def pixels(self) -> list[NDArray[np.uint8]]:
-        """Of each picture, [height, width, 3]."""
+        """The pixels of each picture, [height, width, 3]."""
         return [picture.pixels for picture in self.pictures]
 
 

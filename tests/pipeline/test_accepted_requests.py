@@ -153,7 +153,7 @@ def _ends(request: GenerateRequest) -> tuple[float, ...]:
 
 
 def _comes_back(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:
-    """Whether the request is accepted; then its record is read back equal from text and wire."""
+    """Return True if the request is accepted; checks its record in text and on the wire."""
     try:
         resolved = resolve(request, checkpoint)
         placement = place(resolved.precision, resolved.vae_tile, _DEVICE)
@@ -228,7 +228,7 @@ def test_a_record_with_a_tile_that_nobody_can_ask_for_is_none(tile: int) -> None
 def test_every_picture_of_the_largest_batch_has_a_record(
     whole: GenerateRequest, checkpoint: IdentifiedCheckpoint, convention: ConventionName
 ) -> None:
-    """Where a batch is drawn from one seed, a picture's path in it is recorded."""
+    """A batch may be drawn from one seed: the record has a picture's place in the batch."""
     taken = [
         count
         for count in (1, MAX_BATCH_INDEX + 1, MAX_BATCH_INDEX + 2, MAX_COUNT, MAX_COUNT + 1)

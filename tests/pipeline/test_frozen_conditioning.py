@@ -1,5 +1,4 @@
-"""What the denoiser attends to beside A1111's and ComfyUI's own, frozen by `freeze_a1111` and
-`freeze_comfy`."""
+"""The conditioning equals A1111's and ComfyUI's, frozen by `freeze_a1111` and `freeze_comfy`."""
 
 from collections.abc import Mapping
 from pathlib import Path

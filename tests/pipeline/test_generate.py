@@ -49,7 +49,7 @@ def test_the_size_is_height_by_width(tiny: Path) -> None:
 
 
 def test_a_picture_of_a_batch_is_that_of_its_seed(tiny: Path, draw: Draw) -> None:
-    """Of its own seed, or of its place in what one seed draws, as the tool has it."""
+    """A picture has its own seed, or its place in the batch of one seed, as the tool has it."""
     places = SeedOptions(batch_index=1, batch_size=2)
     for convention, changes in (
         (ConventionName.A1111, {"seed": 8}),

@@ -79,7 +79,7 @@ ORIENTATIONS: dict[int, Callable[[np.ndarray], np.ndarray]] = {
 
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
 def test_it_is_turned_as_its_exif_says(tmp_path: Path, orientation: int) -> None:
-    """What is stored is the inverse of what is to be seen."""
+    """The stored picture is turned the inverse way."""
     stored = np.ascontiguousarray(ORIENTATIONS[orientation](QUARTERS))
     exif = Image.Exif()
     exif[0x0112] = orientation

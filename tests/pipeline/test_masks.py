@@ -140,7 +140,7 @@ def test_cells_of_a_mask(downscale: int) -> None:
         assert found.blended.dtype == np.float32
         assert found.blended.shape == (1, 1, *cells)
         np.testing.assert_allclose(found.blended[0, 0], blended, rtol=0, atol=1e-6)
-        np.testing.assert_array_equal(found.seen[0, 0], seen)
+        np.testing.assert_array_equal(found.channel[0, 0], seen)
 
 
 @pytest.mark.parametrize("margins", [(8, 0, 0, 0), (0, 16, 24, 0), (8, 8, 8, 8)])

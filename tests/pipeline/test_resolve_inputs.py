@@ -1,4 +1,4 @@
-"""What follows from the pictures of a request, and which are refused."""
+"""The settings that follow from the pictures of a request, and the pictures that are refused."""
 
 from pathlib import Path
 

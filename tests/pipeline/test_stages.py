@@ -392,7 +392,7 @@ def test_the_denoiser_loads_beside_the_text_encoder(tiny: Path) -> None:
 def test_an_unwanted_compile_ahead_is_ended(
     tmp_path: Path, decoder: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would never end by itself."""
+    """The compile would never end by itself."""
     journal = tmp_path / "journal"
     how = Compiling(interruptible=False, gate=str(tmp_path / "none"), journal=str(journal))
     monkeypatch.setenv(*how.as_environment().popitem())

@@ -1,4 +1,4 @@
-"""How the prompts of an encoder are read whose texts are filled up with token 0."""
+"""The prompts of encoders that pad texts with token 0."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ ZERO, WORD = 0, 27
 def test_what_fills_up_is_a_word_but_in_diffusers(
     tiny: Path, name: ConventionName, *, zero_padded: bool, read_as: int
 ) -> None:
-    """As "!" with SD 2's and SDXL's OpenCLIP: diffusers asks the encoder's own tokenizer."""
+    """The padding is "!" in SD 2's and SDXL's OpenCLIP; diffusers asks the encoder's tokenizer."""
     checkpoint = identify(tiny)
     filled = frozenset({Component.TEXT_ENCODER}) if zero_padded else frozenset[Component]()
     request = a_request(tiny, prompt="red a", convention=name)

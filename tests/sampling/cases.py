@@ -1,4 +1,4 @@
-"""What is frozen of the tools, and compared with it."""
+"""The cases that are frozen of the tools, and compared with ours."""
 
 from dataclasses import dataclass
 

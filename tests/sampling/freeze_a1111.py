@@ -144,7 +144,7 @@ def sigmas(k_diffusion, wrapper, name: str, steps: int, discard: bool = False) -
 
 
 def parameters(**changed: Any) -> SimpleNamespace:
-    """What A1111 calls `p`: the request, as far as it is read."""
+    """The object that A1111 calls `p`: the request, as far as the sampler reads it."""
     defaults = {
         "is_hr_pass": False,
         "sampler_noise_scheduler_override": None,
@@ -171,11 +171,10 @@ def redrawn(k_diffusion, wrapper) -> dict[str, Any]:
 
 
 def by_timestep() -> dict[str, Any]:
-    """What DDIM and UniPC visit, and how a picture is noised, by "sampler/steps[/strength]".
+    """The timesteps of DDIM and UniPC, and noised pictures, by "sampler/steps[/strength]".
 
-    "timesteps/...": DDIM's, rising. "unipc/...": the fractional timesteps at which the denoiser
-    is called and, as the last, the one that is arrived at. "noised/...": what a picture of ones and
-    noise of twos become.
+    "timesteps/...": DDIM's, rising. "unipc/...": the fractional timesteps at which the denoiser is
+    called and, as the last, the final one. "noised/...": a picture of ones with noise of twos.
     """
     samplers = importlib.import_module("modules.sd_samplers_timesteps")
     arrays = {}

@@ -1,4 +1,4 @@
-"""What each sampler is compared with, step by step: one table for all samplers of k-diffusion.
+"""The reference of each sampler, step by step: one table for all samplers of k-diffusion.
 
 The frozen trajectories (test_samplers.py) and the live comparison (tests/oracle/test_samplers.py)
 both go through it. Restart is A1111's, not k-diffusion's, and has its own: see freeze_restart.py.

@@ -115,7 +115,7 @@ def test_an_increment_in_the_other_direction_is_negative():
 
 
 def test_beyond_its_ends_a_path_is_flat():
-    """As torchsde, which warns: nothing is added there, so over a wider step the noise is less."""
+    """Nothing is added there, as in torchsde, which warns: over a wider step the noise is less."""
     noise = tree()
     inside = noise(np.float32(14.6), np.float32(1)) * np.sqrt(np.float32(13.6))
     beyond = noise(np.float32(20), np.float32(1)) * np.sqrt(np.float32(19))

@@ -1,4 +1,4 @@
-"""What the network is asked, and what is made of its answer."""
+"""The denoiser's question to the network, and the picture it makes of the answer."""
 
 from dataclasses import replace
 
@@ -119,7 +119,7 @@ class Network:
         return np.concatenate(self.outputs if guided else self.outputs[:-1])
 
     def picture(self, place: int, prediction: PredictionType) -> Latent:
-        """What the output at a place says of `X` by itself."""
+        """The picture that the output at a place predicts from `X`, without guidance."""
         alone = Denoiser(lambda x, timestep, guided: self.outputs[place], TRAINING, prediction, 1.0)
         return alone(X, SIGMA)
 
@@ -147,7 +147,7 @@ def test_composed_prompts_each_pull_by_their_weight(prediction: PredictionType):
 def test_the_negative_prompt_is_not_run_where_its_factor_is_zero(
     guidance: float, weights: tuple[float, ...]
 ):
-    """Its factor is 1 - guidance * sum of weights."""
+    """The factor of the negative prompt is 1 - guidance * sum of weights."""
     network = Network(positives=2)
     first, second = (network.picture(place, PredictionType.EPSILON) for place in range(2))
     denoise = Denoiser(network, TRAINING, PredictionType.EPSILON, guidance, weights)
@@ -191,7 +191,7 @@ def test_outside_its_levels_composed_prompts_keep_their_weights():
 
 
 def prediction_of(picture: Latent, kind: PredictionType) -> Latent:
-    """What a network of this kind would have said for this picture in `X`, from definitions."""
+    """The output of a network of this kind for this picture in `X`, from definitions."""
     noise = (X.astype(np.float64) - picture) / 3
     velocity = (noise - 3 * picture) / np.sqrt(10)
     match kind:

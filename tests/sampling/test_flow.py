@@ -74,7 +74,7 @@ def test_a_shift_moves_levels_towards_noise_and_keeps_both_ends() -> None:
 
 
 def test_the_shift_grows_with_the_size_of_the_picture() -> None:
-    """Of 256 and 4096 tokens it is that of diffusers' `calculate_shift`."""
+    """The shifts of 256 and 4096 tokens are those of diffusers' `calculate_shift`."""
     shift = SizeShift()
     np.testing.assert_allclose(shift(256, 256), math.exp(0.5))
     np.testing.assert_allclose(shift(1024, 1024), math.exp(1.15))

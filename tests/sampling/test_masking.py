@@ -1,4 +1,4 @@
-"""What a mask keeps while a sampler paints the rest."""
+"""The part that a mask keeps while a sampler paints the rest."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a denoiser predicts shows in what it makes of noise, and nothing else is believed."""
+"""A denoiser's prediction type shows in its output for noise, and nothing else is believed."""
 
 from collections.abc import Callable
 
@@ -43,7 +43,7 @@ def test_optimal_denoisers_of_rough_and_smooth_pictures_are_recognised(
 
 
 def test_the_gains_equal_those_of_the_derivation() -> None:
-    """Of pictures without high frequencies: (1 - a r) / s and (a - r) / s with r = 0."""
+    """The gains for pictures without high frequencies: (1 - a r) / s and (a - r) / s with r = 0."""
     a, s = np.sqrt(ALPHAS[500]), np.sqrt(1 - ALPHAS[500])
     noise = probe_prediction(optimal(PredictionType.EPSILON, 6.0), SHAPE)
     velocity = probe_prediction(optimal(PredictionType.V, 6.0), SHAPE)

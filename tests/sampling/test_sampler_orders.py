@@ -61,7 +61,7 @@ def order(error: Callable[[int], float], steps: int) -> float:
 
 
 def solution_error(sampler: Sampler, sigmas: NDArray[Any]) -> float:
-    """How far a sampler without noise ends from the solution."""
+    """The distance from the solution at which a sampler without noise ends."""
     problem = Gaussian(mean=0.3, deviation=0.7)
     x = np.array([-0.8, 0.1, 1.2]) * sigmas[0]
     result = last(sampler, problem.denoise, x, sigmas, no_noise)
@@ -71,7 +71,7 @@ def solution_error(sampler: Sampler, sigmas: NDArray[Any]) -> float:
 def variance_error(
     sampler: Sampler, sigmas: NDArray[Any], source: Callable[[int], NoiseSource] = BasisNoise
 ) -> float:
-    """How far the variance of a sampler's results is from that of the data."""
+    """The distance of the variance of a sampler's results from that of the data."""
     problem = Gaussian(mean=0.0, deviation=0.7)
     size = 2 * len(sigmas)
     x = np.zeros(size)
@@ -219,7 +219,7 @@ class PathNoise:
 def test_dpmpp_sde_is_of_second_order_on_a_brownian_path(
     eta: float, source: Callable[[int], NoiseSource], expected: int
 ):
-    """Its two draws per step overlap: independent ones leave an error of first order."""
+    """The sampler's two draws per step overlap: independent draws leave an error of first order."""
     sampler = partial(dpmpp_sde, eta=eta)
 
     def error(steps: int) -> float:

@@ -143,7 +143,7 @@ def test_ddim_equals_euler():
 
 
 def test_noise_is_drawn_at_each_ancestral_step():
-    """As in k-diffusion also where none is added: what later steps draw depends on it."""
+    """k-diffusion draws noise even where none is added: later steps' draws depend on it."""
     noise = AskedNoise()
     sigmas = np.array([2, 2, 1, 0], np.float32)
     assert list(euler_ancestral(mixture_denoise, FROZEN["x"], sigmas, noise))
@@ -218,7 +218,7 @@ def test_every_sampler_keeps_the_contract(name: SamplerName, count: int):
 @pytest.mark.parametrize("name", SamplerName)
 @pytest.mark.parametrize("level", [0, 3])
 def test_a_single_level_takes_no_step(name: SamplerName, level: float):
-    """As ComfyUI has it where nothing is to be redrawn."""
+    """ComfyUI has it so where nothing is to be redrawn."""
     sampler, sigmas = SAMPLERS[name].function, np.array([level], np.float32)
     assert not list(sampler(Unguided(mixture_denoise), FROZEN["x"], sigmas, no_noise))
 

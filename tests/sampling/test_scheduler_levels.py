@@ -1,4 +1,4 @@
-"""Where diffusers' and InvokeAI's runs begin and end; the levels: tests/oracle/."""
+"""First and last levels of diffusers' and InvokeAI's runs; all levels: tests/oracle/."""
 
 import numpy as np
 import pytest

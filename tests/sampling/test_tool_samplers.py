@@ -129,7 +129,7 @@ def test_trajectories_equal_the_tools(name: str):
 
 
 def test_lcm_equals_a1111s_on_its_own_levels():
-    """Its schedule "Automatic" is the normal one on the levels of distillation."""
+    """A1111's schedule "Automatic" for LCM is the normal one on the levels of distillation."""
     levels = DistilledSchedule.of(TRAINING)
     sigmas = sigmas_for(ScheduleName.NORMAL, 8, levels)
     np.testing.assert_allclose(sigmas, FROZEN["a1111/lcm/sigmas"], rtol=1e-6)
@@ -147,7 +147,7 @@ def test_lcm_equals_a1111s_on_its_own_levels():
 
 
 def test_the_levels_equal_those_of_a1111():
-    """As its own arithmetic gives them, which a request's plan takes from the schedules."""
+    """A1111's own arithmetic gives the levels, which a request's plan takes from the schedules."""
     for name, levels in (("ddim", a1111_timestep_levels), ("unipc", a1111_unipc_levels)):
         expected = FROZEN[f"a1111/{name}/sigmas"]
         np.testing.assert_allclose(levels(8, TRAINING).sigmas, expected, rtol=2e-5)
@@ -168,7 +168,7 @@ def assert_follows(
 
 @pytest.mark.parametrize(("place", "sigma"), [(0, 5.0), (1, 1.0), (2, 0.1)])
 def test_rescaled_guidance_equals_comfyuis(place: int, sigma: float):
-    """Its node RescaleCFG, for a network that predicts noise."""
+    """The reference is ComfyUI's node RescaleCFG, for a network that predicts noise."""
     x, level = FROZEN["x"] * np.float32(sigma), np.float32(sigma)
     outputs = np.concatenate([(x - picture) / level for picture in pictures(x, level)])
     denoise = Denoiser(
@@ -250,7 +250,7 @@ def test_a_sampler_converges_to_the_solution_with_its_order(
     ],
 )
 def test_noise_has_the_variance_of_the_level(sampler: Sampler | GuidedSampler):
-    """Where the picture is known to be 0 there is nothing to approximate: x is all noise."""
+    """The picture is known to be 0, so nothing is approximated: x is all noise."""
     sigmas, count = levels(12), 13
     x = np.zeros(count)
     x[0] = sigmas[0]
@@ -311,7 +311,7 @@ def test_float32_is_enough_from_a_level_of_pure_noise(sampler: Sampler | GuidedS
 
 
 def test_tcd_with_eta_1_renews_nearly_all_noise():
-    """It jumps to the level of timestep 0, and adds noise as LCM does."""
+    """TCD jumps to the level of timestep 0, and adds noise as LCM does."""
     steps = list(tcd(mixture_denoise, X, SIGMAS, RecordedNoise(FROZEN["noise"]), eta=1.0))
     lowest = TRAINING.sigma_min
     for step, noise in zip(steps[:-1], FROZEN["noise"], strict=False):

@@ -49,7 +49,7 @@ class Gaussian:
     def solution(
         self, x: Latent, sigma: np.floating[Any], sigma_end: np.floating[Any]
     ) -> NDArray[np.floating[Any]]:
-        """Where the probability-flow equation takes x from one level to another."""
+        """The solution of the probability-flow equation from one level to another."""
         shrink = np.sqrt(self.variance(sigma_end) / self.variance(sigma))
         return self.mean + (x - self.mean) * shrink
 

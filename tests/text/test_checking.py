@@ -1,4 +1,4 @@
-"""What is said of a prompt while it is written, at which character."""
+"""The findings on a prompt while it is written, and the character of each."""
 
 from pathlib import Path
 

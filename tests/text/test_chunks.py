@@ -130,7 +130,7 @@ def test_other_tools_pad_only_after_the_words(chunking: Chunking) -> None:
 
 
 def laid_out(chunking: Chunking, *texts: str) -> list[int]:
-    """How many words each chunk gets."""
+    """The number of words in each chunk."""
     parts = [WeightedText(text, 1.0) for text in texts]
     return [len(row) for row in words(tokenize_prompt(load_clip_tokenizer(), parts, chunking))]
 

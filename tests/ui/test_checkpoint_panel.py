@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from app.library.checkpoint_words import NO_WORDS
+from app.library.checkpoint_declarations import NO_DECLARATION
 from engine.api.request import ComponentFiles
 from engine.api.values import PredictionType
 from tests.checkpoints.files import write_sparse
@@ -61,7 +61,7 @@ def test_one_press_gives_a_checkpoint_what_it_lacks(desk: Desk, tmp_path: Path) 
     assert unnamed(desk.window) == []
     panel.given.drop.click()
     desk.wait(lambda: len(panel.rows) == 1)
-    assert desk.session.generation.words == NO_WORDS
+    assert desk.session.generation.declaration == NO_DECLARATION
     panel.rows[0].box.setCurrentIndex(1)
     panel.rows[0].use.click()
     assert desk.session.generation.components.vae == str(whole)
@@ -117,7 +117,7 @@ def test_a_person_says_what_it_is_and_takes_it_back(desk: Desk, tmp_path: Path) 
     assert unnamed(dialog) == []
     dialog.reset.click()
     desk.wait(lambda: "SD 2.x, noise prediction because nothing says otherwise" in texts(dialog))
-    assert desk.session.generation.words == NO_WORDS
+    assert desk.session.generation.declaration == NO_DECLARATION
     assert dialog.family.currentIndex() == dialog.prediction.currentIndex() == 0
 
 

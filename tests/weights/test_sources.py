@@ -1,4 +1,4 @@
-"""What stored weights stand for: every number of fp8, and those times a scale."""
+"""The numbers that stored weights stand for: all of fp8, and those times a scale."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.library.checkpoint_words import NO_WORDS
+from app.library.checkpoint_declarations import NO_DECLARATION
 from app.notices.remedies import advice
 from app.session import Session
 from engine.api.checkpoints import CheckpointInfo
@@ -58,7 +58,7 @@ class CheckpointDialog(QDialog):
         session.checkpoints.families_changed.connect(self._add_families)
         session.checkpoints.families_changed.connect(self._refresh)
         session.checkpoints.looked.connect(self._refresh)
-        session.generation.words_changed.connect(self._refresh)
+        session.generation.declaration_changed.connect(self._refresh)
         session.generation.checkpoint_changed.connect(self._refresh)
         self._refresh()
 
@@ -119,7 +119,7 @@ class CheckpointDialog(QDialog):
         self.close_button.setDefault(True)
 
     def _say(self) -> None:
-        words = self._session.generation.words
+        words = self._session.generation.declaration
         prediction = self.prediction.currentData()
         override = msgspec.structs.replace(
             words.override,
@@ -131,11 +131,11 @@ class CheckpointDialog(QDialog):
         self._session.checkpoint.declare(declared)
 
     def _take_back(self) -> None:
-        parts = self._session.generation.words.components
-        self._session.checkpoint.declare(msgspec.structs.replace(NO_WORDS, components=parts))
+        parts = self._session.generation.declaration.components
+        self._session.checkpoint.declare(msgspec.structs.replace(NO_DECLARATION, components=parts))
 
     def _refresh(self) -> None:
-        words = self._session.generation.words
+        words = self._session.generation.declaration
         override = words.override
         if override.family is not None and self.family.findData(override.family) < 0:
             self.family.addItem(self._title(override.family), override.family)
@@ -145,8 +145,8 @@ class CheckpointDialog(QDialog):
             (self.levels, words.zero_terminal_snr),
         ):
             box.setCurrentIndex(max(0, box.findData(value)))
-        said = msgspec.structs.replace(words, components=NO_WORDS.components)
-        self.reset.setEnabled(said != NO_WORDS)
+        declared = msgspec.structs.replace(words, components=NO_DECLARATION.components)
+        self.reset.setEnabled(declared != NO_DECLARATION)
         path = self._session.generation.checkpoint
         answer = self._session.checkpoints.answer(path)
         self._show_found(override, answer)

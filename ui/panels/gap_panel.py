@@ -33,7 +33,7 @@ class GapPanel(QWidget):
         self._column.setSpacing(S)
         self._column.addWidget(self.given)
         self.given.drop.clicked.connect(self._drop)
-        session.generation.words_changed.connect(self._show_given)
+        session.generation.declaration_changed.connect(self._show_given)
         self._show_given()
 
     def show_gaps(self, info: CheckpointInfo | None) -> None:
@@ -52,9 +52,9 @@ class GapPanel(QWidget):
 
     def give(self, component: str, file: str) -> None:
         """Take a part from a file, now and whenever this checkpoint is chosen."""
-        words = self._session.generation.words
-        parts = msgspec.structs.replace(words.components, **{component: file})
-        self._session.checkpoint.declare(msgspec.structs.replace(words, components=parts))
+        declaration = self._session.generation.declaration
+        parts = msgspec.structs.replace(declaration.components, **{component: file})
+        self._session.checkpoint.declare(msgspec.structs.replace(declaration, components=parts))
 
     def _use(self, row: "GapRow") -> None:
         self.give(row.component, row.chosen)
@@ -67,12 +67,12 @@ class GapPanel(QWidget):
             self.give(row.component, str(Path(name)))
 
     def _drop(self) -> None:
-        words = self._session.generation.words
-        declared = msgspec.structs.replace(words, components=ComponentFiles())
+        declaration = self._session.generation.declaration
+        declared = msgspec.structs.replace(declaration, components=ComponentFiles())
         self._session.checkpoint.declare(declared)
 
     def _show_given(self) -> None:
-        self.given.tell(given_parts(self._session.generation.words.components))
+        self.given.tell(given_parts(self._session.generation.declaration.components))
         self._show()
 
     def _show(self) -> None:

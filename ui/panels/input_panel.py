@@ -146,8 +146,8 @@ class InputPanel(QWidget):
         self.sliders.setVisible(path is not None)
         self.likeness.setVisible(edits)
         self.strength.show_value(state.effective.strength)
-        told = state.extras.guidance_options.image_guidance
-        self.likeness.show_value(DEFAULT_IMAGE_GUIDANCE if told is None else told)
+        guidance = state.extras.guidance_options.image_guidance
+        self.likeness.show_value(DEFAULT_IMAGE_GUIDANCE if guidance is None else guidance)
 
     def _on_inputs(self) -> None:
         self._refresh()

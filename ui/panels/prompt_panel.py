@@ -41,12 +41,12 @@ class PromptPanel(QWidget):
         # One at a time is enough to put right; all are underlined.
         hint = hints[0] if hints else None
         refused = hint is not None and hint.kind is HintKind.REFUSED
-        said = hint_text(hint) if hint else ""
+        sentence = hint_text(hint) if hint else ""
         texts = {
             self.count: token_count(check) if check.text.strip() else "",
             self.cut: cut_text(check),
-            self.problem: said if refused else "",
-            self.hint: "" if refused else said,
+            self.problem: sentence if refused else "",
+            self.hint: "" if refused else sentence,
         }
         for label, text in texts.items():
             label.setText(breakable(text))

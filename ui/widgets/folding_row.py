@@ -20,20 +20,20 @@ class FoldingRow(QBoxLayout):
 
     def heightForWidth(self, width: int) -> int:  # noqa: N802 (Qt's name)
         """The height with buttons where they will be at that width."""
-        beside = self._buttons.sizeHint()
-        if beside.isEmpty():
+        hint = self._buttons.sizeHint()
+        if hint.isEmpty():
             return self._height_of_words(width)
         if self._folds(width):
-            return self._height_of_words(width) + self.spacing() + beside.height()
-        left = width - beside.width() - self.spacing()
-        return max(self._height_of_words(left), beside.height())
+            return self._height_of_words(width) + self.spacing() + hint.height()
+        left = width - hint.width() - self.spacing()
+        return max(self._height_of_words(left), hint.height())
 
     def minimumHeightForWidth(self, width: int) -> int:  # noqa: N802 (Qt's name)
         """Nothing of it can be left out."""
         return self.heightForWidth(width)
 
     def minimumSize(self) -> QSize:  # noqa: N802 (Qt's name)
-        """It is narrowest when folded."""
+        """The size of the folded row, which is its narrowest."""
         words, buttons = self._words.minimumSize(), self._buttons.minimumSize()
         return QSize(max(words.width(), buttons.width()), super().minimumSize().height())
 
@@ -49,8 +49,8 @@ class FoldingRow(QBoxLayout):
         super().setGeometry(rect)
 
     def _folds(self, width: int) -> bool:
-        beside = self._buttons.sizeHint().width()
-        return beside > 0 and width < self._least + self.spacing() + beside
+        hint = self._buttons.sizeHint().width()
+        return hint > 0 and width < self._least + self.spacing() + hint
 
     def _height_of_words(self, width: int) -> int:
         words = self._words

@@ -113,7 +113,7 @@ class MaskCanvas(QWidget):
         self.setCursor(Qt.CursorShape.BlankCursor)
 
     def leaveEvent(self, event: object) -> None:  # noqa: N802 (Qt's name)
-        """It is elsewhere."""
+        """Hide the brush: the pointer left the canvas."""
         self._pointer = None
         self.update()
 

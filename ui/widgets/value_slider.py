@@ -35,7 +35,7 @@ class ValueSlider(DecimalField):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def sizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
-        """As wide as its row lets it be."""
+        """The preferred width and the height of a control; the row may stretch it."""
         return QSize(_WIDTH, CONTROL_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 (Qt's name)

@@ -22,7 +22,7 @@ _FILL = ((256, 1), (64, 1), (16, 2), (4, 4), (2, 2), (0, 1))
 
 
 def blurred(mask: Image.Image, deviation: int) -> Image.Image:
-    """As A1111 does with OpenCV: across, then down, each rounded to 256 levels."""
+    """Blur a mask as A1111 does with OpenCV: across, then down, each rounded to 256 levels."""
     if deviation == 0:
         return mask
     reach = int(2.5 * deviation + 0.5)
@@ -75,7 +75,7 @@ def _widened(start: int, end: int, by: int, limit: int) -> tuple[int, int]:
 
 
 def fitted(image: Image.Image, width: int, height: int) -> Image.Image:
-    """As large as fits, in the middle; its edges are drawn out (`images.resize_image`, mode 2)."""
+    """Scale a picture to fit, in the middle; draw out its edges (`images.resize_image`, mode 2)."""
     wide = image.width * height <= width * image.height
     inner = (image.width * height // image.height, height) if wide else (
         width, image.height * width // image.width,
@@ -96,7 +96,7 @@ def fitted(image: Image.Image, width: int, height: int) -> Image.Image:
 
 
 def covering(image: Image.Image, width: int, height: int) -> Image.Image:
-    """As small as covers it, the middle of it (`images.resize_image`, mode 1)."""
+    """Scale a picture to cover the size, and cut out its middle (`images.resize_image`, mode 1)."""
     wide = image.width * height > width * image.height
     inner = (image.width * height // image.height, height) if wide else (
         width, image.height * width // image.width,
@@ -129,15 +129,15 @@ def without_masked(picture: Image.Image, mask: Image.Image) -> Image.Image:
 class CellMask:
     """A mask in cells of the latent: float32 [1, 1, height, width], 1 where it is painted.
 
-    `blended` is what keeps the rest, `seen` what an inpainting denoiser is told.
+    `blended` keeps the rest of the latents; an inpainting denoiser takes `channel` as input.
     """
 
     blended: Latent
-    seen: Latent
+    channel: Latent
 
 
 def is_painted(mask: Image.Image) -> NDArray[np.bool_]:
-    """Which pixels are painted, bool [height, width], where there is nothing in between."""
+    """The painted pixels of a mask without intermediate values, bool [height, width]."""
     return np.asarray(mask) >= _HALF
 
 

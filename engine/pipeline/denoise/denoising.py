@@ -36,7 +36,7 @@ class EncodedCanvas:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beginning:
-    """Where the run of a sampler begins: the first latents, [1, C, H, W], its noise, what stays.
+    """The start of a sampler's run: the first latents, [1, C, H, W], the noise, the kept part.
 
     `concatenated` are the denoiser's channels after those of the latents.
     """
@@ -112,7 +112,7 @@ class Denoising:
         first: int = 0,
         end: int | None = None,
     ) -> Beginning:
-        """Where one picture begins; the noise is for the steps from that at `first` to `end`."""
+        """Make the start of one picture; its noise is for the steps from `first` to `end`."""
         plan, latent, drawn = self._plan, None, 0
         samples = request.convention.samples_encoded
         if canvas.init is not None:
@@ -134,7 +134,7 @@ class Denoising:
         kept = None
         if canvas.mask is not None and latent is not None:
             kept = Kept(latent, canvas.mask.blended, noise.first, plan.sigmas[0])
-        mask = None if canvas.mask is None else canvas.mask.seen
+        mask = None if canvas.mask is None else canvas.mask.channel
         concatenated = self._model.concatenated(canvas.init, hidden, mask)
         return Beginning(x, source, kept, concatenated)
 
@@ -159,7 +159,7 @@ class Denoising:
         return tuple(round(float(timestep(sigma)), 2) for sigma in self._plan.sigmas[:-1])
 
     def nearest_timestep(self, sigma: np.float32) -> int:
-        """That of the training level nearest to a level."""
+        """The timestep of the training level nearest to `sigma`."""
         return int(np.abs(self._plan.training.sigmas - sigma).argmin())
 
     def denoise(self, beginning: Beginning, network: ConditionedNetwork) -> GuidedDenoise:

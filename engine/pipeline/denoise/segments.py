@@ -107,7 +107,7 @@ class WholeRun:
         return _WholeAttempt(self.denoising, self.denoising.start(request, canvas))
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """As the sampler counts."""
+        """The steps done and all steps, as the sampler counts them."""
         return self.denoising.progress(step)
 
 
@@ -144,10 +144,10 @@ class _Switch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RefinerSplit:
-    """Where a run changes from the base to the refiner, as the request's convention has it.
+    """The step at which a run changes from the base to the refiner, by the request's convention.
 
-    `end` is the step that the refiner begins with; None where `switch` decides as the run goes on.
-    `known_end` is the end that the base's sampler is told, if any.
+    `end` is the refiner's first step; None where `switch` decides during the run. `known_end` is
+    the last step that the base's sampler is given, if any.
     """
 
     base: Denoising
@@ -179,7 +179,7 @@ class BaseSegment:
         return _BaseAttempt(self.split, replace(beginning, noise=noise), noise)
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """As of the whole run."""
+        """The steps done and all steps of the whole run."""
         return self.split.base.progress(step)
 
 
@@ -194,7 +194,7 @@ class _BaseAttempt:
     answers: list[Answer] = field(default_factory=list[Answer])
 
     def steps(self, network: ConditionedNetwork) -> Iterator[Step]:
-        """As far as they are whole."""
+        """Yield the base's steps; a step that is handed over unfinished is left out."""
         split, denoising = self.split, self.split.base
         self.hands_over = split.end is not None and split.end < denoising.steps
         denoise = denoising.denoise(self.beginning, network)
@@ -249,7 +249,7 @@ class RefinerSegment:
         return _ContinuedAttempt(split, split.end, beginning)
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """As of the whole run."""
+        """The steps done and all steps of the whole run."""
         begun, total = self.split.end or 0, self.split.base.steps
         return begun + step.progress(total - begun), total
 

@@ -213,7 +213,7 @@ def bind_options(
                 "Leave it out for the sampler's own value.",
             )
     function = info.function if convention is None else info.variants.get(convention, info.function)
-    told: dict[str, Any] = {**given}
+    arguments: dict[str, Any] = {**given}
     if name is SamplerName.TCD and training is not None:
-        told["training"] = training
-    return cast("Sampler", partial(function, **told)) if told else function
+        arguments["training"] = training
+    return cast("Sampler", partial(function, **arguments)) if arguments else function

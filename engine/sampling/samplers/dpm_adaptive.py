@@ -84,8 +84,8 @@ def _both_orders(span: Span, order: int) -> tuple[Latent, Latent]:
     """Return the results of the lower and of this order; they share evaluations."""
     if order == 2:
         return span.first_order(), span.second_order(span.look(0.5), 0.5)
-    seen = span.look()
-    return span.second_order(seen, 1 / 3), span.third_order(seen)
+    noise_ahead = span.look()
+    return span.second_order(noise_ahead, 1 / 3), span.third_order(noise_ahead)
 
 
 def _error(low: Latent, high: Latent, past: Latent, control: StepControl) -> float:

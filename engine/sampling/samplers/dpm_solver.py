@@ -79,17 +79,17 @@ class Span:
         length = share * self.length
         return self._predicted(self._held(self.time + length, length), self.time + length)
 
-    def second_order(self, seen: Latent, share: float) -> Latent:
-        """Extrapolate with the noise `seen` after that share of the step."""
+    def second_order(self, noise_ahead: Latent, share: float) -> Latent:
+        """Extrapolate with `noise_ahead`, the noise after that share of the step."""
         gain = level_at(self.time_next) * np.expm1(self.length) / (2 * share)
-        return self.first_order() - gain * (seen - self.slope)
+        return self.first_order() - gain * (noise_ahead - self.slope)
 
-    def third_order(self, seen: Latent) -> Latent:
-        """Extrapolate with the noise `seen` after a third of the step; one more evaluation."""
+    def third_order(self, noise_ahead: Latent) -> Latent:
+        """Extrapolate with the noise after a third of the step; one more evaluation."""
         length = _SECOND_LOOK * self.length
         time = self.time + length
         gain = level_at(time) * (_SECOND_LOOK / _FIRST_LOOK) * (np.expm1(length) / length - 1)
-        ahead = self._held(time, length) - gain * (seen - self.slope)
+        ahead = self._held(time, length) - gain * (noise_ahead - self.slope)
         change = self._predicted(ahead, time) - self.slope
         gain = level_at(self.time_next) / _SECOND_LOOK * (np.expm1(self.length) / self.length - 1)
         return self.first_order() - gain * change

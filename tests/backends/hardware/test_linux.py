@@ -1,4 +1,4 @@
-"""What no log shows: cards lent to virtual machines, hidden by containers, asked by ioctl."""
+"""Details in no user's log: cards lent to virtual machines, hidden by containers, read by ioctl."""
 
 from pathlib import Path
 

@@ -284,7 +284,7 @@ def linux_adapters(root: Path, nvml: Nvml) -> tuple[Adapter, ...]:
 
 @pytest.fixture(autouse=True)
 def no_lspci(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in the containers: what sysfs does not tell, nothing tells."""
+    """A machine without lspci, as in the containers: unknown to sysfs, unknown to all."""
     monkeypatch.setattr("backends.hardware.names.output_of", lambda _command: "")  # pyright: ignore[reportUnknownArgumentType, reportUnknownLambdaType]
 
 

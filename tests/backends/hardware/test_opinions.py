@@ -1,4 +1,4 @@
-"""Where ONNX Runtime and torchruntime's database see something else."""
+"""Differences with the devices that ONNX Runtime and torchruntime's database see."""
 
 from types import SimpleNamespace
 

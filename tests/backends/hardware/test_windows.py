@@ -1,4 +1,4 @@
-"""What DXCore, the registry and NVIDIA's library say together."""
+"""The combined reports of DXCore, the registry and NVIDIA's library."""
 
 from dataclasses import replace
 

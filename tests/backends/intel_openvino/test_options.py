@@ -40,7 +40,7 @@ pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="openvino is not ins
 
 
 def known(device: str, names: set[str]) -> set[str]:
-    """Those of the names that are in the libraries a device's plug-in is made of."""
+    """The names that occur in the libraries of a device's plug-in."""
     found: set[str] = set()
     for library in (f"*openvino_{PLUGINS[device]}_plugin.*", "*openvino.*"):
         for path in FOLDER.glob(library):

@@ -1,4 +1,4 @@
-"""What ONNX Runtime says when a card is full or gone, as people saw it."""
+"""ONNX Runtime's messages for a card that is full or gone, as users posted them."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false

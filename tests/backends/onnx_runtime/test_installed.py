@@ -41,7 +41,7 @@ DML, MGX = "DmlExecutionProvider", "MIGraphXExecutionProvider"
 
 
 def install(wheel: str, folder: Path, share: float = 1.0) -> None:
-    """As pip does: over what is there, whose own metadata stays. `share` of the files only."""
+    """Install over an existing build as pip does; its metadata stays. `share` of the files only."""
     name, version, *_ = wheel.split("-")
     told = folder / f"{name}-{version}.dist-info"
     shutil.copytree(REAL / wheel, told)
@@ -106,7 +106,7 @@ def test_two_mixed_builds_are_unusable(tmp_path: Path) -> None:
     ".cpython-311-x86_64-linux-gnu.so" not in EXTENSION_SUFFIXES, reason="wheels of Python 3.11"
 )
 def test_a_native_module_left_behind_by_the_other_build_goes_first(tmp_path: Path) -> None:
-    """Where AMD's build lies over Microsoft's, Python's files are of one and the module of both."""
+    """AMD's build over Microsoft's has the Python files of one and the native module of both."""
     install(LINUX, tmp_path)
     install(MIGRAPHX, tmp_path)
     assert conflict(builds([str(tmp_path)])) is not None
@@ -145,7 +145,7 @@ def test_a_missing_build_is_unusable() -> None:
 
 
 def test_a_build_that_does_not_start_is_unusable(tmp_path: Path) -> None:
-    """This environment's, with a native module that holds nothing."""
+    """The build is this environment's, with an empty native module."""
     (found,) = (d for d in distributions() if d.name == "onnxruntime")
     for file in found.files or ():
         if str(file).startswith(("onnxruntime/__init__", "onnxruntime/capi", "onnxruntime-")):
@@ -173,7 +173,7 @@ def test_a_missing_library_is_a_fault() -> None:
 
 
 def machine(monkeypatch: pytest.MonkeyPatch, system: str, *adapters: Adapter) -> None:
-    """This process on another system with other cards."""
+    """Pretend that this process runs on another system with other cards."""
     monkeypatch.setattr("sys.platform", system)
     monkeypatch.setattr("backends.hardware.list_adapters", lambda: adapters)
 

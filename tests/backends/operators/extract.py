@@ -142,7 +142,7 @@ def webgpu(root: Path) -> Table:
 
 
 def tensorrt_rtx() -> Table:
-    """What the parser of the installed package says it supports, of all names there are."""
+    """The operators that the installed parser supports, out of all names there are."""
     import tensorrt_rtx as trt
     from onnx import defs
 

@@ -55,7 +55,7 @@ Table = Mapping[str, tuple[Kernel, ...]]
 
 @cache
 def table_of(name: str) -> Table:
-    """What a compiler has, by operator."""
+    """The operators of a compiler, by name."""
     content = json.loads((FOLDER / f"{name}.json").read_text())
     return {
         key: tuple(Kernel(first, last, frozenset(types)) for first, last, types in entries)
@@ -64,7 +64,7 @@ def table_of(name: str) -> Table:
 
 
 def lacking(table: Table, graph: Graph) -> set[str]:
-    """What the table does not have of a graph: operators, versions of them, element types."""
+    """The operators, versions and element types of a graph that the table lacks."""
     model = ModelProto.FromString(graph.model)
     opsets = {entry.domain: entry.version for entry in model.opset_import}
     types = element_types(model)

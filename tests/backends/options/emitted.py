@@ -76,7 +76,7 @@ def _migraphx_plugged_in() -> set[str]:
 
 
 def _windows_ml() -> set[str]:
-    """What is asked of the catalog's package: attributes of what it gives."""
+    """The attributes that our code reads of the objects from the catalog's package."""
     tree = ast.parse((_OURS / "onnx_runtime/windows_ml.py").read_text())
     function = next(
         n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == "_library"

@@ -66,7 +66,7 @@ DOCUMENTED: Mapping[str, Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """What was found in one wheel: by speaker, by word, the file of the wheel."""
+    """The findings in one wheel: by speaker, by word, the file of the wheel."""
 
     requirement: str
     platforms: tuple[str, ...]

@@ -57,7 +57,7 @@ def _members(wheel: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _has(content: bytes, word: str) -> bool:
-    """Whether a word stands in a file by itself, one byte or two a letter."""
+    """Return True if a word stands in a file by itself, with one byte or two a letter."""
     letter = rb"[A-Za-z0-9_]"
     narrow = rb"(?<!" + letter + rb")" + re.escape(word.encode()) + rb"(?!" + letter + rb")"
     return re.search(narrow, content) is not None or word.encode("utf-16-le") in content

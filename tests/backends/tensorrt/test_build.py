@@ -61,12 +61,12 @@ def built(graph: Graph, options: BuildOptions, profile: ShapeProfile = PROFILE) 
 
 
 def layers(graph: Graph) -> Counter[str]:
-    """How many layers of each kind TensorRT makes of a graph."""
+    """The number of layers of each kind that TensorRT makes of a graph."""
     return Counter(layer.type.name for layer in ParsedGraph(trt, graph).layers)
 
 
 def attentions(emit: Emit) -> int:
-    """How often a network attends, whatever forms it is written in."""
+    """The number of a network's attentions, in any form they are written in."""
     graph = graph_of(emit, operators=OperatorSet(opset=20))
     kinds = Counter(node.op_type for node in ModelProto.FromString(graph.model).graph.node)
     return kinds["Softmax"]
@@ -114,7 +114,7 @@ def test_attention_that_has_no_kernel_is_written_out_and_builds(emit: Emit) -> N
 
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_the_parser_claims_every_node_as_one_part(precision: Precision) -> None:
-    """What the plug-in asks to share out the nodes: one part is one engine, and none is left."""
+    """The plug-in's question to the parser: one part is one engine, and no node is left over."""
     for emit in (*NETWORKS.values(), *VARIANTS.values(), *WITHOUT_KERNELS.values()):
         graph = graph_of(emit, precision)
         model = ModelProto.FromString(graph.model)
@@ -145,7 +145,7 @@ def attending(width: int) -> Emit:
 
 
 def test_the_limits_of_native_attention_are_the_declared_ones() -> None:
-    """Where TensorRT learns more, this fails, and the operator set can follow."""
+    """The test fails once TensorRT learns more: then the operator set can follow."""
     kernels = declared().attention_kernels
     assert kernels
     for precision in PRECISIONS:

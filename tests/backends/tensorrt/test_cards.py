@@ -1,4 +1,4 @@
-"""What the two backends say to NVIDIA's cards: reasons in words, from real logs where there are."""
+"""The two backends' answers on NVIDIA's cards: reasons in words, from real logs if possible."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What is loaded is an artifact: an engine is never built behind a load."""
+"""Loading takes an artifact: an engine is never built behind a load."""
 
 from pathlib import Path
 

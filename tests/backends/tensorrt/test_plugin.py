@@ -1,4 +1,4 @@
-"""What the plug-in is told, and how it is asked to compile. It needs a card for anything more."""
+"""The options of the plug-in, and the call that compiles. Anything more needs a card."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
@@ -157,7 +157,7 @@ def test_a_missing_provider_is_an_error(unet: Graph, tmp_path: Path) -> None:
 
 
 def test_an_adapter_is_matched_with_its_listed_device() -> None:
-    """Of the one device that ONNX Runtime lists everywhere."""
+    """ONNX Runtime lists the one device everywhere."""
     (cpu,) = (device for device in ort.get_ep_devices() if device.ep_name == CPU)
     numbers = PciId(cpu.device.vendor_id, cpu.device.device_id)
     same, other = (

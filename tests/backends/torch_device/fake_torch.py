@@ -1,4 +1,4 @@
-"""As much of torch as `backends.torch_device.devices` asks for, on machines that are not here."""
+"""The part of torch that `backends.torch_device.devices` uses, on machines that are not here."""
 
 from collections.abc import Callable
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""What torch says of devices that are not here, and what is made of it."""
+"""The devices that torch reports on machines that are not here, and ours made of them."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec

@@ -76,7 +76,7 @@ def model_of(kind: str, inputs, outputs, attributes, domain: str = MICROSOFT) ->
 
 
 def computed(kind: str, inputs, outputs, **attributes) -> list[Array]:
-    """What torch_device makes of one node; `outputs` are looked at for their number and shape."""
+    """Compute one node with torch_device; the number and shape of `outputs` are checked."""
 
     def specs(letter: str, arrays):
         return tuple(
@@ -123,7 +123,7 @@ def test_group_norm_ends_with_silu_where_asked() -> None:
 
 
 def test_layer_norm_gives_the_sum_it_normalised() -> None:
-    """As ONNX Runtime's own processor does, which has this operator."""
+    """ONNX Runtime's own processor has this operator, and does the same."""
     x, skip, scale, shift, bias = drawn(2, 3, 8), drawn(2, 3, 8), drawn(8), drawn(8), drawn(8)
     given, outputs = (x, skip, scale, shift, bias), (x, None, None, x)
     model = model_of("SkipLayerNormalization", given, outputs, {"epsilon": 1e-5})

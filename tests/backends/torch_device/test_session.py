@@ -1,4 +1,4 @@
-"""What a session does with torch beside computing: memory, refusals, recorded and compiled runs."""
+"""A session's use of torch beyond computing: memory, refusals, recorded and compiled runs."""
 # pyright: basic, reportMissingImports=false
 # torch is absent from the environment that is type-checked.
 

@@ -1,4 +1,4 @@
-"""How Patchwork's transformer is run."""
+"""The run of Patchwork's transformer."""
 
 from dataclasses import dataclass, field
 

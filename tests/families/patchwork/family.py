@@ -1,4 +1,4 @@
-"""How Patchwork's files are found, and the architecture of its checkpoints."""
+"""The recognition of Patchwork's files, and the architecture of its checkpoints."""
 
 import re
 from collections.abc import Mapping
@@ -147,7 +147,7 @@ FAMILY = Patchwork()
 
 
 def architecture(checkpoint: IdentifiedCheckpoint) -> Architecture:
-    """How a checkpoint of Patchwork is run."""
+    """The architecture of a checkpoint of Patchwork."""
     return Architecture(
         features=Features(
             negative_prompt=False,

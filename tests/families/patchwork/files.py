@@ -57,7 +57,7 @@ def _vae() -> dict[str, Shape]:
 
 
 def _drawn(random: np.random.Generator, name: str, shape: Shape) -> Array:
-    """As a network is initialised: activations stay near unit size."""
+    """Draw numbers as a network is initialised: activations stay near unit size."""
     drawn = random.standard_normal(shape, np.float32)
     if "embedding" in name or "positions" in name:
         return drawn

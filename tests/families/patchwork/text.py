@@ -1,4 +1,4 @@
-"""How Patchwork reads a prompt: byte by byte, at most 40 of them, the rest is cut off."""
+"""Patchwork's reading of a prompt: byte by byte, at most 40 of them, the rest is cut off."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -65,7 +65,7 @@ KEYS = KeyLayout(
 
 
 class PebbleFamily(Family):
-    """How files of the family are found."""
+    """The recognition of the family's files."""
 
     name = "pebble"
     title = "Pebble"
@@ -86,7 +86,7 @@ class PebbleFamily(Family):
         return None if self.recognise(listing) else "it has no mixing blocks"
 
     def draws_with(self, pipeline: str) -> bool:
-        """Its own pipeline."""
+        """The family's own pipeline."""
         return pipeline == "PebblePipeline"
 
     def components_of(self, index: TensorIndex) -> tuple[Component, ...]:

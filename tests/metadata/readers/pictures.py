@@ -10,21 +10,21 @@ from tests.metadata.records import PNG
 
 
 def imported(folder: Path, *chunks: TextChunk) -> ImportedRequest:
-    """What a PNG file with these texts asks for."""
+    """The request that is read from a PNG file with these texts."""
     path = folder / "picture.png"
     path.write_bytes(insert_text_chunks(PNG, chunks))
     return read_request(path)
 
 
 def recognised(*texts: tuple[str, str]) -> ImportedRequest:
-    """What texts ask for, each a keyword and its text."""
+    """The request that is read from texts, each a keyword and its text."""
     found = recognise(tuple(TextChunk(*text) for text in texts))
     assert found is not None
     return found
 
 
 def from_text(folder: Path, text: str) -> ImportedRequest:
-    """What a PNG file with this "parameters" text asks for."""
+    """The request that is read from a PNG file with this "parameters" text."""
     return imported(folder, TextChunk("parameters", text))
 
 

@@ -1,4 +1,4 @@
-"""What tools write that cannot be run for it, after the source that each names."""
+"""Texts of tools that cannot be run for them, after the source that each names."""
 
 import json
 from typing import Any

@@ -32,7 +32,7 @@ def test_every_sampler_of_a_tool_is_known(tool: str) -> None:
 
 
 def test_every_scheduler_of_invoke_is_known() -> None:
-    """Those with Karras' schedule end in `_k`."""
+    """The names of those with Karras' schedule end in `_k`."""
     listed = {name.removesuffix("_k") for name in frozen("invoke")["samplers"]}
     assert listed - names.INVOKE_SAMPLERS.keys() == set()
 
@@ -70,6 +70,6 @@ def test_our_own_labels_are_read_back() -> None:
 
 
 def test_comfys_two_unipcs_are_two_samplers() -> None:
-    """Their B(h) differ, `comfy/extra_samplers/uni_pc.py`."""
+    """The B(h) of the two differ, `comfy/extra_samplers/uni_pc.py`."""
     assert sampler_of(names.COMFY_SAMPLERS, "uni_pc") is SamplerName.UNIPC
     assert sampler_of(names.COMFY_SAMPLERS, "uni_pc_bh2") is SamplerName.UNIPC_BH2

@@ -64,7 +64,7 @@ def test_a_picture_without_a_hash_keeps_the_tools_convention(tmp_path: Path) -> 
 
 
 def test_a_record_keeps_the_features_of_its_text(tmp_path: Path) -> None:
-    """What is made from such a picture is made again from its own record."""
+    """A picture made from another tool's text is made again from its own record."""
     request = from_text(tmp_path, f"sky, #87ceeb\n{LINE}").request
     resolved = msgspec.structs.replace(
         PLAIN.request, prompt=request.prompt, convention=convention_of(request.convention)

@@ -1,4 +1,4 @@
-"""Which tool's reading counts, and that any texts at all can be read."""
+"""The choice of the tool whose reading counts; texts of any kind can be read."""
 
 import json
 import tracemalloc

@@ -80,7 +80,7 @@ class Noise:
         return noise[None]
 
     def randn(self, shape: Any) -> Any:
-        """What the sampler adds next."""
+        """Draw the noise that the sampler adds next."""
         return self._stream.randn(shape)
 
 
@@ -132,7 +132,7 @@ class Guided(torch.nn.Module):
 
 
 def network(networks: Networks, picture: Picture) -> Any:
-    """What k-diffusion's wrappers call."""
+    """The network as k-diffusion's wrappers call it."""
     products = alphas_cumprod()
     if picture.zero_terminal_snr:
         products = zero_terminal(products)
@@ -196,7 +196,7 @@ def _function(label: str, name: str) -> Callable[..., Any]:
 
 
 def _arguments(run: Any, picture: Picture, sigmas: Any, wrapper: Any) -> dict[str, Any]:
-    """What A1111 passes to a sampler, by the names of its parameters."""
+    """The arguments that A1111 passes to a sampler, by the names of its parameters."""
     redrawn = picture.strength is not None
     churn = {
         "s_churn": picture.churn,

@@ -27,7 +27,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """What one prompt gives to attend to [T, width], by the evaluation it ends after."""
+    """The context of one prompt, [T, width], by the evaluation it ends after."""
 
     weight: float
     stages: list[tuple[int, Any]]

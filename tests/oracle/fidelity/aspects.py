@@ -1,4 +1,4 @@
-"""What users set beside sampler and schedule, as cells. Prompts are read here by hand."""
+"""The settings of users beyond sampler and schedule, as cells. Prompts are read here by hand."""
 # pyright: basic
 
 from collections.abc import Iterator

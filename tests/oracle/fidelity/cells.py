@@ -1,4 +1,4 @@
-"""What is compared, as data: a cell is a tool's picture and Safelight's request for the same."""
+"""The comparisons as data: a cell is a tool's picture and Safelight's request for the same."""
 # pyright: basic
 
 from collections.abc import Callable
@@ -44,14 +44,14 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What tells it from all others."""
+        """The name of the cell, which no other cell has."""
         head = f"{self.tool} on the card" if self.on_card else self.tool
         place = f"{self.picture.sampler}, {self.column}"
         return f"{head}: {self.aspect} ({place})" if self.aspect else f"{head}: {place}"
 
     @property
     def on_card(self) -> bool:
-        """Whether it is one of A1111's table of noise from an NVIDIA card."""
+        """Return True if the cell is one of A1111's table of noise from an NVIDIA card."""
         return self.tool == "A1111" and not self.aspect and self.picture.source == "cuda"
 
     def reference(self, networks: Networks) -> NDArray[np.uint8]:

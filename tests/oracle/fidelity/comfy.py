@@ -96,7 +96,7 @@ class Guided(torch.nn.Module):
 
 
 def encoded(networks: Networks, part: Part, clip_skip: int) -> Any:
-    """What a prompt gives to attend to [1, T, width]; weights start from the empty prompt's."""
+    """The context of a prompt [1, T, width]; weights start from the empty prompt's."""
     end, start = networks.tokenizer.eos_token_id, networks.tokenizer.bos_token_id
     rows: list[list[tuple[int, float]]] = [[(start, 1.0)]]
     for text, weight in part.stages[0][1]:

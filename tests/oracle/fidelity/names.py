@@ -1,4 +1,4 @@
-"""What Safelight calls the tools' samplers and schedules."""
+"""Safelight's names of the tools' samplers and schedules."""
 
 A1111_SAMPLERS = {
     "DPM++ 2M": "dpmpp_2m",

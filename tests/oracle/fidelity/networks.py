@@ -34,7 +34,7 @@ class Networks:
         return getattr(self.text_encoder, "text_model", self.text_encoder)
 
     def predict(self, x: Any, timestep: Any, context: Any, seen: Any = None) -> Any:
-        """What the UNet says of x [B, 4, H, W] at timesteps [B] beside text [B, T, width].
+        """The UNet's output for x [B, 4, H, W] at timesteps [B] with context [B, T, width].
 
         Nothing attends to text where `seen` [B, T] is 0.
         """

@@ -55,7 +55,7 @@ class Asked:
 
 
 def request_of(asked: Asked, picture: Picture, checkpoint: Path, init: Path) -> GenerateRequest:
-    """What a person who wants this picture asks of Safelight."""
+    """The request of a person who wants this picture from Safelight."""
     redrawn = picture.strength is not None
     return GenerateRequest(
         prompt=picture.prompt,

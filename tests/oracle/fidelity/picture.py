@@ -1,4 +1,4 @@
-"""What a tool is asked for: one picture, in words that belong to no tool."""
+"""The task for a tool: one picture, in words that belong to no tool."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ Fragment = tuple[str | None, float]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """How a tool reads one of the prompts that AND joins: fragments by the step they end at.
+    """One of the prompts that AND joins, as a tool reads it: fragments by their last step.
 
     Written out by hand in `matrix`, so that no parser is needed, ours least of all.
     """
@@ -75,10 +75,10 @@ class Picture:
     strength: float | None = None
 
     def parts(self) -> tuple[Part, ...]:
-        """How the prompt is read."""
+        """The parts of the prompt."""
         return plain(self.prompt) if self.positive_parts is None else self.positive_parts
 
     def uncond(self) -> Part:
-        """How the negative prompt is read, in which AND means nothing."""
+        """The fragments of the negative prompt, in which AND means nothing."""
         read = plain(self.negative) if self.negative_parts is None else self.negative_parts
         return read[0]

@@ -248,7 +248,7 @@ def _sampled(sides: _Sides, model: _Model, picture: Picture) -> Any:
 
 
 def _processing(picture: Picture, noise: Any, seeds: list[int]) -> Any:
-    """What the tool keeps of a request."""
+    """The part of a request that the tool keeps."""
     return SimpleNamespace(
         steps=picture.steps,
         cfg_scale=picture.guidance,

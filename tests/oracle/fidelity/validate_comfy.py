@@ -161,7 +161,7 @@ def _sampled(tool: _Tool, networks: Networks, picture: Picture) -> Any:
 
 
 class _Guider(SimpleNamespace):
-    """What samplers see: the model, inside of it the checkpoint."""
+    """The model as samplers see it, with the checkpoint inside."""
 
     def __init__(self, model: _Model) -> None:
         super().__init__(inner_model=model, model_patcher=model)

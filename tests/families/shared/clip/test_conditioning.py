@@ -419,7 +419,7 @@ def test_any_habits_go_together(
 
 
 def pooled_row(text: str) -> Embedding:
-    """What `Encoder` has for the first chunk of a text."""
+    """The row that `Encoder` pools for the first chunk of a text."""
     pooled = conditioned(text).pooled_at(0, guided=False)
     assert pooled is not None
     return pooled[0]
@@ -484,7 +484,7 @@ def test_encoders_side_by_side() -> None:
 def test_the_plan_knows_the_shape_before_anything_is_encoded(
     prompt: str, negative: str, matching: LengthMatching, guided: bool
 ) -> None:
-    """What a device compiles for is decided by then."""
+    """A device has to compile for the shape by then."""
     convention = a_convention(length_matching=matching)
     plan = tokenize_prompts(prompt, negative, TOKENIZER, convention, STEPS)
     given = encode(plan, Encoder()).at(0, guided=guided)

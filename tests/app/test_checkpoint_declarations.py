@@ -7,7 +7,11 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.form.generation import GenerationState
-from app.library.checkpoint_words import NO_WORDS, CheckpointMemory, CheckpointWords
+from app.library.checkpoint_declarations import (
+    NO_DECLARATION,
+    CheckpointDeclaration,
+    CheckpointMemory,
+)
 from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType
@@ -16,7 +20,7 @@ from tests.app.sessions import Staged
 from tests.unstated_checkpoint import PREDICTS_NOISE, write_unstated
 from tests.unstated_checkpoint import PREDICTS_V as SHOWS_V
 
-PREDICTS_V = CheckpointWords(override=CheckpointOverride(prediction=PredictionType.V))
+PREDICTS_V = CheckpointDeclaration(override=CheckpointOverride(prediction=PredictionType.V))
 
 
 @pytest.fixture
@@ -26,22 +30,22 @@ def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
     one.end()
 
 
-def test_words_are_remembered_and_taken_back(tmp_path: Path) -> None:
+def test_declarations_are_remembered_and_taken_back(tmp_path: Path) -> None:
     one, other = tmp_path / "a.safetensors", tmp_path / "b.safetensors"
-    words = CheckpointWords(zero_terminal_snr=True, components=ComponentFiles(vae="/v"))
-    CheckpointMemory(tmp_path / "state").keep(one, words)
+    declared = CheckpointDeclaration(zero_terminal_snr=True, components=ComponentFiles(vae="/v"))
+    CheckpointMemory(tmp_path / "state").keep(one, declared)
     CheckpointMemory(tmp_path / "state").keep(other, PREDICTS_V)
     memory = CheckpointMemory(tmp_path / "state")
-    assert (memory.of(one), memory.of(other)) == (words, PREDICTS_V)
-    memory.keep(one, NO_WORDS)
-    assert CheckpointMemory(tmp_path / "state").of(one) == NO_WORDS
+    assert (memory.of(one), memory.of(other)) == (declared, PREDICTS_V)
+    memory.keep(one, NO_DECLARATION)
+    assert CheckpointMemory(tmp_path / "state").of(one) == NO_DECLARATION
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"a": 1}', b"\xff", b"[" * 100_000])
 def test_a_damaged_memory_is_an_empty_one(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "checkpoints.json").write_bytes(content)
     memory = CheckpointMemory(tmp_path)
-    assert memory.of(tmp_path) == NO_WORDS
+    assert memory.of(tmp_path) == NO_DECLARATION
     memory.keep(tmp_path, PREDICTS_V)
     assert CheckpointMemory(tmp_path).of(tmp_path) == PREDICTS_V
 
@@ -53,9 +57,9 @@ def test_a_disk_that_takes_nothing_stops_nobody(tmp_path: Path) -> None:
     assert memory.of(tmp_path) == PREDICTS_V
 
 
-def test_requests_hold_what_was_said(tmp_path: Path) -> None:
+def test_requests_hold_the_declaration(tmp_path: Path) -> None:
     form = GenerationState(tmp_path)
-    form.words = CheckpointWords(
+    form.declaration = CheckpointDeclaration(
         override=PREDICTS_V.override,
         zero_terminal_snr=True,
         components=ComponentFiles(vae="/given", text_encoder="/text"),
@@ -70,7 +74,7 @@ def test_requests_hold_what_was_said(tmp_path: Path) -> None:
     assert form.build_request().components == ComponentFiles(vae="/loaded")
 
 
-def test_each_checkpoint_has_its_own_words(staged: Staged, tmp_path: Path) -> None:
+def test_each_checkpoint_has_its_own_declaration(staged: Staged, tmp_path: Path) -> None:
     session = staged.start().session
     path = write_unstated(tmp_path / "found.safetensors", PREDICTS_NOISE)
 
@@ -84,24 +88,24 @@ def test_each_checkpoint_has_its_own_words(staged: Staged, tmp_path: Path) -> No
     staged.wait(lambda: prediction() == "v_prediction")
     assert session.generation.suggestions.side == 768
     session.generation.checkpoint = session.checkpoints.starter
-    assert session.generation.words == NO_WORDS
+    assert session.generation.declaration == NO_DECLARATION
     session.generation.checkpoint = path
-    assert session.generation.words == PREDICTS_V
+    assert session.generation.declaration == PREDICTS_V
     assert session.generation.build_request().override == PREDICTS_V.override
 
 
-def test_words_that_the_shapes_rule_out_are_an_error_and_can_be_taken_back(
+def test_a_declaration_that_the_shapes_rule_out_is_an_error_and_can_be_taken_back(
     staged: Staged, tmp_path: Path
 ) -> None:
     session = staged.start().session
     path = write_unstated(tmp_path / "found.safetensors", PREDICTS_NOISE)
     session.open_file(path)
-    session.checkpoint.declare(CheckpointWords(override=CheckpointOverride(family="sd1")))
+    session.checkpoint.declare(CheckpointDeclaration(override=CheckpointOverride(family="sd1")))
     staged.wait(lambda: isinstance(session.checkpoints.answer(path), ErrorInfo))
     answer = session.checkpoints.answer(path)
     assert isinstance(answer, ErrorInfo)
     assert answer.code is ErrorCode.CHECKPOINT_MISMATCH
-    session.checkpoint.declare(NO_WORDS)
+    session.checkpoint.declare(NO_DECLARATION)
     staged.wait(lambda: isinstance(session.checkpoints.answer(path), CheckpointInfo))
 
 

@@ -1,0 +1,62 @@
+"""The declarations of a person on each checkpoint, and the parts it was given, kept in a file."""
+
+import logging
+from pathlib import Path
+
+import msgspec
+
+from app.storage.document import DocumentKind
+from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
+from engine.api.texts import encode_json
+from engine.durable import replace_file
+
+_FILE = "checkpoints.json"
+# The oldest are forgotten; a file of more was not written by us.
+_MOST = 1000
+_MOST_BYTES = 4 << 20
+
+_log = logging.getLogger(__name__)
+
+
+class CheckpointDeclaration(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The declarations of a person on one checkpoint; by default its files decide."""
+
+    override: CheckpointOverride = NO_OVERRIDE
+    # None: as the checkpoint says.
+    zero_terminal_snr: bool | None = None
+    # Files for what it lacks.
+    components: ComponentFiles = ComponentFiles()
+
+
+NO_DECLARATION = CheckpointDeclaration()
+_KIND = DocumentKind(
+    msgspec.json.Decoder(dict[str, CheckpointDeclaration]),
+    _MOST_BYTES,
+    damaged="What you said of models cannot be read; they are taken for what their files say.",
+)
+
+
+class CheckpointMemory:
+    """The declaration for each path, in a file that is written whenever one changes."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
+        self._path = folder / _FILE
+        declarations, self.problem = _KIND.read(self._path)
+        self._declarations: dict[str, CheckpointDeclaration] = declarations or {}
+
+    def of(self, checkpoint: Path) -> CheckpointDeclaration:
+        """Return what was declared of a checkpoint."""
+        return self._declarations.get(str(checkpoint), NO_DECLARATION)
+
+    def keep(self, checkpoint: Path, declaration: CheckpointDeclaration) -> None:
+        """Keep a declaration; until the session ends where it cannot be written."""
+        self._declarations.pop(str(checkpoint), None)
+        if declaration != NO_DECLARATION:
+            self._declarations[str(checkpoint)] = declaration
+        for path in tuple(self._declarations)[:-_MOST]:
+            del self._declarations[path]
+        try:
+            replace_file(self._path, encode_json(self._declarations))
+        except OSError as error:
+            _log.warning("declarations on checkpoints cannot be kept: %s", error)
