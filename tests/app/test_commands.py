@@ -64,7 +64,7 @@ class Trials:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.ran = 0
         monkeypatch.setattr("engine.devices.trials.Trials.run", self.run)
-        monkeypatch.setattr("engine.devices.trials.Trials.look", self.run)
+        monkeypatch.setattr("engine.devices.trials.Trials.list_devices", self.run)
 
     def run(self, reference: BackendReference, fingerprint: str, *_: object) -> BackendReport:
         self.ran += 1
