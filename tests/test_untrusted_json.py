@@ -139,3 +139,14 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(path)
     with pytest.raises(OSError, match="not a regular file"):
         read_bounded(path, 100)
+
+
+def test_bytes_that_are_no_utf8_are_damage_in_a_field_nobody_knows_too() -> None:
+    class Known(msgspec.Struct):
+        name: str = ""
+
+    decoder = msgspec.json.Decoder(Known)
+    assert decode_json(b'{"other":"x","name":"a"}', decoder) == Known("a")
+    for damaged in (b'{"\xc5\xd1":"x","name":"a"}', b'{"other":"\xff","name":"a"}'):
+        with pytest.raises(JsonError):
+            decode_json(damaged, decoder)
