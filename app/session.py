@@ -106,7 +106,7 @@ class Session(QObject):
         self._announcements.tell_what_was_left(self._checkpoint_memory.problem, self.memory.problem)
 
     def look_again(self) -> None:
-        """Read folders and files again: the user was elsewhere and may have changed them."""
+        """Read folders and files again, which the user may have changed in another program."""
         self.gallery.refresh()
         self.obstacle.look_again()
         self.checkpoint.look_again()

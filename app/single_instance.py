@@ -198,7 +198,7 @@ class _Guest(QObject):
 def _clear_the_way(lock: Path) -> None:
     """Remove a damaged lock file, as a power cut leaves it, which Qt would respect for ever.
 
-    A path that is no readable file, as a pipe, which Qt would wait for, is moved aside.
+    A pipe of that name, which Qt would wait for, is moved aside.
     """
     try:
         content = read_bounded(lock, _MAX_LOCK_BYTES)

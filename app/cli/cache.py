@@ -22,7 +22,7 @@ _KINDS = {
 
 
 class CacheOutput(msgspec.Struct, frozen=True):
-    """The JSON output of `safelight cache --json`; `freed_bytes` were deleted."""
+    """The JSON output of `safelight cache --json`; `freed_bytes` counts deleted bytes."""
 
     folder: str
     artifacts: tuple[ArtifactInfo, ...]

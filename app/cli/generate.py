@@ -293,7 +293,7 @@ def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:
 
 @contextmanager
 def _interruptible(token: CancelToken, reporter: TerminalReporter) -> Generator[None]:
-    """Make the first Ctrl-C cancel the job cleanly; a second one gets the handler of before."""
+    """Make the first Ctrl-C cancel the job cleanly; a second one gets the previous handler."""
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)

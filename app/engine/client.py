@@ -39,7 +39,7 @@ from engine.errors import EngineError
 
 
 class EngineClient(QObject):
-    """Commands out, one typed signal per event in.
+    """The engine's commands as methods, and its events as typed signals.
 
     A query returns its number. It may be sent at any time and waits for an engine that is ready.
     Each query gets an answer: `query_failed` if the engine ends before it answers or is given up.

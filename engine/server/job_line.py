@@ -24,7 +24,7 @@ class _Job:
 
 
 class JobLine:
-    """Runs jobs in the order they came; the last event of each is exactly one ending."""
+    """Runs jobs in the order they came; each has exactly one ending, which is its last event."""
 
     def __init__(self, put: Put) -> None:
         self._put = put

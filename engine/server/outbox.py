@@ -78,7 +78,7 @@ class Outbox:
             self._changed.notify_all()
 
     def drain(self, timeout_s: float) -> bool:
-        """Wait until every event is written; return False if that takes longer."""
+        """Wait until every event is written; return False if that takes longer than `timeout_s`."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: not self._waiting and not self._writing, timeout_s
