@@ -1,6 +1,6 @@
 """The `safelight` command: the window, or with arguments the command line.
 
-This is where the long-lived objects are made. The command line never loads Qt, and the window
+It makes the long-lived objects. The command line never loads Qt, and the window
 never loads the engine.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def main() -> None:
-    """`python -m app`: as the `safelight` command."""
+    """Run `python -m app`, which does the same as the `safelight` command."""
     start_apart(sys.argv[1:])
     start(sys.argv[1:])
 
@@ -37,9 +37,9 @@ def start(arguments: Sequence[str]) -> NoReturn:
 
 
 def open_window(files: Sequence[str] = ()) -> int:
-    """Show the window until it is closed, with these files opened in it; the exit status.
+    """Show the window with these files open until it is closed; return the exit status.
 
-    A second start hands its files to the first and is done.
+    A second start hands its files to the running instance and returns.
     """
     from app.display import import_problem, prepare_display
     from app.environment import forget_foreign_qt
@@ -48,7 +48,7 @@ def open_window(files: Sequence[str] = ()) -> int:
     problem = prepare_display(os.environ)
     if problem is None:
         try:
-            # Here, because this is where a missing library of the system shows.
+            # Imported here: this import fails if a library of the system is missing.
             from ui.application import Application
         except ImportError as error:
             problem = import_problem(error)
@@ -98,13 +98,13 @@ def _run(application: "Application", files: Sequence[str]) -> int:
 
 
 def _favour_the_gui_thread() -> None:
-    """Threads that read pictures give way sooner, and collecting garbage skips what stays."""
+    """Make other threads yield to the GUI sooner, and garbage collection skip present objects."""
     sys.setswitchinterval(0.001)
     gc.freeze()
 
 
 def make_session(paths: "Paths") -> "Session":
-    """Everything the window draws, wired together; nothing is started."""
+    """Return the session with its objects connected; nothing is started."""
     from app.engine.client import EngineClient
     from app.engine.process import EngineProcess
     from app.notices.faults import report_faults

@@ -1,4 +1,4 @@
-"""Functions off the GUI thread, their results back on it."""
+"""Runs functions on other threads and delivers their results on the GUI thread."""
 
 import logging
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 class Background(QObject):
     """A pool of threads. Every call's outcome is delivered on the thread this object lives on.
 
-    `failed` tells of an exception that a function did not turn into a result: a fault of ours.
+    `failed` carries the ErrorInfo of an exception that a function raised, which is a bug of ours.
     """
 
     failed = Signal(object)
@@ -44,7 +44,7 @@ class Background(QObject):
             self._pool.start(call)
 
     def close(self) -> None:
-        """Wait for the functions under way; their results are not delivered, and none is begun."""
+        """Wait for the running functions, drop their results, and start no more."""
         self._open = False
         self._pool.clear()
         self._pool.waitForDone()

@@ -12,7 +12,7 @@ from PySide6.QtCore import QLibraryInfo
 from engine.api.values import ErrorCode, ErrorInfo
 
 _PLATFORM = "QT_QPA_PLATFORM"
-# What Qt's plug-ins for X11 and Wayland want from the system, by Debian's names.
+# Debian packages of the libraries that Qt's plug-ins for X11 and Wayland load.
 PACKAGES = (
     "libegl1 libgl1 libfontconfig1 libdbus-1-3 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 "
     "libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 libxcb-xkb1 "
@@ -24,7 +24,7 @@ _WITHOUT = 'The command line works without: safelight generate "a red house".'
 def prepare_display(variables: MutableMapping[str, str]) -> ErrorInfo | None:
     """Return why no window can be opened, None if one can; call it before making a QApplication.
 
-    On Linux it also tells Qt, by QT_QPA_PLATFORM, which of X11 and Wayland was found to work.
+    On Linux it also sets QT_QPA_PLATFORM to X11 or Wayland, whichever works.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -46,12 +46,12 @@ def prepare_display(variables: MutableMapping[str, str]) -> ErrorInfo | None:
 
 
 def import_problem(error: ImportError) -> ErrorInfo:
-    """The failure to load Qt itself, which names the library that is missing."""
+    """Return the error for an import of Qt that failed; it names the missing library."""
     return _missing_library(str(error))
 
 
 def _given_platforms(value: str) -> tuple[str, ...]:
-    """The names in QT_QPA_PLATFORM, which may carry options: "wayland;xcb:foo"."""
+    """Return the names in QT_QPA_PLATFORM, which may carry options: "wayland;xcb:foo"."""
     return tuple(part.partition(":")[0] for part in value.split(";") if part)
 
 
@@ -69,7 +69,7 @@ def _platform_problem(name: str, variables: Mapping[str, str]) -> ErrorInfo | No
             f"QT_QPA_PLATFORM names {name}, which there is not", f"Unset it; there are: {known}."
         )
     try:
-        # What Qt does next; it would abort where this fails.
+        # Qt loads the plug-in the same way next, and aborts if that fails.
         ctypes.CDLL(str(plugin))
     except OSError as error:
         return _missing_library(str(error))

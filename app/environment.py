@@ -11,10 +11,10 @@ _FOREIGN_QT = ("QT_PLUGIN_PATH", "QT_QPA_PLATFORM_PLUGIN_PATH")
 
 
 def engine_environment() -> QProcessEnvironment:
-    """The environment for the engine: ours, without what would change the code it runs.
+    """Return our environment for the engine, without variables that change the code it runs.
 
-    Where a system has its GPU libraries only on LD_LIBRARY_PATH, SAFELIGHT_LIBRARY_PATH gives the
-    engine one.
+    SAFELIGHT_LIBRARY_PATH becomes the engine's LD_LIBRARY_PATH, for systems that find their GPU
+    libraries only there.
     """
     # Qt's copy keeps values as they are, also those that are not valid text.
     environment = QProcessEnvironment.systemEnvironment()
@@ -27,6 +27,6 @@ def engine_environment() -> QProcessEnvironment:
 
 
 def forget_foreign_qt(variables: MutableMapping[str, str]) -> None:
-    """Remove what would make our Qt load another Qt's plugins; before a QApplication is made."""
+    """Remove variables that make our Qt load another Qt's plug-ins; call before QApplication."""
     for name in _FOREIGN_QT:
         variables.pop(name, None)

@@ -1,4 +1,4 @@
-"""Values that tell when they change: the state objects of `app` are made of these."""
+"""Attributes that emit a signal when they change; the state objects of `app` consist of them."""
 
 from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_type_hints, overload
 
@@ -38,7 +38,7 @@ class Field(Generic[Value]):
 
 
 class StatedField(NamedTuple):
-    """A field as its class states it."""
+    """A field's name, type and default, as its class declares them."""
 
     name: str
     kind: Any
@@ -46,7 +46,7 @@ class StatedField(NamedTuple):
 
 
 def fields_of(owner: type[QObject]) -> list[StatedField]:
-    """The fields that a class and its bases state, with their types; the bases' fields first."""
+    """Return the fields that a class and its bases declare, with types; the bases' first."""
     stated: dict[str, Any] = {}
     for base in reversed(owner.__mro__):
         stated |= {name: value for name, value in vars(base).items() if isinstance(value, Field)}

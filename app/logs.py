@@ -24,9 +24,9 @@ _QT_LEVELS = {
 
 
 class RotatingLog:
-    """A file that is put aside as NAME.1 when it has grown to `limit` bytes; `files` are kept.
+    """A log file that is renamed to NAME.1 before it exceeds `limit` bytes; `files` files are kept.
 
-    A log that cannot be written is no reason to stop: then the bytes are dropped.
+    Bytes that cannot be written are dropped without an error.
     """
 
     def __init__(self, path: Path, *, limit: int = _BYTES, files: int = _FILES) -> None:
@@ -37,7 +37,7 @@ class RotatingLog:
         self._size = 0
 
     def write(self, data: bytes) -> None:
-        """Append whole pieces; a piece is never cut in two."""
+        """Append bytes; they are never split between two files."""
         with suppress(OSError):
             if self._file is None:
                 self._open()
@@ -55,7 +55,7 @@ class RotatingLog:
 
     def _open(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        # Not buffered: what is written last is what a crash report needs.
+        # Unbuffered: a crash report needs the last lines.
         self._file = self._path.open("ab", buffering=0)
         self._size = os.fstat(self._file.fileno()).st_size
 
@@ -90,7 +90,7 @@ class JsonLinesHandler(logging.Handler):
         self._formatter = logging.Formatter()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the record; one that cannot be put into words is logged as such."""
+        """Write the record; if its message cannot be formatted, write its parts and the error."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
         try:
             text = record.getMessage()

@@ -19,19 +19,19 @@ class Paths:
 
     # Pictures, always where the user looks for pictures.
     output: Path
-    # What can be made again: working copies of weights.
+    # Files that can be made again, such as working copies of weights.
     cache: Path
     # Checkpoints the user put aside for Safelight.
     models: Path
     # Lists of words that prompts name: `__animals__` is a line of animals.txt.
     wildcards: Path
-    # What outlives a session and is not made by hand: the queue's journal, the lock.
+    # Safelight's own files that outlive a session: the queue's journal, the lock.
     state: Path
     logs: Path
 
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
-    """The system's own folders, or those that SAFELIGHT_OUTPUT, SAFELIGHT_CACHE,
+    """Return the system's folders, or those that SAFELIGHT_OUTPUT, SAFELIGHT_CACHE,
     SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE and SAFELIGHT_LOGS name.
 
     Raises EngineError(REQUEST_INVALID) as `typed_path` does."""
@@ -52,15 +52,15 @@ def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
 
 
 def typed_path(text: str) -> Path:
-    """The absolute path that a person means; `~` is their home folder, `~name` another's.
+    """Return a typed path as absolute; `~` is the user's home folder, `~name` another's.
 
-    Raises EngineError(REQUEST_INVALID) where nothing can be called so.
+    Raises EngineError(REQUEST_INVALID) for an unknown home folder or a name that is too long.
     """
     return Path(typed_text(text)).absolute()
 
 
 def typed_text(text: str) -> str:
-    """Read a path as `typed_path` does, but keep it relative, and keep a separator at its end."""
+    """Expand `~` as `typed_path` does; keep a path relative, and keep a separator at its end."""
     expanded = os.path.expanduser(text)  # noqa: PTH111 (pathlib's raises, and drops the separator)
     if expanded.startswith("~") and not exists(expanded):
         raise EngineError(
@@ -78,9 +78,9 @@ def typed_text(text: str) -> str:
 
 
 def nearest_folder(wanted: Path) -> str:
-    """A folder that is there: `wanted`, which may not have been made yet, or the first above it.
+    """Return `wanted` if that folder exists, else its nearest parent that does.
 
-    A dialog takes the last part of a path that is not there for the name of a file.
+    A file dialog takes the last part of a missing path for a file name.
     """
     there = filter(is_folder, (wanted, *wanted.parents))
     return str(next(there, wanted))
@@ -91,5 +91,5 @@ def _beginning(text: str) -> str:
 
 
 def starter_checkpoint() -> Path:
-    """The model that ships with Safelight."""
+    """Return the path of the model that ships with Safelight."""
     return Path(str(resources.files("starter") / "model"))

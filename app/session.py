@@ -32,7 +32,7 @@ from engine.api.values import ErrorCode
 
 
 class Session(QObject):
-    """The long-lived objects of the window: it draws the state and calls the commands."""
+    """The long-lived objects of the window, which draws their state and calls their commands."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Session(QObject):
         self.notices = NoticeState(self)
         self.view = ViewState(self)
         self._checkpoint_memory = CheckpointMemory(paths.state)
-        # Before the last session is put back, which has words of its own.
+        # Before SessionMemory restores the last session, which has a declaration of its own.
         self.generation.declaration = self._checkpoint_memory.of(starter)
         self.memory = SessionMemory(paths.state, self.generation, self.checkpoints, self)
         self.prompts = PromptStates(client, self.generation, self.checkpoints, self)
@@ -97,7 +97,7 @@ class Session(QObject):
         self.jobs.refused.connect(self.look_again)
 
     def start(self) -> None:
-        """Start the engine and read the folders; to be called once the window is there."""
+        """Start the engine and read the folders; call it once the window is shown."""
         self.process.start()
         self.checkpoint.inspect()
         self.checkpoints.refresh()
@@ -106,7 +106,7 @@ class Session(QObject):
         self._announcements.tell_what_was_left(self._checkpoint_memory.problem, self.memory.problem)
 
     def look_again(self) -> None:
-        """Read folders and files again: the user was elsewhere and may have changed them."""
+        """Read folders and files again, which the user may have changed in another program."""
         self.gallery.refresh()
         self.obstacle.look_again()
         self.checkpoint.look_again()
@@ -122,7 +122,7 @@ class Session(QObject):
             self.checkpoint.open(path)
 
     def close(self) -> None:
-        """Stop the engine; jobs that wait are there at the next start. Takes up to 3 s."""
+        """Stop the engine; waiting jobs are kept for the next start. Takes up to 3 s."""
         self.memory.close()
         self.process.stop()
         self.process.wait_until_stopped()
@@ -136,6 +136,6 @@ class Session(QObject):
             return
         self.progress.end(job.id)
         if job.error is not None and job.error.code is ErrorCode.CHECKPOINT_NOT_FOUND:
-            # The list of checkpoints shows it too, where it is the chosen one.
+            # Then the list of checkpoints shows the chosen one as missing, too.
             self.checkpoints.refresh()
         self.checkpoint.inspect_prediction()

@@ -29,22 +29,22 @@ _MAX_BYTES = 1 << 20
 _MAX_PATHS = 1000
 _MAX_PATH_CHARACTERS = 32_767
 _ANSWER = b"ok"
-# A first start may hold the lock and not listen yet, or be busy for a moment.
+# The first instance may hold the lock but not listen yet, or be busy for a moment.
 _PATIENCE_MS = 3000
 _IDLE_MS = 2000
 _MAX_GUESTS = 8
-# What every Unix takes as the path of a socket.
+# Every Unix accepts a socket path of this length.
 _MAX_SOCKET_BYTES = 100
 
 
 class Start(StrEnum):
     """The results of claiming a state folder."""
 
-    # None other runs here: go on.
+    # No other instance runs: go on.
     FIRST = "first"
-    # Another one runs and was told what to open: exit.
+    # Another instance runs and took the paths: exit.
     HANDED_OVER = "handed_over"
-    # Another one holds the lock and does not answer: say so and exit.
+    # Another instance holds the lock and does not answer: report it and exit.
     NOT_ANSWERING = "not_answering"
 
 
@@ -72,7 +72,7 @@ class SingleInstance(QObject):
         self._state = state
         self._name = _socket_name(state)
         self._lock = QLockFile(str(state / _LOCK))
-        # Never by age: only the lock of a process that is no more is stale.
+        # A lock is stale only if its process has ended, whatever its age.
         self._lock.setStaleLockTime(0)
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
@@ -86,14 +86,14 @@ class SingleInstance(QObject):
 
     @property
     def socket_file(self) -> str:
-        """The socket in the file system, empty while there is none."""
+        """The path of the socket, empty while it is not open."""
         return self._server.fullServerName()
 
     def claim(self, paths: Sequence[str] = ()) -> Start:
-        """Become the first, or tell the first to open `paths`. Blocks, at most about 3 s.
+        """Become the first instance, or have the first open `paths`. Blocks for at most about 3 s.
 
-        Where the state folder cannot be written this counts as the first: a broken folder must not
-        keep the app from opening.
+        Returns FIRST if the state folder cannot be written: a broken folder must not keep the app
+        from opening.
         """
         try:
             self._state.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -114,8 +114,8 @@ class SingleInstance(QObject):
         self._lock.unlock()
 
     def _listen(self) -> None:
-        # With UserAccessOption this takes the place of a socket that a killed one left. Without a
-        # socket a second start says that we do not answer; nothing else is lost.
+        # UserAccessOption replaces the socket that a killed instance left. If listening fails, a
+        # second start gets NOT_ANSWERING; nothing else is lost.
         self._server.listen(self._name)
 
     def _hand_over(self, opening: Opening) -> Start:
@@ -127,7 +127,7 @@ class SingleInstance(QObject):
             socket.connectToServer(self._name)
             if socket.waitForConnected(100):
                 break
-            # The first may have ended meanwhile, or not listen yet.
+            # The first instance may have ended meanwhile, or not listen yet.
             if self._lock.tryLock(100):
                 self._listen()
                 return Start.FIRST
@@ -155,7 +155,7 @@ class SingleInstance(QObject):
 
 
 class _Guest(QObject):
-    """One connection to the first: one message, one answer."""
+    """A connection from a second start, for one message and one answer."""
 
     received = Signal(object)
 
@@ -196,9 +196,9 @@ class _Guest(QObject):
 
 
 def _clear_the_way(lock: Path) -> None:
-    """Take away what is no process's lock, as a power cut leaves it: Qt takes it for one for ever.
+    """Remove a damaged lock file, as a power cut leaves it, which Qt would respect for ever.
 
-    A pipe of that name it would even wait for.
+    A pipe of that name, which Qt would wait for, is moved aside.
     """
     try:
         content = read_bounded(lock, _MAX_LOCK_BYTES)
@@ -208,7 +208,7 @@ def _clear_the_way(lock: Path) -> None:
     except OSError:
         put_aside(lock, "damaged")
         return
-    # A process's number, the program's and the machine's name, and more, each with an end of line.
+    # Complete lines: the process id, the program's name, the machine's name, and more.
     process, *rest = content.split(b"\n")
     if is_new or (process.isdigit() and len(rest) > _LOCK_NAMES and not rest[-1]):
         return
@@ -221,7 +221,7 @@ def _clear_the_way(lock: Path) -> None:
 
 
 def _valid_opening(message: bytes) -> Opening | None:
-    """The message if it is one: few paths, absolute, of sane length, without null characters."""
+    """Return the decoded message; None if it is damaged or has too many or invalid paths."""
     try:
         opening = decode_json(message, _DECODER)
     except JsonError:
@@ -231,18 +231,18 @@ def _valid_opening(message: bytes) -> Opening | None:
 
 
 def _is_sane(path: str) -> bool:
-    """Return True if it may be an absolute path, in characters that can be handed on."""
+    """Return True for an absolute path of allowed length without null characters and surrogates."""
     unspeakable = re.search(r"[\0\ud800-\udfff]", path)
     return not unspeakable and len(path) <= _MAX_PATH_CHARACTERS and Path(path).is_absolute()
 
 
 def _socket_name(state: Path) -> str:
-    """A name that is the same for every start with this user and folder, and no other."""
+    """Return the socket name, unique to this user and state folder."""
     user = os.environ.get("USERNAME", "") if sys.platform == "win32" else str(os.getuid())
     whose = f"{user}\0{os.path.realpath(state)}".encode("utf-8", "surrogateescape")
     name = "safelight-" + hashlib.sha256(whose).hexdigest()[:16]
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    # A folder that is ours alone, where there is one; else the temporary folder.
+    # Inside XDG_RUNTIME_DIR if no other user has access to it, else in the temporary folder.
     inside = str(Path(runtime or "") / name)
     short = len(os.fsencode(inside)) < _MAX_SOCKET_BYTES
     private = sys.platform == "linux" and runtime and _is_private(Path(runtime))

@@ -1,6 +1,6 @@
-"""Standard input, output and error, where they are closed, full, or nobody reads them any more.
+"""Handling of standard streams that are closed, full or no longer read.
 
-What a command makes is worth more than what it says: where nothing can be said, it goes on.
+A command goes on when its output is lost, because the pictures it makes are worth more.
 """
 
 import os
@@ -13,7 +13,7 @@ _NAMES = ("stdin", "stdout", "stderr")
 
 
 class OutputLost(Exception):  # noqa: N818 (of the output, not of ours)
-    """Standard output takes nothing; `error` is what the system says."""
+    """Standard output cannot be written; `error` is the system's error."""
 
     def __init__(self, error: OSError) -> None:
         super().__init__(error.strerror or str(error))
@@ -21,7 +21,7 @@ class OutputLost(Exception):  # noqa: N818 (of the output, not of ours)
 
 
 def open_missing() -> None:
-    """Lead what is closed nowhere, before another file is given its number."""
+    """Open the null device for each closed stream, before another file gets its number."""
     for number, name in enumerate(_NAMES):
         try:
             os.fstat(number)
@@ -35,7 +35,7 @@ def open_missing() -> None:
 
 @contextmanager
 def guarded() -> Generator[None]:
-    """Standard output fails with OutputLost, standard error in silence; both are written out."""
+    """Make stdout raise OutputLost on failure and stderr fail silently; flush stdout at the end."""
     before = sys.stdout, sys.stderr
     output, errors = _Guarded(sys.stdout, 1), _Guarded(sys.stderr, 2)
     sys.stdout, sys.stderr = cast("TextIO", output), cast("TextIO", errors)
@@ -53,7 +53,7 @@ def guarded() -> Generator[None]:
 
 
 class _Guarded:
-    """A stream whose failure is one of its own, and final."""
+    """A stream whose first failure is final: stdout raises OutputLost, stderr is silent."""
 
     def __init__(self, stream: TextIO, number: int) -> None:
         self._stream, self._number = stream, number
@@ -65,7 +65,7 @@ class _Guarded:
         return self
 
     def write(self, text: str | bytes) -> int:
-        """Write a text, or bytes as they are."""
+        """Write a text or bytes; return the number of characters or bytes."""
         if self._lost is not None and self._number == 1:
             raise OutputLost(self._lost)
         try:
@@ -77,7 +77,7 @@ class _Guarded:
             return len(text)
 
     def flush(self) -> None:
-        """Write out what waits."""
+        """Write out the buffered text."""
         try:
             self._stream.flush()
         except OSError as error:
@@ -85,7 +85,7 @@ class _Guarded:
 
     def _fail(self, error: OSError) -> None:
         self._lost = error
-        # What waits is written nowhere, or Python would complain of it at its end.
+        # The buffered rest goes to the null device, or Python would report an error at exit.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self._number)
         os.close(nowhere)

@@ -6,25 +6,25 @@ from app.field import Field
 
 
 class ViewState(QObject):
-    """`live` follows what is being made; a chosen picture stays until the next Generate."""
+    """The picture being made while `live`, else the chosen one, until the next Generate."""
 
     path_changed = Signal(object)
     live_changed = Signal(bool)
 
-    # The picture that is shown where nothing is being made.
+    # The path of the picture that is shown while none is being made.
     path = Field[str | None](None)
     live = Field(default=False)
 
     def follow(self) -> None:
-        """Generate was pressed: show what comes of it."""
+        """Show the pictures that are being made from now on."""
         self.live = True
 
     def choose(self, path: str) -> None:
-        """Look at one picture, whatever is being made."""
+        """Show one picture, whatever is being made."""
         self.live = False
         self.path = path
 
     def on_saved(self, path: str) -> None:
-        """A picture is done; it is shown unless another was chosen meanwhile."""
+        """Show a picture that was saved, unless another was chosen meanwhile."""
         if self.live or self.path is None:
             self.path = path

@@ -6,7 +6,7 @@ from threading import Event, RLock
 
 
 class CancelToken:
-    """Set once, by any thread; satisfies `backends.base.Cancellation`."""
+    """A flag that any thread sets once; satisfies `backends.base.Cancellation`."""
 
     def __init__(self) -> None:
         self._event = Event()
@@ -18,7 +18,7 @@ class CancelToken:
         return self._event.is_set()
 
     def cancel(self) -> None:
-        """Ask to stop: running work is told at once, later work sees the token."""
+        """Set the flag for later work, and call the `stop` functions of running work at once."""
         # Under the lock, so that no block is left, and nothing closed, while its `stop` is called.
         with self._lock:
             self._event.set()
@@ -28,7 +28,7 @@ class CancelToken:
 
     @contextmanager
     def calling(self, stop: Callable[[], None]) -> Generator[None]:
-        """Inside the block, `cancel` calls `stop`; at once if it was called before."""
+        """Have `cancel` call `stop` during the block; call it at once if the flag is set."""
         with self._lock:
             already = self._event.is_set()
             if not already:

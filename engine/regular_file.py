@@ -1,4 +1,4 @@
-"""Opens files whose path may now be a folder, or a pipe without a writer."""
+"""Opens regular files at paths that may hold a folder, or a pipe without a writer."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-# Opening must not block; Windows has no such files, and no such flag.
+# Opening a pipe must not block; Windows has no such files, and no such flag.
 NONBLOCKING = getattr(os, "O_NONBLOCK", 0)
 
 

@@ -1,4 +1,4 @@
-"""Catches results that are no pictures: not a number, infinite, flat. Each returns the reason."""
+"""Checks for results that are no pictures: not a number, infinite or flat."""
 
 from typing import Any
 
@@ -10,14 +10,14 @@ _FLAT = 4 / 255
 
 
 def numbers(values: NDArray[Any]) -> str | None:
-    """The reason an embedding or latent cannot be used, or None."""
+    """Return the reason why an embedding or latent cannot be used, or None."""
     if np.isfinite(values).all():
         return None
     return "not a number" if np.isnan(values).any() else "infinite"
 
 
 def picture(image: NDArray[Any]) -> str | None:
-    """The reason a decoded image cannot be used, or None."""
+    """Return the reason why a decoded image cannot be used, or None."""
     return numbers(image) or ("a single colour" if is_flat(image) else None)
 
 

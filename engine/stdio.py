@@ -9,7 +9,7 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
-    """Descriptors that no library in this process and no child process knows."""
+    """Descriptors of the protocol's pipes, which no library and no child process knows."""
 
     commands: int
     events: int

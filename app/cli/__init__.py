@@ -29,7 +29,7 @@ _COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with arguments in lines that can be shown."""
+    """A parser whose error messages hold no unprintable characters."""
 
     def error(self, message: str) -> NoReturn:
         super().error(harmless(message))

@@ -10,9 +10,9 @@ from backends.registry import find
 
 
 class AdapterOutput(msgspec.Struct, frozen=True):
-    """An adapter in the JSON output. Null and empty text: the system does not tell.
+    """An adapter in the JSON output; null and empty text mean that the system does not say.
 
-    `backends` may use it, the preferred first; where there are none, `reason` says why.
+    `backends` names those that may use it, the preferred first; `reason` says why there is none.
     """
 
     vendor: str
@@ -30,7 +30,7 @@ class AdapterOutput(msgspec.Struct, frozen=True):
 
 
 class AdaptersFound(msgspec.Struct, frozen=True):
-    """The adapters, and where others disagree about them."""
+    """The adapters, and notes on other sources that disagree about them."""
 
     adapters: tuple[AdapterOutput, ...]
     notes: tuple[str, ...]
@@ -44,7 +44,7 @@ def find_adapters() -> AdaptersFound:
 
 
 def adapter_rows(adapters: Sequence[AdapterOutput]) -> list[tuple[str, ...]]:
-    """A row of a table each: adapter, vendor, memory, driver, backends or why none."""
+    """Return a table row for each adapter: name, vendor, memory, driver, backends or why none."""
     return [
         (
             adapter.name,
@@ -58,7 +58,7 @@ def adapter_rows(adapters: Sequence[AdapterOutput]) -> list[tuple[str, ...]]:
 
 
 def memory_text(adapter: AdapterOutput) -> str:
-    """ "11.2 of 12.0 GB free", with a word on whose memory it is."""
+    """Return the memory as "11.2 of 12.0 GB free", with ", shared" for integrated adapters."""
     if adapter.memory_total_bytes is None:
         return "-"
     total = f"{adapter.memory_total_bytes / 2**30:.1f} GB"
@@ -68,7 +68,7 @@ def memory_text(adapter: AdapterOutput) -> str:
 
 
 def driver_text(adapter: AdapterOutput) -> str:
-    """Name and version."""
+    """Return the driver's name and version."""
     return " ".join(filter(None, (adapter.driver, adapter.driver_version)))
 
 

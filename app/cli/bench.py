@@ -24,7 +24,7 @@ HELP = "time each network on this machine"
 
 
 class TimingOutput(msgspec.Struct, frozen=True):
-    """One row in the JSON output; seconds."""
+    """One row in the JSON output, times in seconds."""
 
     component: str
     batch: int
@@ -113,7 +113,7 @@ def _print(output: BenchOutput) -> None:
         for timing in timings:
             times = output.steps if timing.component == "denoiser step" else 1
             name = f"denoiser x {times}" if times > 1 else timing.component
-            # The first of the steps carries what the first run costs.
+            # The first step includes the extra cost of a first run.
             first = timing.first_s + (times - 1) * timing.second_s
             seconds = (timing.prepare_s, first, times * timing.second_s)
             whole = [total + part for total, part in zip(whole, seconds, strict=True)]

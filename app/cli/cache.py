@@ -22,7 +22,7 @@ _KINDS = {
 
 
 class CacheOutput(msgspec.Struct, frozen=True):
-    """The JSON output of `safelight cache --json`; `freed_bytes` is what was deleted."""
+    """The JSON output of `safelight cache --json`; `freed_bytes` counts deleted bytes."""
 
     folder: str
     artifacts: tuple[ArtifactInfo, ...]
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List, or delete and list what is left: what a job uses stays."""
+    """List the cached artifacts, or delete them; an artifact that a job uses stays."""
     folder = find_paths().cache
     cache = NetworkCache(folder)
     before = cache.listed()

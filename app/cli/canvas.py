@@ -1,4 +1,4 @@
-"""`--init`, `--mask`, `--expand` and what belongs to them: the picture that is painted over."""
+"""`--init`, `--mask`, `--expand` and their options: the picture that is painted over."""
 
 import argparse
 import re
@@ -15,7 +15,7 @@ from engine.api.values import InputRole
 _MARGINS = re.compile(r"(\d{1,5}),(\d{1,5}),(\d{1,5}),(\d{1,5})")
 
 Margins = tuple[int, int, int, int]
-# Options by the field that they change.
+# Options by the field of MaskOptions that they set.
 _OF_A_MASK = {
     "blur": "--mask-blur",
     "inverted": "--mask-invert",
@@ -78,7 +78,7 @@ def _add_mask(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_margins(text: str) -> Margins:
-    """Four lengths in pixels from "64,0,64,0"."""
+    """Return the four lengths in pixels of a text such as "64,0,64,0"."""
     match = _MARGINS.fullmatch(text)
     if not match:
         raise argparse.ArgumentTypeError(
@@ -88,7 +88,7 @@ def parse_margins(text: str) -> Margins:
 
 
 def with_canvas(request: GenerateRequest, options: argparse.Namespace) -> GenerateRequest:
-    """The request with what the options say about its pictures. Raises Usage."""
+    """Return the request with the input pictures and mask options given. Raises Usage."""
     inputs = _inputs(request.inputs, options)
     given = {field: getattr(options, _name(option)) for field, option in _OF_A_MASK.items()}
     roles = {image.role for image in inputs}
@@ -102,7 +102,7 @@ def with_canvas(request: GenerateRequest, options: argparse.Namespace) -> Genera
         raise Usage("--feather needs a canvas that grows: --expand LEFT,TOP,RIGHT,BOTTOM")
     given |= {"expand": options.expand, "feather": options.feather}
     changes: dict[str, Any] = {"inputs": inputs}
-    # Another picture is not masked as the one before was.
+    # A new start picture does not keep the mask options of the one before.
     before = MaskOptions() if options.init else request.mask_options
     changes["mask_options"] = msgspec.structs.replace(before, **_known(given))
     if options.image_guidance is not None:

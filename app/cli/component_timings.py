@@ -1,4 +1,4 @@
-"""Times each network of a checkpoint on a device, the way the field publishes it."""
+"""Times each network of a checkpoint on a device, as published benchmarks do."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class ComponentTiming:
 class _Case:
     component: str
     network: Network
-    # Inputs for a batch of pictures.
+    # Returns the inputs for a batch of this many pictures.
     feeds: Callable[[int], Mapping[str, Array]]
 
 
@@ -81,7 +81,7 @@ def _cases(checkpoint: IdentifiedCheckpoint, width: int, height: int) -> tuple[_
         return noise.standard_normal(shape, np.float32)
 
     def step(batch: int) -> dict[str, Array]:
-        # Both halves of guidance see the same latents.
+        # Both halves of guidance share the latents, so only the conditioning has a double batch.
         feeds = {
             "sample": normal(batch, unet.in_channels, *latent),
             **checkpoint.architecture.denoiser.timestep_inputs(500),

@@ -20,11 +20,11 @@ HELP = "list backends and devices, and how fast each is here"
 class DeviceOutput(msgspec.Struct, frozen=True):
     """A device in the JSON output; `reason` says why it cannot be used.
 
-    `install` names the packages that would change that, where some are all that is missing.
+    `install` names the packages that would make it usable, if nothing else is missing.
 
-    `verdict` is how it did when it was run, with `figures` by precision: the median milliseconds
-    of SD 1.5's blocks, and the difference from the cpu backend. `failure` is why a job had to go
-    on elsewhere.
+    `verdict` is the result of its trial, with `figures` by precision: the median milliseconds of
+    SD 1.5's blocks, and the difference from the cpu backend. `failure` is why an earlier job had
+    to change to another device.
     """
 
     backend: str
@@ -45,7 +45,8 @@ class DeviceOutput(msgspec.Struct, frozen=True):
 class DevicesOutput(msgspec.Struct, frozen=True):
     """The JSON output of `safelight devices --json`; devices are in the order "auto" takes them.
 
-    `notes` say where others disagree about the adapters, `choice` why the first device is first.
+    `notes` name other sources that disagree about the adapters; `choice` is why "auto" takes the
+    first device.
     """
 
     adapters: tuple[AdapterOutput, ...]
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Look at the hardware, and have each backend tried that was not."""
+    """List adapters and devices, after a trial of each device that has not been tried yet."""
     hardware = find_adapters()
     devices = Devices(find_paths().cache)
     check_hardware(devices, "auto", quiet=options.json, again=options.recheck)
@@ -98,9 +99,10 @@ def check_hardware(
     again: bool = False,
     cancel: Cancellation | None = None,
 ) -> None:
-    """Have those devices tried that are new and that "auto" would choose from, if it is to choose.
+    """Try the new devices, or with `again` all, if `wanted` is "auto".
 
-    Where they cannot be tried that is said; the processor is there all the same. Raises Cancelled.
+    An error of the trials is printed, not raised: the processor works without them. Raises
+    Cancelled.
     """
     if wanted != "auto" or not (again or devices.has_news()):
         return
@@ -121,7 +123,7 @@ def list_devices(devices: Devices) -> list[DeviceOutput]:
 
 
 def device_verdict(device: DeviceOutput) -> str:
-    """In a few words, for a table."""
+    """Return in a few words, for a table, if a device is usable."""
     if not device.usable:
         return f"not usable: {unusable_words(device)}"
     if device.failure:
@@ -157,7 +159,7 @@ def _output(device: DeviceInfo) -> DeviceOutput:
 
 
 def _times(device: DeviceOutput) -> str:
-    """ "bf16 39 ms, f32 98 ms": what it was seen to need, or what it offers."""
+    """Return the measured times as "bf16 39 ms, f32 98 ms", else the precisions alone."""
     right = [f for f in device.figures if not f.problem]
     if not right:
         return ", ".join(device.precisions) or "-"
@@ -165,5 +167,5 @@ def _times(device: DeviceOutput) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """ "3.1 ms" and "310 ms"."""
+    """Return a time as "3.1 ms" or "310 ms"."""
     return f"{value:.0f} ms" if value >= 100 else f"{value:.1f} ms"

@@ -107,7 +107,7 @@ def _starter() -> CheckOutput:
 
 
 def _adapters() -> Iterator[CheckOutput]:
-    """Report the graphics processors; a machine without one is not at fault."""
+    """Yield a check for each graphics processor; having none is no failure."""
     hardware = find_adapters()
     for row in adapter_rows(hardware.adapters):
         name, vendor, memory, driver, backends = row
@@ -119,7 +119,7 @@ def _adapters() -> Iterator[CheckOutput]:
 
 
 def _verdicts(devices: list[DeviceOutput], choice: str) -> Iterator[CheckOutput]:
-    """The trial of each device that is there, at fault if its result is wrong, and the choice."""
+    """Yield a check for each device's trial, failed if its result is wrong, and the choice."""
     for device in devices:
         if device.automatic and device.verdict:
             detail = f"{device.device or '-'}: {device.verdict}"
@@ -130,7 +130,7 @@ def _verdicts(devices: list[DeviceOutput], choice: str) -> Iterator[CheckOutput]
 
 
 def _pictures(found: list[DeviceOutput], devices: Devices) -> Iterator[CheckOutput]:
-    """A short picture on each backend, compared with the CPU's."""
+    """Yield a check for each backend: a picture of few steps, compared with the cpu backend's."""
     with tempfile.TemporaryDirectory() as folder:
         reference: np.ndarray | None = None
         for device in sorted(found, key=lambda device: device.backend != "cpu"):

@@ -43,7 +43,7 @@ from engine.output import Destination, destination
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
-# Pixels along a side of a tile, where nobody says how many.
+# Side of a tile in pixels, if --vae-tiling has no number.
 DEFAULT_TILE = 576
 
 HELP = "make pictures from a prompt"
@@ -77,7 +77,7 @@ class GenerateOutput(msgspec.Struct, frozen=True):
     family: str
     backend: str
     device: str
-    # Why this device.
+    # The reason why this device was chosen.
     choice: str
     timings: Timings
     memory: MemoryOutput
@@ -87,7 +87,7 @@ class GenerateOutput(msgspec.Struct, frozen=True):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's options.
 
-    One whose value becomes a field of the request has that field's name as its `dest`.
+    An option that sets a field of the request has the field's name as its `dest`.
     """
     parser.add_argument("prompt", nargs="?", help="what to draw")
     avoid = "things to avoid, as blurry, text"
@@ -178,7 +178,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(result, memory.peak)
     else:
-        # Some are known only when a picture is made, and were not told meanwhile.
+        # Some arise only once a picture is made, and were not printed yet.
         for warning in result.warnings:
             reporter.warning(warning)
     if source:
@@ -198,7 +198,7 @@ def _print_json(result: JobResult, peak_bytes: int | None) -> None:
 
 
 def _request(options: argparse.Namespace, source: ImportedRequest | None) -> GenerateRequest:
-    """The request of the picture given with --from, or an empty one, with what else was given."""
+    """Return the request of the --from picture, or an empty one, changed by the options."""
     base = source and source.request
     if base is None and options.prompt is None:
         raise Usage("give a prompt, or a picture with --from")
@@ -221,7 +221,7 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
     return msgspec.structs.replace(
         request,
         checkpoint=_checkpoint(options.model, source),
-        # What was said of one checkpoint is not true of another.
+        # The override of one checkpoint does not hold for another.
         override=overrides.given(options, NO_OVERRIDE if options.model else request.override),
         components=_components(options, request.components),
         refiner=_refiner(options, request.refiner),
@@ -229,11 +229,11 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
 
 
 def _checkpoint(wanted: str | None, source: ImportedRequest | None) -> str:
-    """The path of the wanted checkpoint, else of the picture's, else of the starter."""
+    """Return the path of the wanted checkpoint, else the picture's, else the starter's."""
     starter = starter_checkpoint()
     recorded = source.request.checkpoint if source else None
     if wanted is None and recorded is not None and not exists(recorded):
-        # The starter is elsewhere in every installation; its content tells.
+        # Each installation has the starter at its own path; its digest identifies it.
         record = source and source.record
         if record and identify(starter).digest == record.checkpoint_digest:
             return str(starter)
@@ -241,7 +241,7 @@ def _checkpoint(wanted: str | None, source: ImportedRequest | None) -> str:
 
 
 def _note_differences(source: ImportedRequest, request: GenerateRequest, result: JobResult) -> None:
-    """Say why the picture may differ from the one it was to repeat."""
+    """Print the reasons why the picture may differ from the --from picture."""
     for warning in source.warnings:
         print_note(warning)
     before, now = source.record, result.images[0].record
@@ -251,7 +251,7 @@ def _note_differences(source: ImportedRequest, request: GenerateRequest, result:
 
 
 def _refiner(options: argparse.Namespace, recorded: RefinerChoice | None) -> RefinerChoice | None:
-    """The wanted refiner, else the picture's; each option replaces its part."""
+    """Return the recorded refiner, its file and switch point replaced by the options."""
     if options.refiner_file is None and (recorded is None or recorded.checkpoint is None):
         if options.refiner_at is not None:
             raise Usage("--refiner-at needs a refiner: --refiner FILE")
@@ -293,7 +293,7 @@ def _output(result: JobResult, peak_bytes: int | None) -> GenerateOutput:
 
 @contextmanager
 def _interruptible(token: CancelToken, reporter: TerminalReporter) -> Generator[None]:
-    """Ctrl-C cancels the job cleanly; a second one is Python's own."""
+    """Make the first Ctrl-C cancel the job cleanly; a second one gets the previous handler."""
 
     def interrupt(_signal: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)

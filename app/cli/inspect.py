@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _hash(checkpoint: IdentifiedCheckpoint, known: KnownFiles) -> FullHash:
-    """Hash the checkpoint's file, and remember it. Raises EngineError; Cancelled on Ctrl-C."""
+    """Hash the checkpoint's file and keep the hash. Raises EngineError; Cancelled on Ctrl-C."""
     state = checkpoint.file
     if state is None:
         raise EngineError(
@@ -108,7 +108,7 @@ def _print(output: CheckpointInfo, tensors: str | None) -> None:
 
 
 def _missing(gap: Gap) -> Iterator[str]:
-    """The part, and how to supply it with each of the person's files that fits."""
+    """Yield lines with a missing part and the option that supplies it from each file that fits."""
     if not gap.fits:
         option = part_option(gap.component)
         yield f"  {gap.component:<15}missing: supply it with {option} FILE; none of yours fits"

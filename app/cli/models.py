@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List the starter and what is in the models folder."""
+    """List the starter and the checkpoints in the models folder."""
     paths = find_paths()
     folder, holdings = paths.models, Holdings(known_files(paths.cache))
     entries = list_checkpoints(folder, starter_checkpoint())

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def given(
     options: argparse.Namespace, before: CheckpointOverride = NO_OVERRIDE
 ) -> CheckpointOverride:
-    """The override with what the options give in place of what it was before."""
+    """Return the override `before`, with the fields that the options give replaced."""
     chosen = {"family": options.family, "prediction": options.prediction}
     changes = {name: value for name, value in chosen.items() if value is not None}
     return msgspec.structs.replace(before, **changes)

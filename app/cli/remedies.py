@@ -22,7 +22,7 @@ from engine.api.remedies import (
 )
 from engine.api.values import ErrorInfo
 
-# Packages whose build depends on the machine, by what finds it.
+# Packages whose build depends on the machine: the installer that finds it, and its command.
 _FOUND_BY = {"torch": ("torchruntime", "`torchruntime install`, which finds the build for it")}
 
 
@@ -32,12 +32,12 @@ def advice(error: ErrorInfo) -> str:
 
 
 def part_option(component: str) -> str:
-    """The option that takes a part from another file."""
+    """Return the option that takes a part from another file."""
     return f"--{component.replace('_', '-')}"
 
 
 def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
-    """A remedy in a sentence or two."""
+    """Return a remedy in a sentence or two."""
     match remedy:
         case ChooseFolder():
             return "Choose another folder with --out."

@@ -23,7 +23,7 @@ class _Place:
 
 
 def _places() -> Iterator[tuple[str, _Place]]:
-    """Every setting of a request by its name; no name is in two groups."""
+    """Yield the name and place of every setting of a request; no name is in two groups."""
     for own in fields_of(GenerateRequest).values():
         if not own.is_setting:
             continue
@@ -53,7 +53,7 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def parse_setting(text: str) -> Setting:
-    """A name and its value from "eta=0.5"; several values are separated by commas."""
+    """Return name and value of a text such as "eta=0.5"; commas separate several values."""
     name, equals, value = text.partition("=")
     if not equals or name not in _SETTINGS:
         raise argparse.ArgumentTypeError(
@@ -69,7 +69,7 @@ def parse_setting(text: str) -> Setting:
 
 
 def with_settings(request: GenerateRequest, settings: Sequence[Setting]) -> GenerateRequest:
-    """The request with these settings; the later one counts where a name is repeated."""
+    """Return the request with these settings; of a repeated name the last one counts."""
     for name, value in settings:
         group = _SETTINGS[name].group
         changes: dict[str, Any] = {name: value}

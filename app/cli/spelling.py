@@ -1,4 +1,4 @@
-"""Samplers, schedules and sizes as people spell them, who know them from any tool."""
+"""Parses samplers, schedules and sizes as users of any tool spell them."""
 
 import argparse
 from typing import NamedTuple, TypeVar
@@ -24,7 +24,7 @@ class Method(NamedTuple):
 
 
 def parse_method(text: str) -> Method:
-    """By our identifier or label, or by any tool's name."""
+    """Return the sampler of our identifier or label, or of any tool's name for it."""
     own = _own_name(text, SamplerName)
     if own is not None:
         return Method(own, None)
@@ -37,7 +37,7 @@ def parse_method(text: str) -> Method:
 
 
 def parse_schedule(text: str) -> ScheduleName:
-    """By our identifier or label, or by any tool's name."""
+    """Return the schedule of our identifier or label, or of any tool's name for it."""
     found = _own_name(text, ScheduleName) or schedule_of(EVERY_SCHEDULE, text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is none of {names_of(ScheduleName)}")
@@ -49,7 +49,7 @@ def _own_name(text: str, kind: type[Name]) -> Name | None:
 
 
 def parse_size(text: str) -> tuple[int, int]:
-    """Width and height in pixels from "512x768"."""
+    """Return width and height in pixels of a text such as "512x768"."""
     size = read_size(text)
     if size is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no size; write it as 512x768")
@@ -57,5 +57,5 @@ def parse_size(text: str) -> tuple[int, int]:
 
 
 def names_of(values: type[SamplerName] | type[ScheduleName]) -> str:
-    """Our identifiers, with commas."""
+    """Return our identifiers, separated by commas."""
     return ", ".join(value.value for value in values)

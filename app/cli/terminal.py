@@ -36,7 +36,7 @@ _PHASE_LABELS = {
     Phase.SAVE: "Saving",
 }
 _BAR_WIDTH = 24
-# Time goes on where nobody tells of progress.
+# Seconds between redraws while no progress is reported.
 _TICK_S = 0.5
 
 
@@ -45,7 +45,7 @@ class Usage(Exception):  # noqa: N818 (named for what it reports)
 
 
 def print_error(error: ErrorInfo) -> None:
-    """One line of what happened and what to do; the technical detail where asked for."""
+    """Print an error and its remedies on stderr; with SAFELIGHT_DEBUG also its detail."""
     say(" ".join(filter(None, (f"safelight: {error.message}", advice(error)))), sys.stderr)
     if error.detail and os.environ.get("SAFELIGHT_DEBUG"):
         for line in error.detail.splitlines():
@@ -53,7 +53,7 @@ def print_error(error: ErrorInfo) -> None:
 
 
 def say(line: str = "", stream: TextIO | None = None) -> None:
-    """Write a line on stdout, or another stream: what it cannot show is replaced."""
+    """Write a line to stdout or `stream`; characters that it cannot encode are replaced."""
     shown = harmless(line)
     out: TextIO = stream or sys.stdout
     encoding = out.encoding or "utf-8"
@@ -61,24 +61,24 @@ def say(line: str = "", stream: TextIO | None = None) -> None:
 
 
 def harmless(text: str) -> str:
-    """A line without what a terminal would obey: names come from strangers."""
+    """Return a text with unprintable characters replaced: names come from strangers."""
     return "".join(sign if sign.isprintable() else "\ufffd" for sign in text)
 
 
 def print_note(sentence: str) -> None:
-    """Something worth knowing that is no failure."""
+    """Print a note that is no failure on stderr."""
     say(f"safelight: {sentence}", sys.stderr)
 
 
 def print_json(value: object) -> None:
-    """One JSON object on stdout, in ASCII: it can be written anywhere, and read as it is."""
+    """Print one JSON object on stdout, in ASCII, which every encoding can write."""
     plain = json.loads(encode_json(value))
     sys.stdout.write(json.dumps(plain, ensure_ascii=True, indent=2) + "\n")
     sys.stdout.flush()
 
 
 def _write_path(path: Path) -> None:
-    """A path in a line of its own: to a program as it is, to a person as it can be shown."""
+    """Print a path on a line: its exact bytes to a program, printable text to a terminal."""
     if sys.stdout.isatty() or not hasattr(sys.stdout, "buffer"):
         say(str(path))
     else:
@@ -88,7 +88,7 @@ def _write_path(path: Path) -> None:
 
 
 def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their widest cell."""
+    """Print a table whose columns are as wide as their widest cell."""
     table = [tuple(map(harmless, row)) for row in (headings, *rows)]
     widths = [max(len(row[i]) for row in table) for i in range(len(headings))]
     for row in table:
@@ -97,14 +97,14 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 class StatusLine:
-    """The last line of a terminal, drawn again and again; nothing where stderr is none."""
+    """A line on stderr that is redrawn in place; not shown unless stderr is a terminal."""
 
     def __init__(self) -> None:
         self.is_shown = sys.stderr.isatty()
         self._shown = ""
 
     def draw(self, text: str) -> None:
-        """Show a text, as far as it fits, in the place of the one before."""
+        """Replace the shown text, cut to the terminal's width."""
         if self.is_shown and text != self._shown:
             self._shown = text
             columns = shutil.get_terminal_size().columns
@@ -112,12 +112,12 @@ class StatusLine:
             sys.stderr.flush()
 
     def clear(self) -> None:
-        """Remove it, so that ordinary output can follow."""
+        """Remove the line, so that ordinary output can follow."""
         self.draw("")
 
 
 def bar(fraction: float) -> str:
-    """A bar that is full at 1."""
+    """Return a bar of characters, which is full at 1."""
     filled = int(_BAR_WIDTH * fraction)
     return "█" * filled + "░" * (_BAR_WIDTH - filled)
 
@@ -130,17 +130,17 @@ class ByteBar:
         self._line = StatusLine()
 
     def show(self, done: int) -> None:
-        """Draw the bar."""
+        """Draw the bar for this number of bytes."""
         fraction = done / self._total
         self._line.draw(f"{self._label} {bar(fraction)} {int(100 * fraction)} %")
 
     def clear(self) -> None:
-        """Remove it."""
+        """Remove the bar."""
         self._line.clear()
 
 
 class TerminalReporter(SilentReporter):
-    """Shows a job's progress on a terminal; where there is none, only warnings."""
+    """Shows a job's progress on a terminal; without a terminal, only warnings."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class TerminalReporter(SilentReporter):
         self._announce, self._preview = announce, preview
         self._pace = PreviewPace(clock)
         self.shows_previews = preview is not None
-        # Why a path could not be printed; the pictures are more important.
+        # The error that kept a path from being printed; the job goes on all the same.
         self.lost: OutputLost | None = None
         self._line = StatusLine()
         self._time = TimeLeft(clock)
@@ -161,19 +161,19 @@ class TerminalReporter(SilentReporter):
         self._label, self._steps = "", ""
         self._stopping = False
         self._warned: list[ErrorInfo] = []
-        # Drawing is for one at a time: those who tell, and who draws while nobody does. Ctrl-C may
-        # come to a thread that is drawing.
+        # One thread draws at a time: a reporting one, or `_tick`. Reentrant, because Ctrl-C may
+        # interrupt a thread that is drawing.
         self._lock = RLock()
         self._over = Event()
         if self._line.is_shown:
             Thread(target=self._tick, name="progress", daemon=True).start()
 
     def expect(self, estimate: PhaseEstimate) -> None:
-        """Keep what the phase promises."""
+        """Keep the estimate for the phase that begins next."""
         self._estimate = estimate
 
     def phase(self, phase: Phase) -> None:
-        """Name the phase that begins."""
+        """Show the name of the phase that begins."""
         estimate, self._estimate = self._estimate, PhaseEstimate(None, None)
         with self._lock:
             self._label = _PHASE_LABELS[phase] + (", once" if estimate.once else "")
@@ -182,7 +182,7 @@ class TerminalReporter(SilentReporter):
         self.draw()
 
     def progress(self, done: int, total: int) -> None:
-        """Note how far the phase is."""
+        """Note how much of the phase is done."""
         with self._lock:
             self._time.on_progress(done, total)
             if self._label == _PHASE_LABELS[Phase.DENOISE]:
@@ -190,13 +190,13 @@ class TerminalReporter(SilentReporter):
         self.draw()
 
     def stop(self) -> None:
-        """Say that the wish to stop was heard: what runs now may have to come to its end first."""
+        """Show that the job is stopping: the running call may have to end first."""
         with self._lock:
             self._stopping = True
         self.draw()
 
     def draw(self) -> None:
-        """Draw what is known now: the phase, a bar of the whole job, the pace, the time left."""
+        """Draw the phase, a bar of the whole job, the pace and the time left, as far as known."""
         with self._lock:
             if self._over.is_set() or not self._label:
                 return
@@ -221,12 +221,12 @@ class TerminalReporter(SilentReporter):
             self._line.draw("  ".join(filter(None, parts)))
 
     def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
-        """Write the picture so far, if somebody wants it and the last time is long enough ago."""
+        """Write a preview of the latent, if a file was given and the last preview is old enough."""
         if self._preview and form.preview and self._pace.is_due():
             self.show(step, preview_pixels(latent, form.preview))
 
     def show(self, step: int, pixels: NDArray[np.uint8]) -> None:
-        """Write the picture so far, whole or not at all; where that fails there is none."""
+        """Replace the preview file in one step; errors of the file system are ignored."""
         if self._preview:
             part = self._preview.with_name(f"{self._preview.name}.part")
             with suppress(OSError):
@@ -234,7 +234,7 @@ class TerminalReporter(SilentReporter):
                 part.replace(self._preview)
 
     def image_saved(self, image: SavedImage) -> None:
-        """Print where the picture is."""
+        """Print the path of a saved picture."""
         self.clear()
         if self._announce:
             try:
@@ -244,7 +244,7 @@ class TerminalReporter(SilentReporter):
                 print_note(f"The picture is saved as {image.path}.")
 
     def warning(self, warning: ErrorInfo) -> None:
-        """Print what failed and was worked around, once."""
+        """Print a warning, unless the same one was printed before."""
         if warning in self._warned:
             return
         self._warned.append(warning)
@@ -257,7 +257,7 @@ class TerminalReporter(SilentReporter):
             self._line.clear()
 
     def close(self) -> None:
-        """Draw no more."""
+        """Remove the bar and draw no more."""
         self._over.set()
         self.clear()
 
@@ -267,7 +267,7 @@ class TerminalReporter(SilentReporter):
 
 
 def rounded(seconds: float) -> str:
-    """A time span as people say it."""
+    """Return a time span rounded for reading, as "25 s" or "3 min"."""
     if seconds < 10:
         return f"{max(1, round(seconds))} s"
     if seconds < 90:

@@ -1,1 +1,1 @@
-"""The commands of the window, each with what it needs of the application's state."""
+"""The commands of the window, which act on the application's state."""

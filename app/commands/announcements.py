@@ -29,7 +29,7 @@ class Announcements(QObject):
         state.background.failed.connect(state.notices.tell_error)
 
     def tell_what_was_left(self, *problems: ErrorInfo | None) -> None:
-        """Tell which files could not be read, which jobs failed, and how many wait."""
+        """Add notices of unreadable files, and of failed and waiting jobs of the last session."""
         for problem in filter(None, problems):
             self._notices.tell_error(problem)
         for job in self._queue.jobs:
@@ -48,7 +48,7 @@ class Announcements(QObject):
             self._notices.tell_error(job.error, job=job.id)
 
     def _on_engine_crashed(self, error: ErrorInfo) -> None:
-        # An engine that is given up has a place of its own in the window.
+        # The window shows an engine that was given up in a place of its own.
         if self._client.engine_state is not EngineState.STOPPED:
             again = self.tr("It was started again.")
             hint = " ".join(filter(None, (again, error.hint)))

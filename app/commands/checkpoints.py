@@ -14,7 +14,7 @@ from engine.api.values import ErrorInfo
 class CheckpointCommands(QObject):
     """Chooses checkpoints, and keeps the engine's answers on the chosen one up to date.
 
-    The engine inspects it again whenever it, its parts or a person's word on it change.
+    The engine inspects the checkpoint again whenever it, its parts or its declaration change.
     """
 
     def __init__(self, state: AppState, memory: CheckpointMemory, parent: QObject) -> None:
@@ -34,12 +34,12 @@ class CheckpointCommands(QObject):
         self._form.checkpoint = path
 
     def declare(self, declaration: CheckpointDeclaration) -> None:
-        """Take a person's word for what the chosen checkpoint is, now and whenever it is chosen."""
+        """Apply the user's declaration to the chosen checkpoint, now and whenever it is chosen."""
         self._memory.keep(self._form.checkpoint, declaration)
         self._form.declaration = declaration
 
     def inspect(self) -> None:
-        """Have the engine inspect the chosen checkpoint with its parts, as was declared."""
+        """Have the engine inspect the chosen checkpoint with its parts and its declaration."""
         form = self._form
         self._inspected_parts = form.components
         self._checkpoints.look(form.checkpoint, form.components, form.declaration.override)
@@ -48,13 +48,13 @@ class CheckpointCommands(QObject):
         """Read the models folder again; inspect a checkpoint that could not be read."""
         self._checkpoints.refresh()
         if isinstance(self._checkpoints.answer(self._form.checkpoint), ErrorInfo):
-            # It may have been mended.
+            # The file may have been repaired.
             self.inspect()
 
     def inspect_prediction(self) -> None:
-        """Inspect the chosen checkpoint after a job, unless its file states what it predicts.
+        """Inspect the chosen checkpoint after a job, unless its file states its prediction.
 
-        The job's denoiser may have shown it.
+        The job's denoiser may have shown the prediction type.
         """
         answer = self._checkpoints.answer(self._form.checkpoint)
         if isinstance(answer, CheckpointInfo) and not answer.prediction_is_stated:
@@ -65,7 +65,7 @@ class CheckpointCommands(QObject):
         self._suggest(path)
         before, self._form.declaration = self._form.declaration, self._memory.of(path)
         if before == self._form.declaration:
-            # Otherwise `declaration_changed` has asked. A known file may have changed.
+            # Otherwise `declaration_changed` has had it inspected. A known file may have changed.
             self.inspect()
 
     def _suggest(self, path: Path) -> None:
@@ -77,7 +77,7 @@ class CheckpointCommands(QObject):
             self._form.suggestions = STARTER_SUGGESTIONS if is_starter else COMMON_SUGGESTIONS
 
     def _on_checkpoints(self) -> None:
-        """Inspect the chosen checkpoint where its file has gone, or has come back."""
+        """Inspect the chosen checkpoint if its file has gone or has come back."""
         path = self._form.checkpoint
         answer = self._checkpoints.answer(path)
         if self._checkpoints.is_gone(path) != isinstance(answer, ErrorInfo) and answer is not None:

@@ -9,9 +9,9 @@ from app.queue.jobs import Job, JobState
 
 
 class JobCommands(QObject):
-    """Queues what the form asks for, and cancels it."""
+    """Queues the form's request as jobs, and cancels jobs."""
 
-    # A picture was asked for that cannot be made; perhaps its obstacle is gone by now.
+    # `generate` met an obstacle, which may be gone by now.
     refused = Signal()
 
     def __init__(self, state: AppState, obstacle: ObstacleState, parent: QObject) -> None:
@@ -27,7 +27,7 @@ class JobCommands(QObject):
         return sum(job.state is JobState.WAITING for job in self._state.queue.jobs)
 
     def generate(self, *, front: bool = False, again: bool = False) -> None:
-        """Queue what the form asks for; with `again` also pictures that exist already."""
+        """Queue the form's request; with `again` also pictures that exist already."""
         obstacle = self._obstacle.found
         if obstacle is not None:
             self._state.notices.tell_error(obstacle)
@@ -60,5 +60,5 @@ class JobCommands(QObject):
 
     def _on_job_added(self, job: Job) -> None:
         if job.id == self._making.newest:
-            # The form shows its seed, so that it can be kept.
+            # The form shows the drawn seed, so that the user can keep it.
             self._state.form.seed = job.request.seed

@@ -1,4 +1,4 @@
-"""From the form to the queue. A picture that exists already is said, and not made twice."""
+"""Queues the form's request; a picture that exists already is reported, not made twice."""
 
 import os
 from collections.abc import Sequence
@@ -15,12 +15,12 @@ from engine.api.checkpoints import CheckpointInfo
 from engine.api.request import GenerateRequest
 from engine.errors import EngineError
 
-# Of a larger batch only the queue is asked.
+# Further seeds of a batch are compared with the queue only, not with files.
 _MOST_LOOKED_FOR = 100
 
 
 class Making(QObject):
-    """Queues the form's request; with a kept seed it looks first whether the picture exists."""
+    """Queues the form's request; with a locked seed it first looks for pictures that exist."""
 
     # Jobs were put into the queue.
     submitted = Signal()
@@ -32,15 +32,15 @@ class Making(QObject):
         self._background = state.background
         # The first job of what was submitted last.
         self.newest = ""
-        # Jobs that the queue has not told of yet.
+        # Requests of submitted jobs that the queue has not added yet, by job.
         self._untold: dict[str, GenerateRequest] = {}
-        # Requests whose pictures are being looked for, by number.
+        # Numbers of the requests whose existing pictures are being looked for.
         self._looking: set[int] = set()
         self._next = 0
         self._queue.job_added.connect(self._on_job_added)
 
     def generate(self, *, front: bool = False, again: bool = False) -> None:
-        """Queue what the form says; with `again` also what exists."""
+        """Queue the form's request; with `again` also pictures that exist already."""
         request = self._form.build_request()
         if again or request.seed is None:
             self._submit(request, front=front)
@@ -63,7 +63,7 @@ class Making(QObject):
         self._background.run(lambda: find_repeats(wanted, seeds, digest, pictures, shown), take)
 
     def withdraw(self) -> bool:
-        """Do not make what is still being looked for; whether there was such a thing."""
+        """Drop requests whose pictures are being looked for; return True if there were any."""
         was_looking = bool(self._looking)
         self._looking.clear()
         return was_looking
@@ -80,7 +80,7 @@ class Making(QObject):
             self._submit(msgspec.structs.replace(request, seed=start, count=count), front=front)
 
     def _queued_seeds(self, request: GenerateRequest) -> set[int]:
-        """The seeds with which the queue has, or had, this very request."""
+        """Return the seeds of this request whose picture is queued, or was made in this session."""
         jobs = [job.request for job in self._queue.jobs if _makes_a_picture(job)]
         bare = msgspec.structs.replace(request, seed=None, count=1)
         return {
@@ -128,7 +128,7 @@ def _makes_a_picture(job: Job) -> bool:
 
 
 def _runs(seeds: Sequence[int]) -> list[tuple[int, int]]:
-    """Ascending numbers as runs without gaps: the first of each, and how many."""
+    """Return ascending seeds as runs without gaps: the first seed and the length of each."""
     runs: list[tuple[int, int]] = []
     for seed in seeds:
         if runs and sum(runs[-1]) == seed:

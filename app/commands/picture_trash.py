@@ -1,4 +1,4 @@
-"""Pictures to the system's trash and back."""
+"""Moves pictures to the system's trash and back."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from engine.api.values import ErrorCode, ErrorInfo
 
 
 class PictureTrash(QObject):
-    """Moves pictures there off this thread, and tells what came of it."""
+    """Moves pictures to the trash on another thread, and adds a notice of the result."""
 
     def __init__(self, state: AppState, parent: QObject) -> None:
         super().__init__(parent)
@@ -33,7 +33,7 @@ class PictureTrash(QObject):
         )
 
     def _neighbour(self, path: str) -> str | None:
-        """The picture to look at when this one is gone."""
+        """Return the picture to show once this one is gone; None if there is no other."""
         row = self._gallery.row_of(path)
         if row is None or len(self._gallery) < 2:
             return None

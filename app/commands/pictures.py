@@ -11,7 +11,7 @@ from engine.api.messages import ImageSaved
 
 
 class PictureCommands(QObject):
-    """Acts on pictures, and shows the ones that are found and made."""
+    """Acts on pictures, and shows those that are found or saved."""
 
     def __init__(self, state: AppState, changes: FormChanges, parent: QObject) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class PictureCommands(QObject):
         self._trash.move(path)
 
     def _on_found(self) -> None:
-        """Show the newest picture where none is shown."""
+        """Show the newest picture if none is shown."""
         if self._view.path is None and not self._view.live and len(self._gallery) > 0:
             self._view.path = self._gallery[0].path
 

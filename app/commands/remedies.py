@@ -11,7 +11,7 @@ from app.notices.remedies import OF_A_JOB, NoticeAction
 
 
 class NoticeCommands:
-    """Does what one press on a notice asks for."""
+    """Runs the actions of a notice's buttons."""
 
     def __init__(self, state: AppState, jobs: JobCommands, devices: DeviceState) -> None:
         self._notices, self._queue, self._gallery = state.notices, state.queue, state.gallery
@@ -19,16 +19,16 @@ class NoticeCommands:
         self._retries = Retries(state.queue, state.view)
 
     def dismiss(self, notice: Notice) -> None:
-        """Take a notice away for good: its failed jobs are not told at a later start either."""
+        """Remove a notice and its failed jobs, so that no later start reports them."""
         self._notices.dismiss(notice.number)
         if notice.error is not None:
             for job in notice.subjects:
                 self._queue.dismiss(job)
 
     def act(self, notice: Notice, action: NoticeAction) -> None:
-        """Do what a notice offers and take the notice away.
+        """Run an action of a notice and remove the notice.
 
-        Actions that need a choice first are the window's: `save_elsewhere`, or what chooses a
+        Actions that need a choice first are left to the window: `save_elsewhere`, and choosing a
         checkpoint or a picture.
         """
         if action in OF_A_JOB:
@@ -52,11 +52,11 @@ class NoticeCommands:
                 pass
 
     def save_elsewhere(self, notice: Notice, folder: Path) -> None:
-        """Save pictures to another folder from now on, first those that could not be saved."""
+        """Save pictures to another folder from now on, first those of the notice."""
         self._notices.dismiss(notice.number)
         self._gallery.open(folder)
         self._retries.elsewhere(notice, folder)
 
     def smaller_sizes(self, notice: Notice) -> frozenset[tuple[int, int]]:
-        """The sizes at which the pictures of a notice may be retried; none where none is known."""
+        """Return the smaller sizes to which a notice's pictures may change; empty if unknown."""
         return self._retries.smaller_sizes(notice)

@@ -20,7 +20,7 @@ _SEED = re.compile(r"\d{5,12}-(\d{1,20})\D", re.ASCII)
 
 
 def filled(request: GenerateRequest, effective: EffectiveSettings) -> GenerateRequest:
-    """A request with what the checkpoint decides, as far as that is known here."""
+    """Return a request whose open choices are filled with the effective settings."""
     values = msgspec.structs.asdict(effective)
     if not request.inputs:
         values["strength"] = None
@@ -34,10 +34,10 @@ def find_repeats(
     pictures: Sequence[Picture],
     shown: str | None,
 ) -> Repeats:
-    """Pictures made of `wanted`, which is filled, with one of these seeds; reads the disk.
+    """Return the pictures made of the filled request `wanted` with these seeds; reads the disk.
 
-    Looked at are those whose names have the seed, and the one that is shown. `digest` is that of
-    the checkpoint, None where it is not known.
+    Only pictures with such a seed in their names, and the shown one, are read. `digest` is the
+    checkpoint's, None if it is unknown.
     """
     looked_for = frozenset(seeds)
     found: Repeats = {}
@@ -52,7 +52,7 @@ def find_repeats(
 
 
 def _seed_if_same(path: str, wanted: GenerateRequest, digest: str | None) -> int | None:
-    """The seed of a picture that was made with these settings; None of any other."""
+    """Return a picture's seed if it was made with these settings, else None."""
     try:
         imported = read_request(Path(path), decode=False)
     except EngineError:
@@ -66,7 +66,7 @@ def _seed_if_same(path: str, wanted: GenerateRequest, digest: str | None) -> int
 
 
 def _comparable(request: GenerateRequest) -> GenerateRequest:
-    """But for the seed, without the machine's side, each value in one of the ways to write it."""
+    """Return a request for comparison: no seed, count or machine fields, one form of each value."""
     settings = settings_of(request)
     refiner = settings.refiner
     return msgspec.structs.replace(

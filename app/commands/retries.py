@@ -1,4 +1,4 @@
-"""Pictures that failed and are made again: as they were, smaller, or saved elsewhere."""
+"""Retries of failed pictures: with the same request, smaller, or in another folder."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from engine.api.remedies import MakeSmaller
 
 
 class Retries:
-    """Queues the jobs of a notice again, and has the canvas follow it."""
+    """Queues the jobs of a notice again, and has the canvas follow them."""
 
     def __init__(self, queue: JobQueue, view: ViewState) -> None:
         self._queue, self._view = queue, view
@@ -30,7 +30,7 @@ class Retries:
         self._view.follow()
 
     def smaller(self, notice: Notice) -> None:
-        """Each at the next smaller size of its own; one that has none stays as it failed."""
+        """Queue each job of the notice at its next smaller size; a job without one stays failed."""
         for job in filter(None, map(self._queue.job, notice.subjects)):
             size = _next_smaller(job)
             if size is not None:
@@ -39,13 +39,13 @@ class Retries:
                 self._view.follow()
 
     def smaller_sizes(self, notice: Notice) -> frozenset[tuple[int, int]]:
-        """The sizes that pictures which ran out of memory may have; none where none is known."""
+        """Return the next smaller sizes of the notice's jobs; empty if none is known."""
         jobs = filter(None, map(self._queue.job, notice.subjects))
         return frozenset(filter(None, map(_next_smaller, jobs)))
 
 
 def _next_smaller(job: Job) -> tuple[int, int] | None:
-    """In its shape; None where there is none, or its size was left to the checkpoint unsaid."""
+    """Return a job's next smaller size in its shape; None if there is none or it is unknown."""
     remedies = job.error.remedies if job.error else ()
     remedy = next((one for one in remedies if isinstance(one, MakeSmaller)), MakeSmaller())
     width, height = remedy.width or job.request.width, remedy.height or job.request.height

@@ -39,11 +39,10 @@ from engine.errors import EngineError
 
 
 class EngineClient(QObject):
-    """Commands out, one typed signal per event in.
+    """The engine's commands as methods, and its events as typed signals.
 
-    A command that asks returns its query number. It may be given at any time: it waits for an
-    engine that is ready, and each query has an answer, which is `query_failed` if the engine ends
-    before it answered or is given up.
+    A query returns its number. It may be sent at any time and waits for an engine that is ready.
+    Each query gets an answer: `query_failed` if the engine ends before it answers or is given up.
     """
 
     # Each carries the event; `job_preview` also the payload: RGB, 3 * width * height bytes.
@@ -64,11 +63,11 @@ class EngineClient(QObject):
 
     # EngineState
     engine_state_changed = Signal(object)
-    # EngineEnd: the process is over, asked for or not; no event of it follows
+    # EngineEnd: the process has ended, on request or not; none of its events follows
     engine_ended = Signal(object)
-    # ErrorInfo: it ended and nobody had asked for it
+    # ErrorInfo: the process ended without a request
     engine_crashed = Signal(object)
-    # ErrorInfo: it will not be started again by itself
+    # ErrorInfo: the engine will not be restarted automatically
     engine_gave_up = Signal(object)
 
     def __init__(self, process: EngineProcess, parent: QObject | None = None) -> None:
@@ -105,14 +104,14 @@ class EngineClient(QObject):
         return self._process.state
 
     def run_job(self, job_id: str, request: GenerateRequest, folder: Path) -> bool:
-        """Make the pictures of a request into a folder; False where no engine takes the job.
+        """Have pictures made into a folder; return False if no engine takes the job.
 
         Raises EngineError(REQUEST_INVALID) for a request that is too long to be sent.
         """
         return self._process.send(RunJob(job=job_id, request=request, folder=str(folder)))
 
     def cancel_job(self, job_id: str) -> bool:
-        """Stop a job; whether there was an engine to tell."""
+        """Ask the engine to stop a job; return False if there is no engine."""
         return self._process.send(CancelJob(job=job_id))
 
     def inspect_checkpoint(
@@ -121,7 +120,7 @@ class EngineClient(QObject):
         components: ComponentFiles | None = None,
         override: CheckpointOverride = NO_OVERRIDE,
     ) -> int:
-        """Ask what a file or folder is: `checkpoint_inspected`."""
+        """Ask what a file or folder is; `checkpoint_inspected` answers."""
         components = components or ComponentFiles()
         query = self._next_query()
         return self._ask(
@@ -130,17 +129,17 @@ class EngineClient(QObject):
         )
 
     def check_prompt(self, question: PromptQuestion) -> int:
-        """Ask what there is to say of a prompt: `prompt_checked`."""
+        """Ask for a check of a prompt; `prompt_checked` answers."""
         query = self._next_query()
         return self._ask(query, CheckPrompt(query=query, question=question))
 
     def scan_devices(self) -> int:
-        """Ask which devices each backend sees: `devices_found`."""
+        """Ask which devices each backend finds; `devices_found` answers."""
         query = self._next_query()
         return self._ask(query, ScanDevices(query=query))
 
     def verify_devices(self, *, again: bool = False) -> int:
-        """Have devices tried that are new, or all: `devices_found`."""
+        """Ask for a trial of new devices, or with `again` of all; `devices_found` answers."""
         query = self._next_query()
         return self._ask(query, VerifyDevices(query=query, again=again))
 
@@ -149,7 +148,7 @@ class EngineClient(QObject):
         self._process.force_stop()
 
     def start_engine(self) -> None:
-        """Start the engine where it is stopped or was given up."""
+        """Start the engine if it is stopped or was given up."""
         self._process.start()
 
     def _next_query(self) -> int:

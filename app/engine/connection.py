@@ -43,7 +43,7 @@ class EngineCommand:
 class ReadingLimits:
     """Limits of reading: milliseconds for each turn of the event loop, and unread bytes.
 
-    The bytes count what has come faster than it could be parsed, not a frame that is on its way.
+    `backlog_bytes` limits bytes that came faster than they are parsed, not an unfinished frame.
     """
 
     turn_ms: float = 4.0
@@ -81,7 +81,7 @@ class EngineConnection(QObject):
         self._process = self._make_process()
 
     def start(self) -> None:
-        """Start the process; `ended` follows where that fails."""
+        """Start the process; `ended` is emitted if that fails."""
         self._process.start()
 
     def send(self, command: Command) -> None:
@@ -95,7 +95,7 @@ class EngineConnection(QObject):
         self._process.closeWriteChannel()
 
     def fail(self, error: ErrorInfo) -> None:
-        """Stop listening and kill the process; it ends for this reason."""
+        """Stop reading and kill the process; `ended` carries this error."""
         if self._failure is None and not self._over:
             self._failure = error
             self._continue.stop()
@@ -103,15 +103,15 @@ class EngineConnection(QObject):
             self._process.kill()
 
     def explain(self, error: ErrorInfo) -> None:
-        """Give the reason the engine itself told for the end that is to come."""
+        """Keep the error that the engine reported before its end, for `ended`."""
         self._explanation = error
 
     def kill(self) -> None:
-        """Kill the process; what it said before is still heard."""
+        """Kill the process; events that it sent before are still received."""
         self._process.kill()
 
     def wait(self, milliseconds: int) -> bool:
-        """Block until the process has ended and everything it said is heard, or the time is up."""
+        """Block until the process has ended and its events are received; False if time is up."""
         if self._over:
             return True
         ended = self._process.waitForFinished(milliseconds)
@@ -158,13 +158,13 @@ class EngineConnection(QObject):
                 _log.warning("the engine is in no job object: %s", error)
 
     def _on_output(self) -> None:
-        # What waits for the next turn comes first; then this is read too.
+        # If a turn is scheduled, it first parses the earlier bytes, then reads these, too.
         if not self._continue.isActive():
             self._read()
         self._require_small_backlog()
 
     def _read(self) -> None:
-        """Parse what has come for one turn; go on in the next one if there is more."""
+        """Parse received bytes for one turn; schedule another turn if there are more."""
         try:
             more = self._read_turn()
         except WireError as error:
@@ -178,7 +178,7 @@ class EngineConnection(QObject):
             self._end()
 
     def _read_turn(self) -> bool:
-        """Parse until the time of this turn is up; whether there is more. Raises WireError."""
+        """Parse until this turn's time is up; return True if there is more. Raises WireError."""
         deadline = time.perf_counter() + self._limits.turn_ms / 1000
         chunk = b""
         while self._failure is None:
@@ -260,7 +260,7 @@ class _ErrorOutput:
         self._log.write(data)
         *lines, rest = (self._rest + data).split(b"\n")
         self._lines.extend(map(_plain, lines))
-        # A line without an end must not grow without one.
+        # An unfinished line must not grow without limit.
         self._rest = rest[:_TAIL_LINE_CHARACTERS]
 
     @property
@@ -272,13 +272,13 @@ class _ErrorOutput:
 
 
 def _plain(line: bytes) -> str:
-    """The line without what would act on a terminal or a text field, and not endless."""
+    """Return the line's printable characters, at most `_TAIL_LINE_CHARACTERS`."""
     text = line[: 4 * _TAIL_LINE_CHARACTERS].decode("utf-8", "replace").replace("\t", "    ")
     return "".join(filter(str.isprintable, text))[:_TAIL_LINE_CHARACTERS]
 
 
 def _require_pixels(event: JobPreview, payload: bytes) -> None:
-    """Raise WireError unless the payload has all pixels; code that draws relies on that."""
+    """Raise WireError unless the payload has all pixels, as the code that draws needs."""
     sides = event.width > 0 and event.height > 0
     if not sides or len(payload) != 3 * event.width * event.height:
         size = f"{event.width}x{event.height}"

@@ -1,4 +1,4 @@
-"""The devices of this machine, asked for after each start of the engine."""
+"""The devices of this machine, scanned after each start of the engine."""
 
 from PySide6.QtCore import QObject, Signal
 
@@ -10,10 +10,10 @@ from engine.api.messages import DevicesFound, JobFinished, QueryFailed
 
 
 class DeviceState(QObject):
-    """Every device, those first that "auto" takes; `choice` is why the first is.
+    """All devices, in the order that "auto" takes them; `choice` is why the first comes first.
 
-    What is new is tried in the background, once for each start of the engine; `checking` is true
-    meanwhile. A job that had to change the device has them looked at again.
+    New devices are tried in the background, once for each start of the engine; `checking` is true
+    meanwhile. A job with warnings, which may have changed the device, causes another scan.
     """
 
     devices_changed = Signal(object)

@@ -38,21 +38,21 @@ class EngineEnd:
     """The end of one engine process."""
 
     error: ErrorInfo
-    # We asked for it with Shutdown; its job is not to blame.
+    # We sent Shutdown, so the job is not to blame.
     requested: bool = False
     # No process came into being at all.
     never_started: bool = False
 
 
 def crash_error(code: int, *, by_signal: bool, last_lines: Sequence[str]) -> ErrorInfo:
-    """The error for an end nobody asked for; `code` is a signal's number or an exit status."""
+    """Return the error for an unexpected end; `code` is a signal's number or an exit status."""
     what, hint, technical = _in_words(code, by_signal=by_signal)
     detail = "\n".join((technical, *last_lines[-_DETAIL_LINES:]))
     return ErrorInfo(ErrorCode.ENGINE_CRASHED, f"The engine {what}.", hint, detail)
 
 
 def not_started_error(command: str, reason: str) -> ErrorInfo:
-    """The error for a process that cannot be made."""
+    """Return the error for a process that cannot be started."""
     return ErrorInfo(
         ErrorCode.ENGINE_NOT_STARTED,
         "The engine cannot be started.",
@@ -62,7 +62,7 @@ def not_started_error(command: str, reason: str) -> ErrorInfo:
 
 
 def broken_error(reason: str) -> ErrorInfo:
-    """The error for an engine that does not speak the protocol."""
+    """Return the error for an engine that breaks the protocol."""
     return ErrorInfo(
         ErrorCode.PROTOCOL_BROKEN,
         "The engine sent something that cannot be understood, and was stopped.",
@@ -72,13 +72,13 @@ def broken_error(reason: str) -> ErrorInfo:
 
 
 def flood_error(reason: str) -> ErrorInfo:
-    """The error for an engine that says more than anyone can read."""
+    """Return the error for an engine that sends bytes faster than they can be parsed."""
     message = "The engine said more than can be read, and was stopped."
     return ErrorInfo(ErrorCode.PROTOCOL_BROKEN, message, _REPORT, reason)
 
 
 def mismatch_error(reason: str) -> ErrorInfo:
-    """The error for an engine of another version."""
+    """Return the error for an engine of another version."""
     return ErrorInfo(
         ErrorCode.PROTOCOL_MISMATCH,
         "The engine belongs to another version of Safelight.",

@@ -1,4 +1,4 @@
-"""The engine process, supervised: started, watched, restarted, given up.
+"""The supervisor of the engine process: it starts, watches, restarts and gives up on it.
 
 Nothing here blocks but `wait_until_stopped`, which is for the end of the app.
 """
@@ -45,7 +45,7 @@ class EngineState(StrEnum):
     READY = "ready"
     # The process lives, but its reader does not answer; commands still reach its pipe.
     NOT_ANSWERING = "not_answering"
-    # It has ended, or is being killed, and another follows.
+    # The process has ended, or is being killed, and another follows.
     RESTARTING = "restarting"
     STOPPED = "stopped"
 
@@ -61,9 +61,10 @@ class Supervision:
     missed_pings: int = 5
     # From Shutdown, or the engine's own EngineFatal, to the kill.
     stop_ms: int = 2000
-    # Before the first, second, ... restart after crashes; the last one holds for all further ones.
+    # Delays before the first, second, ... restart after crashes; the last holds for all later ones.
     restart_ms: tuple[int, ...] = (0, 2000, 10_000)
-    # So many crashes within the window end it; a READY engine that lives longer starts anew.
+    # So many crashes within the window end the restarts. An engine that was READY for longer than
+    # the window resets the delays.
     crash_limit: int = 3
     crash_window_s: float = 300.0
     reading: ReadingLimits = field(default_factory=ReadingLimits)
@@ -82,11 +83,11 @@ class EngineProcess(QObject):
     state_changed = Signal(object)
     # (Event, payload bytes): every event but Hello, Ready, Pong, EngineFatal and LogRecord
     received = Signal(object, object)
-    # EngineEnd: the process is over, for whatever reason, and every event was received before
+    # EngineEnd: the process has ended, for any reason, and all its events were received before
     ended = Signal(object)
-    # ErrorInfo: the process ended and nobody had asked for it; after `ended`
+    # ErrorInfo: the process ended without a request; after `ended`
     crashed = Signal(object)
-    # ErrorInfo: it will not be started again unless `start` is called; after `crashed`
+    # ErrorInfo: the engine is started again only by `start`; after `crashed`
     gave_up = Signal(object)
 
     def __init__(
@@ -107,7 +108,7 @@ class EngineProcess(QObject):
         self._state = EngineState.STOPPED
         self._connection: EngineConnection | None = None
         self._hello: Hello | None = None
-        # `stop` and `force_stop` were called for the present connection.
+        # `stop` or `force_stop` was called for the present connection.
         self._stopping = False
         self._forced = False
         # `start` was called while the previous process was still on its way out.
@@ -150,7 +151,7 @@ class EngineProcess(QObject):
             self._start_again = True
 
     def stop(self) -> None:
-        """Let the engine cancel what it does and exit; kill it if it takes longer than 2 s.
+        """Have the engine cancel its work and exit; kill it if that takes longer than 2 s.
 
         The state is STOPPED at once. Events that come until the end are still received.
         """
@@ -169,7 +170,7 @@ class EngineProcess(QObject):
         self._deadline.start()
 
     def wait_until_stopped(self) -> None:
-        """After `stop`: block until the process is gone, at most about 3 s. For the app's end."""
+        """Block after `stop` until the process is gone, for at most about 3 s."""
         if self._connection is None:
             return
         connection = self._connection
@@ -185,7 +186,7 @@ class EngineProcess(QObject):
             self._kill()
 
     def send(self, command: Command) -> bool:
-        """Send a command; whether there was an engine to take it.
+        """Send a command; return False if no engine takes it.
 
         Raises EngineError(REQUEST_INVALID) for a command that cannot be put into a frame.
         """
@@ -259,7 +260,7 @@ class EngineProcess(QObject):
             self._ping.start()
 
     def _on_fatal(self, error: ErrorInfo) -> None:
-        """The engine says why it exits; the kill waits for it to do so."""
+        """Keep the engine's reason for its exit; kill it only if it does not exit in time."""
         if self._connection is None:
             return
         self._connection.explain(error)
@@ -326,7 +327,7 @@ class EngineProcess(QObject):
             self.gave_up.emit(final)
 
     def _final_error(self, end: EngineEnd) -> ErrorInfo | None:
-        """Count the crash; the reason to give up, None if another try is due."""
+        """Count a crash; return the error to give up with, or None if a restart is due."""
         now = time.monotonic()
         window = self._supervision.crash_window_s
         if self._ready_since is not None and now - self._ready_since > window:

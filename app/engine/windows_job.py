@@ -1,4 +1,4 @@
-"""A Windows job object that ends its processes with us, however we end.
+"""A Windows job object that ends its processes when our process ends, however it ends.
 
 Written to Microsoft's documentation of CreateJobObjectW and JOBOBJECT_EXTENDED_LIMIT_INFORMATION;
 not yet run on Windows.
@@ -49,13 +49,13 @@ class _ExtendedLimits(ctypes.Structure):
 if sys.platform == "win32":
 
     class KillOnCloseJob:
-        """Holds processes; the system ends them when the last handle to the job is closed.
+        """A job of processes that the system ends when the last handle to the job is closed.
 
-        The handle is ours alone and is never closed, so that happens when our process ends.
+        Our process has the only handle and never closes it, so they end when our process does.
         """
 
         def __init__(self) -> None:
-            """Raises OSError."""
+            """Create the job. Raises OSError."""
             self._kernel = ctypes.WinDLL("kernel32", use_last_error=True)
             self._kernel.CreateJobObjectW.restype = wintypes.HANDLE
             self._kernel.OpenProcess.restype = wintypes.HANDLE
@@ -71,7 +71,7 @@ if sys.platform == "win32":
                 raise ctypes.WinError(ctypes.get_last_error())
 
         def add(self, pid: int) -> None:
-            """Take a process in. Raises OSError."""
+            """Add a process to the job. Raises OSError."""
             process = self._kernel.OpenProcess(_PROCESS_TERMINATE_AND_SET_QUOTA, False, pid)
             if not process:
                 raise ctypes.WinError(ctypes.get_last_error())

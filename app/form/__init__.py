@@ -1,1 +1,1 @@
-"""The form: its values, what fills them, and how they outlive the window."""
+"""The form: its values, the changes to them, and the file that keeps them for the next start."""

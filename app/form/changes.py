@@ -1,4 +1,4 @@
-"""Whatever puts other values in the place of what the form holds, so that it can be undone."""
+"""Changes that replace the form's values and can be undone."""
 
 from collections.abc import Callable
 from enum import StrEnum
@@ -33,13 +33,13 @@ class MaskEnd(StrEnum):
     """The ways to leave the mask dialog."""
 
     USED = "used"
-    # By Esc or its frame: nobody said that the painting is not wanted.
+    # With Esc or the dialog's frame; the painting is kept.
     CLOSED = "closed"
     DROPPED = "dropped"
 
 
 class FormChanges(QObject):
-    """Each change tells what it did, with a way back; one that changes nothing tells nothing."""
+    """Changes the form and adds a notice with an undo action, unless no value changed."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class FormChanges(QObject):
         self._masks = masks
 
     def undo(self, before: Form) -> None:
-        """Put back what the form held, which can be undone, too."""
+        """Put earlier values back into the form; this change can be undone, too."""
         self._change(self.tr("The form is as it was before."), lambda: self._form.put(before))
 
     def reset(self) -> None:
@@ -69,7 +69,7 @@ class FormChanges(QObject):
         )
 
     def drop_extras(self) -> None:
-        """Forget what a picture's settings hold beyond the form."""
+        """Drop the settings of a loaded picture that have no control in the form."""
 
         def drop() -> None:
             self._form.extras = NO_EXTRAS
@@ -77,7 +77,7 @@ class FormChanges(QObject):
         self._change(self.tr("What came with the picture is dropped."), drop)
 
     def start_from(self, path: str, width: int, height: int) -> None:
-        """Start from a picture of this size, in its shape; a mask was of the one before."""
+        """Start from a picture of this size, in its shape, without the mask of the one before."""
         form = self._form
         before = form.effective
 
@@ -102,7 +102,7 @@ class FormChanges(QObject):
         self._end_mask(None, end)
 
     def paint_within(self, make_png: Callable[[], bytes], end: MaskEnd) -> None:
-        """Paint within a mask once it is made and kept, off this thread."""
+        """Make and keep a mask on another thread, then paint within it."""
 
         def take(kept: Path | ErrorInfo) -> None:
             if isinstance(kept, ErrorInfo):
@@ -113,7 +113,7 @@ class FormChanges(QObject):
         self._background.run(lambda: keep_mask(self._masks, make_png()), take)
 
     def use_settings(self, path: Path, what: Reuse = Reuse.ALL_BUT_SEED) -> None:
-        """Fill the form from a picture's metadata, read off this thread."""
+        """Fill the form from a picture's metadata, read on another thread."""
         starter = self._checkpoints.starter
         answer = self._checkpoints.answer(starter)
         digest = answer.digest if isinstance(answer, CheckpointInfo) else None
@@ -181,7 +181,7 @@ class FormChanges(QObject):
             )
         if request.checkpoint is not None:
             self._checkpoints.add(Path(request.checkpoint))
-        # How many are to be made is no property of a picture.
+        # The count is the form's, not the picture's.
         form.load_request(msgspec.structs.replace(request, count=form.count))
 
     def _change(

@@ -1,4 +1,4 @@
-"""The values of the form, stated once: each tells when it changes, together they are a `Form`.
+"""The values of the form: each has a signal for its changes, and together they make a `Form`.
 
 A field of a request that is stated here has a control in the window. The other fields are `Extras`.
 """
@@ -35,7 +35,7 @@ class RequestControls(QObject):
     guidance_changed = Signal(object)
     sampler_changed = Signal(object)
     schedule_changed = Signal(object)
-    # Seeds need 64 bits, which a signal of int has not.
+    # Seeds need 64 bits, but a signal of int has 32.
     seed_changed = Signal(object)
     count_changed = Signal(object)
     convention_changed = Signal(object)
@@ -55,11 +55,11 @@ class RequestControls(QObject):
     # The seed of the latest picture; used again only while it is locked.
     seed: Field[int | None] = Field(None)
     count: Field[int] = Field(1)
-    # The tool whose pictures are wanted; of a picture that was loaded its very habits.
+    # The tool whose behaviour is followed; for a loaded picture its exact convention.
     convention: Field[ConventionName | Convention] = Field(ConventionName.A1111)
-    # The picture that the next one starts from, and the mask of what is painted.
+    # The start picture, and the mask of the area to paint.
     inputs: Field[tuple[InputImage, ...]] = Field(())
-    # How much of that picture is redrawn.
+    # The part of the start picture that is redrawn, in [0, 1].
     strength: Field[float | None] = Field(None)
     refiner: Field[RefinerChoice | None] = Field(None)
 
@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     class Extras(GenerateRequest, frozen=True, kw_only=True):
         """The fields of a loaded request that have no control; in force until they are dropped.
 
-        Fields about the machine are left out: they are not a picture's.
+        Fields about the machine are left out, as they do not belong to a picture.
         """
 
         def __init__(self, **values: object) -> None: ...
@@ -102,7 +102,7 @@ class FormFields(RequestControls):
     declaration_changed = Signal(object)
     seed_locked_changed = Signal(bool)
     extras_changed = Signal(object)
-    # Any of them, after its own.
+    # Emitted after each field's own signal.
     form_changed = Signal()
 
     # For the chosen checkpoint: its override, and the files for its missing parts.
@@ -117,12 +117,12 @@ class FormFields(RequestControls):
 
     @property
     def form(self) -> "Form":
-        """All values as they stand."""
+        """The present values of all fields."""
         return Form(**{name: getattr(self, name) for name in Form.__struct_fields__})
 
     def put(self, form: "Form") -> None:
-        """Put these values in the place of all."""
-        # In order: the declaration follows its checkpoint.
+        """Replace all values with these."""
+        # In this order, because a change of the checkpoint also sets the declaration.
         for name in Form.__struct_fields__:
             setattr(self, name, getattr(form, name))
 

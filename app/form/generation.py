@@ -1,4 +1,4 @@
-"""The form's values, and the values that its open choices will get."""
+"""The form's values, and the suggestions that fill the choices left open."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -18,17 +18,17 @@ from engine.api.masks import default_strength
 from engine.api.request import ComponentFiles, GenerateRequest, InputImage
 from engine.api.values import InputRole, SamplerName, ScheduleName
 
-# Laying out a longer one would freeze the window, and no network reads so far.
+# Of a prompt. Laying out a longer one would freeze the window, and no network reads it.
 MOST_CHARACTERS = 10_000
-# Of every checkpoint's latents, in pixels: sides are its multiples.
+# Pixels a side of a latent's cell in every checkpoint; sides are multiples of it.
 CELL = 8
-# Of sizes that are made smaller: all networks take its multiples.
+# Smaller sizes are multiples of this, which all networks take.
 _STEP = 64
-# By how much a picture's sides may exceed those that a checkpoint was trained for.
+# The factor by which a picture's sides may exceed those that a checkpoint was trained for.
 _LARGER = 1.5
-# By how much they may fall short of them.
+# The factor by which they may fall short of them.
 _SMALLER = 1.5
-# How much longer than wide a picture may be: wider than a cinema screen.
+# The largest ratio of a picture's sides: wider than a cinema screen.
 _LONGEST = 2.5
 
 
@@ -36,14 +36,14 @@ class Suggestions(msgspec.Struct, frozen=True):
     """The values a checkpoint suggests where the user leaves the choice open; sides in pixels."""
 
     side: int
-    # One for each sampler; first the one that is taken where none is chosen.
+    # One for each sampler; the first is used if none is chosen.
     settings: tuple[SuggestedSettings, ...]
     features: Features = Features()
-    # What most checkpoints do: this one has not been read, or cannot be.
+    # True for common values: this checkpoint has not been read, or cannot be.
     is_guess: bool = False
 
 
-# Shown until the engine has looked at the checkpoint: what the starter likes, and what most do.
+# Shown until the engine has inspected the checkpoint: the starter's settings, and common ones.
 STARTER_SUGGESTIONS = Suggestions(
     256,
     (
@@ -82,10 +82,10 @@ _CHOICES = ("width", "height", "steps", "guidance", "sampler", "schedule")
 
 
 class GenerationState(FormFields):
-    """The form without pixels, and what becomes of the choices that are left open."""
+    """The form's values, and the effective settings that follow from them and the suggestions."""
 
     suggestions_changed = Signal(object)
-    # `effective`, for whatever reason.
+    # Emitted when `effective` may have changed.
     effective_changed = Signal()
 
     suggestions = Field(STARTER_SUGGESTIONS)
@@ -124,7 +124,7 @@ class GenerationState(FormFields):
 
     @property
     def components(self) -> ComponentFiles:
-        """Files in the place of parts: those of the picture that was loaded before others."""
+        """Files that replace parts; a loaded picture's take precedence over the declaration's."""
         loaded, given = self.extras.components, self.declaration.components
         changes = {
             name: file for name, file in msgspec.structs.asdict(loaded).items() if file is not None
@@ -133,7 +133,7 @@ class GenerationState(FormFields):
 
     @property
     def has_choices(self) -> bool:
-        """True if the user made any choice that is the checkpoint's otherwise."""
+        """True if the user set any value that is otherwise left to the checkpoint."""
         return any(getattr(self, name) is not None for name in _CHOICES)
 
     def clear_choices(self) -> None:
@@ -142,12 +142,12 @@ class GenerationState(FormFields):
             setattr(self, name, None)
 
     def suggest(self, info: CheckpointInfo) -> None:
-        """Take what a checkpoint likes; the user's choices stay."""
+        """Take a checkpoint's suggested settings; the user's choices stay."""
         settings = info.suggested or COMMON_SUGGESTIONS.settings
         self.suggestions = Suggestions(info.default_size, settings, info.features)
 
     def input_path(self, role: InputRole) -> str | None:
-        """The picture of a role, None where there is none."""
+        """Return the path of the picture with this role; None if there is none."""
         return next((image.path for image in self.inputs if image.role is role), None)
 
     def start_from(self, path: str, width: int, height: int) -> None:
@@ -157,7 +157,7 @@ class GenerationState(FormFields):
         self.width, self.height = self.size_to_start_from(width, height)
 
     def size_to_start_from(self, width: int, height: int) -> tuple[int, int]:
-        """The size of what is made from a picture of this size."""
+        """Return the size of a picture that is made from a start picture of this size."""
         return fitting_size(width, height, self.suggestions.side)
 
     def start_anew(self) -> None:
@@ -174,7 +174,7 @@ class GenerationState(FormFields):
         self.strength = None
 
     def build_request(self) -> GenerateRequest:
-        """The request as the form stands. An unlocked seed is left open."""
+        """Return the form's values as a request. An unlocked seed becomes None."""
         extras, declared = self.extras, self.declaration.zero_terminal_snr
         zero = declared if extras.zero_terminal_snr is None else extras.zero_terminal_snr
         extras = msgspec.structs.replace(extras, components=self.components, zero_terminal_snr=zero)
@@ -190,7 +190,7 @@ class GenerationState(FormFields):
         """Fill the form; a request without a checkpoint keeps the one that is chosen."""
         if request.checkpoint is not None:
             self.checkpoint = Path(request.checkpoint)
-        # Its parts, and whether its levels reach noise alone, are among the extras.
+        # The request's `components` and `zero_terminal_snr` become extras.
         self.declaration = CheckpointDeclaration(override=request.override)
         self.seed_locked = request.seed is not None
         for name in CONTROLS:
@@ -203,9 +203,10 @@ class GenerationState(FormFields):
 
 
 def fitting_size(width: int, height: int, side: int) -> tuple[int, int]:
-    """A size in a picture's shape that a checkpoint of this side can draw well: its own if it can.
+    """Return a size in a picture's shape that a checkpoint trained on `side` pixels draws well.
 
-    Checkpoints repeat themselves in pictures that are much larger than those they were trained on.
+    The picture's own size is kept if it suits. Checkpoints repeat themselves in pictures that are
+    much larger than those they were trained on.
     """
     area, most = width * height, (_LARGER * side) ** 2
     scale = 1.0 if side**2 / _LARGER <= area <= most else side / area**0.5
@@ -213,7 +214,7 @@ def fitting_size(width: int, height: int, side: int) -> tuple[int, int]:
 
 
 def smaller_size(width: int, height: int) -> tuple[int, int] | None:
-    """The next smaller size in this shape, of about half the area; None where there is none."""
+    """Return the next smaller size in this shape, about half the area; None if there is none."""
     sides = tuple(max(MIN_SIDE, side * 3 // 4 // _STEP * _STEP) for side in (width, height))
     return None if sides == (width, height) else (sides[0], sides[1])
 
@@ -242,9 +243,9 @@ def _whole(side: float) -> int:
 
 
 def settings_of(request: GenerateRequest) -> GenerateRequest:
-    """A picture's request as settings for the next ones.
+    """Return a picture's request as settings for the next pictures.
 
-    The machine's side of it is left out, and so is what every checkpoint has anyway.
+    Fields about the machine get their defaults, and so do values that equal every checkpoint's.
     """
     text = request.prompt + request.negative_prompt
     machine: dict[str, Any] = {
@@ -257,6 +258,6 @@ def settings_of(request: GenerateRequest) -> GenerateRequest:
         **machine,
         clip_skip=None if request.clip_skip == 1 else request.clip_skip,
         zero_terminal_snr=request.zero_terminal_snr or None,
-        # Text without the signs of a wildcard is the same either way.
+        # Expansion does not change a text without the signs of a wildcard.
         expand_wildcards=request.expand_wildcards or not ("__" in text or "{" in text),
     )

@@ -37,7 +37,7 @@ class LastSession(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _convert(kind: type, value: Any) -> Any:
-    """The paths, which JSON has as texts."""
+    """Convert JSON texts to paths, as msgspec's `dec_hook`."""
     if kind is Path and isinstance(value, str):
         return Path(value)
     raise NotImplementedError
@@ -53,14 +53,14 @@ _KIND = DocumentKind(
 
 
 def encode(last: LastSession) -> bytes:
-    """The session as the content of its file."""
+    """Return a session as the content of its file."""
     return encode_json(last, enc_hook=str)
 
 
 def read_last_session(folder: Path) -> tuple[LastSession | None, ErrorInfo | None]:
-    """The session before, None where there is none; and what was wrong with its file.
+    """Return the last session and the problem with its file; None for either that is missing.
 
-    One that is damaged, or of a newer Safelight, is put aside. Never raises.
+    A file that is damaged, or of a newer Safelight, is put aside. Never raises.
     """
     path = folder / FILE
     last, problem = _KIND.read(path)
@@ -70,7 +70,7 @@ def read_last_session(folder: Path) -> tuple[LastSession | None, ErrorInfo | Non
 
 
 def _is_beyond(value: Any) -> bool:
-    """Return True if a number in it is larger than a message or a control can hold."""
+    """Return True if a value holds an integer too large for a message or a control."""
     if isinstance(value, int):
         return not -MAX_SEED <= value <= MAX_SEED
     parts: list[Any] = []

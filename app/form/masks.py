@@ -1,4 +1,4 @@
-"""Masks that were painted: kept as long as pictures may name them."""
+"""Painted masks, kept in files because pictures may name them."""
 
 from hashlib import sha256
 from pathlib import Path
@@ -14,9 +14,9 @@ translate = QCoreApplication.translate
 
 
 def keep_mask(folder: Path, png: bytes) -> Path | ErrorInfo:
-    """Write a mask under the name of its content; the same one is written once.
+    """Write a mask to a file named after its hash, unless it exists; return the path or an error.
 
-    What has the name and another content was damaged: it is put aside.
+    A file of that name with other content is damaged and is put aside.
     """
     path = folder / f"{sha256(png).hexdigest()[:16]}.png"
     try:

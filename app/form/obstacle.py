@@ -12,7 +12,7 @@ from app.library.checkpoint_store import CheckpointStore
 from engine.api.values import ErrorCode, ErrorInfo, InputRole
 from engine.file_paths import is_file
 
-# What is wrong with the file itself; all else may be of the moment.
+# Errors of the file itself; all others may be temporary.
 _BROKEN = frozenset(
     {
         ErrorCode.CHECKPOINT_NOT_FOUND,
@@ -28,11 +28,11 @@ _BROKEN = frozenset(
 
 
 class ObstacleState(QObject):
-    """Follows the checkpoint and the pictures that the next one starts from."""
+    """The obstacle to the form's next picture; follows its checkpoint and its input pictures."""
 
     found_changed = Signal(object)
 
-    # What every try would end with, None where nothing is known to.
+    # The error that every job would end with; None if none is known.
     found = Field[ErrorInfo | None](None)
 
     def __init__(
@@ -44,14 +44,14 @@ class ObstacleState(QObject):
     ) -> None:
         super().__init__(parent)
         self._form, self._checkpoints, self._background = form, checkpoints, background
-        # Pictures that are not there.
+        # Paths of input pictures that do not exist.
         self._gone: frozenset[str] = frozenset()
         form.checkpoint_changed.connect(self._refresh)
         form.inputs_changed.connect(self.look_again)
         checkpoints.looked.connect(self._refresh)
 
     def look_again(self) -> None:
-        """See whether the pictures are there, off this thread."""
+        """Check on another thread that the input pictures exist."""
         paths = [image.path for image in self._form.inputs]
         if paths:
             self._background.run(lambda: _gone(paths), self._on_gone)

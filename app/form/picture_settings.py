@@ -1,4 +1,4 @@
-"""The settings in a picture's metadata, with what a person must know about them."""
+"""The settings in a picture's metadata, with remarks for the user."""
 
 from pathlib import Path
 
@@ -28,9 +28,9 @@ class PictureSettings(msgspec.Struct, frozen=True):
 def read_settings(
     path: Path, starter: Path, starter_digest: str | None
 ) -> PictureSettings | ErrorInfo:
-    """Read them from a file of unknown origin. Reads the disk: not for the GUI thread.
+    """Return the settings of a picture of unknown origin. Reads the disk: not for the GUI thread.
 
-    A checkpoint that is not where it was is the starter if its digest says so.
+    A recorded checkpoint whose file is missing is the starter if their digests are equal.
     """
     try:
         imported = read_request(path)
@@ -53,7 +53,7 @@ def read_settings(
 
 
 def _shortened(request: GenerateRequest, remarks: list[str]) -> GenerateRequest:
-    """The request with texts that can be edited."""
+    """Return the request with prompts cut to MOST_CHARACTERS, and add a remark on a cut."""
     texts = {"prompt": request.prompt, "negative_prompt": request.negative_prompt}
     long = {name: text for name, text in texts.items() if len(text) > MOST_CHARACTERS}
     if not long:

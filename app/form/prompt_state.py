@@ -1,4 +1,4 @@
-"""The prompts of the form as they are being written, and what the engine says of them."""
+"""The prompts of the form as they are written, and the engine's checks of them."""
 
 from collections.abc import Callable
 
@@ -14,16 +14,16 @@ from engine.api.messages import PromptChecked, QueryFailed
 from engine.api.prompts import Hint, PromptCheck, PromptQuestion
 
 _SOON_MS = 120
-# Who is in the middle of a word or a bracket is not to be told of it.
+# Hints wait for this pause in typing: an unfinished word or bracket needs none.
 _PAUSE_MS = 900
 NO_CHECK = PromptCheck()
 
 
 class PromptState(QObject):
-    """One text and what was found in it. Nothing is asked before `start`.
+    """One prompt and the engine's check of it. Nothing is sent before `start`.
 
-    `check` follows the typing: what is typed while the engine reads is asked once it answered. A
-    hint is added only when there is a pause; it goes at once.
+    `check` follows the typing: text that changes during a check is checked after its answer.
+    Hints are added only in a pause, and removed at once.
     """
 
     check_changed = Signal(object)
@@ -40,7 +40,7 @@ class PromptState(QObject):
         self._question = question
         self._started = False
         self._asked: PromptQuestion | None = None
-        # What the engine has not answered yet.
+        # The number of the query that the engine has not answered yet.
         self.query: int | None = None
         self._again = False
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
@@ -51,17 +51,17 @@ class PromptState(QObject):
         client.query_failed.connect(self._on_failed)
 
     def start(self) -> None:
-        """Begin with the text as it stands."""
+        """Start checking, with the present text."""
         self._started = True
         self._ask()
 
     def on_typed(self) -> None:
-        """The text is another one."""
+        """Check the text after a change of it; new hints wait for a pause."""
         self._pause.start()
         self.on_changed()
 
     def on_changed(self) -> None:
-        """Something that its reading depends on is otherwise."""
+        """Check the text again soon, after a change of it or of a setting that affects it."""
         if self._started and not self._soon.isActive():
             self._soon.start()
 
@@ -94,7 +94,7 @@ class PromptState(QObject):
             return
         self.query = None
         if event.error.code in ENGINE_FAILURES and self._asked is not None and not self._again:
-            # Once: it may be the text that the engine failed at.
+            # Once only: the text itself may have made the engine fail.
             self._again = True
             self.query = self._client.check_prompt(self._asked)
         else:
@@ -102,7 +102,7 @@ class PromptState(QObject):
 
 
 class PromptStates(QObject):
-    """Prompt and negative prompt, read as what is chosen in the form has them read."""
+    """Prompt and negative prompt, checked with the form's convention, checkpoint and settings."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class PromptStates(QObject):
             changed.connect(self._on_changed)
 
     def start(self) -> None:
-        """Begin to ask."""
+        """Start checking both prompts."""
         self.prompt.start()
         self.negative.start()
 

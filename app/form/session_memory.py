@@ -1,4 +1,4 @@
-"""Writes down what is in the window as it changes, and puts it back at the next start."""
+"""Saves the form and the window's place as they change, and restores them at the next start."""
 
 import logging
 from pathlib import Path
@@ -13,18 +13,18 @@ from app.library.checkpoint_store import CheckpointStore
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.durable import FULL, replace_file
 
-# What is typed within this time is written at once, and no more than this is lost.
+# Changes within this time are written together; a crash loses no more than these.
 _SOON_MS = 500
-# Of checkpoints that were opened where they lie, those that are offered at the next start.
+# The most checkpoints outside the models folder that are offered at the next start.
 _MOST_OPENED = 50
 
 _log = logging.getLogger(__name__)
 
 
 class SessionMemory(QObject):
-    """Writes down what is going on soon after it changes, on a thread of its own."""
+    """Writes the session's file soon after each change, on a thread of its own."""
 
-    # ErrorInfo: it cannot be written; once, until it can.
+    # ErrorInfo: the file cannot be written; emitted once, until a write succeeds.
     failed = Signal(object)
 
     def __init__(
@@ -34,7 +34,7 @@ class SessionMemory(QObject):
         checkpoints: CheckpointStore,
         parent: QObject | None = None,
     ) -> None:
-        """Put back what was there the last time; `problem` says what is wrong with its file."""
+        """Restore the last session; `problem` says what is wrong with its file."""
         super().__init__(parent)
         self._path = folder / FILE
         self._form, self._checkpoints = form, checkpoints
@@ -44,26 +44,26 @@ class SessionMemory(QObject):
         if last is not None:
             self._restore(last)
         form.form_changed.connect(self.changed)
-        # One thread: the last that is written is the last that was.
+        # One thread, so that the latest state is written last.
         self._background = Background(1, self)
         self._writing = self._failing = self._closed = False
         self._soon = QTimer(self, singleShot=True, interval=_SOON_MS)
         self._soon.timeout.connect(self._write_soon)
 
     def changed(self) -> None:
-        """Something is otherwise than it was written down."""
-        # Not begun anew by each key: who types for a minute is not to lose a minute.
+        """Write the session soon, because something in it has changed."""
+        # Keys do not restart the timer, so that a minute of steady typing is saved, too.
         if not (self._soon.isActive() or self._closed):
             self._soon.start()
 
     def keep_place(self, place: WindowPlace) -> None:
-        """The window is elsewhere, or of another size."""
+        """Keep the window's new place and size."""
         self.place = place
         self.changed()
 
     def close(self) -> None:
-        """Write down how it was left. Blocks for the disk."""
-        # What waits for its thread is not begun any more.
+        """Write the latest state unless it is written already. Blocks for the disk."""
+        # `Background.close` drops a write that has not begun.
         pending = self._soon.isActive() or self._writing
         self._closed = True
         self._soon.stop()
@@ -106,7 +106,7 @@ class SessionMemory(QObject):
     def _as_it_is(self) -> LastSession:
         form = self._form.form
         if self._form.checkpoint == self._checkpoints.starter:
-            # It lies where Safelight is installed, which may be elsewhere the next time.
+            # The starter lies where Safelight is installed, which may change before the next start.
             form = msgspec.structs.replace(form, checkpoint=Path())
         opened = self._checkpoints.opened[-_MOST_OPENED:]
         return LastSession(form=form, opened=opened, place=self.place)

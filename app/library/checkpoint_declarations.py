@@ -1,4 +1,4 @@
-"""The declarations of a person on each checkpoint, and the parts it was given, kept in a file."""
+"""The user's declarations for each checkpoint, with the files for its parts, kept in a file."""
 
 import logging
 from pathlib import Path
@@ -11,7 +11,7 @@ from engine.api.texts import encode_json
 from engine.durable import replace_file
 
 _FILE = "checkpoints.json"
-# The oldest are forgotten; a file of more was not written by us.
+# Beyond _MOST entries the oldest are dropped; a file of more bytes was not written by us.
 _MOST = 1000
 _MOST_BYTES = 4 << 20
 
@@ -19,12 +19,12 @@ _log = logging.getLogger(__name__)
 
 
 class CheckpointDeclaration(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The declarations of a person on one checkpoint; by default its files decide."""
+    """The user's declarations for one checkpoint; by default its files decide."""
 
     override: CheckpointOverride = NO_OVERRIDE
     # None: as the checkpoint says.
     zero_terminal_snr: bool | None = None
-    # Files for what it lacks.
+    # Files for the parts that the checkpoint lacks.
     components: ComponentFiles = ComponentFiles()
 
 
@@ -50,7 +50,7 @@ class CheckpointMemory:
         return self._declarations.get(str(checkpoint), NO_DECLARATION)
 
     def keep(self, checkpoint: Path, declaration: CheckpointDeclaration) -> None:
-        """Keep a declaration; until the session ends where it cannot be written."""
+        """Keep a declaration; if the file cannot be written, only until the session ends."""
         self._declarations.pop(str(checkpoint), None)
         if declaration != NO_DECLARATION:
             self._declarations[str(checkpoint)] = declaration

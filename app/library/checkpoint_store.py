@@ -1,4 +1,4 @@
-"""The checkpoints to choose from, and what the engine says each of them is."""
+"""The checkpoints to choose from, and the engine's answers on them."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from engine.api.request import NO_OVERRIDE, CheckpointOverride, ComponentFiles
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.file_paths import exists
 
-# The engine failed, not what it was asked about: it is asked once more.
+# Errors of the engine, not of the subject of a query, which is sent once more.
 ENGINE_FAILURES = (ErrorCode.ENGINE_CRASHED, ErrorCode.PROTOCOL_BROKEN)
 
 
@@ -43,9 +43,9 @@ class _Found:
 
 
 class CheckpointStore(QObject):
-    """The starter, those in the models folder, and those that were opened, used where they lie.
+    """The starter, the checkpoints in the models folder, and opened ones elsewhere.
 
-    `look` asks the engine what a checkpoint is; the answer is kept, and told with `looked`.
+    `look` asks the engine what a checkpoint is; the answer is kept, and emitted with `looked`.
     """
 
     changed = Signal()
@@ -71,14 +71,14 @@ class CheckpointStore(QObject):
         self._background = background
         self._listed = [ListedCheckpoint(STARTER_NAME, starter)]
         self._opened: list[ListedCheckpoint] = []
-        # It stays in the list where its file is gone, which is said; others come back with theirs.
+        # It stays in the list even if its file is gone; others come back with their files.
         self.chosen = starter
-        # Those that the engine runs; empty before its first start.
+        # The families that the engine runs; empty before its first start.
         self.families: tuple[FamilyName, ...] = ()
         self._gone: frozenset[Path] = frozenset()
         self._answers: dict[Path, CheckpointInfo | ErrorInfo] = {}
         self._asked: dict[int, _Question] = {}
-        # The answer to an earlier question is to one that is no longer asked.
+        # The latest query for each path; answers to earlier ones are ignored.
         self._latest: dict[Path, int] = {}
         client.families_known.connect(self._on_families)
         client.checkpoint_inspected.connect(self._on_inspected)
@@ -92,15 +92,15 @@ class CheckpointStore(QObject):
         return (*self._listed, *opened)
 
     def answer(self, path: Path) -> CheckpointInfo | ErrorInfo | None:
-        """The engine's last answer on a checkpoint, None before there is one."""
+        """Return the engine's last answer on a checkpoint; None before there is one."""
         return self._answers.get(path)
 
     def family_title(self, name: str) -> str:
-        """The name people know a family by; the name itself for one the engine does not know."""
+        """Return a family's title; its name if the engine does not know it."""
         return next((family.title for family in self.families if family.name == name), name)
 
     def refresh(self) -> None:
-        """Read the models folder again, and look for what was opened, off this thread."""
+        """Read the models folder and look for opened checkpoints again, on another thread."""
         models, starter = self.models, self.starter
         elsewhere = {self.chosen, *self.opened}
 
@@ -111,7 +111,7 @@ class CheckpointStore(QObject):
         self._background.run(find, self._on_found)
 
     def add(self, path: Path) -> None:
-        """Offer a checkpoint that lies elsewhere."""
+        """Add a checkpoint to the list where it lies, unless it is listed."""
         if all(entry.path != path for entry in (*self._listed, *self._opened)):
             self._opened.append(ListedCheckpoint(self._name(path), path))
             self.changed.emit()
@@ -136,7 +136,7 @@ class CheckpointStore(QObject):
         components: ComponentFiles | None = None,
         override: CheckpointOverride = NO_OVERRIDE,
     ) -> None:
-        """Have the engine look at a checkpoint, as soon as it is ready: with parts, as is said."""
+        """Have the engine inspect a checkpoint, with these parts and override, once it is ready."""
         self._ask(_Question(path, components or ComponentFiles(), override))
 
     def _ask(self, question: "_Question") -> None:

@@ -8,7 +8,7 @@ from engine.file_paths import is_file
 from engine.folders import CHECKPOINT_SUFFIXES, PIPELINE_FILE, has_suffix, weights_below
 
 STARTER_NAME = "starter"
-# What names leave out; the others stay, so that no two files have one name.
+# Names leave out only this suffix, so that no two files have one name.
 _SUFFIX = ".safetensors"
 
 
@@ -21,7 +21,7 @@ class ListedCheckpoint:
 
 
 def list_checkpoints(models: Path, starter: Path) -> list[ListedCheckpoint]:
-    """The starter first, then files and diffusers folders below `models`, by name."""
+    """Return the starter, then files and diffusers folders below `models`, by name."""
     found = [ListedCheckpoint(STARTER_NAME, starter)]
     paths = (path for path in weights_below(models, CHECKPOINT_SUFFIXES) if path != models)
     found += [ListedCheckpoint(listed_name(path, models), path) for path in sorted(paths)]
@@ -29,10 +29,10 @@ def list_checkpoints(models: Path, starter: Path) -> list[ListedCheckpoint]:
 
 
 def find_checkpoint(wanted: str | None, models: Path, starter: Path) -> Path:
-    """The path for `--model`: of a listed name, else the path itself; the starter without one.
+    """Return the path for `--model`: a listed name's, else the typed one; the starter for None.
 
-    Where a file is called like a listed checkpoint, `./name` is the file. Nothing is listed: a name
-    says where its file is.
+    `./name` means the file where a listed checkpoint has the same name. The models folder is not
+    listed for it: a name says where its file is.
     """
     if wanted is None or wanted == STARTER_NAME:
         return starter
@@ -41,7 +41,7 @@ def find_checkpoint(wanted: str | None, models: Path, starter: Path) -> Path:
 
 
 def _named(wanted: str, models: Path) -> Path | None:
-    """The listed checkpoint of that name, if there is one."""
+    """Return the path of the listed checkpoint of that name; None if there is none."""
     parts = wanted.split("/")
     if not all(parts) or {".", "..", "~"} & set(parts) or Path(wanted).anchor:
         return None
@@ -54,6 +54,6 @@ def _named(wanted: str, models: Path) -> Path | None:
 
 
 def listed_name(path: Path, models: Path) -> str:
-    """The name of a checkpoint below the models folder."""
+    """Return the name of a checkpoint below the models folder."""
     relative = path.relative_to(models)
     return (relative.with_suffix("") if path.suffix == _SUFFIX else relative).as_posix()

@@ -1,4 +1,4 @@
-"""The pictures of the output folder, newest first. The files are the truth; this follows them."""
+"""The pictures of the output folder, newest first. The list follows the files."""
 
 import os
 from bisect import bisect_left
@@ -20,7 +20,7 @@ _PIECE = 2000
 
 
 class Picture(msgspec.Struct, frozen=True, gc=False):
-    """A file in the folder, not looked into: its path, time (ns since 1970) and size in bytes."""
+    """A picture file, not opened: its path, time of change (ns since 1970) and size in bytes."""
 
     path: str
     modified_ns: int
@@ -43,7 +43,7 @@ def is_picture(path: Path) -> bool:
 
 
 class GalleryStore(QObject):
-    """The pictures of one folder as a list that tells of each change before and after it.
+    """The pictures of one folder as a list with a signal before and after each change.
 
     Ranges are (first, last) rows, both included, as item models want them. A folder that cannot be
     read is an empty list; it may be there later.
@@ -77,11 +77,11 @@ class GalleryStore(QObject):
 
     @property
     def snapshot(self) -> tuple[Picture, ...]:
-        """All of them as they are now."""
+        """The present pictures, newest first."""
         return tuple(self._pictures)
 
     def row_of(self, path: str) -> int | None:
-        """The row of a picture, None if it is not in the list."""
+        """Return the row of a picture; None if it is not in the list."""
         picture = self._by_path.get(path)
         if picture is None:
             return None
@@ -98,7 +98,7 @@ class GalleryStore(QObject):
             self.refresh()
 
     def refresh(self) -> None:
-        """Read the folder again, off this thread."""
+        """Read the folder again, on another thread."""
         if self._scanning:
             self._stale = True
             return
@@ -107,7 +107,7 @@ class GalleryStore(QObject):
         self._background.run(lambda: compare(before, list_pictures(folder)), self._apply)
 
     def refresh_soon(self) -> None:
-        """Read the folder again when what is going on in it has settled."""
+        """Read the folder again once changes to it have paused."""
         self._settled.start()
 
     def _on_folder_changed(self, _folder: str) -> None:
@@ -142,15 +142,15 @@ class GalleryStore(QObject):
             self.inserted.emit(first, last)
 
     def _watch(self) -> None:
-        """The folder may have been made, or made anew, since it was last watched."""
+        """Watch the folder, which may have been made, or made anew, since it was last watched."""
         if not self._watcher.directories() and self.folder.is_dir():
             self._watcher.addPath(str(self.folder))
-            # What came between the scan and the watching.
+            # To find the changes between the scan and the watching.
             self._stale = True
 
 
 def list_pictures(folder: Path) -> list[Picture]:
-    """The pictures of a folder, newest first; hidden files and folders are left out."""
+    """Return the pictures of a folder, newest first, without hidden files and folders."""
     # Sorted in pieces: one sort of a hundred thousand would hold up every thread of Python.
     pieces: list[list[Picture]] = [[]]
     for picture in _pictures(folder):
@@ -180,7 +180,7 @@ def _pictures(folder: Path) -> Iterator[Picture]:
 
 
 def _picture(entry: os.DirEntry[str]) -> Picture | None:
-    """None for what is no file, or vanished since it was listed."""
+    """Return an entry's picture; None if it is no file, or vanished since it was listed."""
     try:
         if not entry.is_file():
             return None
@@ -193,7 +193,7 @@ def _picture(entry: os.DirEntry[str]) -> Picture | None:
 def compare(before: Sequence[Picture], after: list[Picture]) -> Change:
     """Return the steps from one list to another in the same order; pictures in both stay.
 
-    A walk along both, in steps that let other threads of Python in between.
+    Walks along both lists in Python steps, between which other threads can run.
     """
     removed: list[int] = []
     inserted: list[int] = []
@@ -217,7 +217,7 @@ def compare(before: Sequence[Picture], after: list[Picture]) -> Change:
 
 
 def _ranges(rows: Sequence[int]) -> list[tuple[int, int]]:
-    """Ascending rows as ranges without gaps."""
+    """Return ascending rows as (first, last) ranges without gaps."""
     ranges: list[tuple[int, int]] = []
     for row in rows:
         if ranges and ranges[-1][1] == row - 1:

@@ -1,4 +1,4 @@
-"""The system's trash: where pictures go that are no longer wanted."""
+"""The system's trash, for pictures that are no longer wanted."""
 
 import sys
 from contextlib import suppress
@@ -31,5 +31,5 @@ def move_to_trash(path: str) -> Trashed:
 
 
 def restore(trash_path: str, path: str) -> bool:
-    """Put a file back; one that has taken its name meanwhile is not overwritten."""
+    """Move a file back from the trash; return False if that fails or its name is taken."""
     return QFile.rename(trash_path, path)

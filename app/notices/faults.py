@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 
 def fault(error: BaseException) -> ErrorInfo:
-    """An exception that nobody expected, as something to tell."""
+    """Return the error to show for an unexpected exception."""
     return ErrorInfo(
         ErrorCode.INTERNAL,
         translate("faults", "Something went wrong inside Safelight."),
@@ -24,7 +24,7 @@ def fault(error: BaseException) -> ErrorInfo:
 
 
 def report_faults(notices: NoticeState) -> None:
-    """From now on tell of exceptions that come out of event handlers; the application goes on."""
+    """Show a notice of each exception that leaves an event handler; the application goes on."""
 
     def report(
         kind: type[BaseException], error: BaseException, trace: TracebackType | None

@@ -13,11 +13,10 @@ _MOST = 20
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
-    """One thing to tell. `error` is None for a note, which the others say in full.
+    """A notice to the user; `error` is None for a note, which is no failure.
 
-    `details` are sentences that belong to it, each by itself.
-    `actions` are what can be done about it with one press, the best first; `subjects` are the jobs
-    that failed; `undo` takes back what it tells of.
+    `details` are further sentences. `actions` are its buttons, the best first; `subjects` are the
+    jobs that failed; `undo` reverts the change that the notice reports.
     """
 
     number: int
@@ -41,9 +40,9 @@ class NoticeState(QObject):
         self._next = 0
 
     def tell_error(self, error: ErrorInfo, *, job: str | None = None) -> None:
-        """Tell of a failure, of a job that ended by it. The same again replaces the one before.
+        """Add a notice of a failure, and of the `job` that it ended.
 
-        It is then for the jobs of both.
+        A notice with the same texts is replaced, and its jobs are taken over.
         """
         self._add(
             Notice(
@@ -66,7 +65,7 @@ class NoticeState(QObject):
         subjects: tuple[str, ...] = (),
         undo: Callable[[], None] | None = None,
     ) -> None:
-        """Tell something that is no failure."""
+        """Add a notice that is no failure."""
         self._add(
             Notice(
                 number=self._next,
@@ -80,7 +79,7 @@ class NoticeState(QObject):
         )
 
     def dismiss(self, number: int) -> None:
-        """The user has read it."""
+        """Remove the notice with this number."""
         self._set(tuple(notice for notice in self.notices if notice.number != number))
 
     def _add(self, notice: Notice) -> None:

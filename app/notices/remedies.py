@@ -41,10 +41,10 @@ class NoticeAction(StrEnum):
     RETRY = "retry"
 
 
-# Those that make a picture anew, and so need its job.
+# Actions that make a picture again, and so need its job.
 OF_A_JOB = frozenset({NoticeAction.RETRY, NoticeAction.RETRY_SMALLER, NoticeAction.CHOOSE_FOLDER})
-# The same request may succeed the next time: what it met can go away by itself, or by what a
-# person does elsewhere. All other failures are the request's or the file's own.
+# Failures that can pass by themselves, or after the user did something elsewhere, so that the same
+# request may succeed later. All other failures are the request's or the file's own.
 _PASSING = frozenset(
     {
         ErrorCode.CHECKPOINT_NOT_FOUND,
@@ -63,7 +63,7 @@ _PASSING = frozenset(
         ErrorCode.INTERNAL,
     }
 )
-# What is cured by another checkpoint, whatever the engine says of it.
+# Failures that another checkpoint cures, even if the engine does not suggest one.
 _OF_THE_CHECKPOINT = frozenset(
     {
         ErrorCode.CHECKPOINT_NOT_FOUND,
@@ -93,7 +93,7 @@ def actions(error: ErrorInfo, *, of_a_job: bool) -> tuple[NoticeAction, ...]:
 
 
 def remedy_words(remedy: Remedy) -> str:  # noqa: C901 (a table)
-    """A remedy in a sentence or two."""
+    """Return a remedy in a sentence or two."""
     match remedy:
         case ChooseFolder():
             return translate("remedies", "Choose another folder for pictures.")

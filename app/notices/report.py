@@ -1,4 +1,4 @@
-"""A failure as text to send to us, without what is private."""
+"""A failure as text to send to us, without the path of the home folder."""
 
 import platform
 from importlib.metadata import version

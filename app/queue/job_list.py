@@ -1,7 +1,7 @@
 """The jobs in order.
 
-Whatever happens is an entry: the journal is a file of entries, and the list after them is the same
-whether they happen now or are read back. So a restart cannot differ from what was on the screen.
+Every change is an entry, and the journal is a file of entries. The same entries make the same list,
+now or when they are read back, so a restart shows the same jobs as before.
 """
 
 from collections.abc import Iterable, Iterator
@@ -30,11 +30,11 @@ from engine.api.request import GenerateRequest
 
 
 class ListEntry(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Something that happens to the list."""
+    """An event that changes the list."""
 
 
 class Submitted(ListEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
-    """New jobs: the request with each of the seeds. `front`: before all that wait."""
+    """New jobs: the request with each of the seeds; `front` puts them before all that wait."""
 
     jobs: tuple[str, ...]
     seeds: tuple[int, ...]
@@ -44,11 +44,11 @@ class Submitted(ListEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
 
 
 class AllCancelAsked(ListEntry, frozen=True, kw_only=True):
-    """The user no longer wants any job."""
+    """The user asked to cancel every job."""
 
 
 class Dismissed(ListEntry, frozen=True, kw_only=True):
-    """The user has read why a job failed."""
+    """The user dismissed a job that is over."""
 
     job: str
 
@@ -79,13 +79,13 @@ class Change(msgspec.Struct, frozen=True):
 
 
 class JobList:
-    """The jobs in order, at most one of them running. Entries that make no sense do nothing."""
+    """The jobs in order, at most one of them running. Entries that do not fit do nothing."""
 
     def __init__(self) -> None:
         self._jobs: dict[str, Job] = {}
         self._order: list[str] = []
         self._running: str | None = None
-        # Made from the order when asked for.
+        # Built from the order on demand.
         self._snapshot: tuple[Job, ...] | None = None
 
     @property
@@ -96,22 +96,22 @@ class JobList:
         return self._snapshot
 
     def get(self, job: str) -> Job | None:
-        """The job, None if there is none of that id."""
+        """Return the job with this id; None if there is none."""
         return self._jobs.get(job)
 
     @property
     def running(self) -> Job | None:
-        """The job the engine has."""
+        """The job that the engine runs; None if there is none."""
         return self._jobs[self._running] if self._running else None
 
     @property
     def first_waiting(self) -> Job | None:
-        """The job that is to be started next."""
+        """The job that is to be started next; None if there is none."""
         jobs = map(self._jobs.__getitem__, self._order)
         return next((job for job in jobs if job.state is JobState.WAITING), None)
 
     def apply(self, entry: Entry) -> Change:
-        """Let it happen; what that changed."""
+        """Apply an entry; return what it changed."""
         match entry:
             case Submitted():
                 return self._submit(entry)
@@ -128,7 +128,7 @@ class JobList:
                 return Change(changed=tuple(filter(None, [self._apply_to_job(entry)])))
 
     def drop(self, states: Iterable[JobState]) -> tuple[str, ...]:
-        """Take the jobs in these states, not the running one, off the list; their ids."""
+        """Remove the jobs in these states, but not a running one; return their ids."""
         unwanted = frozenset(states) - {JobState.RUNNING}
         return self._remove({job.id for job in self.snapshot if job.state in unwanted})
 
@@ -141,7 +141,7 @@ class JobList:
         return removed
 
     def entries(self) -> Iterator[Entry]:
-        """The fewest entries that make a list like this one."""
+        """Yield the fewest entries that make a list equal to this one."""
         for (request, folder), group in groupby(self.snapshot, _template):
             jobs = tuple(group)
             names = tuple(job.id for job in jobs)

@@ -1,4 +1,4 @@
-"""The queue: jobs in order, one at a time on the engine, written down before anything is told."""
+"""The queue: jobs in order, run one at a time; each change is on disk before it is signalled."""
 
 import secrets
 import time
@@ -42,19 +42,19 @@ from engine.errors import EngineError
 
 __all__ = ["Job", "JobQueue", "JobState"]
 
-# The range people know from other tools; any seed up to MAX_SEED may be given.
+# The range of random seeds in other tools; any seed up to MAX_SEED may be given.
 _RANDOM_SEEDS = 2**32
 _TURN_S = 0.004
-# Jobs of a batch that come into the list in one turn: 2 ms.
+# Jobs of a batch that one entry adds to the list, which takes 2 ms.
 _SUBMIT_AT_ONCE = 1000
 
 
 class JobQueue(QObject):
-    """The jobs of this session and those earlier ones left.
+    """The jobs of this session and those left by earlier sessions.
 
-    Each method returns at once. What it asks for happens, and is told by the signals, in the order
-    of the calls, when it is durably written: milliseconds later, without blocking anyone.
-    Whatever makes no sense for a job's state by then, or names no job, does nothing.
+    Each method returns at once. Its change is applied, and signalled, once it is durably
+    written: milliseconds later, in the order of the calls, without blocking any caller. A change
+    that does not fit a job's state by then, or names no job, does nothing.
     """
 
     # Job
@@ -63,10 +63,10 @@ class JobQueue(QObject):
     job_changed = Signal(object)
     # The id
     job_removed = Signal(str)
-    # ErrorInfo: the journal cannot be read or written; the queue goes on without
+    # ErrorInfo: the journal cannot be read or written; the queue goes on without it
     journal_failed = Signal(object)
 
-    # From the journal's thread: up to which number entries are durable; why they are not.
+    # From the journal's thread: the number of the last durable entry; the error of a failed write.
     _synced = Signal(object)
     _failed = Signal(object)
 
@@ -79,7 +79,7 @@ class JobQueue(QObject):
         # Entries that are being written, each with its number.
         self._pending: deque[tuple[int, Entry]] = deque()
         self._durable = 0
-        # Signals of what has happened, to be emitted before anything else happens.
+        # Signals of applied entries, to be emitted before the next entry is applied.
         self._untold: deque[tuple[SignalInstance, tuple[Job | str, ...]]] = deque()
         # A Started entry is being written.
         self._starting = False
@@ -100,25 +100,26 @@ class JobQueue(QObject):
 
     @property
     def running(self) -> Job | None:
-        """The job the engine has."""
+        """The job that the engine runs; None if there is none."""
         return self._list.running
 
     @property
     def first_waiting(self) -> Job | None:
-        """The job that is to be started next."""
+        """The job that is to be started next; None if there is none."""
         return self._list.first_waiting
 
     def job(self, job_id: str) -> Job | None:
-        """The job of that id, None if there is none."""
+        """Return the job with this id; None if there is none."""
         return self._list.get(job_id)
 
     def submit(
         self, request: GenerateRequest, folder: Path, *, front: bool = False
     ) -> tuple[str, ...]:
-        """Queue a job for each of `count` pictures, with seeds from the request's on; their ids.
+        """Queue a job for each of `count` pictures, with ascending seeds; return the jobs' ids.
 
-        `front` puts them before all that wait. Without a seed one is drawn. Raises
-        EngineError(REQUEST_INVALID) if count or seed are out of range or a text is not valid.
+        The first seed is the request's, or a random one. `front` puts the jobs before all that
+        wait. Raises EngineError(REQUEST_INVALID) if count or seed are out of range or a text is
+        not valid.
         """
         _check(request)
         drawn = secrets.randbelow(_RANDOM_SEEDS)
@@ -127,7 +128,7 @@ class JobQueue(QObject):
         jobs = tuple(f"{batch}-{number}" for number in range(request.count))
         template = msgspec.structs.replace(request, seed=None, count=1)
         starts = range(0, request.count, _SUBMIT_AT_ONCE)
-        # Each piece goes before those that wait, so the last one goes first.
+        # Each piece goes before the waiting ones, so the last piece is recorded first.
         for start in reversed(starts) if front else starts:
             piece = jobs[start : start + _SUBMIT_AT_ONCE]
             seeds = tuple(range(first + start, first + start + len(piece)))
@@ -139,7 +140,7 @@ class JobQueue(QObject):
         return jobs
 
     def cancel(self, job_id: str) -> None:
-        """Take a job that waits off the queue, or stop it if it runs: then the engine decides."""
+        """Cancel a waiting job, or ask the engine to stop a running one, which may still finish."""
         running = self.running
         if running is not None and running.id == job_id:
             # The engine need not wait for the disk.
@@ -155,17 +156,17 @@ class JobQueue(QObject):
     def retry(
         self, job_id: str, request: GenerateRequest | None = None, folder: Path | None = None
     ) -> None:
-        """Queue a job again, where it stands, that failed or was cancelled; as it was, or so."""
+        """Queue a failed or cancelled job again in its place, or with another request or folder."""
         self._record(
             Retried(job=job_id, request=request, folder=None if folder is None else str(folder))
         )
 
     def dismiss(self, job_id: str) -> None:
-        """Take a job off the list that is over."""
+        """Remove a job that is over from the list."""
         self._record(Dismissed(job=job_id))
 
     def close(self) -> None:
-        """Write everything down and stop listening. At the app's end, after the engine stopped.
+        """Write all changes and stop. Call it at the app's end, after the engine has stopped.
 
         A job that still runs waits again, and its start does not count. Blocks for the disk.
         """
@@ -179,7 +180,7 @@ class JobQueue(QObject):
         self._writer.close()
 
     def _restore(self, journal: Journal[Entry]) -> None:
-        """The list as the journal tells it, without what is over and wanted by nobody."""
+        """Rebuild the list from the journal, without jobs that are done or cancelled."""
         content = journal.read()
         for entry in content.entries:
             self._list.apply(entry)
@@ -187,11 +188,11 @@ class JobQueue(QObject):
         if self._list.running is not None:
             self._list.apply(Lost(job=self._list.running.id, error=_APP_ENDED))
         if content.problem is not None:
-            # Queued: nobody listens yet.
+            # A queued signal: no slot is connected yet.
             self._failed.emit(content.problem)
 
     def _rewrite(self, journal: Journal[Entry]) -> bool:
-        """Put the list as it is now in the place of its history; whether that failed."""
+        """Replace the journal's history by the present list; return True if that failed."""
         problem = journal.rewrite(self._list.entries())
         if problem is not None:
             self._failed.emit(problem)
@@ -208,17 +209,17 @@ class JobQueue(QObject):
         self._start_next()
 
     def _record(self, entry: Entry) -> None:
-        """Have it written; it happens when it is."""
+        """Have an entry written; it is applied once it is durable."""
         self._pending.append((self._writer.append(entry), entry))
 
     def _on_synced(self, number: int) -> None:
         self._durable = number
-        # One turn for however many of these have come.
+        # One turn serves all such calls before it.
         if not self._continue.isActive():
             self._continue.start()
 
     def _take_turn(self) -> None:
-        """Let happen what is written, for as long as the event loop may wait."""
+        """Apply durable entries for at most `_TURN_S`; schedule another turn if some are left."""
         deadline = time.perf_counter() + _TURN_S
         while self._untold or (self._pending and self._pending[0][0] <= self._durable):
             if time.perf_counter() > deadline:
@@ -228,7 +229,7 @@ class JobQueue(QObject):
         self._start_next()
 
     def _step(self) -> None:
-        """Tell one thing that happened, or let the next one happen."""
+        """Emit one signal that is due, or apply the next entry if none is."""
         if self._untold:
             signal, arguments = self._untold.popleft()
             signal.emit(*arguments)
@@ -250,7 +251,7 @@ class JobQueue(QObject):
         if running is not None and isinstance(entry, Started):
             self._hand_over(running)
         elif running is not None and running.cancelling:
-            # It was not yet running when the user asked.
+            # The job was not running yet when the user asked to cancel it.
             self._client.cancel_job(running.id)
 
     def _tell(self, change: Change) -> None:
@@ -260,7 +261,7 @@ class JobQueue(QObject):
 
     def _start_next(self, _state: EngineState | None = None) -> None:
         ready = self._client.engine_state is EngineState.READY
-        # Not in the middle of a batch or a storm: the order may not be the user's yet.
+        # Not while a turn is scheduled: its entries may change which job is next.
         busy = self._starting or self._continue.isActive() or self.running is not None
         if busy or not (self._open and ready):
             return
@@ -298,7 +299,7 @@ class JobQueue(QObject):
         if not self._is_running(event.job):
             return
         if self._client.engine_state is EngineState.STOPPED:
-            # Nobody asked for that: the engine cancels what it does before it exits.
+            # The user did not cancel the job: the engine cancels it before it exits.
             self._record(Returned(job=event.job))
         else:
             self._record(Cancelled(job=event.job))

@@ -1,4 +1,4 @@
-"""A job, and what can happen to one."""
+"""A job, and the events that change it."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -44,34 +44,34 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     cancelling: bool = False
 
     def ended(self, state: JobState, error: ErrorInfo | None = None) -> "Job":
-        """The same job, over."""
+        """Return the job with this final state and error."""
         return msgspec.structs.replace(self, state=state, error=error, cancelling=False)
 
 
 class JobEntry(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """Something that happens to one job, in a form that can be written down."""
+    """An event of one job, as it is written to the journal."""
 
     job: str
 
     def apply(self, job: Job) -> Job | None:
-        """The job afterwards; None where this makes no sense in its state."""
+        """Return the job as it is after this event; None if the event does not fit its state."""
         raise NotImplementedError
 
 
 class RunningEntry(JobEntry, frozen=True, kw_only=True, tag=True):
-    """An entry that only a running job can have."""
+    """An event that only a running job can have."""
 
     def apply(self, job: Job) -> Job | None:
-        """The job afterwards; None if it is not running."""
+        """Return the job as it is after this event; None if it is not running."""
         return self.apply_running(job) if job.state is JobState.RUNNING else None
 
     def apply_running(self, job: Job) -> Job:
-        """The running job afterwards."""
+        """Return the running job as it is after this event."""
         raise NotImplementedError
 
 
 class Started(JobEntry, frozen=True, kw_only=True):
-    """The job goes to the engine."""
+    """The job is handed to the engine."""
 
     def apply(self, job: Job) -> Job | None:
         """Start a waiting job; no other can start."""
@@ -123,7 +123,7 @@ class Lost(RunningEntry, frozen=True, kw_only=True):
     error: ErrorInfo
 
     def apply_running(self, job: Job) -> Job:
-        """Let the job wait again unless that makes no sense; the second time it has failed."""
+        """End a job that is settled, fail one that was lost MAX_ATTEMPTS times, let others wait."""
         settled = _settled(job)
         if settled is None and job.attempts >= MAX_ATTEMPTS:
             settled = job.ended(JobState.FAILED, self.error)
@@ -154,7 +154,7 @@ class CancelAsked(JobEntry, frozen=True, kw_only=True):
 
 
 class Retried(JobEntry, frozen=True, kw_only=True, rename={"folder": "out"}):
-    """The user wants the job after all, or again: perhaps with another request or folder."""
+    """The user wants an ended job to be made again, perhaps with another request or folder."""
 
     request: GenerateRequest | None = None
     folder: str | None = None
@@ -185,7 +185,7 @@ class Kept(JobEntry, frozen=True, kw_only=True):
 
 
 def _settled(job: Job) -> Job | None:
-    """The running job at the end of its engine; None if it is to be made again."""
+    """Return a job as it ended with its engine, done or cancelled; None if it must run again."""
     if job.images:
         # Its one picture is there; only the engine's word that it is finished is missing.
         return job.ended(JobState.DONE)

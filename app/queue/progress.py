@@ -10,7 +10,7 @@ from app.queue.time_left import TimeLeft
 from engine.api.messages import JobPhase, JobPreview, JobProgress
 from engine.api.values import Phase
 
-# Where no job was like this one: the part of the bar that each phase has.
+# Each phase's part of the bar, for a job without estimates from earlier ones.
 _PARTS = {
     Phase.LOAD: (0.0, 0.02),
     Phase.COMPILE: (0.02, 0.1),
@@ -46,11 +46,11 @@ class ProgressState(QObject):
         self._time = TimeLeft(clock)
         self.job: str | None = None
         self.phase: Phase | None = None
-        # The phase does what is done once, as compiling for this device.
+        # True if the phase does work that is done once, such as compiling for this device.
         self.once = False
         self.done = 0
         self.total: int | None = None
-        # Cancel was asked for and is not done yet.
+        # True from the request to cancel until the job has ended.
         self.stopping = False
         self.preview: Preview | None = None
         self._furthest = self._phase_began_at = 0.0
@@ -62,12 +62,12 @@ class ProgressState(QObject):
 
     @property
     def seconds_left(self) -> float | None:
-        """An estimate until the picture is saved, None where nothing is known."""
+        """The estimated seconds until the picture is saved; None if unknown."""
         return self._time.seconds_left
 
     @property
     def phase_seconds_left(self) -> float | None:
-        """An estimate until the phase is over, None where nothing is known."""
+        """The estimated seconds until the phase is over; None if unknown."""
         return self._time.phase_seconds_left
 
     @property
@@ -77,7 +77,7 @@ class ProgressState(QObject):
 
     @property
     def fraction(self) -> float:
-        """The part of the job that is done, in [0, 1); it never falls, and rests while it stops."""
+        """The done fraction of the job, in [0, 1); it never falls, and stays while stopping."""
         if not self.stopping:
             known = self._time.fraction
             if known is None and self.phase is not None:
@@ -86,30 +86,30 @@ class ProgressState(QObject):
         return self._furthest
 
     def _by_phase(self, phase: Phase, done: float) -> float:
-        """By what each phase has of the bar: what a job does not go through leaves no gap in it."""
+        """Return the job's fraction by the phases' parts of the bar, skipped phases left out."""
         begin, end = _PARTS[phase]
         beyond = (end - begin) * done / (1 - begin)
         return self._phase_began_at + (1 - self._phase_began_at) * beyond
 
     def begin(self, job: str) -> None:
-        """A job has been handed to the engine."""
+        """Start the progress of a job that was handed to the engine."""
         self._clear(job)
         self.began.emit()
 
     def end(self, job: str) -> None:
-        """A job is over, however it went."""
+        """Clear the progress of a job that is over, however it ended."""
         if job == self.job:
             self._clear(None)
             self.ended.emit()
 
     def stop(self) -> None:
-        """Cancel was asked for: say so at once, whatever the engine is doing."""
+        """Show at once that the job is to stop, whatever the engine is doing."""
         if self.job is not None and not self.stopping:
             self.stopping = True
             self.changed.emit()
 
     def on_phase(self, event: JobPhase) -> None:
-        """A phase begins."""
+        """Start a phase, with the engine's estimates for it."""
         if event.job == self.job:
             if event.phase is not self.phase:
                 over = 0.0 if self.phase is None else self._by_phase(self.phase, 1.0)
@@ -120,14 +120,14 @@ class ProgressState(QObject):
             self.changed.emit()
 
     def on_progress(self, event: JobProgress) -> None:
-        """The phase goes on."""
+        """Note how much of the phase is done."""
         if event.job == self.job:
             self._time.on_progress(event.done, event.total)
             self.done, self.total = event.done, event.total
             self.changed.emit()
 
     def on_preview(self, event: JobPreview, pixels: bytes) -> None:
-        """Another look at the picture; one of another size than it says is not shown."""
+        """Keep and emit a preview; ignore one whose pixels do not match its size."""
         fits = min(event.width, event.height) > 0 and (
             len(pixels) == 3 * event.width * event.height
         )

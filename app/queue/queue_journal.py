@@ -20,5 +20,5 @@ _KIND = JournalKind("queue", _DECODER, ErrorCode.QUEUE_UNREADABLE, _WORDS)
 
 
 def queue_journal(state: Path) -> Journal[Entry]:
-    """The journal of the queue in the folder `state`."""
+    """Return the journal of the queue in the folder `state`."""
     return Journal(state / _FILE, _KIND)

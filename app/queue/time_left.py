@@ -1,9 +1,9 @@
 """Estimates of a job's progress and time left, smoothed for a person to read.
 
-The engine says at the beginning of each phase how long it should take and what comes after it, as
-far as it knows from earlier jobs; steps say how fast this one is. Where neither tells how far a
-phase is, its time does: the fraction grows with it, more slowly towards the end, and reaches the
-end only when the phase does.
+At the beginning of each phase the engine estimates, from earlier jobs, the time of the phase and of
+all phases after it; the steps of denoising show this job's own pace. In a phase without steps the
+fraction grows with the time, more slowly towards the end, and reaches the end only when the phase
+does.
 """
 
 import time
@@ -13,23 +13,23 @@ from math import exp
 
 from engine.api.values import Phase
 
-# What the pace is taken from: long enough to be calm, short enough to follow a change.
+# The pace is measured over this time: long enough to be calm, short enough to follow a change.
 _WINDOW_S = 5.0
 _FEWEST_STEPS = 4
-# From how many steps on only they count, and not what was expected.
+# From this many steps on, only the measured pace counts, and no longer the expected time.
 _TRUSTED_STEPS = 4
-# Up to this fraction time passes as expected; beyond it, more and more slowly.
+# Up to this fraction progress follows the time; beyond it, more and more slowly.
 _KNEE = 0.8
-# A phase that takes this many times as long as it should is not known any more.
+# A phase that takes this many times its expected time has no estimate any more.
 _OVERDUE = 2.0
-# How fast what is shown follows a new estimate, seconds.
+# Time constant with which the shown time follows a new estimate, seconds.
 _CALM_S = 2.0
 
 
 def eased(ratio: float) -> float:
-    """The fraction done where `ratio` of the expected time has passed: below 1, however much has.
+    """Return the fraction done when `ratio` of the expected time has passed; always below 1.
 
-    It goes on without a corner where it begins to slow down.
+    The curve has no corner where it begins to slow down.
     """
     if ratio <= _KNEE:
         return max(0.0, ratio)
@@ -38,33 +38,33 @@ def eased(ratio: float) -> float:
 
 
 class TimeLeft:
-    """Follows one job at a time; told of its phases and progress, asked at any time."""
+    """The estimates for one job at a time, made from its phases and its progress."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self.begin()
 
     def begin(self) -> None:
-        """A job begins."""
+        """Start the estimates of a new job."""
         self._started = self._phase_started = self._clock()
         self._phase: Phase | None = None
         self._done, self._total = 0, None
         self._expected_s: float | None = None
         self._after_s: float | None = None
-        # When each of the latest steps was done. The first is not among them: it does more.
+        # The latest steps' ends. The duration of the first step, which does more, is left out.
         self._marks: deque[tuple[float, int]] = deque()
         self._shown: tuple[float, float] | None = None
         self._furthest = 0.0
 
     def on_phase(self, phase: Phase, expected_s: float | None, after_s: float | None) -> None:
-        """A phase begins that should take so many seconds, and what comes after it so many."""
+        """Start a phase with the expected seconds of it and of all phases after it."""
         self._phase, self._phase_started = phase, self._clock()
         self._done, self._total = 0, None
         self._expected_s, self._after_s = expected_s, after_s
         self._marks.clear()
 
     def on_progress(self, done: int, total: int | None) -> None:
-        """So much of the phase is done."""
+        """Note how much of the phase is done."""
         if done > self._done:
             self._mark(done)
         self._done, self._total = done, total
@@ -73,7 +73,7 @@ class TimeLeft:
     def seconds_per_step(self) -> float | None:
         """The seconds that a step takes, None before two steps are done.
 
-        Over several seconds: steps are told in bursts where a thread or the pipe was busy.
+        A mean over several seconds: a busy thread or pipe delivers steps in bursts.
         """
         if self._phase is not Phase.DENOISE or len(self._marks) < 2:
             return None
@@ -82,7 +82,7 @@ class TimeLeft:
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the job is over, None where that is not known; calm from one call to the next."""
+        """The seconds until the job is over, smoothed from call to call; None if unknown."""
         now, wanted = self._clock(), self._estimate()
         if wanted is None:
             self._shown = None
@@ -97,7 +97,7 @@ class TimeLeft:
 
     @property
     def phase_seconds_left(self) -> float | None:
-        """Until the phase is over, None where that is not known."""
+        """The seconds until the phase is over; None if unknown."""
         return self._phase_left()
 
     @property
@@ -136,7 +136,7 @@ class TimeLeft:
         return passed / self._expected_s if self._expected_s else 0.0
 
     def _estimate(self) -> float | None:
-        """Seconds until the job is over, by all that is known now."""
+        """Return the seconds until the job is over, not smoothed; None if unknown."""
         phase = self._phase_left()
         if phase is None:
             return None

@@ -1,4 +1,4 @@
-"""Files of ours that cannot be read: kept under another name beside the place they were in."""
+"""Keeps unreadable files of ours under another name in the same folder."""
 
 import shutil
 import time
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def put_aside(path: Path, why: str) -> Path | None:
-    """Keep the file under another name; that name, None where it cannot be done."""
+    """Rename a file to keep it; return its new path, or None if that fails."""
     aside = _aside(path, why)
     try:
         path.replace(aside)
@@ -16,7 +16,7 @@ def put_aside(path: Path, why: str) -> Path | None:
 
 
 def copy_aside(path: Path, why: str) -> Path | None:
-    """Keep a copy, for whoever wants to look into it; the file stays until it is replaced."""
+    """Keep a copy of a file that will be replaced; return its path, or None if that fails."""
     aside = _aside(path, why)
     try:
         shutil.copy2(path, aside)
@@ -26,7 +26,7 @@ def copy_aside(path: Path, why: str) -> Path | None:
 
 
 def _aside(path: Path, why: str) -> Path:
-    """Return a free name: a second file within a second must not replace the first."""
+    """Return a free path: two files kept within a second must not replace one another."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     aside = path.with_name(f"{path.name}.{why}-{stamp}")
     number = 1

@@ -25,7 +25,7 @@ _version_decoder = msgspec.json.Decoder(_Version)
 class DocumentKind(Generic[Value]):
     """A kind of document: its content, its largest size, and how its problems are told.
 
-    A file whose field `version` is beyond `version` is of a newer Safelight. `damaged` and `newer`
+    A file whose field `version` is above `version` is of a newer Safelight. `damaged` and `newer`
     are sentences for a person.
     """
 
@@ -36,7 +36,7 @@ class DocumentKind(Generic[Value]):
     version: int | None = None
 
     def read(self, path: Path) -> tuple[Value | None, ErrorInfo | None]:
-        """Return the content, None where there is none; and what was wrong with the file.
+        """Return the content and the problem with the file; None for either that is missing.
 
         A file that cannot be read is put aside, and the problem names its new place. Never raises.
         """

@@ -32,7 +32,7 @@ Entry = TypeVar("Entry")
 
 
 class _Header(msgspec.Struct, frozen=True, kw_only=True):
-    """The first line. The first journals, which were all of the queue, name no kind."""
+    """The first line of a journal. The oldest journals, all of the queue, name no kind."""
 
     journal: int
     kind: str = ""
@@ -90,8 +90,8 @@ class Journal(Generic[Entry]):
     def read(self) -> JournalContent[Entry]:
         """Return the entries; none where there is no file.
 
-        A last line that was cut off is what a power cut leaves, and no problem. Where other lines
-        are damaged a copy of the file is kept beside it; a journal of another kind, or of a newer
+        A last line that is cut off, as a power cut leaves it, is no problem. If other lines are
+        damaged, a copy of the file is kept beside it; a journal of another kind, or of a newer
         Safelight, is put aside. The problem names the file that was kept.
         """
         try:
@@ -130,7 +130,7 @@ class Journal(Generic[Entry]):
         return None
 
     def unwritable(self, error: OSError) -> ErrorInfo:
-        """The problem of a journal that the disk does not take."""
+        """Return the error for a journal that cannot be written."""
         full = error.errno in FULL
         words = self.kind.words.unwritable
         return ErrorInfo(
@@ -167,9 +167,9 @@ class JournalWriter(Generic[Entry]):
     """Appends to a journal on a thread of its own.
 
     `synced(n)` reports that all entries up to number `n` are on the disk, `failed` that the disk
-    does not take them; both are called on that thread. After a failure numbers are reported all the
-    same: work goes on, and the entries that could not be written are written with the next ones.
-    `failed` is called once for failures in a row; `failing`: it was called for the last one.
+    does not take them; both are called on that thread. After a failure `synced` is called all
+    the same: work goes on, and the unwritten entries are written with the next ones. `failed` is
+    called once for failures in a row; with `failing`, such a row was reported before.
     """
 
     def __init__(
@@ -240,7 +240,7 @@ class JournalWriter(Generic[Entry]):
                     rest = rest[os.write(descriptor, rest) :]
                 sync_file(descriptor)
             except OSError:
-                # Half a line would spoil the next one.
+                # Remove a half-written line, which would spoil the next one.
                 with suppress(OSError):
                     os.truncate(descriptor, before)
                 raise
@@ -253,13 +253,13 @@ def _line(entry: object) -> bytes:
 
 
 def _read_lines(file: BinaryIO, decoder: msgspec.json.Decoder[Entry]) -> tuple[list[Entry], int]:
-    """Return the entries, and the number of lines that are none."""
+    """Return the entries and the number of damaged lines; a missing header counts as one."""
     entries: list[Entry] = []
     damaged = 0
     with_header = False
     while line := file.readline(_MAX_LINE_BYTES):
         if not line.endswith(b"\n"):
-            # Cut off if it is the last, endless if it is not.
+            # A last line was cut off; any other is longer than the limit, which is damage.
             damaged += bool(file.read(1))
         elif line.startswith(_HEADER_BEGINS) and _header(line) is not None:
             with_header = True

@@ -41,8 +41,8 @@ class Destination:
 def destination(out: str, count: int = 1) -> Destination:
     """Read `--out`: a folder if it is one, ends in a separator or has no suffix of a picture.
 
-    With a `count` above one, pictures of a named file are numbered from the first. Nothing is
-    touched. Raises REQUEST_INVALID for the suffix of another format than PNG.
+    With a `count` above one, pictures of a named file are numbered from the first. The disk is
+    not changed. Raises REQUEST_INVALID for the suffix of another format than PNG.
     """
     separators = (os.sep, os.altsep or os.sep)
     path = Path(out)

@@ -27,16 +27,16 @@ from engine.server.failures import error_info
 from engine.server.outbox import Put
 from engine.text.checking import check_prompt, count_clip_tokens
 
-# Events as they are known; None where another query may go first.
+# Yields events; None at points where a newer query may go first.
 _Answer = Iterator[Event | None]
 
 
 def answer_all(queries: SimpleQueue[Query], runner: JobRunner, put: Put) -> None:
-    """Say which families there are, and answer for ever.
+    """Send the list of families, then answer queries for ever.
 
-    The newest query goes first where an older one takes its time: who asks again looks elsewhere.
+    The newest query goes first while an older one takes long: the user is waiting for the newest.
     """
-    # Here, as importing them would delay Ready.
+    # Sent from this thread: importing the families earlier would delay Ready.
     put(FamiliesKnown(families=FAMILIES.listed))
     unfinished: list[tuple[Query, _Answer]] = []
     while True:
@@ -71,7 +71,7 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
 
 
 def _checked(question: PromptQuestion, wildcards: Path | None) -> PromptCheck:
-    """Check a prompt, counted as its family does, as CLIP's while no family is known."""
+    """Check a prompt, counting tokens as its family does, or as CLIP if no family is known."""
     family = question.family
     count = FAMILIES.named(family).count_tokens if family is not None else count_clip_tokens
     return check_prompt(question, wildcards, count)
@@ -83,7 +83,7 @@ def _inspected(
     read = services.known_files.read_index
     found = identify(Path(query.path), read, query.override)
     checkpoint = supply(found, query.components, read)
-    # It will probably be used: its hash may be there before its first picture is.
+    # The checkpoint will probably be used, so it is hashed before its first picture needs that.
     services.want_hash(checkpoint)
     sha256, parts_index = services.sha256(checkpoint), services.parts_index
     gaps = (yield from parts_index.look_for_gaps(checkpoint)) if parts_index else ()

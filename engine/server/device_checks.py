@@ -1,4 +1,4 @@
-"""Devices, told in events; to have them tried takes its time, on a thread of its own."""
+"""Events about devices, and trials of devices on a thread of their own."""
 
 from threading import Thread
 
@@ -20,7 +20,7 @@ def devices_found(query: int, runner: JobRunner) -> DevicesFound:
 
 
 def verify_beside(query: VerifyDevices, runner: JobRunner, put: Put) -> None:
-    """Have devices tried while other queries are answered and jobs run."""
+    """Try devices on another thread, while other queries are answered and jobs run."""
     Thread(target=_verify, args=(query, runner, put), name="trials", daemon=True).start()
 
 

@@ -1,4 +1,4 @@
-"""Every failure as data, also those nobody thought of."""
+"""Turns every exception, also an unexpected one, into data for the app."""
 
 import traceback
 
@@ -34,14 +34,14 @@ def error_info(error: BaseException) -> ErrorInfo:
 
 
 def speakable(text: str) -> str:
-    """Text that any message can carry: bounded, and without the halves of characters that
-    file names may hold.
+    """Return a text that any message can carry: cut to a maximal length, and with the lone
+    surrogates of file names escaped.
     """
     return text[:_MAX_CHARACTERS].encode(errors="backslashreplace").decode()
 
 
 def _speakable_remedy(remedy: Remedy) -> Remedy:
-    """A remedy whose paths, the only texts of strangers in any, can be told."""
+    """Return a remedy whose paths, the only texts from outside in it, any message can carry."""
     if not isinstance(remedy, SupplyParts):
         return remedy
     files = (PartFile(component=f.component, path=speakable(f.path)) for f in remedy.files)

@@ -11,7 +11,7 @@ from engine.api.wire import WireError
 from engine.cancel import CancelToken
 from engine.server.outbox import Put
 
-# Memory is given back when nobody has wanted a picture for this long.
+# Memory is released after this long without a job.
 REST_AFTER_S = 300.0
 
 Ending: TypeAlias = JobFinished | JobCancelled | JobFailed
@@ -24,7 +24,7 @@ class _Job:
 
 
 class JobLine:
-    """Runs jobs in the order they came; each ends in exactly one event, the last said of it."""
+    """Runs jobs in the order they came; each has exactly one ending, which is its last event."""
 
     def __init__(self, put: Put) -> None:
         self._put = put
@@ -34,7 +34,7 @@ class JobLine:
         self._closed = False
 
     def add(self, command: RunJob) -> None:
-        """Let a job wait for its turn. Raises WireError for one that is here already."""
+        """Queue a job. Raises WireError for one that waits or runs already."""
         with self._changed:
             if command.job in self._waiting or self._is_running(command.job):
                 raise WireError(f"job {command.job!r} is not over and comes again")
@@ -42,7 +42,7 @@ class JobLine:
             self._changed.notify_all()
 
     def cancel(self, job: str) -> None:
-        """End a waiting job at once, ask a running one to stop, ignore one that is not here."""
+        """End a waiting job at once, ask a running one to stop, ignore an unknown one."""
         with self._changed:
             if self._waiting.pop(job, None):
                 self._put(JobCancelled(job=job), wait=False)
@@ -61,14 +61,14 @@ class JobLine:
             self._changed.notify_all()
 
     def run(self, work: Callable[[RunJob, CancelToken], Ending], rest: Callable[[], None]) -> None:
-        """Do the jobs on this thread until closed; `work` does one, and says how it ended.
+        """Run jobs on this thread until closed; `work` runs one and returns its ending.
 
-        `rest` is called once each time that no job has come for a while.
+        `rest` is called once each time that no job has come for REST_AFTER_S.
         """
         while (job := self._next(rest)) is not None:
             ending = work(job.command, job.token)
             with self._changed:
-                # First, so that whoever hears the ending may send the same job again.
+                # Cleared before the ending is sent: then the app may send the same job again.
                 self._running = None
             self._put(ending)
 
@@ -90,5 +90,5 @@ class JobLine:
 
 
 def _stop(job: _Job) -> None:
-    """On a thread of its own: a runtime's cancel may take its time, and the reader has none."""
+    """Cancel a job on a thread of its own: a runtime's cancel may block, the reader must not."""
     Thread(target=job.token.cancel, name="cancel", daemon=True).start()

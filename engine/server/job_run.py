@@ -1,4 +1,4 @@
-"""One job, told in events."""
+"""Runs one job and sends its progress as events."""
 
 import logging
 from pathlib import Path
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class EventReporter:
-    """A `JobReporter` that tells the app."""
+    """A `JobReporter` that sends events to the app."""
 
     shows_previews = True
 
@@ -49,11 +49,11 @@ class EventReporter:
         self._estimate = PhaseEstimate(None, None)
 
     def expect(self, estimate: PhaseEstimate) -> None:
-        """Keep it for the phase."""
+        """Keep the estimate for the phase that begins next."""
         self._estimate = estimate
 
     def phase(self, phase: Phase) -> None:
-        """Tell that a phase begins, and what it promises."""
+        """Send the beginning of a phase, with the estimate kept for it."""
         self._phase, self._percent = phase, -1
         estimate, self._estimate = self._estimate, PhaseEstimate(None, None)
         self._put(
@@ -67,26 +67,26 @@ class EventReporter:
         )
 
     def progress(self, done: int, total: int) -> None:
-        """Tell how far the phase is: of steps each one, of a thousand weights each percent."""
+        """Send how much of the phase is done: every step of denoising, else every percent."""
         percent = 100 * done // max(total, 1)
         if self._phase is Phase.DENOISE or percent > self._percent:
             self._percent = percent
             self._put(JobProgress(job=self._job, done=done, total=total))
 
     def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
-        """Show the picture so far, if it is known how and the last time is long enough ago."""
+        """Send a preview of the latent, if its format allows one and the last is old enough."""
         if form.preview is None or not self._pace.is_due():
             return
         self.show(step, preview_pixels(latent, form.preview))
 
     def show(self, step: int, pixels: NDArray[np.uint8]) -> None:
-        """Show the picture so far."""
+        """Send a preview; `pixels` are uint8 [height, width, 3]."""
         height, width = pixels.shape[:2]
         event = JobPreview(job=self._job, step=step, width=width, height=height)
         self._put(event, pixels.tobytes())
 
     def image_saved(self, image: SavedImage) -> None:
-        """Tell where the picture is."""
+        """Send the path, seed, size and record of a saved picture."""
         self._put(
             ImageSaved(
                 job=self._job,
@@ -99,13 +99,13 @@ class EventReporter:
         )
 
     def warning(self, warning: ErrorInfo) -> None:
-        """Tell it, and keep it for the log; the job's ending repeats it."""
+        """Send a warning and log it; the job's ending repeats it."""
         self._put(JobWarned(job=self._job, warning=warning))
         _log.warning("%s: %s", warning.code.value, warning.message)
 
 
 def tell_hash(put: Put, state: FileState, done: int, sha256: str | None) -> None:
-    """Tell how far the hash of a file is, without ever waiting: it is no job's business."""
+    """Send how much of a file is hashed, without ever waiting, because no job depends on it."""
     event = CheckpointHashed(
         path=str(state.path), done_bytes=done, total_bytes=state.size, sha256=sha256
     )
@@ -113,7 +113,7 @@ def tell_hash(put: Put, state: FileState, done: int, sha256: str | None) -> None
 
 
 def run_job(runner: JobRunner, command: RunJob, cancel: CancelToken, put: Put) -> Ending:
-    """Do a job, telling how it goes; returns how it ended, whatever happened."""
+    """Run a job and send its events; return its ending, also after an exception."""
     try:
         saver = PictureSaver(Destination(Path(command.folder)))
         result = runner.run(command.request, saver, EventReporter(command.job, put), cancel)

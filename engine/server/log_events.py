@@ -15,13 +15,13 @@ class EventHandler(logging.Handler):
         self._put = put
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Send one; `logging` calls this on the thread that logs."""
+        """Send a record; `logging` calls this on the thread that logs."""
         text = speakable(self.format(record))
         self._put(LogRecord(level=record.levelname.lower(), logger=record.name, text=text))
 
 
 def log_as_events(put: Put) -> None:
-    """From now on send what this process logs, and its warnings, from INFO on."""
+    """Send this process's log records from INFO on, and its Python warnings, to the app."""
     root = logging.getLogger()
     root.setLevel(logging.INFO)
     root.addHandler(EventHandler(put))

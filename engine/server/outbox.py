@@ -18,15 +18,15 @@ class Put(Protocol):
     """The signature of `Outbox.put`, which sends an event."""
 
     def __call__(self, event: Event, payload: bytes = b"", *, wait: bool = True) -> None:
-        """Send it, and what it carries."""
+        """Send an event with its payload; see `Outbox.put`."""
         ...
 
 
 class Outbox:
     """Writes events in order, on a thread of its own.
 
-    Of a job's previews one waits at a time: a newer one takes its place at the end. Of everything
-    else nothing is dropped. Any thread may use it.
+    At most one preview of a job waits: a newer one replaces it, at the end of the queue. No other
+    event is dropped. Any thread may use it.
     """
 
     def __init__(
@@ -52,9 +52,9 @@ class Outbox:
         return self._pending_bytes
 
     def put(self, event: Event, payload: bytes = b"", *, wait: bool = True) -> None:
-        """Send an event. With `wait`, first until less than the limit is pending.
+        """Send an event; with `wait`, block until less than the limit is pending.
 
-        Once closed it does nothing. Raises WireError for what is larger than frames may be.
+        Does nothing once closed. Raises WireError for an event larger than a frame may be.
         """
         frame = encode(event, payload)
         with self._changed:
@@ -78,7 +78,7 @@ class Outbox:
             self._changed.notify_all()
 
     def drain(self, timeout_s: float) -> bool:
-        """Wait until everything is written; whether it was, in that time."""
+        """Wait until every event is written; return False if that takes longer than `timeout_s`."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: not self._waiting and not self._writing, timeout_s
@@ -94,7 +94,7 @@ class Outbox:
                 return
 
     def _next(self) -> bytes | None:
-        """The next frame; None once closed and empty."""
+        """Wait for the next frame and return it; None once closed and empty."""
         with self._changed:
             self._writing = False
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""The process itself: what starts when, what a command sets off, and how it ends."""
+"""The engine process: its start, the handling of commands, and its end."""
 
 import argparse
 import faulthandler
@@ -38,7 +38,7 @@ from engine.server.log_events import log_as_events
 from engine.server.outbox import Outbox
 from engine.stdio import Pipes, take_stdio
 
-# From the wish to end until the process is ended, whatever hangs.
+# From the call of `stop` until the process is ended, even if a thread hangs.
 GRACE_S = 1.0
 _CHUNK_BYTES = 1 << 16
 _STDERR = 2
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 class Engine:
-    """One conversation with the app."""
+    """The engine's side of one connection with the app, from Hello to the end."""
 
     def __init__(self, pipes: Pipes) -> None:
         self._commands = pipes.commands
@@ -81,7 +81,7 @@ class Engine:
         self._status = 0
 
     def serve(self) -> int:
-        """Everything from Hello to the end, on the main thread; returns the exit status."""
+        """Serve the app from Hello to the end, on the main thread; return the exit status."""
         threading.excepthook = self._thread_died
         self._outbox.start()
         self._outbox.put(Hello(version=version("safelight"), pid=os.getpid()))
@@ -98,13 +98,13 @@ class Engine:
                 return
             self._stopping, self._status = True, status
         # A watchdog in C: it needs no interpreter lock, which a hung native call may hold. It
-        # writes where every thread was to stderr.
+        # writes the stack of every thread to stderr.
         faulthandler.dump_traceback_later(GRACE_S, exit=True, file=_STDERR)
         self._jobs.close()
         self._configured.set()
 
     def interrupted(self, _signal: int, _frame: FrameType | None) -> None:
-        """Ctrl-C; not on the main thread's stack, which may hold any lock."""
+        """Stop after Ctrl-C, on another thread, because the main thread may hold any lock."""
         Thread(target=self.stop, name="interrupt", daemon=True).start()
 
     def _work(self) -> None:
@@ -141,7 +141,7 @@ class Engine:
         runner.close()
 
     def _read(self) -> None:
-        """Take commands until the app goes away."""
+        """Read and handle commands until the app closes the pipe."""
         parser = FrameParser()
         try:
             while data := os.read(self._commands, _CHUNK_BYTES):
@@ -198,20 +198,20 @@ class Engine:
         self._configured.set()
 
     def _fail(self, error: ErrorInfo) -> None:
-        """Say why the engine ends, as the last event, and end it."""
+        """Send the error as the last event, and stop the engine."""
         self._outbox.put(EngineFatal(error=error), wait=False)
         self._outbox.close()
         self.stop(status=1)
 
     def _thread_died(self, what: threading.ExceptHookArgs) -> None:
-        """End where a thread failed without which the engine is deaf or dumb."""
+        """Stop the engine if a thread that it needs has failed."""
         threading.__excepthook__(what)
         if what.exc_value is not None and what.thread is not None and what.thread.name in _NEEDED:
             self._fail(error_info(what.exc_value))
 
 
 def _broken_installation(error: Exception) -> ErrorInfo:
-    """The reason of an engine whose own modules cannot be imported."""
+    """Return the error for an engine whose own modules cannot be imported."""
     return ErrorInfo(
         ErrorCode.ENGINE_NOT_STARTED,
         "A part of Safelight cannot be loaded.",
