@@ -30,7 +30,7 @@ Sides = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FilledInputs:
-    """The settings that follow from a request's pictures."""
+    """The settings of a request that depend on its input pictures."""
 
     width: int
     height: int

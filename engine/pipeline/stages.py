@@ -61,7 +61,7 @@ class Stopwatch:
             self._spent[phase] += perf_counter() - start
 
     def timings(self) -> Timings:
-        """The seconds spent so far; the total counts from the watch's creation."""
+        """Return the seconds spent so far; the total counts from the stopwatch's creation."""
         spent = {f"{phase.value}_s": round(seconds, 4) for phase, seconds in self._spent.items()}
         return Timings(**spent, total_s=round(perf_counter() - self.started, 4))
 

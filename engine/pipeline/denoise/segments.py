@@ -104,7 +104,7 @@ class WholeRun:
     first_evaluation: int = 0
 
     def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
-        """Begin with noise, over what the canvas holds."""
+        """Start an attempt from seeded noise, added to the canvas if there is one."""
         return _WholeAttempt(self.denoising, self.denoising.start(request, canvas))
 
     def progress(self, step: Step) -> tuple[int, int]:
@@ -167,20 +167,20 @@ class RefinerSplit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseSegment:
-    """The base's part of a run."""
+    """The base checkpoint's part of a run that it shares with a refiner."""
 
     split: RefinerSplit
     first_step: int = 0
     first_evaluation: int = 0
 
     def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
-        """Begin with noise, over what the canvas holds."""
+        """Start an attempt from seeded noise, added to the canvas if there is one."""
         beginning = self.split.base.start(request, canvas, 0, self.split.known_end)
         noise = _CountedNoise(beginning.noise)
         return _BaseAttempt(self.split, replace(beginning, noise=noise), noise)
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """The steps done and all steps of the whole run."""
+        """Return the number of steps done and of all steps of the whole run."""
         return self.split.base.progress(step)
 
 
@@ -233,7 +233,7 @@ class RefinerSegment:
 
     @property
     def first_evaluation(self) -> int:
-        """The number of the base's evaluations."""
+        """The number of denoiser evaluations that the base made."""
         return self.handover.evaluations
 
     def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
@@ -250,7 +250,7 @@ class RefinerSegment:
         return _ContinuedAttempt(split, split.end, beginning)
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """The steps done and all steps of the whole run."""
+        """Return the number of steps done and of all steps of the whole run."""
         begun, total = self.split.end or 0, self.split.base.steps
         return begun + step.progress(total - begun), total
 
