@@ -22,7 +22,7 @@ class Difference(Protocol):
         ...
 
     def read_flat(self, start: int, stop: int) -> Array:
-        """The numbers from `start` to `stop`, times the strength: float32, [stop - start]."""
+        """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
         ...
 
     def parts(self) -> tuple[FileSlice, ...]:
@@ -47,7 +47,7 @@ class FullDifference:
         return self.numbers.elements
 
     def read_flat(self, start: int, stop: int) -> Array:
-        """The numbers from `start` to `stop`, times the strength: float32, [stop - start]."""
+        """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
         flat = self.numbers.reshaped((self.elements,)).rows(start, stop)
         return flat.read_as(DType.F32) * np.float32(self.strength)
 
@@ -83,7 +83,7 @@ class LowRankDifference:
         return self.up.shape[0] * self._columns
 
     def read_flat(self, start: int, stop: int) -> Array:
-        """The numbers from `start` to `stop`, times the strength: float32, [stop - start]."""
+        """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
         columns, rank = self._columns, self.down.shape[0]
         first, last = start // columns, -(-stop // columns)
         up = self.up.reshaped((self.up.shape[0], rank)).rows(first, last).read_as(DType.F32)
