@@ -62,7 +62,7 @@ class Devices:
     # --- listing and choosing ---
 
     def candidates(self, wanted: str, cancel: Cancellation | None = None) -> list[Candidate]:
-        """The devices that a job may run on, the preferred first.
+        """Return the devices that a job may run on, the preferred first.
 
         With "auto" these are the automatic devices with a good verdict: those on which no job
         failed come first, then the faster ones, then those never measured; equals keep the
