@@ -1,1 +1,1 @@
-"""Makes networks ready on a device: emits the graph, binds the weights, compiles, loads."""
+"""Prepares networks for a device: emits the graph, binds the weights, compiles, loads."""

@@ -1,8 +1,8 @@
-"""Compiled networks kept on disk: folders named by what they are made of, with a manifest.
+"""Compiled networks kept on disk: folders with a manifest, named by a digest of their sources.
 
-An artifact is written beside, under a lock that other processes wait for, and renamed into place
-whole, when its bytes are on the disk. One that is damaged (`engine.compile.manifest`) or stale is
-made again without a word.
+An artifact is written under a temporary name, with a lock that other processes wait for, and
+renamed once its bytes are on the disk. A damaged (`engine.compile.manifest`) or stale artifact is
+silently made again.
 """
 
 import tempfile
@@ -31,20 +31,21 @@ from engine.file_lock import FileLock
 
 CAP_BYTES = 24 << 30
 _WAIT_S = 0.1
-# Where not so much can be written is no room.
+# A folder is full if not even this much can be written to it.
 _PROBE_BYTES = 1 << 20
 
-# Compiles into an empty folder; None where there is nothing worth keeping.
+# Compiles into an empty folder; returns None if the result is not worth keeping.
 Compile = Callable[[Path], Artifact | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An artifact that is looked for or to be made: see `engine.compile.key.artifact_key`.
+    """A description of the artifact to find or make; `key` is from `engine.compile.key`.
 
-    Found is any of that key that serves for `sizes`; made is one for `profile`, unless the compiler
-    says for which. Both are empty where one serves for every size, `checkpoint` where it serves for
-    every one. `expected_bytes` is a guess at its size.
+    An artifact of that key fits if it serves for `sizes`; a new one is made for `profile`, unless
+    the compiler states another. Both are empty where an artifact serves for every size;
+    `checkpoint` is empty where it serves for every checkpoint. `expected_bytes` is a guess at its
+    size.
     """
 
     key: str
@@ -64,18 +65,19 @@ class Wanted:
 
     @property
     def stem(self) -> str:
-        """The beginning that the names of all artifacts of this key share."""
+        """The common beginning of the names of all artifacts of this key."""
         return f"{self.network}-{self.key[:24]}-"
 
     def name_for(self, profile: ShapeProfile) -> str:
-        """The name of the artifact for a profile."""
+        """Return the name of the artifact for a profile."""
         return f"{self.stem}{profile_digest(profile)[:8]}"
 
 
 class HeldArtifact:
-    """An artifact that stays while it is held. `unkept` says why it goes afterwards, if it does.
+    """An artifact that is protected from removal while it is held.
 
-    `made` tells whether it was compiled for this purpose.
+    `made` is True if it was compiled just now, False if it was found. `unkept` is the reason why it
+    is deleted on release; empty if it is kept.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class HeldArtifact:
         self._lock = lock
 
     def release(self) -> None:
-        """Let go of it; again is harmless."""
+        """Release the artifact; calling it again is harmless."""
         if self._lock is not None:
             self._lock.release()
         if self.unkept:
@@ -95,7 +97,7 @@ class HeldArtifact:
 class ArtifactStore:
     """The folder of artifacts, which need not exist. May be used from any thread.
 
-    Without a `folder` nothing is kept longer than it is used.
+    Without a `folder` artifacts are deleted when they are released.
     """
 
     def __init__(self, folder: Path | None, cap_bytes: int = CAP_BYTES) -> None:
@@ -103,7 +105,7 @@ class ArtifactStore:
         self._cache = CacheFolder(folder or Path(), cap_bytes, marker=MANIFEST)
 
     def find(self, wanted: Wanted) -> HeldArtifact | None:
-        """A whole artifact of the wanted key that serves for the wanted sizes."""
+        """Return an undamaged artifact of the wanted key and sizes; None if there is none."""
         for name, manifest in self._manifests(wanted):
             path = self._cache.path(name)
             if not is_whole(path, manifest):
@@ -115,15 +117,15 @@ class ArtifactStore:
         return None
 
     def name_of(self, wanted: Wanted) -> str:
-        """The name of the artifact that `find` finds, else of the one that would be made."""
+        """Return the name of the artifact that `find` returns, else of the one to be made."""
         return next((name for name, _ in self._manifests(wanted)), wanted.name)
 
     def get(self, wanted: Wanted, compile_: Compile, cancel: Cancellation) -> HeldArtifact | None:
-        """The artifact found, or made: by us, or by another process that is making it now.
+        """Find the artifact or make it; if another process is making it, wait for that.
 
-        None where there is nothing worth keeping. Where it cannot be written to the folder it is
-        made in a temporary one. Raises Cancelled, EngineError(CACHE_NOT_WRITABLE), and what
-        `compile_` does.
+        Returns None if the result is not worth keeping. If the folder cannot be written, the
+        artifact is made in a temporary one. Raises Cancelled, EngineError(CACHE_NOT_WRITABLE), and
+        the errors of `compile_`.
         """
         held = self.find(wanted)
         if held is not None:
@@ -149,7 +151,7 @@ class ArtifactStore:
             self._cache.remove([held.artifact.folder.name])
 
     def listed(self) -> tuple[ArtifactInfo, ...]:
-        """Every artifact, by name."""
+        """Return the description of every artifact, by name."""
         if self.folder is None:
             return ()
         return tuple(
@@ -167,12 +169,15 @@ class ArtifactStore:
         )
 
     def remove(self, names: Collection[str] = ()) -> None:
-        """Delete the artifacts of these names, or all if there are none, but for those in use."""
+        """Delete the artifacts with these names (none given: all), except those in use."""
         if self.folder is not None:
             self._cache.remove(names)
 
     def _manifests(self, wanted: Wanted) -> list[tuple[str, Manifest]]:
-        """The artifacts that may serve, one for exactly these sizes first; removes damaged ones."""
+        """Return the names and manifests of artifacts that fit, one for the wanted profile first.
+
+        Artifacts with a damaged manifest are removed.
+        """
         found: list[tuple[str, Manifest]] = []
         paths = sorted(self.folder.glob(f"{wanted.stem}*")) if self.folder else []
         for path in paths:
@@ -186,7 +191,7 @@ class ArtifactStore:
         return sorted(found, key=lambda entry: entry[0] != wanted.name)
 
     def _only_one(self, wanted: Wanted, cancel: Cancellation) -> FileLock:
-        """The right to compile this, once no other process or thread has it. Raises OSError."""
+        """Wait for the lock that allows to compile this artifact. Raises OSError, Cancelled."""
         path = self._cache.path(f"{wanted.key[:24]}.lock")
         while True:
             if cancel.is_set():
@@ -196,14 +201,14 @@ class ArtifactStore:
             except (BlockingIOError, FileNotFoundError):
                 time.sleep(_WAIT_S)
                 continue
-            path.touch()  # in use, so that nobody sweeps it away
+            path.touch()  # a recently used lock file is not deleted
             return lock
 
     def _made(self, wanted: Wanted, compile_: Compile) -> HeldArtifact | None:
-        """Compile, and give it its name once it is on the disk. Raises _NoRoomError."""
+        """Compile to a temporary name, and rename once all is on disk. Raises _NoRoomError."""
         part = unfinished(self._cache.path(wanted.name))
         for left in part.parent.glob(f"{wanted.stem}*{UNFINISHED}"):
-            delete(left)  # of a process that died: the right to compile this is ours
+            delete(left)  # left by a process that died, as this one holds the lock
         try:
             self._cache.make_room(wanted.expected_bytes)
             part.mkdir()
@@ -212,7 +217,7 @@ class ArtifactStore:
                 delete(part)
                 return None
             target = self._cache.path(wanted.name_for(artifact.profile))
-            if target.exists():  # damaged, and somebody has it open or it has no manifest
+            if target.exists():  # damaged: it is open elsewhere, or has no manifest
                 gone = target.rename(unfinished(target))
                 delete(gone)
             part.rename(target)
@@ -233,7 +238,7 @@ class ArtifactStore:
         return HeldArtifact(Artifact(target, artifact.profile), lock, made=True)
 
     def _made_unkept(self, wanted: Wanted, compile_: Compile, reason: str) -> HeldArtifact | None:
-        """Compile into a temporary folder that goes when it is released."""
+        """Compile into a temporary folder that is deleted on release."""
         folder = None
         try:
             folder = Path(tempfile.mkdtemp(prefix="safelight-"))
@@ -260,11 +265,11 @@ class ArtifactStore:
 
 
 class _NoRoomError(Exception):
-    """The folder cannot be written to; says why."""
+    """The folder cannot be written to; the message is the reason."""
 
 
 def _compiled(wanted: Wanted, compile_: Compile, part: Path) -> Artifact | None:
-    """Compile into `part`, and write the manifest and all of it to the disk itself."""
+    """Compile into `part`, write the manifest, and sync all files to the disk."""
     started = time.perf_counter()
     artifact = compile_(part)
     if artifact is None:
@@ -287,7 +292,10 @@ def _compiled(wanted: Wanted, compile_: Compile, part: Path) -> Artifact | None:
 
 
 def _with_profile(artifact: Artifact, wanted: Wanted) -> Artifact:
-    """For the sizes the compiler says; those wanted where it says none, or it serves for all."""
+    """Return the artifact with the compiler's profile if it states one, else with the wanted one.
+
+    An artifact that serves for every size gets the wanted, empty profile.
+    """
     if wanted.sizes and artifact.profile.dimensions:
         return artifact
     return Artifact(artifact.folder, wanted.profile)
@@ -298,9 +306,9 @@ def _reason(error: OSError) -> str:
 
 
 def _no_room(folder: Path) -> str:
-    """Why nothing can be written to a folder; empty where it can.
+    """Return the reason why nothing can be written to a folder; empty if it can be written.
 
-    Compilers say of a full disk whatever they like, and what is free says nothing of quotas.
+    Compilers have no common error for a full disk, and free space does not reflect quotas.
     """
     probe = unfinished(folder / "room")
     try:

@@ -1,4 +1,4 @@
-"""A backend's failures as errors that a person can act on."""
+"""Translates a backend's failures into errors with remedies for the user."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from engine.errors import Cancelled, EngineError, out_of_memory
 
 @contextmanager
 def translated_errors(device: Device) -> Generator[None]:
-    """Turn what a backend raises within the block into EngineError or Cancelled."""
+    """Turn BackendError and RunCancelled raised within the block into EngineError and Cancelled."""
     try:
         yield
     except RunCancelled as error:

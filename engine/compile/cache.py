@@ -1,4 +1,4 @@
-"""All that the cache holds of networks: those compiled for a device, and converted weights."""
+"""The cached data of networks: compiled networks (artifacts) and working copies of weights."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -10,7 +10,7 @@ from engine.weights.working_copies import WorkingCopies
 
 
 class NetworkCache:
-    """Both kinds, in folders of their own below `folder`, which need not exist."""
+    """The artifacts and working copies, in subfolders of `folder`, which need not exist."""
 
     def __init__(self, folder: Path) -> None:
         known = KnownFiles(folder / "files")
@@ -18,10 +18,10 @@ class NetworkCache:
         self.artifacts = ArtifactStore(folder / "compiled")
 
     def listed(self) -> tuple[ArtifactInfo, ...]:
-        """The artifacts and the working copies in the cache, by kind and name."""
+        """Return the artifacts and then the working copies in the cache, each by name."""
         return self.artifacts.listed() + self.working_copies.listed()
 
     def remove(self, names: Collection[str] = ()) -> None:
-        """Delete what has these names, or all if there are none, but for what is in use."""
+        """Delete the entries with these names (none given: all), except those in use."""
         self.artifacts.remove(names)
         self.working_copies.remove(names)

@@ -1,6 +1,6 @@
-"""Compiles in a process of its own: what cannot be stopped is ended, what crashes takes only that.
+"""Compiles in a child process, which can be killed to stop it, and whose crash spares the engine.
 
-The graph goes there as it is: weights in files by their places, others in full.
+The graph is pickled: weights in files as references, others in full.
 """
 
 import os
@@ -40,9 +40,9 @@ def compile_in_child(
     progress: Progress,
     cancel: Cancellation,
 ) -> Artifact | None:
-    """`Backend.compile` of the backend that the registry has for the device.
+    """Call `Backend.compile` of the device's backend in a child process.
 
-    Raises BackendError, also where the process dies, and RunCancelled.
+    Raises BackendError, also if the process dies, and RunCancelled.
     """
     order = pickle.dumps(Order(graph, device, profile, folder), pickle.HIGHEST_PROTOCOL)
     last: Compiled | Refused | None = None
@@ -69,7 +69,7 @@ def compile_in_child(
 
 @contextmanager
 def _child(printed: IO[bytes]) -> Generator[subprocess.Popen[bytes]]:
-    """The process; it is gone when the block is left."""
+    """Start the child process, and kill it at the end of the block."""
     command = [sys.executable, "-I", "-m", "engine.compile.compile_process"]
     try:
         child = subprocess.Popen(
@@ -92,8 +92,8 @@ def _child(printed: IO[bytes]) -> Generator[subprocess.Popen[bytes]]:
 
 
 def _hand_over(pipe: IO[bytes], order: bytes) -> None:
-    """Write the order; the pipe stays open, as its end is the child's."""
-    with suppress(OSError, ValueError):  # it died, or was ended
+    """Write the order; the pipe stays open, because closing it would end the child."""
+    with suppress(OSError, ValueError):  # the child died or was killed
         pipe.write(order)
         pipe.flush()
 

@@ -1,7 +1,7 @@
-"""`python -m engine.compile.compile_process`: one compile that cannot be stopped but by its end.
+"""`python -m engine.compile.compile_process`: one compile that is stopped by killing the process.
 
-It reads a pickled `Order` from stdin and tells on stdout, in lines of JSON, how far it is and how
-it ended. Only the engine that starts it writes to it.
+It reads a pickled `Order` from stdin and writes its progress and its result to stdout as lines of
+JSON. Only the engine that starts it writes to its stdin.
 """
 
 import argparse
@@ -32,19 +32,19 @@ class Order:
 
 
 class Progressed(msgspec.Struct, frozen=True, tag=True):
-    """The fraction done, None where the runtime does not tell."""
+    """A message: the fraction done, None if the runtime does not report it."""
 
     done: float | None
 
 
 class Compiled(msgspec.Struct, frozen=True, tag=True):
-    """The last word: for which sizes; None where there is nothing worth keeping."""
+    """The last message: the compiled profile; None if the result is not worth keeping."""
 
     profile: ShapeProfile | None
 
 
 class Refused(msgspec.Struct, frozen=True, tag=True):
-    """The last word: a `BackendError`."""
+    """The last message of a failed compile: its `BackendError`."""
 
     message: str
     out_of_memory: bool
@@ -55,19 +55,19 @@ Say = Callable[[Word], None]
 
 
 class _NobodyAsks:
-    """The `Cancellation` here: who wants to stop ends the process."""
+    """A `Cancellation` that is never set: the engine stops a compile by killing the process."""
 
     def is_set(self) -> bool:
-        """Never."""
+        """Return False."""
         return False
 
     def calling(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
-        """Nothing to call."""
+        """Return a block that never calls `stop`."""
         return nullcontext()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Do what stdin says, and end the process."""
+    """Compile the order from stdin, report the result, and end the process."""
     parser = argparse.ArgumentParser(prog="compile", description="One compile.")
     parser.add_argument("--parent", type=int, required=True)
     parent = parser.parse_args(arguments).parent
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.write(pipes.events, msgspec.json.encode(word) + b"\n")
 
     say(_compiled(order, say))
-    # A runtime may hang or crash while it is taken apart; everything is said.
+    # A runtime may hang or crash while it is torn down; everything has been reported.
     os._exit(0)
 
 

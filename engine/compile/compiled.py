@@ -1,4 +1,4 @@
-"""Networks on a device that compiles: through the store of artifacts, for the sizes that come."""
+"""Networks on a device that compiles: found in or added to the artifact store, by their sizes."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
@@ -35,14 +35,14 @@ from engine.compile.sized_session import SessionFor, SizedSession
 
 _log = logging.getLogger(__name__)
 
-# What an artifact takes on disk beside the weights it may carry.
+# The size of an artifact on disk, without the weights it may carry.
 PLAN_BYTES = 64 << 20
 
 
 class BoundLater(Mapping[str, WeightRef]):
-    """A graph's weights, bound when somebody first looks at one.
+    """A graph's weights, bound on the first access.
 
-    Binding may convert gigabytes, and a runtime whose artifact carries weights looks at none.
+    Binding may convert gigabytes, and a runtime whose artifact carries weights accesses none.
     """
 
     def __init__(self, bind: Callable[[], Mapping[str, WeightRef]]) -> None:
@@ -67,10 +67,10 @@ class BoundLater(Mapping[str, WeightRef]):
 
 @dataclass(frozen=True, slots=True)
 class CompiledNetwork:
-    """A network on a device, and all that its artifacts are made of.
+    """A network on a device, and the sources of its artifacts.
 
-    `weights` is the digest of the weights where artifacts carry them, else None; `weight_bytes` is
-    their size. `bind_files` binds them so that most stay in files, for another process.
+    `weights` is the digest of the weights if artifacts carry them, else None; `weight_bytes` is
+    their size. `bind_files` binds the weights mostly as references to files, for a child process.
     """
 
     backend: Backend
@@ -86,7 +86,7 @@ class CompiledNetwork:
 
     @property
     def name(self) -> str:
-        """The name of the network's artifact for the present sizes, which no other artifact has."""
+        """The unique name of the network's artifact for the present sizes; empty if unknown."""
         return self.store.name_of(self._wanted(self.dimensions)) if self._knows_sizes else ""
 
     def is_prepared(self) -> bool:
@@ -98,14 +98,14 @@ class CompiledNetwork:
         return True
 
     def prepare(self, progress: Progress, cancel: Cancellation) -> None:
-        """Compile for the present sizes, if that was not done. Raises as `ArtifactStore.get`."""
+        """Compile for the present sizes if there is no artifact. Raises as `ArtifactStore.get`."""
         if self._knows_sizes:
             held = self._held(self.dimensions, progress, cancel)
             if held is not None:
                 held.release()
 
     def load(self, progress: Progress, cancel: Cancellation) -> Session:
-        """A session for the present sizes, and for others when they come.
+        """Return a session for the present sizes, which compiles for other sizes when they occur.
 
         Raises as `ArtifactStore.get`.
         """
@@ -164,7 +164,7 @@ class CompiledNetwork:
         except BackendError as error:
             if held is None or held.made or error.out_of_memory:
                 raise
-            # Stale, or damaged where nobody looked.
+            # The artifact is stale, or damaged in a file that is not read at each start.
             self.store.discard(held)
         held = self._held(dimensions, progress, cancel)
         return self._session(held, dimensions, progress, cancel)
@@ -191,7 +191,7 @@ class CompiledNetwork:
 
 
 class _HoldingSession:
-    """A session whose artifact stays where it is until it is closed."""
+    """A session that protects its artifact from removal until it is closed."""
 
     def __init__(self, session: Session, held: HeldArtifact) -> None:
         self.inputs: tuple[TensorSpec, ...] = session.inputs
@@ -200,6 +200,6 @@ class _HoldingSession:
         self._session, self._held = session, held
 
     def close(self) -> None:
-        """Free what the session holds, and let go of the artifact."""
+        """Close the session, and release the artifact."""
         self._session.close()
         self._held.release()

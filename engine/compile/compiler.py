@@ -14,7 +14,7 @@ from engine.weights.working_copies import WorkingCopies
 
 
 class Compiler:
-    """Prepares networks for one device. Without a store of artifacts none is kept.
+    """Prepares networks for one device. Without a store of artifacts no artifact is kept.
 
     May be used from any thread.
     """
@@ -31,11 +31,11 @@ class Compiler:
         self.artifacts = artifacts or ArtifactStore(None)
         self._working_copies = working_copies
         self._lock = Lock()
-        # By the network's object, which each keeps alive: no other object gets its number.
+        # By the `id` of the network, which its `PreparedNetwork` keeps alive: ids stay unique.
         self._prepared: dict[tuple[int, Precision], PreparedNetwork] = {}
 
     def prepared(self, network: Network, precision: Precision) -> PreparedNetwork:
-        """The network for this device in `precision`: the same object each time."""
+        """Return the network prepared for this device in `precision`: the same object each time."""
         key = (id(network), precision)
         with self._lock:
             if key not in self._prepared:
@@ -52,21 +52,21 @@ class Compiler:
     def converted_bytes(
         self, weights: Mapping[str, FileSlice | WeightSource], precision: Precision
     ) -> int:
-        """Bytes that binding `weights` in memory would hold computed; 0 where none is."""
+        """Return the bytes of converted weights that binding `weights` in memory would hold."""
         sources = as_sources(weights).values()
         element = element_type(sources, self.backend.operators(self.device), precision)
         computed = [source for source in sources if source.slice_as(element) is None]
         return sum(source.elements for source in computed) * element.itemsize
 
     def require_sound(self, cancel: Cancellation) -> None:
-        """Wait until the copies of weights that were loaded are known to be as they were written.
+        """Wait until the working copies that were loaded are checked.
 
-        Raises EngineError(WORKING_COPY_DAMAGED), Cancelled.
+        Raises EngineError(WORKING_COPY_DAMAGED) if one is damaged, and Cancelled.
         """
         self._working_copies.require_sound(cancel)
 
     def memory(self) -> MemoryInfo:
-        """Memory of the device, now."""
+        """Return the present memory of the device."""
         return self.backend.memory(self.device)
 
     def load(
@@ -77,5 +77,5 @@ class Compiler:
         report: Report,
         cancel: Cancellation,
     ) -> Session:
-        """See `PreparedNetwork.load`."""
+        """Load the network as `PreparedNetwork.load` does."""
         return self.prepared(network, precision).load(placement, report, cancel)

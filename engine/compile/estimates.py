@@ -1,9 +1,9 @@
 """Estimates of durations on this machine, learnt from earlier durations.
 
-A `Work` is timed: one thing done with one network on one device, and its amount. The last durations
-of each kind are kept in a small file. The estimate is the median of those for the nearest size, in
-proportion to the size: one slow run, on a machine that was busy, changes nothing, and a faster
-driver is believed after a few runs.
+A `Work` is timed: one kind of action with one network on one device, and its amount. The last
+durations of each kind are kept in a small file. An estimate is the median rate of the durations for
+the nearest size, times the size: one slow run on a busy machine changes nothing, and the effect of
+a faster driver shows after a few runs.
 """
 
 import contextlib
@@ -19,18 +19,19 @@ from engine.cached_state import recall
 from engine.durable import replace_file
 
 _VERSION = 1
-# Durations kept of one kind, and those of them that count for one size.
+# The most durations kept of one kind, and the most recent ones that count for one size.
 _MOST_SAMPLES = 12
 _COUNTED = 5
-# Kinds that are kept; those noted longest ago go first.
+# The most kinds that are kept; the one noted longest ago is deleted first.
 _MOST_KINDS = 256
 _MOST_BYTES = 4 << 20
-# Sizes that differ by less are the same.
+# Sizes whose logarithms differ by less are taken as equal.
 _SAME = log(1.02)
 
 COMPILE = "compile"
 
-# Until this machine knows better: what others report of the UNet of SD 1.x, 1.7 GB in float16.
+# Guesses until this machine has timed a compile: published times for SD 1.x's UNet, 1.7 GB in
+# float16.
 FIRST_COMPILE_S_PER_GB: Mapping[str, float] = {
     # "20-30 seconds for most models":
     # https://docs.nvidia.com/deeplearning/tensorrt-rtx/latest/architecture/architecture-overview.html
@@ -57,7 +58,7 @@ class Kind(msgspec.Struct, frozen=True, order=True):
 
 
 class Work(msgspec.Struct, frozen=True):
-    """A kind, how much of it at a time (bytes of weights, latent cells), and how many times."""
+    """A kind, its amount in each run (bytes of weights or latent cells), and the number of runs."""
 
     kind: Kind
     size: float = 1.0
@@ -65,7 +66,7 @@ class Work(msgspec.Struct, frozen=True):
 
 
 class _Sample(msgspec.Struct, frozen=True, array_like=True):
-    """The seconds that one time took."""
+    """The size and the seconds of one run."""
 
     size: float
     seconds: float
@@ -88,7 +89,7 @@ _DECODER = msgspec.json.Decoder(_File)
 class Estimates:
     """The durations in a file, which need not exist; None keeps them in memory alone.
 
-    What a backend that has never compiled here should take is a rough guess. May be used from any
+    The estimate for a backend that has never compiled here is a rough guess. May be used from any
     thread.
     """
 
@@ -96,11 +97,11 @@ class Estimates:
         self._path = path
         self._lock = Lock()
         self._learnt = _read(path)
-        # What was noted since the file was read.
+        # The samples noted since the file was read.
         self._news: list[tuple[Kind, _Sample]] = []
 
     def note(self, work: Work, seconds: float) -> None:
-        """Learn how long something took that was done to its end."""
+        """Record the seconds of completed work."""
         if not (isfinite(seconds) and seconds >= 0 and work.size > 0 and work.times > 0):
             return
         sample = _Sample(work.size, round(seconds / work.times, 5))
@@ -109,7 +110,7 @@ class Estimates:
             self._news.append((work.kind, sample))
 
     def expect(self, work: Work) -> float | None:
-        """Seconds that something should take, None where nothing like it was ever done."""
+        """Return the seconds that work should take; None if no such work was timed."""
         with self._lock:
             samples = self._learnt.get(work.kind) or self._in_other_precisions(work.kind)
         if samples:
@@ -120,9 +121,9 @@ class Estimates:
         return work.times * prior * work.size / 1e9
 
     def save(self) -> None:
-        """Add what was noted to what is in the file now, which other processes write, too.
+        """Add the new samples to the file, which other processes write, too.
 
-        A file that cannot be written is not: the estimates are those of this process then.
+        A failure to write is ignored: this process still uses its samples.
         """
         with self._lock:
             if self._path is None or not self._news:
@@ -133,12 +134,12 @@ class Estimates:
             self._learnt = learnt
             self._news.clear()
             series = tuple(_Series(kind, samples) for kind, samples in learnt.items())
-            # Within the lock: of two threads the one that knows more must be the last to write.
+            # Within the lock, so that an older state never overwrites a newer one.
             with contextlib.suppress(OSError):
                 replace_file(self._path, msgspec.json.encode(_File(_VERSION, series)))
 
     def _in_other_precisions(self, kind: Kind) -> tuple[_Sample, ...]:
-        """The samples of the precision noted last, for a kind that has none of its own."""
+        """Return the samples of the same work in another precision, the one noted last."""
         alike = [
             samples
             for other, samples in self._learnt.items()
@@ -148,7 +149,7 @@ class Estimates:
 
 
 def _median(samples: tuple[_Sample, ...], size: float) -> float:
-    """Seconds for a size: the median rate of the samples of the nearest size."""
+    """Return the seconds for a size, by the median rate of the samples of the nearest size."""
     nearest = min(abs(log(sample.size / size)) for sample in samples)
     near = [sample for sample in samples if abs(log(sample.size / size)) <= nearest + _SAME]
     rate = statistics.median(sample.seconds / sample.size for sample in near[-_COUNTED:])
@@ -163,7 +164,7 @@ def _add(learnt: _Learnt, kind: Kind, sample: _Sample) -> None:
 
 
 def _read(path: Path | None) -> _Learnt:
-    """The samples in a file; none if the file is damaged or of another version."""
+    """Return the samples in a file; none if the file is damaged or of another version."""
     if path is None:
         return {}
     content = recall(path, _DECODER, _MOST_BYTES)

@@ -1,4 +1,4 @@
-"""The digest of everything a compiled network depends on: one other part, another digest."""
+"""The digest of everything that a compiled network depends on."""
 
 import hashlib
 from functools import cache
@@ -10,17 +10,17 @@ import msgspec
 import backends
 from backends.base import Compilation, Device, Graph, ShapeProfile
 
-# Raised whenever what is kept, or how it is checked, changes.
+# The version of the artifacts' format; increase it when their content or their checks change.
 FORMAT = 1
 
 
 def artifact_key(
     graph: Graph, device: Device, runtime: str, compilation: Compilation, weights: str | None
 ) -> str:
-    """The digest of all that an artifact is made of but the sizes it is for.
+    """Return the digest of all sources of an artifact except its sizes.
 
-    `runtime` is the backend's fingerprint of the device. `weights` is the digest of the weights
-    where the artifact has them in it, else None: then it serves every checkpoint of that graph.
+    `runtime` is the backend's fingerprint of the device. `weights` is the digest of the weights if
+    the artifact carries them, else None: then it serves every checkpoint with that graph.
     """
     parts = {
         "format": FORMAT,
@@ -37,19 +37,19 @@ def artifact_key(
 
 
 def profile_digest(profile: ShapeProfile) -> str:
-    """Tells the sizes apart that artifacts serve for, whichever of them they serve best."""
+    """Return the digest of a profile's ranges of sizes, without their optimum sizes."""
     ranges = {name: (d.minimum, d.maximum) for name, d in profile.dimensions.items()}
     return hashlib.sha256(msgspec.json.encode(ranges, order="sorted")).hexdigest()
 
 
 @cache
 def _own_code() -> str:
-    """The digest of the backends' sources: other options or fixes make another artifact."""
+    """Return the digest of the backends' sources: a change in them makes artifacts stale."""
     return code_digest(Path(backends.__file__).parent)
 
 
 def code_digest(folder: Path) -> str:
-    """The digest of the sources in a folder; where there are none, of this version."""
+    """Return the digest of Safelight's version and of the Python sources in a folder, if any."""
     digest = hashlib.sha256(version("safelight").encode())
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()

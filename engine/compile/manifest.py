@@ -1,7 +1,7 @@
 """The manifest of an artifact: the inputs it was compiled from, and its files.
 
-Files up to `READ_BYTES` are read and compared with their checksums each time. Larger files would
-cost seconds: sizes and times decide, and a file is read where one of these differs.
+Files up to `READ_BYTES` are compared with their checksums each time. Reading larger files would
+cost seconds: they are read only if their times have changed.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ class KeptFile(msgspec.Struct, frozen=True, kw_only=True):
     bytes: int
     mtime_ns: int
     sha256: str
-    # `FileState.changed`, which no program sets at will.
+    # `FileState.changed`, which programs cannot set at will, unlike the modification time.
     changed: int = 0
 
 
@@ -52,7 +52,7 @@ _DECODER = msgspec.json.Decoder(Manifest)
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Put it into the folder, and on the disk itself. Raises OSError."""
+    """Write the manifest into the folder, and sync it to the disk. Raises OSError."""
     part = unfinished(folder / MANIFEST)
     try:
         with part.open("xb") as file:
@@ -61,11 +61,11 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
             sync_file(file.fileno())
         put_in_place(part, folder / MANIFEST)
     finally:
-        delete(part)  # where it could not be put in its place
+        delete(part)  # exists only after a failure
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a folder, None where there is none or it is damaged."""
+    """Return the manifest of a folder; None if there is none or it is damaged."""
     return recall(folder / MANIFEST, _DECODER, _MANIFEST_BYTES)
 
 
@@ -83,7 +83,7 @@ def is_whole(folder: Path, manifest: Manifest) -> bool:
             if looked_at and _sha256(folder / kept.path) != kept.sha256:
                 return False
             moved = moved or not is_same_time
-        if moved:  # as by a copy of the cache: let the next start not read it all again
+        if moved:  # for instance by a copy of the cache; the next start need not read it all again
             files = tuple(_kept(folder, folder / kept.path, kept) for kept in manifest.files)
             _replace_manifest(folder, msgspec.structs.replace(manifest, files=files))
     except OSError:
@@ -92,7 +92,7 @@ def is_whole(folder: Path, manifest: Manifest) -> bool:
 
 
 def _replace_manifest(folder: Path, manifest: Manifest) -> None:
-    """Unless somebody holds the artifact, whose lock is on the file that is there."""
+    """Replace the manifest, unless the artifact is held by a lock on the present manifest."""
     with contextlib.suppress(OSError):
         lock = FileLock(folder / MANIFEST)
         try:
@@ -113,10 +113,10 @@ def _kept(folder: Path, file: Path, before: KeptFile | None = None) -> KeptFile:
 
 
 def keep_files(folder: Path) -> tuple[KeptFile, ...]:
-    """Bring every file of a folder onto the disk itself, and describe it. Raises OSError."""
+    """Sync every file of a folder to the disk, and return their descriptions. Raises OSError."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     for path in files:
-        with path.open("r+b") as file:  # Windows syncs only what may be written
+        with path.open("r+b") as file:  # Windows syncs only files that are open for writing
             sync_file(file.fileno())
     return tuple(_kept(folder, path) for path in files)
 

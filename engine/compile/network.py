@@ -1,4 +1,4 @@
-"""A network as it is before a device is known."""
+"""A network independent of devices: its name, the function that emits its graph, its weights."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from engine.weights.weight_set import WeightSet
 
 
 class Preparation(StrEnum):
-    """The most expensive thing that making a network ready takes."""
+    """The most expensive step of preparing a network."""
 
     LOAD = "load"
     CONVERT = "convert"
@@ -19,11 +19,11 @@ class Preparation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network to prepare: its name, how to emit it, and the weights it may use.
+    """A network to prepare: its name, the function that emits its graph, and its weights.
 
-    `dimensions` says what its variable dimensions are now and what they may be; a device that
-    compiles for sizes learns those that are missing when it runs. `checkpoint` is for people.
-    `overflows_f16`: its activations are known to leave float16's range.
+    `dimensions` has the present size and the range of its variable dimensions; a device that
+    compiles for sizes learns missing ones at the first run. `checkpoint` is a name for people.
+    `overflows_f16`: its activations are known to exceed float16's range.
     """
 
     name: str
@@ -34,6 +34,6 @@ class Network:
     overflows_f16: bool = False
 
     def precisions(self, offered: tuple[Precision, ...]) -> tuple[Precision, ...]:
-        """The offered precisions that are safe for the network, in order; all if none is safe."""
+        """Return the offered precisions that are safe for the network; all if none is safe."""
         safe = tuple(one for one in offered if one is not Precision.F16)
         return safe if self.overflows_f16 and safe else offered

@@ -1,4 +1,4 @@
-"""A network for one device in one precision: its graph, emitted once, and what is asked of it."""
+"""A network for one device in one precision: its graph, its artifact, and its session."""
 
 from dataclasses import replace
 from functools import partial
@@ -19,11 +19,11 @@ from engine.weights.working_copies import WorkingCopies
 
 
 class PreparedNetwork:
-    """A network with the weights, the sizes and the device of its session, ready to be loaded.
+    """A network for one device in one precision, ready to be loaded.
 
-    The graph is emitted by the first question that needs it, which raises
-    EngineError(CHECKPOINT_MISMATCH) where weights are missing. The answers depend on files and
-    caches at the time of the question. May be used from any thread.
+    The graph is emitted by the first call that needs it, which raises
+    EngineError(CHECKPOINT_MISMATCH) if weights are missing. Results depend on the files and caches
+    at the time of the call. May be used from any thread.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class PreparedNetwork:
 
     @property
     def graph(self) -> Graph:
-        """The network's graph; its weights are not bound."""
+        """The network's graph, without bound weights."""
         return self._emit()[0]
 
     def identity(self) -> str:
-        """The digest of all that a session is made of: graph, device, weights, artifact."""
+        """Return the digest of a session's sources: graph, device, precision, weights, artifact."""
         made_of = (
             self._device,
             self.precision,
@@ -60,7 +60,7 @@ class PreparedNetwork:
         return sha256(self.graph.model + repr(made_of).encode()).hexdigest()
 
     def weight_bytes(self) -> int:
-        """About what a session holds, whatever way its weights are bound."""
+        """Return about the bytes that a session's weights take, packed and converted."""
         weights, element = self.network.weights, self._element
         computed = [one for one in weights.values() if one.slice_as(element) is None]
         return weights.elements * self.precision.dtype.itemsize + (
@@ -68,7 +68,7 @@ class PreparedNetwork:
         )
 
     def preparation(self) -> Preparation:
-        """The preparation that loading the network for its present sizes needs now."""
+        """Return the most expensive step of loading the network for its present sizes now."""
         if self._backend.compilation(self._device) is not None:
             return Preparation.LOAD if self.is_prepared() else Preparation.COMPILE
         weights, element = self.network.weights.base.values(), self._element
@@ -78,19 +78,19 @@ class PreparedNetwork:
         return Preparation.LOAD if has_copy else Preparation.CONVERT
 
     def is_prepared(self) -> bool:
-        """Return True if loading the network for its present sizes compiles nothing for long."""
+        """Return True if the network can be loaded for its present sizes without a compile."""
         compiled = self._compiled()
         return compiled is None or compiled.is_prepared()
 
     def artifact_name(self) -> str:
-        """The name of the artifact that `prepare` finds or makes; empty where there is none."""
+        """Return the name of the artifact that `prepare` finds or makes; empty without artifact."""
         compiled = self._compiled()
         return compiled.name if compiled else ""
 
     def load(self, placement: WeightPlacement, report: Report, cancel: Cancellation) -> Session:
-        """A session that runs it.
+        """Load the network and return its session.
 
-        `report(done, total)` counts bytes of weights converted. Raises EngineError (backend failed,
+        `report(done, total)` counts bytes of converted weights. Raises EngineError (backend failed,
         out of memory, checkpoint corrupt, disk full) or Cancelled.
         """
         checked = _unless(cancel, report)
@@ -103,14 +103,14 @@ class PreparedNetwork:
             return self._backend.load(bound, None, self._device, _no_progress, cancel)
 
     def prepare(self, placement: WeightPlacement, report: Report, cancel: Cancellation) -> None:
-        """Compile it where that was not done, without loading it. Raises as `load`."""
+        """Compile the network if needed, without loading it. Raises as `load`."""
         compiled = self._compiled(placement, _unless(cancel, report), cancel)
         if compiled is not None:
             with translated_errors(self._device):
                 compiled.prepare(_in_thousandths(report), cancel)
 
     def _emit(self) -> tuple[Graph, WeightBinding]:
-        """The graph and the weights that it uses; emitted once, by whoever asks first."""
+        """Return the graph and its weights, emitted by the first call."""
         with self._lock:
             if self._emitted is None:
                 network, element = self.network, self._element
@@ -128,12 +128,12 @@ class PreparedNetwork:
         report: Report | None = None,
         cancel: Cancellation | None = None,
     ) -> CompiledNetwork | None:
-        """The network as the device compiles it, None where it compiles nothing worth keeping."""
+        """Return the network as the device compiles it; None if the device keeps no artifacts."""
         compilation = self._backend.compilation(self._device)
         if compilation is None:
             return None
         carried = compilation.carries_weights
-        # An artifact that carries weights is kept longer than the job that would find them damaged.
+        # An artifact with weights outlives the job, so its working copy is checked beforehand.
         awaited = cancel if carried else None
         graph, binding = self._emit()
         bind = partial(binding.bind, report=report or _ignore, awaited=awaited)
@@ -160,7 +160,7 @@ def _ignore(_done: int, _total: int) -> None:
 
 
 def _unless(cancel: Cancellation, report: Report) -> Report:
-    """A report that raises Cancelled once the user has asked to stop."""
+    """Wrap a report so that it raises Cancelled once the user has asked to stop."""
 
     def report_unless_cancelled(done: int, total: int) -> None:
         if cancel.is_set():
@@ -171,7 +171,7 @@ def _unless(cancel: Cancellation, report: Report) -> Report:
 
 
 def _in_thousandths(report: Report) -> Progress:
-    """A compiler's progress as a `Report`; nothing is reported where the runtime does not tell."""
+    """Return a `Progress` that calls `report` with thousandths; unknown progress is ignored."""
 
     def progress(done: float | None) -> None:
         if done is not None:

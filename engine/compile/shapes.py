@@ -1,4 +1,4 @@
-"""For which sizes a network is compiled, and which compiled one serves for which."""
+"""The sizes that a network is compiled for, and the sizes that an artifact serves."""
 
 from collections.abc import Mapping
 
@@ -9,9 +9,10 @@ Sizes = Mapping[str, int]
 
 
 def offered(minimum: int, present: int, maximum: int) -> DimensionRange:
-    """The range of a dimension: the sizes that the app offers, and the present one.
+    """Return the range of a dimension: the sizes that the app offers, and the present one.
 
-    Sizes beyond the maximum get ranges that grow in powers of two, not one for each size.
+    For a present size beyond the maximum, the maximum is doubled until it fits, so that few
+    different ranges are compiled.
     """
     while maximum < present:
         maximum *= 2
@@ -19,7 +20,7 @@ def offered(minimum: int, present: int, maximum: int) -> DimensionRange:
 
 
 def profile_for(dimensions: Dimensions, shapes: ShapeSupport) -> ShapeProfile:
-    """The profile to compile for: all offered sizes, or exactly the present ones."""
+    """Return the profile to compile for: all offered sizes, or only the present ones if STATIC."""
     if shapes is not ShapeSupport.STATIC:
         return ShapeProfile(dict(dimensions))
     exact = {name: d.optimum for name, d in dimensions.items()}
@@ -27,12 +28,12 @@ def profile_for(dimensions: Dimensions, shapes: ShapeSupport) -> ShapeProfile:
 
 
 def present_sizes(dimensions: Dimensions) -> dict[str, int]:
-    """The sizes that a network is wanted for now."""
+    """Return the present size of each dimension."""
     return {name: dimension.optimum for name, dimension in dimensions.items()}
 
 
 def at_sizes(dimensions: Dimensions, sizes: Sizes) -> dict[str, DimensionRange]:
-    """Dimensions whose present sizes are these; what nobody knows a range of has but this size."""
+    """Return the dimensions at present sizes `sizes`; one without a known range is fixed."""
     return {
         name: offered(dimensions[name].minimum, size, dimensions[name].maximum)
         if name in dimensions
@@ -42,7 +43,7 @@ def at_sizes(dimensions: Dimensions, sizes: Sizes) -> dict[str, DimensionRange]:
 
 
 def variable_dimensions(inputs: tuple[TensorSpec, ...]) -> set[str]:
-    """The names of a graph's dimensions that may vary."""
+    """Return the names of the variable dimensions of a graph's inputs."""
     return {size for spec in inputs for size in spec.shape if isinstance(size, str)}
 
 

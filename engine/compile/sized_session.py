@@ -1,4 +1,4 @@
-"""A session for every size, made of sessions that each serve for some."""
+"""A session for all sizes, made of sessions that each serve a range of sizes."""
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -18,29 +18,29 @@ from backends.base import (
 )
 from engine.compile.shapes import Sizes, covers
 
-# The dimension along which the rows of a network's outputs do not depend on each other, by the name
-# it has: all rows of the denoiser's batch under one context, then under the next.
+# The names of the dimension along which the rows of a network's outputs are independent. The
+# denoiser's rows are its whole batch under the first context, then under the next.
 _ROWS = ("contexts", "batch")
 
 
 @dataclass(slots=True)
 class SessionFor:
-    """A session, the sizes it serves for, and what is pinned to it."""
+    """A session, the sizes it serves, and its pinned inputs."""
 
     session: Session
     profile: ShapeProfile
     pinned: dict[str, Array] = field(default_factory=dict[str, Array])
 
 
-# Loads one that serves for these sizes; the `Cancellation` may stop it.
+# Loads a session that serves these sizes; the `Cancellation` may stop the load.
 Load = Callable[[Sizes, Cancellation], SessionFor]
 
 
 class SizedSession:
-    """Satisfies `backends.base.Session`; `load` gives one for sizes that none serves for yet.
+    """A `backends.base.Session` for all sizes; `load` provides a session for new sizes.
 
-    Where only the number of rows differs from what a session was compiled for, they are run in
-    parts, the last filled up. It is the `Cancellation` of what it loads.
+    If only the number of rows differs from a session's compiled size, the rows are run in parts,
+    the last of them padded. It is the `Cancellation` of the sessions that it loads.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class SizedSession:
         load: Load,
         first: SessionFor | None,
     ) -> None:
-        """`first` is loaded already; None where the sizes are not known before the first run."""
+        """Start with the loaded session `first`; None if the sizes are unknown until a run."""
         self.inputs, self.outputs = inputs, outputs
         self._load = load
         self._sessions = [] if first is None else [first]
@@ -65,7 +65,7 @@ class SizedSession:
 
     @contextmanager
     def calling(self, stop: Callable[[], None]) -> Generator[None]:
-        """Within the block, `cancel` calls `stop`; at once if it was called before."""
+        """Have `cancel` call `stop` within the block; at once if it was called before."""
         with self._lock:
             self._stops.append(stop)
             if self.is_set():
@@ -77,7 +77,7 @@ class SizedSession:
                 self._stops.remove(stop)
 
     def run(self, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        """Run once. Raises BackendError, RunCancelled, and what loading raises."""
+        """Run once. Raises BackendError, RunCancelled, and the errors of `load`."""
         given = all_feeds(self.inputs, self._pinned, feeds)
         sizes = sizes_of(self.inputs, given)
         fitting = next((s for s in self._sessions if covers(s.profile, sizes)), None)
@@ -117,10 +117,10 @@ class SizedSession:
         return fitting.session.run(feeds)
 
     def _in_parts(self, sizes: Sizes) -> tuple[str, SessionFor | None]:
-        """The dimension of rows, and a session that serves for all sizes but that one."""
+        """Return the rows' dimension, and a session that serves all sizes except the rows'."""
         rows = next((name for name in _ROWS if name in sizes), "")
         others = {name: size for name, size in sizes.items() if name != rows}
-        # Each context of several pictures is so many rows: those stay together.
+        # With a batch of several pictures the rows of a context must stay together.
         if not rows or (rows == "contexts" and sizes.get("batch", 1) != 1):
             return rows, None
         for loaded in self._sessions:
@@ -148,6 +148,6 @@ class SizedSession:
 
 
 def _part(array: Array, start: int, rows: int) -> Array:
-    """So many rows from `start`, the last one repeated where there are no more."""
+    """Return `rows` rows from `start`; the last row is repeated to fill up."""
     part = array[start : start + rows]
     return np.concatenate([part, np.repeat(part[-1:], rows - len(part), axis=0)])

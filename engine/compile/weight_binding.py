@@ -1,7 +1,7 @@
 """Binds the weights of one network: by reference, from its working copy, or computed in memory.
 
-A working copy is of the weights without patches, so that every patched network of a checkpoint
-shares it. Weights that are patched are computed in memory, from the checkpoint's own numbers.
+A working copy holds the weights without patches, so that all patched networks of a checkpoint
+share it. Patched weights are computed in memory, from the checkpoint's own numbers.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from engine.weights.working_copies import WorkingCopies
 
 
 def copy_key(network: Network, element: DType) -> str:
-    """The name of the working copy in a type: that of the weights without patches."""
+    """Return the name of the working copy in `element` type of the weights without patches."""
     return f"{network.weights.base.digest()[:24]}-{network.name}-{element.value.lower()}"
 
 
@@ -34,27 +34,27 @@ class WeightBinding:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the weights take when they are bound."""
+        """The bytes of the bound weights."""
         return sum(source.elements for source in self.used.values()) * self.element.itemsize
 
     def bind(
         self, placement: WeightPlacement, report: Report, awaited: Cancellation | None = None
     ) -> Mapping[str, WeightRef]:
-        """Every weight that is used, bound.
+        """Bind every weight that the graph uses.
 
-        With `awaited` a working copy is taken only once it is known to be whole. Raises
-        EngineError(CHECKPOINT_CORRUPT, DISK_FULL), Cancelled, and what `report` does.
+        With `awaited`, its cancellation, the check of a working copy is waited for. Raises
+        EngineError(CHECKPOINT_CORRUPT, DISK_FULL), Cancelled, and the errors of `report`.
         """
         base = {name: source.base for name, source in self.used.items()}
         if not any(source.needs_conversion(self.element) for source in base.values()):
             self._require_numbers(self.used)
             return bind(self.used, self.element, report)
-        # A copy that exists is the fastest way, whatever the plan.
+        # An existing copy is the fastest way, whatever the memory plan.
         key = copy_key(self.network, self.element)
         patched = {name: one for name, one in self.used.items() if one is not base[name]}
         copy = self._find_copy(key, base, awaited)
         if copy is not None:
-            # All else was looked at when the copy was made.
+            # The other weights were checked for NaN when the copy was made.
             self._require_numbers(patched)
             return {**copy, **bind(patched, self.element, report)}
         self._require_numbers(self.used)
@@ -77,7 +77,7 @@ class WeightBinding:
         placement: WeightPlacement,
         report: Report,
     ) -> Mapping[str, WeightRef]:
-        """The weights without patches, from a copy or from memory with a copy to be written."""
+        """Return the weights without patches: a new copy, or in memory while a copy is written."""
         made_of = self.network.name, self.network.checkpoint
         if placement is WeightPlacement.WORKING_COPY:
             return self.copies.make(key, base, self.element, report, made_of)

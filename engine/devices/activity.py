@@ -1,4 +1,4 @@
-"""The activity of jobs, which disturbs measurements of devices."""
+"""The activity of jobs, which disturbs the measurement of devices."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The machine's devices: which of them a job may run on, in order of measured speed.
+"""The machine's devices, and the choice of those that a job may run on, by measured speed.
 
 A vendor's runtime is imported into this process only after a child process survived it
 (`engine.devices.trials`). Until then "auto" offers only the trusted backends, which come with
@@ -35,7 +35,10 @@ _ALIKE = 1.05
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A device that a job may run on. `choice` says why it comes before the next one."""
+    """A device that a job may run on. `choice` is the reason why it comes before the next one.
+
+    `milliseconds` is the time of a run in its trial, `failure` the reason why a job failed on it.
+    """
 
     backend: Backend
     device: Device
@@ -56,10 +59,10 @@ class Devices:
     def _store(self) -> VerdictStore:
         return VerdictStore(self._path, machine_fingerprint())
 
-    # --- what there is ---
+    # --- listing and choosing ---
 
     def candidates(self, wanted: str, cancel: Cancellation | None = None) -> list[Candidate]:
-        """The devices that a job may run on, the preferred first.
+        """Return the devices that a job may run on, the preferred first.
 
         With "auto" these are the automatic devices with a good verdict: those on which no job
         failed come first, then the faster ones, then those never measured; equals keep the
@@ -91,10 +94,10 @@ class Devices:
         return tuple(sorted(found, key=place))
 
     def choice(self) -> str:
-        """Say why "auto" takes the device it takes; empty where it has none."""
+        """Return the reason for the device that "auto" takes; empty if there is no device."""
         return next((candidate.choice for candidate in self._preferred()), "")
 
-    # --- what is found out ---
+    # --- trials and failures ---
 
     def has_news(self) -> bool:
         """True if an automatic device was not tried in its present state."""
@@ -163,7 +166,7 @@ class Devices:
         return not report.problem and any(not d.tried or d.disturbed for d in devices)
 
     def _report(self, reference: BackendReference) -> BackendReport | None:
-        """Return what is known of a backend, or can be asked without risk to this process."""
+        """Return a backend's report; if a trusted one has none, ask it in this process."""
         report = self._store.find(reference.name)
         if report is None or (report.problem and reference.trusted):
             return self._list_devices(reference) if reference.trusted else report
@@ -176,7 +179,7 @@ class Devices:
         fingerprint = self._store.fingerprint
         return BackendReport(backend=reference.name, fingerprint=fingerprint, devices=devices)
 
-    # --- what is made of it ---
+    # --- candidates from reports ---
 
     def _preferred(self) -> list[Candidate]:
         try:
@@ -185,7 +188,7 @@ class Devices:
             return []
 
     def _automatic(self) -> "list[Candidate | _Refusal]":
-        """Return the automatic devices that may be chosen, and why the others may not."""
+        """Return the automatic devices that may be chosen, and refusals of the others."""
         found: list[Candidate | _Refusal] = []
         for reference in BACKENDS:
             if not reference.automatic:
@@ -204,7 +207,7 @@ class Devices:
         return found
 
     def _named(self, wanted: str, cancel: Cancellation | None) -> "list[Candidate | _Refusal]":
-        """Return one backend's devices, without those that are known to kill the process."""
+        """Return one backend's devices, with refusals of unusable ones and those that crash."""
         reference = find(wanted)
         if reference is None:
             names = ", ".join(reference.name for reference in BACKENDS)
@@ -250,7 +253,7 @@ def _refusal(reference: BackendReference, device: TriedDevice) -> _Refusal:
 
 
 def _cures(refused: list[_Refusal], wanted: str) -> tuple[Remedy, ...]:
-    """Return what the user can do where no device of the wanted backend is left."""
+    """Return the remedies for the user if no device of the wanted backend is usable."""
     packages = tuple(dict.fromkeys(name for refusal in refused for name in refusal.install))
     install = (InstallPackages(packages=packages),) if packages else ()
     return (*install, CheckDevices() if wanted == _AUTO else UseAnyDevice())

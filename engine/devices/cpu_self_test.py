@@ -37,7 +37,7 @@ def difference_from_numpy(backend: Backend, device: Device) -> float:
 
 
 def _sample() -> tuple[dict[str, Array], Array]:
-    """Random weights that keep activations near unit size, and an input."""
+    """Return random weights that keep activations near unit size, and an input."""
     random = np.random.default_rng(0)
 
     def normal(*shape: int) -> Array:

@@ -1,4 +1,4 @@
-"""Crash attribution: which device was running when the engine process died.
+"""Crash attribution: finds the device that was running when the engine process died.
 
 While a job runs on a device with memory of its own, a file names the device, and a file lock is
 held that the system releases when the process ends. A file that is found unlocked was left by a

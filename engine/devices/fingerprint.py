@@ -37,14 +37,17 @@ _RUNTIMES = (
 
 
 def machine_fingerprint() -> str:
-    """The state of this machine's hardware, drivers and runtimes as 64 hexadecimal digits."""
-    # On a Mac drivers come with the system, and to list its adapters takes a second.
+    """Return a digest of this machine's hardware, drivers and runtimes: 64 hexadecimal digits."""
+    # On a Mac the drivers come with the system, and listing its adapters takes a second.
     adapters = () if sys.platform == "darwin" else hardware.list_adapters()
     return fingerprint_of(installed_runtimes(map(Path, sys.path)), adapters)
 
 
 def fingerprint_of(runtimes: tuple[str, ...], adapters: tuple[Adapter, ...]) -> str:
-    """Return the fingerprint of such a machine; what changes from hour to hour is left out."""
+    """Return the fingerprint of a machine with these runtimes and adapters.
+
+    Changing facts, such as free memory, are left out.
+    """
     of_adapters = sorted(
         (a.vendor, a.name, str(a.pci), a.address, a.driver, a.driver_version, a.unusable)
         for a in adapters

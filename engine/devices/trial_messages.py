@@ -10,7 +10,7 @@ from engine.untrusted_json import JsonError, decode_json
 
 
 class DevicesFound(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """The backend's devices; none of them has run yet."""
+    """The first message: the backend's devices, before any of them runs."""
 
     devices: tuple[TriedDevice, ...]
 
@@ -44,7 +44,7 @@ def encode_message(message: TrialMessage) -> bytes:
 
 
 def decode_message(line: bytes) -> TrialMessage | None:
-    """Decode a line; None where it is not a message."""
+    """Decode a line; return None if it is not a message."""
     try:
         return decode_json(line, _decoder)
     except JsonError:

@@ -1,4 +1,4 @@
-"""The network that devices compute in a trial: the layers that take most of a picture's time.
+"""The network that devices run in a trial: the layers that take most of a picture's time.
 
 A UNet that is only its middle block, as wide as SD 1.5's first level: a transformer block (320
 wide, 8 heads, a context of 77 x 768) between residual blocks (320 channels, a time embedding of

@@ -1,4 +1,4 @@
-"""`python -m engine.devices.trial_process`: lists one backend's devices and has them compute.
+"""`python -m engine.devices.trial_process`: lists one backend's devices and runs a network on each.
 
 It is a process of its own, because a driver that crashes, hangs or exhausts memory then does so
 here. It announces each run before it starts (`engine.devices.trial_messages`), so that a crash can
@@ -40,14 +40,14 @@ from engine.parent import die_first
 from engine.stdio import take_stdio
 from engine.weights.working_copies import WorkingCopies
 
-# Largest difference from the float32 result, relative to its length. bfloat16 rounds to 2^-8 and
+# Largest difference from the float32 result, relative to its norm. bfloat16 rounds to 2^-8 and
 # was measured to be off by 0.007; some devices' float32 is TF32, which rounds to 2^-11 as float16
 # does.
 TOLERANCES = {Precision.F32: 3e-3, Precision.BF16: 0.05, Precision.F16: 0.01}
 _NUMPY_TOLERANCE = 1e-3
-# Runs to measure after one that warms up: at most this many, and none after this many seconds.
+# The most runs to measure after the warm-up run, and the seconds after which no more are begun.
 _RUNS, _ENOUGH_S = 9, 1.0
-# The fewest runs to measure, by the seconds that the first run took; one where it took longer.
+# The fewest runs to measure, by the most seconds of the first run; one if that took longer.
 _LEAST_RUNS = ((1.0, 3), (10.0, 2))
 
 Send = Callable[[TrialMessage], None]
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """The result of a network, and the median seconds of its runs."""
+    """The output of the network, and the median seconds of its runs."""
 
     result: Array
     seconds: float
@@ -129,7 +129,7 @@ class _Trial:
     def _run(
         self, backend: Backend, device: Device, precision: Precision, runs: int = _RUNS
     ) -> _Run:
-        """Load the network and run it. Outputs are copied to the host, so the device is done."""
+        """Load the network and time its runs, each of which ends with its output on the host."""
         compiler = Compiler(backend, device, WorkingCopies(self._folder / "weights"))
         session = compiler.load(
             self._network, precision, WeightPlacement.MEMORY, lambda _d, _t: None, CancelToken()
@@ -141,7 +141,7 @@ class _Trial:
             session.close()
 
     def _reference(self) -> Array:
-        """Return the processor's float32 result, which the first trial that needs it computes.
+        """Return the processor's float32 result, computed by the first trial of the folder.
 
         Raises RuntimeError where the processor fails its self-test.
         """
@@ -160,7 +160,7 @@ class _Trial:
 
 
 def _timed(session: Session, runs: int) -> _Run:
-    """Run once to warm up, then measure at most `runs` runs."""
+    """Run the network once to warm up, then time at most `runs` runs."""
     feeds = trial_network.feeds()
     result, first = _timed_once(session, feeds)
     least = next((count for limit, count in _LEAST_RUNS if first <= limit), 1)

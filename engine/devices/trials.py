@@ -1,4 +1,4 @@
-"""Trials as the engine runs them: a child process for each backend, and its report."""
+"""Runs the trials of devices: starts a child process for each backend, and makes its report."""
 
 import os
 import signal
@@ -50,7 +50,7 @@ class TrialLimits:
 
 
 class Trials:
-    """Runs trials that share a folder: the weights, and the processor's result."""
+    """Runs the trials of backends, each in child processes."""
 
     def __init__(self, limits: TrialLimits, command: tuple[str, ...] | None = None) -> None:
         self._limits = limits
@@ -86,7 +86,7 @@ class Trials:
         options: tuple[str, ...],
         results: "_Results",
     ) -> str:
-        """Run a child process; return how it failed, or "" where it finished."""
+        """Run a child process and collect its results; return its failure, or "" if it finished."""
         results.running = ""
         arguments = (reference.module, reference.type_name, str(folder))
         parent = (f"--parent={os.getpid()}",)
@@ -178,14 +178,14 @@ class _Child:
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self.process = process
-        # None marks the end.
+        # The lines of its stdout; None marks the end.
         self.lines: SimpleQueue[bytes | None] = SimpleQueue()
         self._tail = b""
         self._reading = self._start(self._read)
         self._noting = self._start(self._note)
 
     def end(self) -> str:
-        """Wait for the end of a child whose pipe is closed; say how it ended."""
+        """Wait for the end of a child whose pipe is closed; return its failure as a sentence."""
         self._noting.join(_POLL_S)
         try:
             status = self.process.wait(_POLL_S)
@@ -243,7 +243,7 @@ def _read_some(pipe: IO[bytes] | None) -> bytes:
 
 
 def _is_crash(status: int) -> bool:
-    """True for a signal, or for Windows' equivalent: 0xC0000005 and its like."""
+    """Return True for the exit status of a signal, or of a Windows exception such as 0xC0000005."""
     return status < 0 or status >= 1 << 31
 
 

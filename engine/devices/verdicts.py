@@ -28,9 +28,9 @@ _log = logging.getLogger(__name__)
 class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
     """A device as a child process found it, with the results of its trial.
 
-    `unusable` is the backend's reason why it cannot be used, `install` the packages that would cure
-    that, `problem` why its trial ended early, `failure` why a job had to go on elsewhere.
-    `disturbed` figures were measured while a job ran.
+    `unusable` is the backend's reason why the device cannot be used, `install` the packages that
+    would make it usable. `problem` is the reason why its trial ended early, `failure` the reason
+    why a job on it moved to another device. `disturbed`: its figures were measured during a job.
     """
 
     id: str
@@ -49,7 +49,7 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tried(self) -> bool:
-        """True if the device computed something, or failed to."""
+        """True if the device has results of a trial, or failed in it."""
         return bool(self.figures or self.problem)
 
     @property
@@ -59,12 +59,12 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def works(self) -> bool:
-        """True if results are correct in some precision."""
+        """True if the trial was completed with correct results in at least one precision."""
         return not self.problem and bool(self.right_precisions)
 
     @property
     def milliseconds(self) -> float:
-        """Milliseconds of a run in the preferred precision; infinite where none was measured."""
+        """The milliseconds of a run in the preferred precision; infinite if not measured."""
         times = (figure.milliseconds for figure in self.figures if not figure.problem)
         return next(times, float("inf")) if self.works else float("inf")
 
@@ -86,7 +86,7 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
         return f"Its results are correct: {right}" + (f"; not {wrong}." if wrong else ".")
 
     def device(self, backend: str) -> Device:
-        """Describe the device for its backend, with the correct precisions if it was tried."""
+        """Return the device for its backend, with only the correct precisions if it was tried."""
         names = self.right_precisions if self.works else self.precisions
         return Device(
             backend,
@@ -100,7 +100,7 @@ class TriedDevice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def untried(backend: Backend, device: Device) -> TriedDevice:
-    """Describe a device that was not tried; asks its runtime unless it cannot be used."""
+    """Describe a device before its trial; asks the runtime of a usable device for its memory."""
     found = TriedDevice(
         id=device.id,
         name=device.name,
@@ -124,7 +124,7 @@ def untried(backend: Backend, device: Device) -> TriedDevice:
 
 
 class BackendReport(msgspec.Struct, frozen=True, kw_only=True):
-    """One backend's devices; `problem` says why its process ended before it had listed them."""
+    """One backend's devices; `problem` is its process's failure, if no device is to blame."""
 
     backend: str
     fingerprint: str
@@ -132,11 +132,11 @@ class BackendReport(msgspec.Struct, frozen=True, kw_only=True):
     problem: str = ""
 
     def find(self, device: str) -> TriedDevice | None:
-        """Find the device with that id."""
+        """Return the device with this id; None if there is none."""
         return next((found for found in self.devices if found.id == device), None)
 
     def with_device(self, device: TriedDevice) -> "BackendReport":
-        """Return a copy in which this device replaces the one with its id."""
+        """Return a copy in which `device` replaces the one with its id, or is added."""
         others = (device if found.id == device.id else found for found in self.devices)
         known = self.find(device.id) is not None
         return msgspec.structs.replace(self, devices=(*others, *(() if known else (device,))))
@@ -157,18 +157,18 @@ class VerdictStore:
         self.fingerprint = fingerprint
         self._path = path
         self._lock = Lock()
-        # Reports that the disk did not take, kept until the process ends.
+        # All reports, if they could not be written to the disk; kept until the process ends.
         self._unwritten: tuple[BackendReport, ...] = ()
 
     def find(self, backend: str) -> BackendReport | None:
-        """Return the report of a backend on this machine as it is now."""
+        """Return a backend's report under this machine's fingerprint; None if there is none."""
         with self._lock:
             reports = (*self._unwritten, *self._read())
         wanted = (backend, self.fingerprint)
         return next((r for r in reports if (r.backend, r.fingerprint) == wanted), None)
 
     def keep(self, report: BackendReport) -> None:
-        """Keep a report; it replaces the backend's last one."""
+        """Save a report, in place of the backend's last one under the same fingerprint."""
         with self._lock:
             reports = _newest(report, *self._unwritten, *self._read())
             try:

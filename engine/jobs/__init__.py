@@ -1,1 +1,1 @@
-"""Runs one job at a time: where failures become data, and where a wish to stop enters."""
+"""Runs one job at a time: the plan, the devices it falls back to, previews, and saved pictures."""

@@ -1,4 +1,4 @@
-"""A job on one device after another, until one of them has made its pictures."""
+"""Runs a job on one device after another, until all its pictures are made."""
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from engine.memory.plan import MemoryPlan
 from engine.pipeline.read_job import ReadJob
 from engine.pipeline.stages import RunContext, Stopwatch
 
-# How often a job goes on after a copy of weights was damaged: a failing disk ends it.
+# The most attempts on a device that end with a damaged working copy: a failing disk ends the job.
 _MOST_DAMAGES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """The pictures of a finished job, the device, and the seconds that each phase took."""
+    """The pictures of a finished job, its device, the seconds of each phase, and its warnings."""
 
     images: tuple[SavedImage, ...]
     family: str
@@ -33,13 +33,13 @@ class JobResult:
     timings: Timings
     warnings: tuple[ErrorInfo, ...]
     plan: MemoryPlan
-    # Why this device.
+    # The reason why this device was chosen.
     choice: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JobSetting:
-    """The saver and the reporter of a job, its cancellation, its watch and its memory."""
+    """The saver and the reporter of a job, its cancellation, its stopwatch and its memory."""
 
     saver: PictureSaver
     reporter: JobReporter
@@ -49,26 +49,26 @@ class JobSetting:
 
 
 class Attempts:
-    """Makes the pictures of a job that was read; the next device goes on where one fails."""
+    """Makes the pictures of a read job; if a device fails, the next one continues."""
 
     def __init__(self, read: ReadJob, services: JobServices, setting: JobSetting) -> None:
         self._read, self._services, self._setting = read, services, setting
         self._progress = JobProgress()
 
     def plan_on(self, candidate: Candidate) -> JobPlan:
-        """The job's plan on a device, as free memory is now. Raises EngineError."""
+        """Plan the job on a device, by the memory that is free now. Raises EngineError."""
         return plan_job(self._read, candidate, self._services, self._setting.allowance)
 
     def warn(self, warning: ErrorInfo) -> None:
-        """Tell a warning at once, and repeat it in the result and in the records to come."""
+        """Report a warning at once, and add it to the result and to later pictures' records."""
         self._progress.warnings.append(warning)
         self._setting.reporter.warning(warning)
 
     def on_first_that_can(self, candidates: list[Candidate]) -> JobResult:
-        """Make all pictures; where a device fails the next makes those left, with the same seeds.
+        """Make all pictures; if a device fails, the next makes the remaining ones.
 
-        A device that failed where another one did not is put behind it, but for lack of memory.
-        Raises EngineError.
+        If a later device succeeds, the failed one comes after the others in later jobs, unless it
+        only lacked memory. Raises EngineError.
         """
         failed: list[tuple[Candidate, EngineError]] = []
         for candidate, following in zip(candidates, [*candidates[1:], None], strict=True):
@@ -80,7 +80,7 @@ class Attempts:
                     raise
                 failed.append((candidate, error))
                 self.warn(goes_on(error, candidate, following))
-                # What is resident on a device that is gone is gone, too.
+                # The sessions that are resident on a lost device are lost, too.
                 self._services.release()
             else:
                 for loser, error in failed:
@@ -90,7 +90,7 @@ class Attempts:
         raise AssertionError("candidates() returns at least one device")
 
     def _on_device(self, candidate: Candidate) -> JobResult:
-        """Make what is left; once more what was made of weights whose copy was damaged."""
+        """Make the remaining pictures on a device; retry after a damaged working copy."""
         for _ in range(_MOST_DAMAGES):
             try:
                 return self._made_on(candidate)
@@ -116,7 +116,7 @@ class Attempts:
                     setting.reporter.image_saved(image)
         except EngineError as error:
             if error.code not in (ErrorCode.CANCELLED, ErrorCode.WORKING_COPY_DAMAGED):
-                # Numbers that are broken may have been so in the file.
+                # A damaged working copy may have caused the failure.
                 self._services.cache.working_copies.require_sound(setting.cancel)
             if error.code is not ErrorCode.OUT_OF_MEMORY:
                 raise
@@ -133,7 +133,10 @@ class Attempts:
         )
 
     def _blamed(self, plan: JobPlan) -> AbstractContextManager[None]:
-        """A block in which a death of the engine is blamed on the device, at the next start."""
+        """Return a block in which a crash of the engine is blamed on the device, at the next start.
+
+        A device that shares the host's memory is not blamed.
+        """
         if plan.compiler.memory().integrated:
             return nullcontext()
         return self._services.crash_markers.running(plan.candidate.device, self._setting.cancel)

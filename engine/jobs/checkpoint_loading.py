@@ -1,4 +1,4 @@
-"""The checkpoint of a request, with the parts and the refiner that were chosen for it."""
+"""Loads the checkpoint of a request, with its chosen components and refiner."""
 
 from pathlib import Path
 
@@ -17,9 +17,9 @@ from engine.families.refiner_fit import with_refiner
 def load_checkpoint(
     request: GenerateRequest, read: ReadIndex = read_index, parts_index: PartsIndex | None = None
 ) -> IdentifiedCheckpoint:
-    """The request's checkpoint with its supplied components, complete.
+    """Return the request's checkpoint, complete with its chosen components and refiner.
 
-    Raises EngineError; where something is missing it says which files of the `parts_index` hold it.
+    Raises EngineError; if components are missing, it names files of the `parts_index` with them.
     """
     if request.checkpoint is None:
         raise EngineError(

@@ -1,4 +1,4 @@
-"""A job on one device: make its pictures as planned, and save each at once."""
+"""Runs a job on one device: makes its pictures as planned, and saves each at once."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -17,16 +17,16 @@ from engine.pipeline.stages import RunContext, Stages
 
 
 class DeviceRun:
-    """Makes and saves the pictures of a job that are left, as planned for one device."""
+    """Makes and saves the remaining pictures of a job, as planned for one device."""
 
     def __init__(self, plan: JobPlan, services: JobServices, context: RunContext) -> None:
         self.plan, self._services, self._context = plan, services, context
 
     def saved_pictures(self, progress: JobProgress, saver: PictureSaver) -> Iterator[SavedImage]:
-        """Yield each picture that is left once it is durably on disk.
+        """Yield each remaining picture once it is durably on disk.
 
-        Its record repeats the warnings of the job so far, to which the picture's own are added.
-        Raises EngineError: WORKING_COPY_DAMAGED where a picture is not to be believed.
+        Its record has the warnings of the job so far, including the picture's own. Raises
+        EngineError: WORKING_COPY_DAMAGED where a picture was made with damaged weights.
         """
         plan, stages, context = self.plan, self._stages(), self._context
         if self._services.residency is not None and not plan.memory.resident:
@@ -34,7 +34,7 @@ class DeviceRun:
         with closing(stages):
             generation = Generation(plan.pictures, stages, context.reporter, progress.pending)
             for picture in generation.pictures(range(len(progress.images), plan.job.count)):
-                # Before anything is kept that was made with them.
+                # The weights must be sound before a picture made with them is saved.
                 plan.compiler.require_sound(context.cancel)
                 self._keep(generation.found_prediction)
                 progress.add_warnings(picture.warnings)
@@ -54,7 +54,7 @@ class DeviceRun:
         return Stages(pool, plan.precisions, self._context, forecast)
 
     def _keep(self, found: PredictionType | None) -> None:
-        """Remember what the denoiser was found to predict, so that it is not probed again."""
+        """Store the prediction type that a probe found, so that the file is not probed again."""
         file, known = self.plan.job.checkpoint.parts.denoiser.unstated, self._services.known_files
         if found is not None and file is not None and known.is_settled(file):
             known.note_prediction(file, found)

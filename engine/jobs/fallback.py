@@ -13,7 +13,7 @@ from engine.api.values import ErrorCode, ErrorInfo, Phase, PrecisionName
 from engine.devices.choice import Candidate
 from engine.errors import EngineError
 
-# What another device may do better; all else is the request's, the checkpoint's or the disk's.
+# Failures that another device may not have; the causes of others are request, checkpoint or disk.
 CURABLE = frozenset(
     {ErrorCode.BACKEND_FAILED, ErrorCode.OUT_OF_MEMORY, ErrorCode.CACHE_NOT_WRITABLE}
 )
@@ -30,7 +30,7 @@ _DOING = {
 def with_size_and_phase(
     error: EngineError, request: ResolvedRequest, phase: Phase, device: str
 ) -> EngineError:
-    """The error with the size of the picture, the phase and the device that ran out of memory."""
+    """Return an OUT_OF_MEMORY error whose message has the picture's size, phase and device."""
     return EngineError(
         error.code,
         f"A picture of {request.width}x{request.height} ran out of memory on {device}, "
@@ -47,7 +47,7 @@ def with_size_and_phase(
 
 
 def goes_on(error: EngineError, failed: Candidate, following: Candidate) -> ErrorInfo:
-    """The warning that a device failed and another one takes over."""
+    """Return the warning that a device failed and another one takes over."""
     before, after = title(failed.device.backend), title(following.device.backend)
     if error.code is ErrorCode.OUT_OF_MEMORY:
         message = f"{error.message} {after} goes on with what is left."
@@ -62,12 +62,12 @@ def goes_on(error: EngineError, failed: Candidate, following: Candidate) -> Erro
 
 
 def failure_of(error: EngineError) -> str:
-    """The reason for putting a device behind the others, in a line."""
+    """Return the device's failure as one line of at most 300 characters."""
     return " ".join((error.detail or error.message).split())[:300]
 
 
 def fitting(candidates: Sequence[Candidate], precision: PrecisionName) -> list[Candidate]:
-    """The candidates that offer the wanted precision; all candidates if none does."""
+    """Return the candidates that offer the wanted precision; all candidates if none does."""
     if precision is PrecisionName.AUTO:
         return list(candidates)
     wanted = Precision(precision.value)
@@ -75,6 +75,6 @@ def fitting(candidates: Sequence[Candidate], precision: PrecisionName) -> list[C
 
 
 def taken_over(following: Candidate, failed: Candidate) -> Candidate:
-    """The next device, which is used because the one before it failed."""
+    """Return the next candidate, with the last one's failure as the reason for its choice."""
     choice = f"{title(failed.device.backend)} failed in this job"
     return replace(following, choice=choice)

@@ -1,4 +1,4 @@
-"""The estimate of a job on a device: its networks, and how long it should take."""
+"""The estimate of a job on a device: its networks, and the seconds it should take."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,19 +12,18 @@ from engine.compile.prepared import PreparedNetwork
 from engine.memory.plan import MemoryPlan
 from engine.pipeline.forecast import Forecast, Run
 
-# A guided step of SD 1.5 at 512x512 takes as long as so many trials
-# (`engine.devices.trial_network`): 12.2 on OpenVINO in bfloat16. Others are as their weights and
-# latent cells are to that one's.
+# The trials (`engine.devices.trial_network`) that take as long as a guided step of SD 1.5 at
+# 512x512: 12.2 on OpenVINO in bfloat16. Other networks are scaled by their weights and cells.
 _TRIALS_PER_STEP = 12.0
 _WEIGHTS, _CELLS, _CONTEXTS = 860e6, 64 * 64, 2
 
 
 @dataclass(frozen=True, slots=True)
 class JobEstimate:
-    """The networks that a job loads on a device, and how long its pictures should take.
+    """The networks that a job loads on a device, and the time that its pictures should take.
 
-    `seconds` is None where no such pictures were made before; `trials` is the time of how many
-    trials of the device they are about worth.
+    `seconds` is None where no such pictures were timed before; `trials` is the same time, as a
+    rough number of trials of the device.
     """
 
     compiler: Compiler
@@ -36,7 +35,7 @@ class JobEstimate:
     trials: float
 
     def missing(self) -> tuple[Network, ...]:
-        """The networks that would have to be compiled."""
+        """Return the networks that still have to be compiled."""
         return tuple(
             network
             for network in self.networks
@@ -44,11 +43,11 @@ class JobEstimate:
         )
 
     def prepared(self, network: Network) -> PreparedNetwork:
-        """The network for the device, in the precision that it is computed in first."""
+        """Return the network prepared for the device, in the first precision to try."""
         return self.compiler.prepared(network, self.precision(network))
 
     def precision(self, network: Network) -> Precision:
-        """The precision that a network is computed in first."""
+        """Return the first precision to try for a network."""
         return network.precisions(self.precisions)[0]
 
 
@@ -60,7 +59,7 @@ def estimate_job(
     pictures: int,
     estimates: Estimates,
 ) -> JobEstimate:
-    """Estimate so many `pictures`; `runs` is what the first of them goes through."""
+    """Return the estimate of a job of `pictures` pictures; `runs` are those of the first one."""
     networks = {run.network.name: run.network for run in runs if run.network is not None}
     forecast = Forecast(estimates, compiler)
     each = [run for run in runs if run.each and run.network is not None]

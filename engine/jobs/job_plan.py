@@ -20,7 +20,7 @@ from engine.pipeline.read_job import ReadJob
 
 @dataclass(frozen=True, slots=True)
 class MemoryAllowance:
-    """The memory that a person allows a job, None for all, and what its previews hold of that."""
+    """The memory limit that the user sets for a job (None: no limit), and its previews' share."""
 
     limit_bytes: int | None = None
     preview_bytes: int = 0
@@ -28,12 +28,12 @@ class MemoryAllowance:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JobPlan:
-    """A job on a device: its pictures, passes and networks, its memory, and how long it takes."""
+    """A job on a device: its pictures and networks, its memory plan, and its estimate."""
 
     pictures: PicturePlan
     candidate: Candidate
     compiler: Compiler
-    # To try, each safer than the one before.
+    # The precisions to try, each safer than the one before.
     precisions: tuple[Precision, ...]
     needs: MemoryNeeds
     memory: MemoryPlan
@@ -41,16 +41,16 @@ class JobPlan:
 
     @property
     def job(self) -> ResolvedJob:
-        """The job without gaps, as it was before it was placed."""
+        """The resolved job, before its placement on the device."""
         return self.pictures.read.job
 
 
 def plan_job(
     read: ReadJob, candidate: Candidate, services: JobServices, allowance: MemoryAllowance
 ) -> JobPlan:
-    """Place the job on the device, and plan its memory by what is free now.
+    """Place the job on the device, and plan its memory by the memory that is free now.
 
-    Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY where it cannot fit.
+    Raises EngineError: REQUEST_INVALID, or OUT_OF_MEMORY where the job cannot fit.
     """
     compiler, wanted = services.compiler(candidate), read.job.request
     placement = place(wanted.precision, wanted.vae_tile, candidate.device)
@@ -84,7 +84,7 @@ def _needs(
     def size(
         one: IdentifiedCheckpoint, components: tuple[Component, ...], precision: Precision
     ) -> ComponentBytes:
-        """The bytes of components that are loaded together if they stay loaded."""
+        """Return the bytes of the weights of some components, all loaded at once."""
         weights = [one.components[component].weights for component in components]
         parameters = sum(ref.elements for some in weights for ref in some.values())
         return ComponentBytes(
@@ -107,7 +107,7 @@ def _needs(
         refiner=size(refiner, denoiser, precision) if refiner else None,
         facts=checkpoint.architecture.memory,
         cells=(request.width // latent) * (request.height // latent),
-        # A denoiser that edits a picture is run once more, without it.
+        # Image guidance adds an evaluation without the picture.
         contexts=2 + read.passes[0].denoising.asks_without_picture,
         vae_itemsize=vae_precision.dtype.itemsize,
         tile_cells=tile and (tile // latent) ** 2,
@@ -118,10 +118,10 @@ def _needs(
 def _require_room(
     plan: MemoryPlan, size: tuple[int, int], total_bytes: int, limit_bytes: int | None
 ) -> None:
-    """Refuse what cannot fit, before minutes of work end in a crash.
+    """Raise EngineError(OUT_OF_MEMORY) for a plan that cannot fit, before the work begins.
 
-    Without a limit only what exceeds the whole machine is refused: the estimate is generous, and
-    what is free now may grow.
+    Without a limit only a plan that exceeds the device's whole memory is refused: the estimate is
+    generous, and more memory may become free.
     """
     most = total_bytes if limit_bytes is None else limit_bytes
     if plan.fits or plan.peak_bytes <= most:

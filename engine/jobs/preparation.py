@@ -1,7 +1,7 @@
-"""Compiles for the preferred device beside jobs that another one does meanwhile.
+"""Compiles networks for the preferred device in the background, while another device does the job.
 
-The first picture waits for no compiler where another device can begin at once and will not take
-longer than the compiler and the preferred device together. What is compiled serves the next job.
+This happens where another device can begin at once and should finish sooner than the compiler and
+the preferred device together. The compiled networks serve the next job.
 """
 
 import logging
@@ -24,9 +24,9 @@ from engine.errors import Cancelled, EngineError
 from engine.jobs.job_estimate import JobEstimate
 from engine.memory.plan import MemoryPlan
 
-# Compiles that are quicker than this are waited for.
+# A job waits for compiles that should be quicker than this.
 WAIT_S = 5.0
-# What a compiler needs beside the weights, which it holds about twice: as they are, and packed.
+# The memory of a compiler beyond the weights, which it holds about twice: as stored, and packed.
 _COMPILER_BYTES = 1 << 30
 _LOOK_S = 0.5
 
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """One network to compile; `name` is its artifact's, `job_bytes` is for the running job."""
+    """One network to compile; `name` is its artifact's name, `job_bytes` the running job's peak."""
 
     name: str
     estimate: JobEstimate
@@ -46,8 +46,8 @@ class _Task:
 class Preparations:
     """Compiles networks in the background, one after another, until `close`.
 
-    `holding` keeps what compilers read, `note_failure` remembers a device that cannot compile,
-    `is_busy` tells whether a job runs.
+    `holding` protects the working copies that compilers read, `note_failure` records a device that
+    cannot compile, `is_busy` returns True while a job runs.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Preparations:
         self._holding, self._note_failure, self._is_busy = holding, note_failure, is_busy
         self._changed = Condition()
         self._tasks: dict[str, _Task] = {}
-        # What went wrong with an artifact, so that it is not tried for ever.
+        # The failure of an artifact's compile, by name, so that it is not tried for ever.
         self._failed: dict[str, ErrorInfo] = {}
         self._token = CancelToken()
         self._thread: Thread | None = None
@@ -72,10 +72,11 @@ class Preparations:
         estimate_of: Callable[[Candidate], JobEstimate],
         tell: Callable[[ErrorInfo], None],
     ) -> list[Candidate]:
-        """The devices to try for a job, in this order.
+        """Return the devices for a job in the order to try them.
 
-        Where the preferred one must compile first it comes last, is prepared in the background,
-        and `tell` is told so; unless that is quick, or nothing else would be quicker.
+        If the preferred device must compile first, it comes last, its networks are compiled in the
+        background, and `tell` gets a notice; unless the compile is quick, or no other device is
+        sooner done.
         """
         first, *others = candidates
         if not others or first.backend.compilation(first.device) is None:
@@ -83,7 +84,7 @@ class Preparations:
         try:
             wanted = estimate_of(first)
             missing = wanted.missing()
-        except (EngineError, OSError):  # the job will meet it
+        except (EngineError, OSError):  # the job will run into the same error and report it
             return list(candidates)
         wait = self._seconds(wanted, missing)
         if not missing or (wait is not None and wait < WAIT_S):
@@ -100,9 +101,9 @@ class Preparations:
         return [replace(meanwhile, choice=choice), *rest, first]
 
     def close(self, patience_s: float = 0.5) -> None:
-        """Stop what is being compiled, and wait so long until nothing of it is left.
+        """Stop the compile, and wait up to `patience_s` seconds for its files to be removed.
 
-        What is left after all is cleared away by the next compile.
+        Files that remain are removed by the next compile.
         """
         self._token.cancel()
         with self._changed:
@@ -119,7 +120,7 @@ class Preparations:
         wanted: JobEstimate,
         estimate_of: Callable[[Candidate], JobEstimate],
     ) -> tuple[Candidate, JobEstimate] | None:
-        """The next device that needs no compiler, if its pictures do not take longer."""
+        """Return the next device that needs no compile, or None if it should take longer."""
         for other in others:
             try:
                 its = estimate_of(other)
@@ -134,7 +135,7 @@ class Preparations:
         return None
 
     def _seconds(self, estimate: JobEstimate, networks: Sequence[Network]) -> float | None:
-        """The seconds that compiling these should take; None where that is not known."""
+        """Return the seconds that compiling these networks should take; None if unknown."""
         expected = [self._estimates.expect(_work(estimate, network)) for network in networks]
         known = [seconds for seconds in expected if seconds is not None]
         return sum(known) if len(known) == len(expected) else None
@@ -142,7 +143,7 @@ class Preparations:
     def _begin(
         self, wanted: JobEstimate, missing: Sequence[Network], plan: MemoryPlan
     ) -> ErrorInfo | None:
-        """See to it that these are compiled; why not, where one of them failed before."""
+        """Queue networks to be compiled; return the error instead if one of them failed before."""
         names = [wanted.prepared(one).artifact_name() for one in missing]
         with self._changed:
             for name, network in zip(names, missing, strict=True):
@@ -162,7 +163,7 @@ class Preparations:
                 del self._tasks[task.name]
 
     def _next(self) -> _Task | None:
-        """The next network, once there is room for it; None at the end."""
+        """Wait for the next network and for memory to compile it; None once closed."""
         with self._changed:
             while not self._token.is_set():
                 if self._tasks:
@@ -173,7 +174,7 @@ class Preparations:
         return None
 
     def _has_room(self, task: _Task) -> bool:
-        """True if a compiler fits into memory beside the job that runs, if one does."""
+        """True if the compiler fits into memory beside the running job, if there is one."""
         compiler = task.estimate.compiler
         needed = 2 * task.estimate.prepared(task.network).weight_bytes()
         own = compiler.memory()
@@ -212,7 +213,7 @@ class Preparations:
 
 
 def _work(estimate: JobEstimate, network: Network) -> Work:
-    """Compiling a network, as estimates know it."""
+    """Return the work of compiling a network, for estimates."""
     device, precision = estimate.compiler.device, estimate.precision(network)
     kind = Kind(COMPILE, network.name, device.backend, device.name, precision.value)
     elements = sum(ref.elements for ref in network.weights.values())
@@ -220,7 +221,10 @@ def _work(estimate: JobEstimate, network: Network) -> Work:
 
 
 def _seconds(estimate: JobEstimate, candidate: Candidate) -> float | None:
-    """The seconds that the pictures should take, by other jobs or by the trial; None if unknown."""
+    """Return the seconds that the pictures should take, from earlier jobs or the device's trial.
+
+    None if neither is known.
+    """
     if estimate.seconds is not None:
         return estimate.seconds
     guess = estimate.trials * candidate.milliseconds / 1000
@@ -246,4 +250,4 @@ def _duration(seconds: float) -> str:
 
 
 def _ignore(_done: int, _total: int) -> None:
-    """Nobody looks."""
+    """Ignore the progress of a conversion in the background."""

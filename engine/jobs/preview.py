@@ -1,4 +1,4 @@
-"""The picture so far, from a latent, for next to nothing."""
+"""Cheap previews: a latent mapped linearly to colours, and the pace of previews."""
 
 from collections.abc import Callable
 from time import monotonic
@@ -14,14 +14,14 @@ INTERVAL_S = 0.25
 
 
 class PreviewPace:
-    """Says when a preview is due: at once, then at most four times a second."""
+    """Limits the rate of previews: the first at once, then at most four a second."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._next: float | None = None
 
     def is_due(self) -> bool:
-        """True if one may be made now; then the next has to wait."""
+        """Return True if a preview is due now, and start the wait for the next one."""
         now = self._clock()
         if self._next is not None and now < self._next:
             return False
@@ -30,11 +30,11 @@ class PreviewPace:
 
 
 def preview_pixels(latent: Latent, factors: PreviewFactors) -> NDArray[np.uint8]:
-    """The first of latents [batch, channels, height, width] as uint8 [height, width, 3].
+    """Map the first of latents [batch, channels, height, width] to uint8 [height, width, 3].
 
-    A linear map from channels to colours, as the decoder does on average.
+    The colours are a linear function of the channels, which approximates the VAE's decoder.
     """
     colours = np.einsum("chw,ci->hwi", latent[0], np.asarray(factors.weights, np.float32))
     levels = (colours + np.asarray(factors.bias, np.float32) + 1) * 127.5
-    # A latent that is broken, and caught after this step, has no picture.
+    # A broken latent, which is caught after this step, may hold NaN.
     return np.clip(np.nan_to_num(levels), 0, 255).astype(np.uint8)

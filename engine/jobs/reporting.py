@@ -1,4 +1,4 @@
-"""Reporters, which are told how a job goes."""
+"""Reporters, which receive the events of a job."""
 
 from typing import Protocol
 
@@ -14,48 +14,48 @@ from engine.sampling.types import Latent
 
 
 class JobReporter(Reporter, Protocol):
-    """Told how a job goes, on the thread that runs it."""
+    """Receives the events of a job, on the thread that runs it."""
 
     @property
     def shows_previews(self) -> bool:
-        """True if anybody sees previews; else none that costs anything is made."""
+        """True if previews are shown; else no preview by a tiny VAE is made."""
         ...
 
     def image_saved(self, image: SavedImage) -> None:
-        """A picture is on disk."""
+        """Receive a picture that was saved."""
         ...
 
     def warning(self, warning: ErrorInfo) -> None:
-        """Something failed and was worked around."""
+        """Receive a warning about a failure that the job worked around."""
         ...
 
     def show(self, step: int, pixels: NDArray[np.uint8]) -> None:
-        """The picture so far, [height, width, 3]; on a thread of its own."""
+        """Receive the preview of a step, [height, width, 3]; called on the previews' own thread."""
         ...
 
 
 class SilentReporter:
-    """A `JobReporter` that says nothing; a base for those that say little."""
+    """A `JobReporter` that ignores all events; a base class for reporters of a few events."""
 
     shows_previews: bool = False
 
     def expect(self, estimate: PhaseEstimate) -> None:
-        """Say nothing."""
+        """Ignore the estimate."""
 
     def phase(self, phase: Phase) -> None:
-        """Say nothing."""
+        """Ignore the start of a phase."""
 
     def progress(self, done: int, total: int) -> None:
-        """Say nothing."""
+        """Ignore the progress."""
 
     def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
-        """Say nothing."""
+        """Ignore the denoised latent."""
 
     def image_saved(self, image: SavedImage) -> None:
-        """Say nothing."""
+        """Ignore the saved picture."""
 
     def warning(self, warning: ErrorInfo) -> None:
-        """Say nothing."""
+        """Ignore the warning."""
 
     def show(self, step: int, pixels: NDArray[np.uint8]) -> None:
-        """Say nothing."""
+        """Ignore the preview."""

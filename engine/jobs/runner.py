@@ -1,4 +1,4 @@
-"""Runs one job from request to saved pictures, on the best device that works."""
+"""Runs a job from the request to saved pictures, on the best device that works."""
 
 from collections.abc import Generator
 from contextlib import closing, contextmanager
@@ -35,7 +35,7 @@ from engine.pipeline.stages import Stopwatch
 class JobRunner:
     """Runs jobs one after another.
 
-    One that `prepares` compiles in the background until it is closed.
+    With `prepares` it compiles networks in the background, until it is closed.
     """
 
     def __init__(self, services: JobServices, *, prepares: bool = False) -> None:
@@ -44,13 +44,13 @@ class JobRunner:
         self.preparations = self._preparations() if prepares else None
 
     def close(self) -> None:
-        """Stop what goes on beside jobs."""
+        """Stop background work: the writing of working copies, and compiles."""
         self.services.cache.working_copies.abandon()
         if self.preparations is not None:
             self.preparations.close()
 
     def release(self) -> None:
-        """Free what is kept between jobs; what a job uses now stays."""
+        """Free the networks kept between jobs, but not those in use by a job."""
         self.services.release()
 
     def run(
@@ -60,9 +60,9 @@ class JobRunner:
         reporter: JobReporter,
         cancel: Cancellation,
     ) -> JobResult:
-        """Make and save every picture of the request, on the first device that can.
+        """Make and save every picture of the request, on the first device that works.
 
-        Raises EngineError; Cancelled if asked to stop. Pictures saved before stay saved.
+        Raises EngineError, and Cancelled if asked to stop. Pictures that were saved stay.
         """
         self.activity = self.activity.begin()
         try:
@@ -99,7 +99,7 @@ class JobRunner:
             return attempts.on_first_that_can(self._ordered(candidates, attempts))
 
     def _checkpoint(self, request: GenerateRequest) -> IdentifiedCheckpoint:
-        """Identify the checkpoint; once more with everything released where memory ran out."""
+        """Identify the checkpoint; if memory runs out, try again after `release`."""
         read, parts_index = self.services.known_files.read_index, self.services.parts_index
         try:
             return load_checkpoint(request, read, parts_index)
@@ -117,7 +117,7 @@ class JobRunner:
         return fitting(devices.candidates(backend, cancel), precision)
 
     def _ordered(self, candidates: list[Candidate], attempts: Attempts) -> list[Candidate]:
-        """The candidates by preference, but that a picture need not wait for a compiler."""
+        """Return the candidates by preference, with one that must compile first put last."""
         if self.preparations is None:
             return candidates
 
@@ -137,7 +137,7 @@ class JobRunner:
         candidate: Candidate,
         tiny: TinyDecoder | None,
     ) -> Generator[JobReporter]:
-        """The reporter, with previews by a tiny VAE within the block where there is one."""
+        """Provide the reporter within the block, with previews by the tiny VAE if there is one."""
         if tiny is None:
             yield reporter
             return

@@ -1,4 +1,4 @@
-"""Puts finished pictures on disk, elsewhere if need be: a picture is never thrown away."""
+"""Saves finished pictures; if the target fails, in the temporary folder, so that none is lost."""
 
 import tempfile
 from contextlib import suppress
@@ -35,7 +35,10 @@ class PictureSaver:
         self._target = target
 
     def require_writable(self) -> None:
-        """Raise EngineError(OUTPUT_NOT_WRITABLE) now rather than after minutes of work."""
+        """Raise EngineError(OUTPUT_NOT_WRITABLE) unless a file can be created in the folder.
+
+        Called before the work, so that it is not lost.
+        """
         folder = self._target.folder
         if exists(folder) and not is_folder(folder):
             raise EngineError(
@@ -58,8 +61,8 @@ class PictureSaver:
     def save(self, picture: Picture, record: GenerationRecord) -> SavedImage:
         """Write the picture with its record.
 
-        Where the target fails, the picture goes to the temporary folder, and the error that is
-        raised (DISK_FULL or OUTPUT_NOT_WRITABLE) says where it is.
+        If the target fails, the picture goes to the temporary folder, and the EngineError raised
+        (DISK_FULL or OUTPUT_NOT_WRITABLE) names its path.
         """
         try:
             path = self._write(picture, record, self._target)

@@ -1,4 +1,4 @@
-"""All that outlives a job: caches, what is known of files and devices, networks kept loaded."""
+"""The services that jobs share: caches, facts about files and devices, networks kept loaded."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,12 @@ from engine.memory.residency import Residency
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JobServices:
-    """The things that jobs share, made once by `in_cache`.
+    """The services that jobs share, made once by `in_cache`.
 
-    `wildcards` is the folder of the lists of words that prompts name. `models` is the folder of
-    checkpoints; `parts_index` finds files there that hold what another one lacks. With a
-    `residency` networks stay loaded between jobs where there is room; with `hashes` whole
-    checkpoints are hashed meanwhile.
+    `wildcards` is the folder of the word lists that prompts name. `models` is the folder of
+    checkpoints; `parts_index` finds files there that hold a checkpoint's missing components. With a
+    `residency` networks stay loaded between jobs where there is room; with `hashes` checkpoint
+    files are hashed in the background.
     """
 
     cache: NetworkCache
@@ -48,7 +48,7 @@ class JobServices:
         hashes: BackgroundHash | None = None,
         devices: Devices | None = None,
     ) -> "JobServices":
-        """Services that keep what can be made again in the folder `cache`."""
+        """Return services that keep their files in the folder `cache`, which may be deleted."""
         known = known_files(cache)
         return cls(
             cache=NetworkCache(cache),
@@ -64,14 +64,14 @@ class JobServices:
         )
 
     def compiler(self, candidate: Candidate) -> Compiler:
-        """Prepares networks for this device."""
+        """Return a compiler, which prepares networks for the candidate's device."""
         return Compiler(
             candidate.backend, candidate.device, self.cache.working_copies, self.cache.artifacts
         )
 
     @property
     def freeable_bytes(self) -> int:
-        """Bytes of weights that stay loaded between jobs and can be freed."""
+        """The bytes of weights that are kept loaded between jobs and can be freed."""
         return self.residency.weight_bytes if self.residency else 0
 
     def want_hash(self, checkpoint: IdentifiedCheckpoint) -> None:
@@ -80,11 +80,11 @@ class JobServices:
             self.hashes.want(checkpoint.file, checkpoint.digest)
 
     def sha256(self, checkpoint: IdentifiedCheckpoint) -> str | None:
-        """The SHA-256 of the checkpoint's file; None for a folder, and while it is not known."""
+        """Return the SHA-256 of the checkpoint's file; None for a folder, or if not known yet."""
         return self.known_files.sha256(checkpoint.file) if checkpoint.file else None
 
     def release(self) -> None:
-        """Free what is kept between jobs; what a job uses now stays."""
+        """Free the networks kept between jobs, but not those in use by a job."""
         if self.residency is not None:
             self.residency.release()
         self.cache.working_copies.abandon()
@@ -92,5 +92,5 @@ class JobServices:
 
 
 def known_files(cache: Path) -> KnownFiles:
-    """The store of facts about files, in the cache."""
+    """Return the store of facts about files, in the cache."""
     return KnownFiles(cache / "files")

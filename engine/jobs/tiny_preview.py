@@ -1,7 +1,7 @@
-"""Previews by a tiny VAE (TAESD), on a thread of their own and for little of the steps' time.
+"""Previews by a tiny VAE (TAESD), on a thread of their own, at a small share of the steps' time.
 
-It runs on the processor: the job's own device where that is one, else ONNX Runtime's, which idles
-while a graphics processor takes the steps.
+The tiny VAE runs on the processor: on the job's device if that is a processor, else with ONNX
+Runtime, as the processor is idle while a graphics card runs the steps.
 """
 
 import logging
@@ -33,20 +33,21 @@ from engine.weights.working_copies import WorkingCopies
 
 _log = logging.getLogger(__name__)
 
-# At most so much of the steps' time goes into previews.
+# The largest share of the steps' time that previews may take.
 SHARE = 0.03
-# Where that is less than one in so many steps, the linear ones, which are free, tell more.
+# The most steps between previews: if they are rarer, the linear previews, which are free, are
+# better.
 MOST_STEPS = 6
-# Larger latents are averaged: cells along a side.
+# The most cells along a side of a latent; larger latents are averaged.
 MOST_CELLS = 64
-# What a picture of so many cells takes, and its weights.
+# The memory of the decoder: its weights, and a latent of that size.
 PREVIEW_BYTES = 260 << 20
 
 Show = Callable[[int, NDArray[np.uint8]], None]
 
 
 class TinyPreview:
-    """Shows the picture of a step where there is time for it; closed with its job."""
+    """Decodes and shows the latents of some steps, as time allows; closed with its job."""
 
     def __init__(
         self, load: Callable[[], Session], show: Show, clock: Callable[[], float] = monotonic
@@ -57,13 +58,17 @@ class TinyPreview:
         self._session: Session | None = None
         self._running: Future[None] | None = None
         self._given_up = self._shown = self._closed = False
-        # Of the last picture: what it took, and when it was done. Of the last step: when, how long.
+        # The seconds that the last preview took, and the time when it was done; then the time of
+        # the last step, and its seconds.
         self._cost = self._done = 0.0
         self._step_at: float | None = None
         self._step_s = 0.0
 
     def offer(self, step: int, latent: Latent) -> bool:
-        """A step's picture, [1, C, H, W]; whether such pictures are shown, this one or others."""
+        """Take a step's latent [1, C, H, W], and decode it if there is time.
+
+        Returns True once a preview was shown and as long as previews are not given up.
+        """
         now = self._clock()
         if self._step_at is not None:
             self._step_s = now - self._step_at
@@ -79,7 +84,7 @@ class TinyPreview:
         return self._shown
 
     def close(self) -> None:
-        """Stop, and free what was loaded; nothing is shown after it."""
+        """Stop, and free the decoder; nothing is shown afterwards."""
         with self._lock:
             self._closed = True
             if self._session is not None:
@@ -109,7 +114,10 @@ class TinyPreview:
 
 
 def picture(session: Session, latent: Latent) -> NDArray[np.uint8]:
-    """A tiny VAE's latent [1, C, H, W] decoded: uint8 [height, width, 3], of moderate size."""
+    """Decode a tiny VAE's latent [1, C, H, W] to uint8 [height, width, 3].
+
+    A latent with more than `MOST_CELLS` cells along a side is averaged first.
+    """
     (image,) = session.run({"latent": _averaged(np.nan_to_num(latent))}).values()
     return as_pixels(image, rounds=True)[0]
 
@@ -127,12 +135,12 @@ def _averaged(latent: Latent) -> Array:
 def tiny_decoder_for(
     checkpoint: IdentifiedCheckpoint, models: Path | None, read: ReadIndex
 ) -> TinyDecoder | None:
-    """A tiny autoencoder of the checkpoint's latents, None where there is none."""
+    """Return a tiny decoder for the checkpoint's latents; None where there is none."""
     return checkpoint.architecture.previews.tiny_decoder(models, read, MOST_CELLS)
 
 
 def loader(network: Network, candidate: Candidate, copies: WorkingCopies) -> Callable[[], Session]:
-    """Loads the decoder on the processor."""
+    """Return a function that loads the decoder on the processor."""
 
     def load() -> Session:
         backend, device = candidate.backend, candidate.device
@@ -147,10 +155,10 @@ def loader(network: Network, candidate: Candidate, copies: WorkingCopies) -> Cal
 
 
 class Previewing:
-    """A `JobReporter` whose previews are a tiny VAE's where there is time for them."""
+    """A `JobReporter` that shows previews by a tiny VAE where there is time for them."""
 
     def __init__(self, inner: JobReporter, previews: TinyPreview, scale: float) -> None:
-        """`scale` is that of the `TinyDecoder`."""
+        """Wrap the reporter `inner`; `scale` is the scale of the `TinyDecoder`."""
         self._inner, self._previews = inner, previews
         self.shows_previews = True
         self._scale = np.float32(scale)
@@ -158,7 +166,7 @@ class Previewing:
         self.image_saved, self.warning, self.show = inner.image_saved, inner.warning, inner.show
 
     def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
-        """By the tiny VAE, or as the other reporter does it."""
+        """Show a preview by the tiny VAE, or pass the latent to the inner reporter."""
         if not self._previews.offer(step, form.latent(latent) * self._scale):
             self._inner.preview(step, latent, form)
 

@@ -1,4 +1,4 @@
-"""The most private memory this process held, sampled."""
+"""The peak of this process's private memory, by sampling."""
 
 from collections.abc import Callable
 from threading import Event, Thread
@@ -11,7 +11,8 @@ _INTERVAL_S = 0.02
 class PeakMemory:
     """Samples private memory on a thread of its own while the block runs.
 
-    `read` gives the bytes held now, or None where the system does not tell; then `peak` is None.
+    `peak` is the highest sample in bytes. `read` returns the bytes held now, or None where the
+    system does not report them; then `peak` is None.
     """
 
     def __init__(self, read: Callable[[], int | None]) -> None:

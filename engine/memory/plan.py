@@ -1,23 +1,23 @@
-"""The memory plan: decided before the first step from sizes and from what is free now."""
+"""The memory plan of a job, chosen before the first step from sizes and free memory."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-# A prompt and its negative: under so many contexts the bytes per cell are measured.
+# The contexts, a prompt's and its negative's, with which the bytes per cell were measured.
 _MEASURED_CONTEXTS = 2
-# A side of the tiles that are taken where the whole does not fit.
+# The side in cells of the VAE's tiles, where the whole does not fit.
 TILE_CELLS = 72
-# Interpreter, runtime and libraries.
+# The memory of the interpreter, the runtime and the libraries.
 _BASE_BYTES = 200 << 20
-# What the rest of the machine keeps.
+# The share of free memory that a job may use; the rest is left to other programs.
 _SHARE_OF_FREE = 0.8
 
 
 class WeightPlacement(StrEnum):
-    """The place of weights that must be converted.
+    """The place of weights that must be converted: memory, or a mapped working copy.
 
-    MEMORY_THEN_COPY writes a working copy while the job runs, so that the next start converts
-    nothing.
+    MEMORY_THEN_COPY converts in memory and writes a working copy while the job runs, so that the
+    next start converts nothing.
     """
 
     MEMORY = "memory"
@@ -27,11 +27,11 @@ class WeightPlacement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryFacts:
-    """The memory that a family's networks need beyond their weights, measured for each cell.
+    """The memory that a family's networks need beyond their weights, in bytes per latent cell.
 
-    A cell is one position of the latent. `denoiser_bytes` are in bfloat16, under two contexts; the
-    autoencoder's are for each byte of a number: `vae_bytes` for all of it, `vae_core_bytes` for its
-    core, the part that sees the whole latent and is not run in tiles.
+    `denoiser_bytes` is measured in bfloat16 with two contexts. The VAE's figures are to be
+    multiplied by the bytes of a number: `vae_bytes` for the whole VAE, `vae_core_bytes` for its
+    core, the layers that see the whole latent and are not run in tiles.
     """
 
     denoiser_bytes: int
@@ -41,19 +41,19 @@ class MemoryFacts:
 
 @dataclass(frozen=True, slots=True)
 class ComponentBytes:
-    """A component's weights as the runtime packs them, and those it would hold converted."""
+    """The bytes of a component's weights: packed by the runtime, and converted in memory."""
 
     packed: int
     converted: int
 
     def bytes(self, *, held: bool) -> int:
-        """Both, or without what is converted where that is mapped instead of held."""
+        """Return the bytes in memory; `held`: converted weights are in memory, not mapped."""
         return self.packed + self.converted * held
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlan:
-    """The networks that stay loaded together; `peak_bytes` is the estimate behind the choice."""
+    """The networks that stay loaded together; `peak_bytes` is the estimated peak of the job."""
 
     placement: WeightPlacement
     # Denoiser and VAE stay loaded between pictures, instead of taking turns.
@@ -64,7 +64,7 @@ class MemoryPlan:
     resident: bool = False
     # The denoiser is loaded while the last text encoder still is.
     load_ahead: bool = True
-    # The VAE works in tiles, asked for or not.
+    # The VAE works in tiles, by request or for lack of memory.
     tiles: bool = False
 
     @property
@@ -87,8 +87,9 @@ class _Way:
 class MemoryNeeds:
     """The sizes of a job's networks and latents.
 
-    `text_encoder` is all text encoders, which are held at once only where they stay; `largest_text`
-    is the largest (None: there is one). A `refiner` is a second denoiser.
+    `text_encoder` is the sum of all text encoders, which are loaded at once only if they stay
+    loaded; `largest_text` is the largest of them (None: there is one). A `refiner` is a second
+    denoiser.
     """
 
     denoiser: ComponentBytes
@@ -99,28 +100,28 @@ class MemoryNeeds:
     facts: MemoryFacts
     # Latent height times width.
     cells: int
-    # Predictions at once: fewer than a prompt and its negative count as these.
+    # Predictions made at once; fewer than two count as two.
     contexts: int = _MEASURED_CONTEXTS
     # Bytes of the numbers that the VAE computes in.
     vae_itemsize: int = 2
     # Cells of a tile of the VAE, where tiles are asked for.
     tile_cells: int | None = None
-    # Held while the denoiser runs.
+    # The memory of previews, held while the denoiser runs.
     preview_bytes: int = 0
 
     @property
     def written(self) -> int:
-        """Bytes that are held until working copies of them are written."""
+        """The bytes of converted weights that are held until their working copies are written."""
         return self.denoiser.converted + (self.refiner.converted if self.refiner else 0)
 
     def peak(self, way: _Way, *, held: bool) -> int:
-        """The most bytes at once; `held`: converted weights are in memory."""
+        """Return the peak in bytes; `held`: converted weights are in memory, not mapped."""
         times = max(self.contexts / _MEASURED_CONTEXTS, 1)
         step = int(self.cells * self.facts.denoiser_bytes * times)
         first = self.denoiser.bytes(held=held) + step + self.preview_bytes
         third = self.text_encoder.bytes(held=held)
         if not way.resident:
-            # Before the first step: one text encoder, and the denoiser without what a step needs.
+            # Before the first step: one text encoder, and the denoiser's weights.
             text = (self.largest_text or self.text_encoder).bytes(held=held)
             loaded = (self.denoiser.converted * held or self.denoiser.packed) * way.load_ahead
             first, third = max(first, text + loaded), 0
@@ -144,12 +145,12 @@ def plan_memory(
     free_bytes: int,
     limit_bytes: int | None,
 ) -> MemoryPlan:
-    """Choose the fastest way that fits: converted in memory, or a mapped working copy.
+    """Choose the fastest plan that fits: weights converted in memory, or a mapped working copy.
 
-    Components take turns unless several pictures are made and both fit at once, because reloading
-    costs seconds and one picture needs each only once. Where `more_jobs` may come, all of them stay
-    if they fit. The VAE runs in tiles where that is asked for, or where components take turns and
-    the whole does not fit.
+    Networks take turns, because one picture needs each only once; but denoiser and VAE stay loaded
+    together if several pictures are made and both fit, because reloading costs seconds. If
+    `more_jobs` may come, all networks stay loaded if they fit. The VAE runs in tiles on request, or
+    where networks take turns and the whole does not fit.
     """
     budget = limit_bytes if limit_bytes is not None else int(free_bytes * _SHARE_OF_FREE)
 
@@ -168,7 +169,7 @@ def plan_memory(
 
 
 def in_turns(plan: MemoryPlan) -> MemoryPlan:
-    """The same with nothing held beside what runs: where memory ran out after all."""
+    """Return the plan with only the running network loaded, for a job that ran out of memory."""
     placement = plan.placement
     if placement is WeightPlacement.MEMORY_THEN_COPY:
         placement = WeightPlacement.MEMORY
@@ -176,7 +177,7 @@ def in_turns(plan: MemoryPlan) -> MemoryPlan:
 
 
 def _ways(*, more_jobs: bool, several: bool, tiles: bool) -> list[_Way]:
-    """The fastest first; each needs less than the one before, or as much."""
+    """Return the candidate plans, the fastest first; none needs more memory than the one before."""
     ways = [_Way(together=True, resident=True, tiles=tiles)] * more_jobs
     ways += [_Way(together=True, tiles=tiles)] * several
     ways += [
@@ -188,9 +189,10 @@ def _ways(*, more_jobs: bool, several: bool, tiles: bool) -> list[_Way]:
 
 
 def _with_copy(plan: MemoryPlan, converted: int) -> MemoryPlan:
-    """The same, with working copies written beside it where there is room.
+    """Return the plan with working copies written during the job, if there is room for that.
 
-    What is written is held until then: on a slow disk longer than its network.
+    The converted weights stay in memory until they are written, on a slow disk longer than their
+    network.
     """
     room = plan.budget_bytes - plan.peak_bytes >= converted > 0
     if plan.placement is not WeightPlacement.MEMORY or not room:

@@ -8,7 +8,7 @@ from backends.base import Session
 
 @dataclass(frozen=True, slots=True)
 class Resident:
-    """A loaded network: what it was made of, and the bytes that its weights were planned with."""
+    """A loaded network: the digest of its sources, its session, and its weights' planned bytes."""
 
     identity: str
     session: Session
@@ -16,9 +16,10 @@ class Resident:
 
 
 class Residency:
-    """At most one session for each network by name; those of another checkpoint make room.
+    """The sessions that stay loaded between jobs, at most one for each network name.
 
-    A job takes what it uses and gives it back when it succeeds. May be used from any thread.
+    A job takes the networks it uses, and gives them back when it succeeds. A network of another
+    checkpoint is freed when one of the same name is taken or given. May be used from any thread.
     """
 
     def __init__(self) -> None:
@@ -27,12 +28,15 @@ class Residency:
 
     @property
     def weight_bytes(self) -> int:
-        """The bytes of the resident weights, which could be freed, by the plans' estimates."""
+        """The bytes of all resident weights, which can be freed, as the plans estimate them."""
         with self._lock:
             return sum(resident.weight_bytes for resident in self._residents.values())
 
     def take(self, name: str, identity: str) -> Resident | None:
-        """The network of that name, which is then the caller's; one made otherwise is freed."""
+        """Remove and return the network of that name; one of another identity is freed.
+
+        None if there is no such network. The caller closes the session or gives it back.
+        """
         with self._lock:
             resident = self._residents.pop(name, None)
         if resident is None or resident.identity == identity:
@@ -41,7 +45,7 @@ class Residency:
         return None
 
     def give(self, name: str, resident: Resident) -> None:
-        """Keep a network for the next job."""
+        """Keep a network for the next job, in place of one of the same name, which is freed."""
         with self._lock:
             before = self._residents.pop(name, None)
             self._residents[name] = resident
@@ -49,7 +53,7 @@ class Residency:
             before.session.close()
 
     def release(self) -> None:
-        """Free everything."""
+        """Free all resident networks."""
         with self._lock:
             residents = tuple(self._residents.values())
             self._residents.clear()

@@ -1,4 +1,4 @@
-"""A job's pictures: what makes each of them is its own seed and its own choice of wildcards."""
+"""The pictures of a job, which differ in their seeds and in the words chosen for wildcards."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from engine.families.architecture import Texts, texts_of
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.place import Placement
 
-# A prompt with wildcards and a seed to the prompt without.
+# Takes a prompt with wildcards and a seed; returns the prompt with words in place of wildcards.
 ReplaceWildcards = Callable[[str, int], str]
 
 
@@ -19,7 +19,7 @@ ReplaceWildcards = Callable[[str, int], str]
 class ResolvedJob:
     """A request without gaps, the checkpoint it runs on, and the number of its pictures.
 
-    Without `replace_wildcards`, text that looks like wildcards is text.
+    Without `replace_wildcards`, text that looks like wildcards is left in the prompt.
     """
 
     request: ResolvedRequest
@@ -43,7 +43,7 @@ class BatchPicture:
     texts: Texts
 
     def request_on(self, placement: Placement) -> ResolvedRequest:
-        """The request with what it is computed on, for the record."""
+        """Return the request with the backend, precision and VAE tile in use, for the record."""
         return msgspec.structs.replace(
             self.request,
             backend=placement.backend,
@@ -55,10 +55,11 @@ class BatchPicture:
 def request_of_picture(
     request: ResolvedRequest, index: int, count: int, replace_wildcards: ReplaceWildcards | None
 ) -> ResolvedRequest:
-    """The request that makes the picture at this place of a batch of `count`, and no other.
+    """Return the request that makes only the picture at place `index` of a batch of `count`.
 
-    A1111 counts the seed up or, where a variation is asked for, the variation's (`processing.py`,
-    `process_images_inner`); ComfyUI and diffusers draw a whole batch from one generator.
+    A1111 increments the seed for each picture, or the variation seed where there is one
+    (`processing.py`, `process_images_inner`); ComfyUI and diffusers draw the noise of a whole batch
+    from one generator.
     """
     seeds, seed = request.seed_options, request.seed
     if request.convention.batch_seeds is BatchSeeds.ONE_STREAM:

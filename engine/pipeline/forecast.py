@@ -1,4 +1,4 @@
-"""The phases that are to come in a job, and how long each should take."""
+"""The phases still to come in a job, and the seconds that each should take."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,10 @@ from engine.compile.network import Network, Preparation
 
 @dataclass(frozen=True, slots=True)
 class PhaseEstimate:
-    """The seconds that a phase should take; None where nothing like it was ever done.
+    """The seconds that a phase should take; None where nothing like it was timed before.
 
-    `after_s` is for all that comes after it to the job's end. `once`: it is quicker next time.
+    `after_s` is for all later phases up to the job's end. `once`: the phase will be quicker in the
+    next job, because its result is kept.
     """
 
     phase_s: float | None
@@ -27,19 +28,19 @@ class PhaseEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A phase that is to come: `times` of the network, once in the job or for each picture."""
+    """A coming phase: `times` runs of a network, once in the job or for each picture (`each`)."""
 
     phase: Phase
     network: Network | None = None
     times: float = 1.0
     each: bool = False
-    # How much there is to do at a time, in latent cells; those of a picture where it depends on it.
+    # The amount of work in each run, in latent cells; 1 where it does not depend on the size.
     size: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedPhase:
-    """A phase of the job, with what is done in it."""
+    """A phase of the job, with its network's name ("" for none) and the work done in it."""
 
     phase: Phase
     network: str
@@ -47,7 +48,7 @@ class PlannedPhase:
 
 
 class Forecast:
-    """Follows a job through the phases that were announced, and learns how long each took."""
+    """Follows a job through its announced phases, and learns the duration of each."""
 
     def __init__(
         self, estimates: Estimates, compiler: Compiler, clock: Callable[[], float] = perf_counter
@@ -55,7 +56,7 @@ class Forecast:
         self._estimates = estimates
         self._compiler = compiler
         self._clock = clock
-        # Of the picture that is being made, of each that follows, and how many these are.
+        # The phases of the current picture, those of each later picture, and the number of these.
         self._present: tuple[PlannedPhase, ...] = ()
         self._following: tuple[PlannedPhase, ...] = ()
         self._pictures_left = 0
@@ -65,14 +66,14 @@ class Forecast:
     def announce(
         self, first: Sequence[PlannedPhase], following: Sequence[PlannedPhase], pictures: int
     ) -> None:
-        """Take the phases of the first picture, and of each of the others."""
+        """Set the phases of the first picture, those of each later one, and the number of all."""
         self._present, self._following = tuple(first), tuple(following)
         self._pictures_left, self._place = pictures - 1, -1
 
     def preparing(
         self, network: Network, precision: Precision, *, again: bool = False
     ) -> PlannedPhase:
-        """Preparing a network to run; `again`: what is kept when that was done once is there."""
+        """Return the phase of preparing a network; `again`: it was compiled earlier in the job."""
         preparation = self._compiler.prepared(network, precision).preparation()
         if again and preparation is Preparation.COMPILE:
             preparation = Preparation.LOAD
@@ -82,14 +83,14 @@ class Forecast:
         return PlannedPhase(Phase.COMPILE, network.name, work)
 
     def running(self, run: Run, precision: Precision) -> PlannedPhase:
-        """A network at work, or what needs none."""
+        """Return the phase of a run, which may need no network."""
         if run.network is None:
             return PlannedPhase(run.phase, "", Work(Kind(run.phase.value), run.size, run.times))
         kind = self._kind(run.phase.value, run.network.name, precision)
         return PlannedPhase(run.phase, run.network.name, Work(kind, run.size, run.times))
 
     def begin(self, phase: Phase, network: Network | None, precision: Precision) -> PhaseEstimate:
-        """A phase begins."""
+        """Start timing a phase, and return its estimate."""
         name = network.name if network else ""
         planned = self._find(phase, name)
         if planned is None and network is not None and phase is Phase.COMPILE:
@@ -105,13 +106,13 @@ class Forecast:
         return PhaseEstimate(self._estimates.expect(work), self._after(), kind.activity == COMPILE)
 
     def end(self) -> None:
-        """The phase that was begun last was done to its end."""
+        """Record the duration of the phase begun last, which was completed."""
         if self._begun is not None:
             work, start = self._begun
             self._estimates.note(work, self._clock() - start)
 
     def save(self) -> None:
-        """Keep what was learnt for later jobs."""
+        """Save the recorded durations for later jobs."""
         self._estimates.save()
 
     def _kind(self, activity: str, network: str, precision: Precision) -> Kind:
@@ -119,9 +120,10 @@ class Forecast:
         return Kind(activity, network, device.backend, device.name, precision.value)
 
     def _find(self, phase: Phase, name: str) -> PlannedPhase | None:
-        """The announced phase, which becomes the place where the job is.
+        """Find an announced phase and make it the current one; None if it was not announced.
 
-        It is ahead, or in the next picture, or behind where something is done again.
+        Later phases and the next picture's are searched first, then earlier ones, which are
+        repeated after a failure.
         """
         if self._place == len(self._present) - 1 and self._pictures_left > 0:
             self._present, self._place = self._following, -1
@@ -135,7 +137,7 @@ class Forecast:
         return None
 
     def _after(self) -> float | None:
-        """Seconds from the end of the present phase to the end of the job."""
+        """Return the estimated seconds from the end of the current phase to the job's end."""
         if self._place < 0:
             return None
         rest = self._seconds(self._present[self._place + 1 :])

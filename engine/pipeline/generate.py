@@ -1,4 +1,4 @@
-"""One screen from a job that was read to its pictures: encode, denoise, decode, check."""
+"""The whole pipeline in brief: encodes, denoises, decodes and checks a job's pictures."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ Prompts = tuple[Mapping[Texts, Conditioning], ...]
 class Picture:
     """A finished picture, uint8 [height, width, 3], and the request that makes it.
 
-    `warnings` are those of the job so far: what the pictures were to have and do not have.
+    `warnings` are the job's warnings so far, for features of the request that had no effect.
     """
 
     request: ResolvedRequest
@@ -41,29 +41,29 @@ class Picture:
 
 @dataclass(slots=True, eq=False)
 class PendingLatent:
-    """The last finished latent, kept until its picture is decoded.
+    """The last denoised latent, kept so that a failed decoding does not repeat its denoising.
 
-    Where decoding fails on a device, the next one need not denoise that picture again.
+    If decoding fails on one device, the next device decodes the same latent.
     """
 
     place: int | None = None
     latent: Latent | None = None
 
     def of(self, place: int) -> Latent | None:
-        """The latent of the picture at this place in the batch, None where it is not kept."""
+        """Return the latent of the picture at this place in the batch; None if it is not kept."""
         return self.latent if place == self.place else None
 
     def keep(self, place: int, latent: Latent) -> None:
-        """Keep this picture's latent instead of the one before."""
+        """Keep this picture's latent, in place of the last one."""
         self.place, self.latent = place, latent
 
     def forget(self) -> None:
-        """Keep none: it may be damaged."""
+        """Drop the kept latent, because it may be damaged."""
         self.place = self.latent = None
 
 
 class Generation:
-    """The run of one job through its stages; `pending` is what an earlier run of it left."""
+    """One run of a job through its stages; `pending` is the latent left by an earlier run."""
 
     def __init__(
         self,
@@ -80,11 +80,11 @@ class Generation:
 
     @property
     def found_prediction(self) -> PredictionType | None:
-        """The prediction type the denoiser was found to have, where nothing states it."""
+        """The prediction type found by a probe; None if the checkpoint states it."""
         return self._denoisers[0].found
 
     def pictures(self, places: range | None = None) -> Iterator[Picture]:
-        """Yield each picture as soon as it is decoded and checked; all, or those at `places`."""
+        """Yield the pictures at `places` (None: all), each once it is decoded and checked."""
         places = range(self._read.job.count) if places is None else places
         asked_for: dict[ErrorInfo, None] = {}
         for group in self._read.groups(places):
@@ -101,17 +101,17 @@ class Generation:
                 yield Picture(picture.request_on(self._placement), pixels, warnings)
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
-        """The group's prompts through the text encoders of each pass, and first the canvas."""
+        """Encode the canvas if that was not done, then the group's prompts for each pass."""
         if self._canvas is None:
             self._stages.announce(self._plan.runs, pictures)
             self._canvas = self._read.to_encode.encode(self._vae)
-        # The text encoder leaves a processor half idle and is small: the denoiser loads beside.
+        # The text encoder is small and leaves the processor half idle: load the denoiser meanwhile.
         first = self._read.passes[0].network(group.texts[0], group.pictures[0].texts)
         self._stages.prepare(first)
         return tuple(text.encode(self._stages) for text in group.texts)
 
     def _denoise(self, picture: BatchPicture, group: PictureGroup, prompts: Prompts) -> Latent:
-        """One picture through the passes, from noise to the latent to decode."""
+        """Take one picture through the passes, and return the latent to decode."""
         assert self._canvas is not None, "the canvas is encoded before the first prompts"
         texts, handover = picture.texts, Handover()
         passes = zip(self._read.passes, self._denoisers, group.texts, prompts, strict=True)
@@ -127,9 +127,9 @@ class Generation:
         raise AssertionError("the last pass hands nothing over")
 
     def _decode(self, latent: Latent) -> NDArray[np.uint8]:
-        """Pixels, in the picture that a part of it was painted in."""
+        """Decode a latent to pixels, and lay the kept part of the canvas over them."""
         canvas, convention = self._read.canvas, self._read.job.request.convention
-        # A blank page, redrawn a little, may come out blank.
+        # A uniform start picture may rightly give a uniform result.
         blank = canvas is not None and result_checks.is_flat(canvas.picture)
         problem = result_checks.numbers if blank else result_checks.picture
         image: Array = self._vae.decode(latent, problem)
@@ -139,7 +139,7 @@ class Generation:
 
     @property
     def _placement(self) -> Placement:
-        """The placement of the job, with the tiles that pictures are decoded in now."""
+        """The placement of the job, with VAE tiles if decoding has fallen back to them."""
         placement = self._plan.placement
         if self._vae.ran_out_of_memory:
             cell = self._read.job.checkpoint.latent.downscale

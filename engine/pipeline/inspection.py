@@ -1,4 +1,4 @@
-"""A checkpoint described as data for a person."""
+"""Describes a checkpoint as data, for showing to a person."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from engine.pipeline.resolve import suggested_settings
 def inspect(
     checkpoint: IdentifiedCheckpoint, sha256: str | None = None, gaps: Sequence[Gap] = ()
 ) -> CheckpointInfo:
-    """Everything that is known of it, the hash of its file among it; reads nothing."""
+    """Describe a checkpoint, with its file's hash and its gaps if known; reads no file."""
     stranger, parts = _about_another_file(checkpoint, sha256), checkpoint.components
     return CheckpointInfo(
         path=str(checkpoint.path),
@@ -38,7 +38,7 @@ def inspect(
 
 
 def _card(cards: Sequence[Card]) -> CheckpointCard:
-    """The card of a checkpoint: for each field, the first card that has it."""
+    """Merge the model cards of a checkpoint: each field is from the first card that has it."""
     return CheckpointCard(
         title=next((card.title for card in cards if card.title), ""),
         base_model=next((card.base_model for card in cards if card.base_model), ""),
@@ -48,7 +48,7 @@ def _card(cards: Sequence[Card]) -> CheckpointCard:
 
 
 def _about_another_file(checkpoint: IdentifiedCheckpoint, sha256: str | None) -> tuple[str, ...]:
-    """Cards that name the files they are about by hash, and not this one."""
+    """Return a remark for each card whose hashes do not include this file's."""
     cards = (card for card in checkpoint.parts.denoiser.cards if card.hashes)
     return tuple(
         f"{card.source} is about another file: it names another SHA-256"

@@ -15,7 +15,7 @@ _REPORT_SECONDS = 0.05
 class LoadAhead:
     """A network that is loaded on a thread of its own while another one runs.
 
-    It is the load's `Cancellation`: to stop the job stops it, and so does nobody wanting it.
+    It is the load's own `Cancellation`, set when the job is cancelled or by `discard`.
     """
 
     def __init__(
@@ -30,12 +30,12 @@ class LoadAhead:
         self._session = self._thread.submit(load, self._note, self)
 
     def is_set(self) -> bool:
-        """True if the load is to stop."""
+        """True if the load has to stop."""
         return self._unwanted.is_set() or self._cancel.is_set()
 
     @contextmanager
     def calling(self, stop: Callable[[], None]) -> Generator[None]:
-        """Within the block, a request to stop the job calls `stop`, and so does `discard`."""
+        """Have `stop` called if the job is cancelled or `discard` is called within the block."""
         with self._lock:
             self._stops.append(stop)
             if self._unwanted.is_set():
@@ -48,7 +48,10 @@ class LoadAhead:
                 self._stops.remove(stop)
 
     def wait(self, report: Report) -> Session:
-        """The session, or what its load raised; reports how far it is on this thread."""
+        """Wait for the load and return its session; calls `report` on the caller's thread.
+
+        Raises Cancelled, and the errors of the load.
+        """
         done = False
         while not done:
             done = bool(wait({self._session}, _REPORT_SECONDS).done)
@@ -61,7 +64,7 @@ class LoadAhead:
         return self._session.result()
 
     def discard(self) -> None:
-        """Stop, and free what was loaded."""
+        """Stop the load, and free its session if it was finished."""
         with self._lock:
             self._unwanted.set()
             for stop in self._stops:

@@ -1,4 +1,4 @@
-"""The loaded networks of a job: kept between pictures, loading ahead, or resident since before."""
+"""The loaded networks of a job: kept between pictures, loading ahead, or left by the last job."""
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -20,7 +20,7 @@ _Key = tuple[str, Precision]
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A network that stays loaded, and what it was loaded from."""
+    """A network that stays loaded, and its session."""
 
     network: Network
     session: Session
@@ -29,8 +29,8 @@ class _Kept:
 class NetworkPool:
     """Loads networks for one device, and keeps those that the memory plan has room for.
 
-    What the `residency` holds of another job is taken from there. `release` frees what this job
-    does not use, where memory runs out.
+    Networks that an earlier job left in the `residency` are taken from there. `release` is called
+    when memory runs out, to free memory that this job does not use.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class NetworkPool:
         self._ahead: dict[_Key, tuple[Network, LoadAhead]] = {}
 
     def has(self, network: Network, precision: Precision) -> bool:
-        """True if the network is loaded, by this job or by one before."""
+        """True if the network is loaded, by this job or by an earlier one."""
         return self._find(network, precision) is not None
 
     def reloads(self) -> bool:
-        """True if each picture loads its networks again."""
+        """True if networks are loaded anew for each picture."""
         return not (self.memory.together or self.memory.resident)
 
     @contextmanager
@@ -67,9 +67,9 @@ class NetworkPool:
         *,
         keep: bool,
     ) -> Generator[Session]:
-        """The network's session within the block; it is loaded within `loading` if need be.
+        """Provide the network's session within the block; load it within `loading` if needed.
 
-        `keep` asks for it to stay loaded after the block, if the plan has room.
+        With `keep` it stays loaded after the block, if the memory plan has room.
         """
         key = (network.name, precision)
         session = self._find(network, precision)
@@ -85,9 +85,9 @@ class NetworkPool:
                 session.close()
 
     def load_ahead(self, network: Network, precision: Precision) -> None:
-        """Begin to load a network that is wanted later, while another one runs.
+        """Start to load a network for later use, while another one runs.
 
-        Nothing is begun where the plan has no room for both.
+        Nothing is loaded if the memory plan has no room for both.
         """
         key = (network.name, precision)
         if not self.memory.load_ahead or key in self._ahead or self.has(network, precision):
@@ -96,20 +96,20 @@ class NetworkPool:
         self._ahead[key] = network, ahead
 
     def drop(self, network: Network, precision: Precision) -> None:
-        """Free a network that was kept and whose results are broken."""
+        """Free a kept network, for instance because its results are broken."""
         kept = self._kept.pop((network.name, precision), None)
         if kept is not None:
             kept.session.close()
 
     def make_room(self) -> None:
-        """Free everything, and keep nothing from now on."""
+        """Free all networks, and keep none from now on."""
         self.is_short_of_memory = True
         self.memory = in_turns(self.memory)
         self.close()
         self._release()
 
     def leave_resident(self) -> None:
-        """After success: hand what was kept to the residency, if the plan has room."""
+        """Give the kept networks to the residency after success, if the memory plan has room."""
         if self._residency is None or not self.memory.resident:
             return
         for (name, precision), kept in self._kept.items():
@@ -129,11 +129,11 @@ class NetworkPool:
             self._ahead.clear()
 
     def _find(self, network: Network, precision: Precision) -> Session | None:
-        """The network's session if this job or the one before has loaded it."""
+        """Return the network's session if this job or an earlier one has loaded it."""
         key = (network.name, precision)
         kept = self._kept.get(key)
         if kept is not None and not self._is_same(kept.network, network, precision):
-            # Another graph of the same name, as the text encoder with hidden tokens.
+            # Another graph of the same name, for instance the text encoder with masked tokens.
             self.drop(network, precision)
         if key not in self._kept and self._residency is not None:
             resident = self._residency.take(network.name, self._identity(network, precision))
@@ -143,7 +143,7 @@ class NetworkPool:
         return kept.session if kept else None
 
     def _identity(self, network: Network, precision: Precision) -> str:
-        """The network's identity before it was loaded: its files may be written anew meanwhile."""
+        """Return the network's identity when it was first asked for: its files may change later."""
         known = self._identities.setdefault((network.name, precision), [])
         for before, identity in known:
             if before is network:
@@ -152,7 +152,7 @@ class NetworkPool:
         return known[-1][1]
 
     def _is_same(self, one: Network, other: Network, precision: Precision) -> bool:
-        """True if one session serves for both."""
+        """True if one session serves both networks."""
         return one is other or self._identity(one, precision) == self._identity(other, precision)
 
     def _loaded_ahead_or_now(
@@ -164,7 +164,7 @@ class NetworkPool:
                 return ahead.wait(report)
             ahead.discard()
         session = self._load(network, precision, report, self._cancel)
-        if self._cancel.is_set():  # while a runtime loaded that cannot be stopped
+        if self._cancel.is_set():  # some runtimes cannot be stopped while they load
             session.close()
             raise Cancelled
         return session

@@ -1,4 +1,4 @@
-"""The pictures of a job where they are placed: their networks, and what each of them runs."""
+"""The plan of a job's pictures on a device: the networks, and their runs for a picture."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from engine.pipeline.vae.networks import VaeNetworks, vae_networks
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PicturePlan:
-    """A job that was read, where it is placed; `runs` is what its first picture goes through."""
+    """A read job and its placement; `runs` are the phases that its first picture goes through."""
 
     read: ReadJob
     placement: Placement
@@ -20,7 +20,7 @@ class PicturePlan:
 
 
 def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
-    """Name the networks of a job and what they run, before anything is loaded."""
+    """List the networks of a job and their runs, before anything is loaded."""
     request, checkpoint = read.job.request, read.job.checkpoint
     size, downscale = (request.height, request.width), checkpoint.latent.downscale
     vae = vae_networks(checkpoint.architecture.autoencoder, size, downscale, placement.vae_tile)
@@ -28,7 +28,7 @@ def plan_pictures(read: ReadJob, placement: Placement) -> PicturePlan:
 
 
 def _runs(read: ReadJob, vae: VaeNetworks) -> tuple[Run, ...]:
-    """For estimates; pictures that differ count as the first one."""
+    """Return the runs of the first picture, which stand for every picture in estimates."""
     cells = vae.cells[0] * vae.cells[1]
     runs = list(vae.encoding(read.to_encode.count)) if read.to_encode.count else []
     for one, text in zip(read.passes, read.first.texts, strict=True):

@@ -1,4 +1,4 @@
-"""A resolved request on a device: its backend, its precision, the tiles of its VAE."""
+"""The placement of a resolved request on a device: backend, precision and VAE tiles."""
 
 from dataclasses import dataclass, replace
 
@@ -10,9 +10,10 @@ from engine.memory.plan import TILE_CELLS
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """The device, the precision and the tiles for a request.
+    """The backend, the precision and the VAE tiles for a request.
 
-    `precision` is the one that is tried first, `vae_tile` the side of the VAE's tiles in pixels.
+    `precision` is the first one to try; `vae_tile` is the side of the VAE's tiles in pixels, None
+    for no tiles.
     """
 
     backend: str
@@ -20,15 +21,15 @@ class Placement:
     vae_tile: int | None
 
     def with_tiles(self, downscale: int) -> "Placement":
-        """The same with tiles, where the whole does not fit and none were asked for.
+        """Return the placement with tiles of the default size, for a VAE that does not fit whole.
 
-        `downscale` is the number of pixels along a latent cell.
+        `downscale` is the side of a latent cell in pixels.
         """
         return replace(self, vae_tile=TILE_CELLS * downscale)
 
 
 def place(wanted: PrecisionName, vae_tile: int | None, device: Device) -> Placement:
-    """Place a request for this precision and these tiles on a device.
+    """Return the placement on a device of a request for this precision and these tiles.
 
     Raises EngineError(REQUEST_INVALID) where the device does not offer the precision.
     """
@@ -37,9 +38,9 @@ def place(wanted: PrecisionName, vae_tile: int | None, device: Device) -> Placem
 
 
 def precisions(wanted: PrecisionName, device: Device) -> tuple[Precision, ...]:
-    """The precisions to compute in: the wanted one, or the device's choice, then safer ones.
+    """Return the precisions to try: the wanted one (AUTO: the device's first), then float32.
 
-    Raises EngineError(REQUEST_INVALID) where the device does not offer it.
+    Raises EngineError(REQUEST_INVALID) where the device does not offer the wanted one.
     """
     available = device.precisions
     first = available[0] if wanted is PrecisionName.AUTO else Precision(wanted.value)

@@ -1,4 +1,4 @@
-"""A job with its picture to paint over and its prompts read: all that needs no device."""
+"""A job with its input pictures and its prompts read: the part of a job that needs no device."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
 from engine.text.foreign_syntax import foreign_marks
 
-# Pictures whose prompts are read and encoded at once, where wildcards make them differ.
+# The most pictures whose prompts are read and encoded at once, as wildcards make them differ.
 _PICTURES_AT_ONCE = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureGroup:
-    """Some pictures of a job and their prompts, as the text encoders of each pass read them."""
+    """Some pictures of a job, and their prompts as read for the text encoders of each pass."""
 
     pictures: tuple[BatchPicture, ...]
     texts: tuple[TextPlan, ...]
 
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:
-        """Warnings of networks that the prompts ask for and this version cannot apply."""
+        """Warnings about networks (`<lora:...>`) that the prompts name and are not supported."""
         tags = dict.fromkeys((tag.kind, tag.name) for tag in self.texts[0].tags)
         return tuple(
             ErrorInfo(
@@ -41,8 +41,8 @@ class PictureGroup:
 class ReadJob:
     """A job whose pictures and prompts are read.
 
-    `canvas` is what it paints over, `to_encode` what of that goes through the VAE; `first` are its
-    first pictures.
+    `canvas` is the picture to redraw, if any, and `to_encode` the pictures of it that the VAE
+    encodes. `first` is the first group of pictures.
     """
 
     job: ResolvedJob
@@ -53,7 +53,7 @@ class ReadJob:
 
     @property
     def foreign_syntax(self) -> tuple[ErrorInfo, ...]:
-        """Warnings of signs that another tool would take for wildcards."""
+        """Warnings about marks in the prompts that are wildcards in another tool, but not here."""
         if self.job.replace_wildcards is None:
             return ()
         texts = self.job.request.prompt, self.job.request.negative_prompt
@@ -79,7 +79,7 @@ class ReadJob:
 
 
 def read_job(job: ResolvedJob) -> ReadJob:
-    """Read a job's pictures and the prompts of its first pictures.
+    """Read a job's input pictures, and the prompts of its first group of pictures.
 
     Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE.
     """

@@ -1,6 +1,6 @@
-"""Fills a request's gaps and refuses what cannot be made, before anything heavy starts.
+"""Fills a request's gaps and refuses invalid requests, before anything is loaded.
 
-No device is known yet: backend and precision stay as they were asked for until `place`.
+No device is known yet: backend and precision stay as requested until `place`.
 """
 
 import secrets
@@ -37,7 +37,7 @@ _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
 def resolve_job(
     request: GenerateRequest, checkpoint: IdentifiedCheckpoint, wildcards: Path | None
 ) -> ResolvedJob:
-    """Resolve a request for all its pictures; `wildcards` is the folder of lists of words.
+    """Resolve a request for all its pictures; `wildcards` is the folder of word lists.
 
     Raises EngineError as `resolve` does.
     """
@@ -52,7 +52,10 @@ def resolve_job(
 
 
 def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedRequest:
-    """Fill the gaps, and draw open seeds. Raises REQUEST_INVALID, INPUT_IMAGE_UNREADABLE."""
+    """Return the request with its gaps filled, and a random seed where it has none.
+
+    Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE.
+    """
     sampler = request.sampler or _default_sampler(checkpoint)
     defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
     filled, features = fill_inputs(request, checkpoint), checkpoint.architecture.features
@@ -104,14 +107,14 @@ def _refiner(
 
 
 def _default_sampler(checkpoint: IdentifiedCheckpoint) -> SamplerName:
-    """The sampler that is taken where none is chosen."""
+    """Return the sampler for a request that chooses none."""
     wanted = checkpoint.hints.sampler or _DEFAULT_SAMPLER
     offered = checkpoint.architecture.features.samplers
     return wanted if offered is None or wanted in offered else offered[0]
 
 
 def suggested_settings(checkpoint: IdentifiedCheckpoint) -> tuple[SuggestedSettings, ...]:
-    """The settings `resolve` fills in with each sampler; first the default sampler's."""
+    """Return the settings that `resolve` fills in for each sampler, the default sampler's first."""
     first = _default_sampler(checkpoint)
     offered = checkpoint.architecture.features.samplers or SAMPLERS
     others = (sampler for sampler in offered if sampler is not first)
@@ -132,10 +135,11 @@ def suggested_settings(checkpoint: IdentifiedCheckpoint) -> tuple[SuggestedSetti
 def _defaults(
     checkpoint: IdentifiedCheckpoint, sampler: SamplerName, *, chosen: bool
 ) -> SamplerDefaults:
-    """The defaults of open choices: the checkpoint's hints, else the sampler's.
+    """Return the defaults of open choices: the checkpoint's hints, else the sampler's.
 
-    A checkpoint's hints were given with its own sampler in mind: one that a person chose instead
-    keeps its schedule and steps, but where a denoiser was distilled to few, which hold for any.
+    A checkpoint's hints are meant for its own sampler. Another sampler that the user chose keeps
+    its own schedule and steps, unless the hints hold for any sampler, as for a denoiser that was
+    distilled to few steps.
     """
     defaults, hints = SAMPLERS[sampler].defaults, checkpoint.hints
     others = chosen and sampler is not _default_sampler(checkpoint)
@@ -180,14 +184,14 @@ def _check_method(request: ResolvedRequest, features: Features) -> None:
 
 
 def _most_pictures(request: ResolvedRequest) -> int:
-    """Each has a place in its batch, where that is drawn from one seed."""
+    """Return the most pictures of a job; fewer where each takes a batch index of one seed."""
     one_stream = request.convention.batch_seeds is BatchSeeds.ONE_STREAM
     places = MAX_BATCH_INDEX + 1 - request.seed_options.batch_index
     return min(MAX_COUNT, places) if one_stream else MAX_COUNT
 
 
 def _seed_options(options: SeedOptions) -> SeedOptions:
-    """With a variation seed exactly where there is a variation."""
+    """Return the options with a variation seed if there is a variation, else without one."""
     seed = options.variation_seed
     if options.variation_strength == 0:
         seed = None

@@ -1,4 +1,4 @@
-"""Fills the gaps of what a request paints over, and refuses what cannot be."""
+"""Fills the gaps that depend on a request's input pictures, and refuses invalid inputs."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ Sides = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class FilledInputs:
-    """The settings that follow from a request's pictures."""
+    """The settings of a request that depend on its input pictures."""
 
     width: int
     height: int
@@ -40,7 +40,7 @@ class FilledInputs:
 
 
 def fill_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> FilledInputs:
-    """Size, strength, mask and image guidance without gaps; the size is not checked.
+    """Return size, strength, mask and image guidance without gaps; the size is not checked.
 
     Raises EngineError: REQUEST_INVALID, or INPUT_IMAGE_UNREADABLE.
     """
@@ -50,7 +50,7 @@ def fill_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> F
     options = _mask_options(request)
     width, height = request.width, request.height
     if options.expands and width is None and height is None:
-        # The margins are what the record needs to make it again.
+        # The record needs the enlarged margins to make the picture again.
         size = picture_size(_path(request, InputRole.INIT))
         left, top, right, bottom = grown(size, options.expand, features.size_multiple)
         options = msgspec.structs.replace(options, expand=(left, top, right, bottom))
@@ -73,7 +73,7 @@ def fill_inputs(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> F
 
 
 def _mask_options(request: GenerateRequest) -> MaskOptions:
-    """Without gaps; as nobody chose them where nothing is masked."""
+    """Return the mask options without gaps; the defaults where there is no mask."""
     options = request.mask_options
     if not _has(request, InputRole.MASK) and not options.expands:
         return MaskOptions()
@@ -143,6 +143,6 @@ def _path(request: GenerateRequest, role: InputRole) -> Path:
 
 
 def _whole_cells(path: Path, cell: int) -> Sides:
-    """A picture's own size, to the nearest multiples of a latent's cell."""
+    """Return a picture's width and height, each rounded to the nearest multiple of `cell`."""
     width, height = (max(round(side / cell) * cell, cell) for side in picture_size(path))
     return width, height

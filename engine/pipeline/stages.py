@@ -22,22 +22,22 @@ T = TypeVar("T")
 
 
 class Reporter(Protocol):
-    """Told how a job goes, on the thread that runs it."""
+    """Receives the events of a job, on the thread that runs it."""
 
     def expect(self, estimate: PhaseEstimate) -> None:
-        """Take the estimate of the phase that begins now; `phase` follows at once."""
+        """Receive the estimate of the next phase; a call of `phase` follows at once."""
         ...
 
     def phase(self, phase: Phase) -> None:
-        """A phase begins."""
+        """Receive the start of a phase."""
         ...
 
     def progress(self, done: int, total: int) -> None:
-        """Take the progress of the current phase."""
+        """Receive the progress of the current phase."""
         ...
 
     def preview(self, step: int, latent: Latent, form: LatentFormat) -> None:
-        """After a step: the denoiser's picture [1, C, H, W], as its latents relate by `form`."""
+        """Receive the denoised latent [1, C, H, W] of a step, which is in the format `form`."""
         ...
 
 
@@ -61,14 +61,14 @@ class Stopwatch:
             self._spent[phase] += perf_counter() - start
 
     def timings(self) -> Timings:
-        """The seconds spent so far; the total counts from the watch's creation."""
+        """Return the seconds spent so far; the total counts from the stopwatch's creation."""
         spent = {f"{phase.value}_s": round(seconds, 4) for phase, seconds in self._spent.items()}
         return Timings(**spent, total_s=round(perf_counter() - self.started, 4))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunContext:
-    """The reporter of a job, its cancellation, and the watch that times its phases."""
+    """The reporter of a job, its cancellation, and the stopwatch that times its phases."""
 
     reporter: Reporter
     cancel: Cancellation
@@ -78,8 +78,8 @@ class RunContext:
 class Stages:
     """Runs networks of a pool in the phases of a job, and retries broken results more safely.
 
-    `precisions` are those to try, each safer than the one before. A network that once needed a
-    safer one keeps it for the rest of the job.
+    `precisions` are the precisions to try, each safer than the one before. A network that once
+    needed a safer precision keeps it for the rest of the job.
     """
 
     def __init__(
@@ -92,11 +92,11 @@ class Stages:
         self.pool, self._precisions, self._context = pool, precisions, context
         self._forecast = forecast or Forecast(Estimates(None), pool.compiler)
         self.retries: list[Retry] = []
-        # The place among its precisions that each network has come to, by name.
+        # The index of the precision in use among a network's precisions, by the network's name.
         self._safest_needed: dict[str, int] = {}
 
     def announce(self, runs: Sequence[Run], pictures: int) -> None:
-        """Say what is to come, so that each phase can tell how long all of it should take."""
+        """Announce the coming runs, so that the remaining time can be estimated in each phase."""
         following: list[PlannedPhase] = []
         first: list[PlannedPhase] = []
         for run in runs:
@@ -115,7 +115,7 @@ class Stages:
     def timed(
         self, phase: Phase, network: Network | None = None, precision: Precision | None = None
     ) -> Generator[None]:
-        """Tell that a phase begins, and learn how long it takes if it is done to its end."""
+        """Report the start of a phase, and record its duration unless the block raises."""
         used, reporter = precision or self._precision(network), self._context.reporter
         reporter.expect(self._forecast.begin(phase, network, used))
         reporter.phase(phase)
@@ -124,7 +124,7 @@ class Stages:
         self._forecast.end()
 
     def prepare(self, network: Network) -> None:
-        """Begin to load a network that a later `run` will want, beside what runs until then."""
+        """Start to load a network for a later `run`, while others run."""
         self.pool.load_ahead(network, self._precision(network))
 
     def run(
@@ -136,10 +136,11 @@ class Stages:
         *,
         keep: bool = False,
     ) -> T:
-        """Do `work` with the loaded network until `problem` finds none in its result.
+        """Do `work` with the loaded network, in safer precisions while `problem` finds a fault.
 
-        `keep` asks for the network to stay loaded for the next picture, if the plan has room.
-        Where memory runs out, it is done once more with everything else freed.
+        `problem` describes the fault of a result, or returns None. With `keep` the network stays
+        loaded for the next picture, if the memory plan has room. If memory runs out, the work is
+        done once more with everything else freed.
         Raises EngineError: NUMERIC_FAILURE when the safest precision fails too; OUT_OF_MEMORY.
         """
         try:
@@ -180,7 +181,7 @@ class Stages:
         raise _numeric_failure(phase, reason)
 
     def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        """Run a session once; a request to stop reaches into it."""
+        """Run a session once; a cancelled job interrupts the run. Raises EngineError, Cancelled."""
         cancel = self._context.cancel
         if cancel.is_set():
             raise Cancelled
@@ -188,13 +189,13 @@ class Stages:
             return session.run(feeds)
 
     def close(self) -> None:
-        """Free every network that was kept, and keep the durations that were learnt."""
+        """Free every kept network, and save the recorded durations."""
         with ExitStack() as stack:
             stack.callback(self._forecast.save)
             stack.callback(self.pool.close)
 
     def _precision(self, network: Network | None) -> Precision:
-        """The precision that is tried first."""
+        """Return the precision in which the network will run next."""
         if network is None:
             return self._precisions[0]
         return network.precisions(self._precisions)[self._safest_needed.get(network.name, 0)]

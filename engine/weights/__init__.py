@@ -1,1 +1,1 @@
-"""Weights: where they come from, how they are converted and bound, and their working copies."""
+"""Weights: their sources, their conversion and binding, and their working copies."""

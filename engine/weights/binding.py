@@ -1,4 +1,4 @@
-"""Decides in which element type a component's weights are bound, and converts those that differ.
+"""Chooses the element type of a component's bound weights, and converts weights of other types.
 
 A weight already stored in the chosen type is bound by reference: neither copied nor rewritten.
 Measured on OpenVINO with SD 1.5's UNet in bfloat16 (private memory): a float32 file by reference
@@ -19,11 +19,11 @@ Report = Callable[[int, int], None]
 def element_type(
     weights: Iterable[WeightSource], operators: OperatorSet, precision: Precision
 ) -> DType:
-    """The element type to bind `weights` in, for a network computed in `precision`.
+    """Return the element type to bind `weights` in, for a network computed in `precision`.
 
-    The files' own type where the compiler takes it and computes no more precisely than it; else
-    the precision's type; float32 where the compiler takes nothing else. A strongly typed compiler
-    wants the precision's type. Of several types in a file it is that of the most bytes.
+    It is the files' type (by bytes the most common one) if the compiler takes it and the type has
+    at least as many bits as the precision; else the precision's type; else float32. A strongly
+    typed compiler needs the precision's type.
     """
     if operators.strongly_typed:
         return precision.dtype
@@ -41,7 +41,7 @@ def element_type(
 def bind(
     weights: Mapping[str, WeightSource], element: DType, report: Report | None = None
 ) -> dict[str, WeightRef]:
-    """Every weight in `element` type: by reference where a file has it so, else computed.
+    """Bind every weight in `element` type: by reference if a file stores it so, else converted.
 
     `report(done, total)` counts converted bytes and may raise to stop.
     """
@@ -63,5 +63,5 @@ def bind(
                 if report:
                     report(done, total)
         finally:
-            pool.shutdown(cancel_futures=True)  # stopped midway, it would convert to the end first
+            pool.shutdown(cancel_futures=True)  # else a stop would wait for all conversions
     return bound

@@ -1,9 +1,9 @@
-"""Checksums of a file by blocks, to see damage before what is in the file makes a picture.
+"""Checksums of a file by blocks, to detect damage before the file's content makes a picture.
 
-Damage by accident is what they are for: a disk that rots, a copy cut short, a program gone wrong.
-Whoever changes a file of the cache on purpose may do as much to the program's own. So it is CRC-32,
-which misses one damaged block in 4 billion, and none that differs in up to 32 bits on end; zlib's
-takes 2.9 GB/s of a core where SHA-256 takes 1.8 with the processor's help, and 0.4 without it.
+They detect accidental damage: a failing disk, a truncated copy, a faulty program. Someone who can
+change a file of the cache on purpose can change the program, too. So CRC-32 is enough: it misses
+one damaged block in 4 billion, and none whose damage is a burst of up to 32 bits. zlib computes it
+at 2.9 GB/s on a core; SHA-256 takes 1.8 GB/s with processor support and 0.4 without.
 """
 
 import zlib
@@ -11,20 +11,20 @@ from pathlib import Path
 from threading import Event
 
 BLOCK_BYTES = 16 << 20
-# Characters of one sum, in hexadecimal.
+# The hexadecimal digits of one checksum.
 DIGITS = 8
 _READ_BYTES = 1 << 20
 
 
 class BlockSums:
-    """The sums of what is written, in pieces of any length."""
+    """Computes the checksums of all blocks of a stream, added in pieces of any length."""
 
     def __init__(self) -> None:
         self._sums: list[int] = []
         self._sum = self._filled = 0
 
     def add(self, piece: memoryview) -> None:
-        """Count these bytes, which follow those before."""
+        """Add the next bytes of the stream."""
         while piece:
             taken = piece[: BLOCK_BYTES - self._filled]
             self._sum = zlib.crc32(taken, self._sum)
@@ -34,7 +34,7 @@ class BlockSums:
                 self._end_block()
 
     def text(self) -> str:
-        """The sums of all blocks, the last of which may be shorter, in hexadecimal."""
+        """Return the checksums of all blocks in hexadecimal; the last block may be shorter."""
         if self._filled:
             self._end_block()
         return "".join(map(sum_text, self._sums))
@@ -45,17 +45,20 @@ class BlockSums:
 
 
 def sum_text(value: int) -> str:
-    """A sum as text."""
+    """Return a checksum as `DIGITS` hexadecimal digits."""
     return f"{value:0{DIGITS}x}"
 
 
 def blocks_in(size: int) -> int:
-    """The number of blocks in `size` bytes; the last may be shorter."""
+    """Return the number of blocks in `size` bytes; the last block may be shorter."""
     return -(-size // BLOCK_BYTES)
 
 
 def sums_of(path: Path, start: int, unwanted: Event) -> str | None:
-    """The sums of a file's bytes from `start` on; None once they are `unwanted`. Raises OSError."""
+    """Return the checksums of a file from byte `start` on; None once `unwanted` is set.
+
+    Raises OSError.
+    """
     sums, buffer = BlockSums(), memoryview(bytearray(_READ_BYTES))
     with path.open("rb", buffering=0) as file:
         file.seek(start)

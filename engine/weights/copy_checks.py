@@ -1,8 +1,8 @@
 """Checks of working copies against their checksums, each copy once for each state of its file.
 
-Copies are read on threads of their own while they are used; a job waits for the answer before it
-saves a picture. Sound copies are remembered for a month, because a disk may rot without changing a
-file's times.
+Copies are checked on background threads while they are in use; a job waits for the result before
+it saves a picture. A sound copy is remembered for a month only, because a failing disk may damage
+a file without changing its times.
 """
 
 import logging
@@ -18,7 +18,7 @@ from engine.checkpoints.known_files import KnownFiles
 from engine.errors import Cancelled
 from engine.weights.copy_file import is_sound
 
-# Each takes most of a core, or all that the disk gives.
+# Each thread takes most of a core, or the whole bandwidth of the disk.
 _THREADS = 2
 _POLL_S = 0.05
 _log = logging.getLogger(__name__)
@@ -26,15 +26,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """A file that is being read, in the state in which it was found."""
+    """A check in progress, and the state of the file when it began."""
 
     state: FileState
-    # None where nobody wanted to know any more.
+    # True if the copy is sound; None if the check was abandoned.
     sound: Future[bool | None]
 
 
 class CopyChecks:
-    """The checks of the copies of a folder; `known` remembers them longer than this process.
+    """The checks of a folder's working copies; `known` keeps their results beyond this process.
 
     May be used from any thread.
     """
@@ -42,14 +42,14 @@ class CopyChecks:
     def __init__(self, known: KnownFiles | None) -> None:
         self._known = known
         self._lock = Lock()
-        # As they were written or checked by this process.
+        # Copies that this process wrote or found sound, and the states of their files then.
         self._sound: dict[Path, FileState] = {}
         self._begun: dict[Path, _Check] = {}
         self._unwanted = Event()
         self._threads: ThreadPoolExecutor | None = None
 
     def begin(self, path: Path) -> None:
-        """Have a copy checked, unless it was in this state, or is being checked."""
+        """Start to check a copy, unless its file is known as sound or is being checked."""
         state = _state(path)
         with self._lock:
             begun = self._begun.get(path)
@@ -61,7 +61,7 @@ class CopyChecks:
             self._begun[path] = _Check(state, sound)
 
     def note_written(self, path: Path) -> None:
-        """Take a copy that this process wrote as sound, until another process starts."""
+        """Record a copy that this process wrote as sound, for this process only."""
         state = _state(path)
         with self._lock:
             self._begun.pop(path, None)
@@ -69,13 +69,13 @@ class CopyChecks:
                 self._sound[path] = state
 
     def before_touch(self, path: Path) -> FileState | None:
-        """The state of a copy that was checked, before its times are changed: for `touched`."""
+        """Return the state of a sound copy before its times are changed, for `touched`; or None."""
         state = _state(path)
         with self._lock:
             return state if state is not None and self._is_sound(state) else None
 
     def touched(self, before: FileState | None) -> None:
-        """The times of a file were changed, and nothing else."""
+        """Record that a sound file differs from its state `before` only in its times."""
         after = _state(before.path) if before else None
         if before is None or after is None:
             return
@@ -85,9 +85,9 @@ class CopyChecks:
             self._known.move_check(before, after)
 
     def damaged(self, paths: Collection[Path] | None, cancel: Cancellation) -> list[Path]:
-        """Wait for checks that have begun, and give the copies that are not as they were written.
+        """Wait for the checks of `paths` (None: all), and return the damaged copies.
 
-        Of all where `paths` is None. Each is given once. Raises Cancelled.
+        Each damaged copy is returned once. Raises Cancelled.
         """
         with self._lock:
             checks = {
@@ -103,7 +103,7 @@ class CopyChecks:
         return [path for path, check in checks.items() if check.sound.result() is False]
 
     def abandon(self) -> None:
-        """Nobody wants to know any more."""
+        """Stop all checks and forget their results."""
         with self._lock:
             self._unwanted.set()
             self._unwanted = Event()
@@ -118,7 +118,7 @@ class CopyChecks:
         sound = is_sound(state.path, unwanted)
         if sound is False:
             _log.warning("the working copy %s is damaged", state.path.name)
-        # Not where it was changed while it was read.
+        # The result does not count if the file changed while it was read.
         if sound and _state(state.path) == state:
             with self._lock:
                 self._sound[state.path] = state

@@ -1,4 +1,4 @@
-"""The file of a working copy: safetensors, whose metadata holds checksums of all the rest."""
+"""The file of a working copy: safetensors, with checksums of the whole file in its metadata."""
 
 import json
 import math
@@ -20,17 +20,18 @@ from engine.errors import EngineError
 from engine.weights.block_sums import DIGITS, BlockSums, blocks_in, sum_text, sums_of
 from engine.weights.sources import WeightSource
 
-# In the metadata: what it was made of, for people, and the sums: of the header with zeros in their
-# place, then of each block of what follows.
+# Keys of the metadata: the network's and the checkpoint's name, for people, and the checksums: of
+# the header with zeros in their place, then of each block of the rest.
 NETWORK, CHECKPOINT, _SUMS = "network", "checkpoint", "sums"
 
 
 def copy_header(
     weights: Mapping[str, WeightSource | WeightRef], element: DType, made_of: tuple[str, str]
 ) -> bytes:
-    """A safetensors header: its length in eight bytes, then JSON padded to a multiple of eight.
+    """Return a safetensors header: its length in eight bytes, then JSON padded to a multiple of 8.
 
-    `made_of` names the network and the checkpoint. The sums are zeros until the rest is written.
+    `made_of` is the names of the network and the checkpoint. The checksums are zeros until
+    `write_copy` has written the weights.
     """
     size = sum(converted_bytes(ref, element) for ref in weights.values())
     metadata = {_SUMS: _zeros(size), **dict(zip((NETWORK, CHECKPOINT), made_of, strict=True))}
@@ -50,12 +51,15 @@ def copy_header(
 
 
 def converted_bytes(source: WeightSource | WeightRef, element: DType) -> int:
-    """The size of a weight in `element` type, in bytes."""
+    """Return the size of a weight in `element` type, in bytes."""
     return math.prod(source.shape) * element.itemsize
 
 
 def write_copy(path: Path, header: bytes, arrays: Iterator[Array]) -> None:
-    """Write the file beside, sync it, and put it in its place whole. Raises OSError."""
+    """Write a copy to a temporary file with its checksums, sync it, and rename it to `path`.
+
+    Raises OSError.
+    """
     part, sums, size = unfinished(path), BlockSums(), 0
     try:
         with part.open("xb") as file:
@@ -82,7 +86,7 @@ def has_sums(index: TensorIndex) -> bool:
 
 
 def is_sound(path: Path, unwanted: Event) -> bool | None:
-    """Return True if every byte is as it was written; None once the answer is `unwanted`.
+    """Return True if all checksums match; None once `unwanted` is set.
 
     A copy that cannot be read is not sound.
     """
@@ -103,5 +107,5 @@ def is_sound(path: Path, unwanted: Event) -> bool | None:
 
 
 def _zeros(size: int) -> str:
-    """The zeros that stand in for the checksums of `size` bytes of weights."""
+    """Return the zeros that stand in for the checksums of `size` bytes of weights."""
     return "0" * (DIGITS * (1 + blocks_in(size)))

@@ -1,7 +1,7 @@
-"""A look at the beginning of each weight, before a network of gigabytes is loaded and run.
+"""A check of each weight's beginning for NaN, before a network of gigabytes is loaded and run.
 
-Training and merging go wrong by whole tensors: those are NaN from end to end. A NaN by itself is
-found in what the networks give, which is checked (`engine.result_checks`).
+Failed training or merging usually leaves whole tensors of NaN. A single NaN is found in the
+network's results (`engine.result_checks`).
 """
 
 from collections.abc import Mapping
@@ -18,9 +18,9 @@ SAMPLE_BYTES = 4096
 
 
 def not_a_number(weights: Mapping[str, WeightSource]) -> str | None:
-    """The name of a weight that begins with what is no number; None where none does.
+    """Return the name of a weight with NaN in its first `SAMPLE_BYTES`; None if there is none.
 
-    Raises OSError where a file cannot be read.
+    Raises OSError if a file cannot be read.
     """
     parts = [(part, name) for name, weight in weights.items() for part in weight.parts()]
     parts.sort(key=lambda found: (found[0].path, found[0].offset))

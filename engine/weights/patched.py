@@ -1,7 +1,7 @@
-"""Weights with differences added: what a LoRA or a merge does to a checkpoint's tensor.
+"""Weights with differences added, as by a LoRA or a merge.
 
 A patched weight is `base + sum of strength * difference`, computed in float32 and rounded once.
-The set that is patched stays as it is: see `engine.weights.weight_set`.
+The original weight set is not changed: see `engine.weights.weight_set`.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from engine.weights.sources import Description, Place, WeightSource
 
 
 class Difference(Protocol):
-    """Numbers that are added to a weight of as many, in row-major order."""
+    """Numbers to add to a weight with the same number of elements, in row-major order."""
 
     @property
     def elements(self) -> int:
@@ -22,21 +22,21 @@ class Difference(Protocol):
         ...
 
     def read_flat(self, start: int, stop: int) -> Array:
-        """The numbers from `start` to `stop`, times the strength: float32, [stop - start]."""
+        """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
         ...
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """Every slice of a file that the difference is read from, in order."""
+        """Return every file slice that the difference is read from, in order."""
         ...
 
     def describe(self, place: Place) -> Description:
-        """All that its numbers depend on but the content of its files, for a digest."""
+        """Describe all that the numbers depend on but file contents, for a digest."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FullDifference:
-    """Adds `strength * numbers`."""
+    """The difference `strength * numbers`."""
 
     numbers: WeightSource
     strength: float
@@ -47,26 +47,26 @@ class FullDifference:
         return self.numbers.elements
 
     def read_flat(self, start: int, stop: int) -> Array:
-        """The numbers from `start` to `stop`, times the strength: float32, [stop - start]."""
+        """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
         flat = self.numbers.reshaped((self.elements,)).rows(start, stop)
         return flat.read_as(DType.F32) * np.float32(self.strength)
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """The parts of the numbers."""
+        """Return the file slices of the numbers."""
         return self.numbers.parts()
 
     def describe(self, place: Place) -> Description:
-        """The numbers and the strength."""
+        """Return the description of the numbers, and the strength."""
         return ["full", self.numbers.describe(place), float(self.strength).hex()]
 
 
 @dataclass(frozen=True, slots=True)
 class LowRankDifference:
-    """Adds `strength * up @ down` (LoRA: Hu et al. 2021, equation 3).
+    """The difference `strength * up @ down` (LoRA: Hu et al. 2021, equation 3).
 
-    `up` is [out, rank, ...] and `down` [rank, in, ...]; axes after the second are taken together
-    with it, so that `down` may be a kernel and `up` one of 1x1. A LoRA's strength is that of the
-    request times alpha / rank. Raises ValueError where their ranks differ.
+    `up` is [out, rank, ...] and `down` [rank, in, ...]; the axes after the first are flattened, so
+    `down` may be a convolution's kernel and `up` a 1x1 kernel. A LoRA's strength is the request's
+    strength times alpha / rank. Raises ValueError if the ranks differ.
     """
 
     up: WeightSource
@@ -83,7 +83,7 @@ class LowRankDifference:
         return self.up.shape[0] * self._columns
 
     def read_flat(self, start: int, stop: int) -> Array:
-        """The numbers from `start` to `stop`, times the strength: float32, [stop - start]."""
+        """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
         columns, rank = self._columns, self.down.shape[0]
         first, last = start // columns, -(-stop // columns)
         up = self.up.reshaped((self.up.shape[0], rank)).rows(first, last).read_as(DType.F32)
@@ -92,11 +92,11 @@ class LowRankDifference:
         return product * np.float32(self.strength)
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """The parts of both factors."""
+        """Return the file slices of both factors."""
         return *self.up.parts(), *self.down.parts()
 
     def describe(self, place: Place) -> Description:
-        """Both factors and the strength."""
+        """Return the descriptions of both factors, and the strength."""
         factors = self.up.describe(place), self.down.describe(place)
         return ["low rank", *factors, float(self.strength).hex()]
 
@@ -107,9 +107,10 @@ class LowRankDifference:
 
 @dataclass(frozen=True, slots=True)
 class PatchedWeight:
-    """`unpatched`, which begins with number `start` of the differences, and their sum added.
+    """The sum of the weight `unpatched` and its differences.
 
-    `unpatched` may be a part of the weight that the differences are for, in any shape.
+    `unpatched` may be a part of the weight that the differences are for, in any shape; it begins at
+    element `start` of the differences.
     """
 
     unpatched: WeightSource
@@ -118,7 +119,7 @@ class PatchedWeight:
 
     @property
     def dtype(self) -> DType:
-        """The type that the weight without patches is stored in."""
+        """The element type that the weight without patches is stored in."""
         return self.unpatched.dtype
 
     @property
@@ -137,21 +138,21 @@ class PatchedWeight:
         return self.unpatched.base
 
     def rows(self, start: int, stop: int) -> "PatchedWeight":
-        """The part of the tensor along its first axis, with that part of the differences."""
+        """Return rows `start` to `stop` of the first axis, with their part of the differences."""
         row = self.elements // self.shape[0]
         part = self.unpatched.rows(start, stop)
         return PatchedWeight(part, self.differences, self.start + start * row)
 
     def reshaped(self, shape: tuple[int, ...]) -> "PatchedWeight":
-        """The same numbers, in the same order, in another shape of as many."""
+        """Return the same numbers in the same order, in another shape of equal size."""
         return PatchedWeight(self.unpatched.reshaped(shape), self.differences, self.start)
 
     def read(self) -> Array:
-        """The sum, in float32."""
+        """Return the sum in float32."""
         return self.read_as(DType.F32)
 
     def read_as(self, element: DType) -> Array:
-        """The sum, computed in float32 and rounded to `element` type once."""
+        """Return the sum, computed in float32 and rounded to `element` type once."""
         total = self.unpatched.read_as(DType.F32)
         flat = total.reshape(-1)
         for difference in self.differences:
@@ -159,7 +160,7 @@ class PatchedWeight:
         return total.astype(element.numpy, copy=False)
 
     def slice_as(self, element: DType) -> FileSlice | None:
-        """None: it is in no file."""
+        """Return None: a patched weight is stored in no file."""
         return None
 
     def needs_conversion(self, element: DType) -> bool:
@@ -167,11 +168,11 @@ class PatchedWeight:
         return self.unpatched.needs_conversion(element)
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """The parts of the weight without patches, then those of the differences."""
+        """Return the file slices of the weight without patches, then those of the differences."""
         added = (part for difference in self.differences for part in difference.parts())
         return *self.unpatched.parts(), *added
 
     def describe(self, place: Place) -> Description:
-        """The weight without patches, and each difference in order."""
+        """Return the descriptions of the weight without patches and of each difference."""
         differences = [difference.describe(place) for difference in self.differences]
         return ["patched", self.unpatched.describe(place), self.start, differences]

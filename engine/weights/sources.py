@@ -1,11 +1,10 @@
-"""Sources of weights: one protocol, and the sources that read a file as it is or scaled.
+"""Sources of weights: the protocol, and the sources that read a file's numbers as stored or scaled.
 
 `engine.weights.derived` computes a weight from others, `engine.weights.patched` adds differences to
-one. A further kind, as blocks of 4 bits with their scales, is another class with these methods.
+a weight. A further kind, such as blocks of 4 bits with scales, is another class with these methods.
 
-An fp8 file may hold its weights divided by a number of their own, so that they fill fp8's range;
-what they stand for is the product, taken in float32 and rounded once, as ComfyUI's
-`comfy/quant_ops.py` has it.
+An fp8 file may hold each weight divided by a scale, so that it fills fp8's range. The weight is the
+product, computed in float32 and rounded once, as in ComfyUI's `comfy/quant_ops.py`.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,20 +16,20 @@ import numpy as np
 
 from backends.base import Array, DType, FileSlice
 
-# A part of what a digest is made of: lists, texts and integers, for JSON.
+# The description of a weight, as input of a digest: lists, texts and integers, for JSON.
 Description = list[object]
-# Describes where a slice is: the number of its file, offset, type and shape.
+# Describes the place of a slice: the number of its file, its offset, type and shape.
 Place = Callable[[FileSlice], Description]
 
 _FLOAT8 = {DType.F8_E4M3, DType.F8_E5M2}
 
 
 class WeightSource(Protocol):
-    """One tensor and where its numbers come from. They are read by `read` and `read_as` alone."""
+    """One tensor and the source of its numbers, which only `read` and `read_as` read."""
 
     @property
     def dtype(self) -> DType:
-        """The type that its numbers are stored in."""
+        """The element type that the numbers are stored in."""
         ...
 
     @property
@@ -45,51 +44,51 @@ class WeightSource(Protocol):
 
     @property
     def base(self) -> "WeightSource":
-        """The same weight without patches: itself where it has none."""
+        """The weight without patches; itself if it has none."""
         ...
 
     def rows(self, start: int, stop: int) -> "WeightSource":
-        """The part of the tensor along its first axis."""
+        """Return rows `start` to `stop` of the tensor's first axis."""
         ...
 
     def reshaped(self, shape: tuple[int, ...]) -> "WeightSource":
-        """The same numbers, in the same order, in another shape of as many."""
+        """Return the same numbers in the same order, in another shape of equal size."""
         ...
 
     def read(self) -> Array:
-        """The numbers: a view of the file where its type holds them, else float32."""
+        """Return the numbers: a view of the file if they are stored as they are, else float32."""
         ...
 
     def read_as(self, element: DType) -> Array:
-        """The numbers in `element` type, computed in float32 and rounded to nearest once."""
+        """Return the numbers in `element` type, computed in float32 and rounded once."""
         ...
 
     def slice_as(self, element: DType) -> FileSlice | None:
-        """The slice whose bytes are the numbers in `element` type; None where there is none."""
+        """Return the file slice that stores the numbers in `element` type; None if none does."""
         ...
 
     def needs_conversion(self, element: DType) -> bool:
-        """Return True if the weight has another type in its file, or a scale."""
+        """Return True if the weight is stored in another element type, or with a scale."""
         ...
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """Every slice of a file that it is read from, in order."""
+        """Return every file slice that the weight is read from, in order."""
         ...
 
     def describe(self, place: Place) -> Description:
-        """All that its numbers depend on but the content of its files, for a digest."""
+        """Describe all that the numbers depend on but file contents, for a digest."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class FileWeight:
-    """A weight that is stored as it is."""
+    """A weight whose numbers are stored in a file, without a scale."""
 
     slice: FileSlice
 
     @property
     def dtype(self) -> DType:
-        """The type that its numbers are stored in."""
+        """The element type that the numbers are stored in."""
         return self.slice.dtype
 
     @property
@@ -104,27 +103,27 @@ class FileWeight:
 
     @property
     def base(self) -> "FileWeight":
-        """Itself."""
+        """The weight itself: it has no patches."""
         return self
 
     def rows(self, start: int, stop: int) -> "FileWeight":
-        """The part of the tensor along its first axis."""
+        """Return rows `start` to `stop` of the tensor's first axis."""
         return FileWeight(self.slice.rows(start, stop))
 
     def reshaped(self, shape: tuple[int, ...]) -> "FileWeight":
-        """The same numbers, in the same order, in another shape of as many."""
+        """Return the same numbers in the same order, in another shape of equal size."""
         return FileWeight(self.slice.reshaped(shape))
 
     def read(self) -> Array:
-        """The numbers: a view of the file; float32 for fp8."""
+        """Return the numbers: a view of the file, or float32 if they are stored as fp8."""
         return self.read_as(DType.F32) if self.dtype in _FLOAT8 else mapped(self.slice)
 
     def read_as(self, element: DType) -> Array:
-        """The numbers in `element` type, rounded to nearest."""
+        """Return the numbers in `element` type, rounded to nearest."""
         return _converted(self.slice, None, element)
 
     def slice_as(self, element: DType) -> FileSlice | None:
-        """The slice, where it is stored in that type."""
+        """Return the slice if it is stored in `element` type, else None."""
         return self.slice if self.dtype is element else None
 
     def needs_conversion(self, element: DType) -> bool:
@@ -132,24 +131,24 @@ class FileWeight:
         return self.dtype is not element
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """The slice."""
+        """Return the slice."""
         return (self.slice,)
 
     def describe(self, place: Place) -> Description:
-        """The place of the slice."""
+        """Return the place of the slice."""
         return ["file", place(self.slice)]
 
 
 @dataclass(frozen=True, slots=True)
 class ScaledSlice:
-    """A weight that stands for its numbers in the file times the one number of `scale`."""
+    """A weight that is the product of the numbers `stored` in a file and the single `scale`."""
 
     stored: FileSlice
     scale: FileSlice
 
     @property
     def path(self) -> Path:
-        """The file it is in."""
+        """The file of the stored numbers."""
         return self.stored.path
 
     @property
@@ -159,7 +158,7 @@ class ScaledSlice:
 
     @property
     def dtype(self) -> DType:
-        """The type of its numbers before they are scaled."""
+        """The element type of the stored numbers, before they are scaled."""
         return self.stored.dtype
 
     @property
@@ -174,44 +173,44 @@ class ScaledSlice:
 
     @property
     def base(self) -> "ScaledSlice":
-        """Itself."""
+        """The weight itself: it has no patches."""
         return self
 
     @property
     def nbytes(self) -> int:
-        """Length in the file in bytes, but for the scale."""
+        """The length of the stored numbers in bytes, without the scale."""
         return self.stored.nbytes
 
     def rows(self, start: int, stop: int) -> "ScaledSlice":
-        """The part of the tensor along its first axis."""
+        """Return rows `start` to `stop` of the tensor's first axis."""
         return ScaledSlice(self.stored.rows(start, stop), self.scale)
 
     def reshaped(self, shape: tuple[int, ...]) -> "ScaledSlice":
-        """The same numbers, in the same order, in another shape of as many."""
+        """Return the same numbers in the same order, in another shape of equal size."""
         return ScaledSlice(self.stored.reshaped(shape), self.scale)
 
     def read(self) -> Array:
-        """The products, in float32."""
+        """Return the products in float32."""
         return self.read_as(DType.F32)
 
     def read_as(self, element: DType) -> Array:
-        """The products in `element` type, rounded to nearest once."""
+        """Return the products in `element` type, rounded to nearest once."""
         return _converted(self.stored, mapped(self.scale), element)
 
     def slice_as(self, element: DType) -> FileSlice | None:
-        """None: its bytes are not its numbers."""
+        """Return None: the stored bytes are not the products."""
         return None
 
     def needs_conversion(self, element: DType) -> bool:
-        """True: it is multiplied, whatever its type."""
+        """Return True: the stored numbers are always multiplied by the scale."""
         return True
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """The stored numbers and the scale."""
+        """Return the slices of the stored numbers and of the scale."""
         return self.stored, self.scale
 
     def describe(self, place: Place) -> Description:
-        """Both places, and the scale: 4 bytes, which a digest that samples the file may miss."""
+        """Return both places, and the scale, which a digest that samples the file may miss."""
         return ["scaled", place(self.stored), place(self.scale), mapped(self.scale).tobytes().hex()]
 
 
@@ -220,26 +219,26 @@ StoredWeight = FileSlice | ScaledSlice
 
 
 def as_source(weight: FileSlice | WeightSource) -> WeightSource:
-    """A weight as a source, which a slice of a file is not by itself."""
+    """Wrap a file slice as a `FileWeight`; return another source unchanged."""
     return FileWeight(weight) if isinstance(weight, FileSlice) else weight
 
 
 def as_sources(weights: Mapping[str, FileSlice | WeightSource]) -> dict[str, WeightSource]:
-    """Every weight as a source."""
+    """Return every weight as a source, by name."""
     return {name: as_source(weight) for name, weight in weights.items()}
 
 
 def mapped(ref: FileSlice) -> Array:
-    """A view of a weight over its file's pages; nothing is read until it is used."""
+    """Return a memory-mapped view of a slice; its file is read when the view is used."""
     flat = np.memmap(ref.path, np.uint8, "r", ref.offset, (ref.nbytes,))
     return flat.view(ref.dtype.numpy).reshape(ref.shape)
 
 
 def _converted(stored: FileSlice, scale: Array | None, element: DType) -> Array:
     if stored.dtype in _FLOAT8:
-        # A third of the time of a cast: there are only 256 numbers to convert.
+        # Converting only fp8's 256 values and indexing them takes a third of a cast's time.
         every = np.arange(256, dtype=np.uint8).view(stored.dtype.numpy)
-        with np.errstate(over="ignore"):  # of those that no weight is, perhaps
+        with np.errstate(over="ignore"):  # values that overflow may not occur in the weight
             values = _scaled(every, scale).astype(element.numpy)
         return values[mapped(stored).view(np.uint8)]
     return _scaled(mapped(stored), scale).astype(element.numpy)

@@ -1,4 +1,4 @@
-"""A network's weights by name, and the one digest that says which weights they are."""
+"""A network's weights by name, with one digest that identifies them."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,8 +16,8 @@ from engine.weights.sources import Description, WeightSource, as_sources
 class WeightSet(Mapping[str, WeightSource]):
     """Weights by canonical name, with one digest.
 
-    `content` is the digest of the content of their files, as identification gives it: it may sample
-    large files. `base` is the set without patches, which is the set itself where it has none.
+    `content` is the digest of the files' content from the checkpoint's identification, which may
+    only sample large files. `base` is the set without patches; None if the set has none.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class WeightSet(Mapping[str, WeightSource]):
 
     @property
     def base(self) -> "WeightSet":
-        """The set without patches."""
+        """The set without patches; itself if it has none."""
         return self._base or self
 
     @property
@@ -52,8 +52,8 @@ class WeightSet(Mapping[str, WeightSource]):
     def patched(self, content: str, differences: Mapping[str, Sequence[Difference]]) -> "WeightSet":
         """Return the set with differences added to some weights, by their names.
 
-        `content` is the digest of the content of the files that the differences are in. Raises
-        ValueError for a weight that the set has not, or has with another number of elements.
+        `content` is the digest of the content of the differences' files. Raises ValueError for a
+        weight that is not in the set, or has another number of elements than its difference.
         """
         sources = dict(self._sources)
         for name, added in differences.items():
@@ -64,10 +64,10 @@ class WeightSet(Mapping[str, WeightSource]):
         return WeightSet(combined_digest(self.content, content), sources, self.base)
 
     def digest(self) -> str:
-        """The digest of the weights, as their files are now. Raises OSError where one is gone.
+        """Return the digest of the weights in the present state of their files.
 
-        It sees the content's digest, each file's size and times, and what `_described` does. No
-        weight is read: a number that was changed within a file changes one of these.
+        It covers the content's digest, the size and times of each file, and `_described`. No weight
+        is read: a change within a file changes its times. Raises OSError if a file is gone.
         """
         states = [FileState.of(path, path.stat(), b"") for path in self._described[1]]
         facts = [[state.size, state.modified_ns, state.changed] for state in states]
@@ -79,7 +79,8 @@ class WeightSet(Mapping[str, WeightSource]):
     def _described(self) -> tuple[bytes, tuple[Path, ...]]:
         """A digest of each weight's place, type, shape, scale and patches, and the files in order.
 
-        A file counts by its order, not by its path: a file that was moved is the same one.
+        The digest has the number of a file instead of its path, so that moving files changes
+        nothing.
         """
         order: dict[Path, int] = {}
 

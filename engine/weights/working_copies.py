@@ -2,9 +2,9 @@
 
 A runtime that must convert weights keeps the converted arrays for as long as it lives, in private
 memory. Mapped from a file they are page cache instead, and the next start converts nothing. The
-copies are safetensors files, named by content, written beside and renamed into place; the least
-recently used go first when the cache outgrows its cap. A copy that is damaged makes no picture: it
-is checked beside the work (`engine.weights.copy_checks`), and the answer is waited for in time.
+copies are safetensors files, named by content, written under a temporary name and then renamed;
+the least recently used are deleted when the cache exceeds its cap. Copies are checked for damage in
+the background (`engine.weights.copy_checks`); a job waits for the result before it saves a picture.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ from engine.weights.copy_file import (
 from engine.weights.sources import WeightSource, mapped
 
 CAP_BYTES = 24 << 30
-# What a copy leaves free on the disk that is only made to save time.
+# The disk space that must stay free for a copy that is made only to save time later.
 SPARE_BYTES = 20 << 30
 _SUFFIX = ".safetensors"
 _log = logging.getLogger(__name__)
@@ -53,24 +53,24 @@ class WorkingCopies:
         spare_bytes: int = SPARE_BYTES,
         known: KnownFiles | None = None,
     ) -> None:
-        """`known` remembers longer than this process which copies were checked."""
+        """Open the folder; `known` keeps the results of checks beyond this process."""
         self.folder = folder
         self._checks = CopyChecks(known)
-        # The keys of those that were found damaged, and not made again since.
+        # The keys of copies that were found damaged and have not been made again.
         self._damaged: set[str] = set()
         self._spare_bytes = spare_bytes
         self._cache = CacheFolder(folder, cap_bytes, _SUFFIX)
         self._lock = Lock()
-        # Of the copies that `holding` protects, by key, and how many such blocks there are.
+        # The locks of the copies that `holding` protects, by key, and the number of its blocks.
         self._held: dict[str, FileLock] = {}
         self._holding = 0
-        # Writes the copies that are made beside jobs, one after another.
+        # The thread that writes the copies of `make_beside`, one after another.
         self._writer: ThreadPoolExecutor | None = None
         self._unwanted = Event()
 
     @contextlib.contextmanager
     def holding(self) -> Generator[None]:
-        """Within the block nobody removes the copies that are found or made there."""
+        """Protect the copies that are found or made within the block from being removed."""
         with self._lock:
             self._holding += 1
         try:
@@ -87,10 +87,10 @@ class WorkingCopies:
     def find(
         self, key: str, weights: Mapping[str, WeightSource | WeightRef]
     ) -> dict[str, FileSlice] | None:
-        """The copy kept under `key`, if it has its length and holds all of `weights`.
+        """Return the slices of the copy under `key`, if it is complete and holds all `weights`.
 
-        Unless that was done, it is read beside from now on to see whether it is damaged: whoever
-        keeps what is made with it calls `require_sound` before.
+        An unchecked copy is checked for damage in the background: call `require_sound` before you
+        keep a result that was made with it.
         """
         self._hold(key)
         found = self._look(key, weights)
@@ -101,7 +101,10 @@ class WorkingCopies:
     def find_sound(
         self, key: str, weights: Mapping[str, WeightSource | WeightRef], cancel: Cancellation
     ) -> dict[str, FileSlice] | None:
-        """Do as `find`, but return only a copy that was checked and is sound. Raises Cancelled."""
+        """Return the slices of a copy as `find` does, but only after its check found it sound.
+
+        Raises Cancelled.
+        """
         found = self.find(key, weights)
         if found and self._drop(self._checks.damaged([self._cache.path(key)], cancel)):
             return None
@@ -110,8 +113,7 @@ class WorkingCopies:
     def require_sound(self, cancel: Cancellation) -> None:
         """Wait until all copies that were found are checked.
 
-        Raises EngineError(WORKING_COPY_DAMAGED) where one is damaged, which is not found any more;
-        Cancelled.
+        Raises EngineError(WORKING_COPY_DAMAGED) if one is damaged, after dropping it; Cancelled.
         """
         names = self._drop(self._checks.damaged(None, cancel))
         if names:
@@ -124,7 +126,7 @@ class WorkingCopies:
             )
 
     def has(self, key: str) -> bool:
-        """Return True if there is a copy that `find` would look at."""
+        """Return True if there is a copy under `key` that is not known as damaged."""
         return self._look(key, {}) is not None
 
     def _look(
@@ -153,7 +155,7 @@ class WorkingCopies:
     ) -> dict[str, FileSlice]:
         """Write the copy and return its slices. Raises EngineError(DISK_FULL).
 
-        `made_of` names the network and the checkpoint, for the list.
+        `made_of` is the names of the network and the checkpoint, for `listed`.
         """
         path, header = self._cache.path(key), copy_header(weights, element, made_of)
         size = len(header) + sum(converted_bytes(ref, element) for ref in weights.values())
@@ -180,10 +182,10 @@ class WorkingCopies:
         element: DType,
         made_of: tuple[str, str] = ("", ""),
     ) -> None:
-        """Write a copy on another thread, of weights that are bound in `element` type already.
+        """Write a copy of weights already bound in `element` type, on another thread.
 
-        They are held until it is written, or `abandon` is called. Where less than `spare_bytes` of
-        the disk would stay free, or it cannot be written, there is none: it only saves time.
+        The weights are held until the copy is written or `abandon` is called. No copy is made if
+        less than `spare_bytes` of the disk would stay free or writing fails: it only saves time.
         """
         with self._lock:
             if self._writer is None:
@@ -193,7 +195,7 @@ class WorkingCopies:
             )
 
     def abandon(self) -> None:
-        """Let go of the weights of copies that are not written yet, and wait until that is so."""
+        """Cancel the copies that are not written yet, and wait until their weights are released."""
         with self._lock:
             writer, self._writer = self._writer, None
             self._unwanted.set()
@@ -202,7 +204,7 @@ class WorkingCopies:
             writer.shutdown(cancel_futures=True)
 
     def listed(self) -> tuple[ArtifactInfo, ...]:
-        """Every copy, by name."""
+        """Return the description of every copy, by name."""
         return tuple(
             ArtifactInfo(
                 name=entry.name,
@@ -217,7 +219,7 @@ class WorkingCopies:
         )
 
     def remove(self, names: Collection[str] = ()) -> None:
-        """Delete the copies of these names, or all if there are none, but for those in use."""
+        """Delete the copies with these names (none given: all), except those in use."""
         self._cache.remove(names)
 
     def _make_beside(
@@ -254,7 +256,7 @@ class WorkingCopies:
         self._checks.note_written(path)
         with self._lock:
             self._damaged.discard(key)
-            # Of the file that had the name before.
+            # The lock of the file that the new copy replaced.
             stale = self._held.pop(key, None)
         if stale is not None:
             stale.release()
@@ -272,7 +274,7 @@ class WorkingCopies:
                 lock.release()
 
     def _drop(self, paths: Collection[Path]) -> list[str]:
-        """Delete damaged copies as far as nobody else holds them, and find them no more."""
+        """Mark copies as damaged, delete them unless held elsewhere, and return their keys."""
         names = [path.name.removesuffix(_SUFFIX) for path in paths]
         with self._lock:
             self._damaged.update(names)
@@ -287,14 +289,14 @@ class WorkingCopies:
 def _metadata(path: Path) -> Mapping[str, str]:
     try:
         return read_index(path).metadata
-    except EngineError:  # damaged; it is listed all the same
+    except EngineError:  # a damaged copy is listed, too
         return {}
 
 
 def _converted(
     weights: Mapping[str, WeightSource], element: DType, report: Report
 ) -> Iterator[Array]:
-    """The weights in `element` type, in order, a few ahead of the writer."""
+    """Yield the weights in `element` type, in order, converted in batches of 8."""
 
     def read(source: WeightSource) -> Array:
         return source.read_as(element)

@@ -1,1 +1,1 @@
-"""The picture that a job paints over, its mask, and their latents."""
+"""The picture that a job redraws, its mask, and their latents."""

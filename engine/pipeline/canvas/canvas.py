@@ -1,4 +1,4 @@
-"""The canvas of a job: a picture, the part to paint, and how the result goes back into it."""
+"""The canvas of a job: the picture to redraw, its mask, and the kept part laid over the result."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,14 +36,17 @@ Margins = tuple[int, int, int, int]
 class Overlay:
     """The kept part of a picture, RGBA, to be laid over the result.
 
-    `box` is where that belongs; None where it is the whole.
+    `box` is the part of the picture that was redrawn; None if all of it was.
     """
 
     kept: Image.Image
     box: Box | None = None
 
     def over(self, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """A picture uint8 [height, width, 3] with what is kept (A1111 `apply_overlay`)."""
+        """Return a result, uint8 [height, width, 3], with the kept part laid over it.
+
+        The same as A1111's `apply_overlay`.
+        """
         made = Image.fromarray(pixels)
         if self.box is not None:
             left, top, right, bottom = self.box
@@ -57,9 +60,10 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """A picture as the networks see it, float32 [1, 3, height, width] in [-1, 1].
+    """A picture to redraw, float32 [1, 3, height, width] in [-1, 1], and the part to paint.
 
-    `mask` is in its cells; `painted`, bool [height, width], in its pixels. None: all of it is.
+    `mask` is the part to paint in cells of the latent, `painted` in pixels, bool [height, width].
+    Both are None where the whole picture is painted.
     """
 
     picture: Array
@@ -69,14 +73,14 @@ class Canvas:
 
     @property
     def hidden(self) -> Array:
-        """The picture with grey where it is painted."""
+        """The picture with its painted pixels replaced by grey."""
         if self.painted is None:
             return np.zeros_like(self.picture)
         return self.picture * ~self.painted
 
 
 def read_canvas(request: ResolvedRequest, downscale: int) -> Canvas | None:
-    """Read the picture that a request paints over; None where it starts from nothing.
+    """Read the picture that a request redraws; None for a request without a start picture.
 
     `downscale` is the side of a latent's cell in pixels. A mask of another size than the picture
     is scaled to it, as in all the tools. Raises EngineError: INPUT_IMAGE_UNREADABLE, or
@@ -108,9 +112,9 @@ def read_canvas(request: ResolvedRequest, downscale: int) -> Canvas | None:
 
 
 def grown(size: tuple[int, int], expand: Margins, multiple: int) -> Margins:
-    """Margins that make both sides multiples: those that grow anyway do so a little more.
+    """Return the margins `expand`, enlarged so that width and height are multiples of `multiple`.
 
-    A side without margins grows at its end.
+    The extra pixels go to a margin that is there already, else to the right or the bottom.
     """
     left, top, right, bottom = expand
     width, height = -(size[0] + left + right) % multiple, -(size[1] + top + bottom) % multiple
@@ -128,10 +132,10 @@ def grown(size: tuple[int, int], expand: Margins, multiple: int) -> Margins:
 def expanded(
     picture: Image.Image, mask: Image.Image, expand: Margins, feather: int
 ) -> tuple[Image.Image, Image.Image]:
-    """A larger canvas with the picture in it, and its mask (ComfyUI `ImagePadForOutpaint`).
+    """Return a larger canvas with the picture in it, and its mask (ComfyUI `ImagePadForOutpaint`).
 
-    What is new is grey and masked; the mask reaches into the picture by the square of how near it
-    is to what is new, over `feather` pixels, if the picture is more than twice as wide and high.
+    The margins are grey and masked. If the picture is more than twice as wide and high as
+    `feather`, the mask fades into it over `feather` pixels, as the square of the nearness.
     """
     left, top, right, bottom = expand
     width, height = picture.size
@@ -157,20 +161,23 @@ def expanded(
 
 
 def _mask(path: Path | None, options: MaskOptions, size: tuple[int, int]) -> Image.Image:
-    """The mask of a picture of this size; that of a picture that only grows is black."""
+    """Return the mask of a picture of this size; all black where there is no mask file."""
     if path is None:
         return Image.new("L", size, 0)
     mask = read_mask(path)
     if options.inverted:
         mask = ImageOps.invert(mask)
-    # Where it belongs to pixels of the picture; elsewhere both are scaled to the same size.
+    # Cropping and growing need a mask pixel for each pixel; else both are resized alike later.
     if options.only_masked or options.expands:
         mask = mask.resize(size, _LANCZOS)
     return blurred(mask, options.blur or 0)
 
 
 def _pasted(picture: Image.Image, mask: Image.Image) -> Image.Image:
-    """The kept part of the whole; half masked is masked (A1111 doubles the mask for this)."""
+    """Return the kept part of a whole picture, RGBA; a half masked pixel counts as fully masked.
+
+    A1111 doubles the mask's values for this, too.
+    """
     doubled = np.minimum(2 * np.asarray(mask, np.uint16), 255).astype(np.uint8)
     return without_masked(picture, Image.fromarray(doubled)).convert("RGBA")
 

@@ -1,4 +1,4 @@
-"""Encodes a canvas, once for all pictures of a job."""
+"""Encodes a canvas with the VAE, once for all pictures of a job."""
 
 from dataclasses import dataclass
 
@@ -16,8 +16,8 @@ from engine.pipeline.vae.autoencoding import Autoencoder
 class CanvasPictures:
     """The pictures that are encoded for a canvas, float32 [1, 3, height, width] in [-1, 1].
 
-    `init` is the one that is painted over, `hidden` the same with grey where it is painted, for a
-    denoiser that has channels for it. None for those that are not wanted.
+    `init` is the picture to redraw. `hidden` is the same picture with grey in the painted part, for
+    a denoiser with input channels for it. A picture that is not needed is None.
     """
 
     init: Array | None = None
@@ -30,7 +30,7 @@ class CanvasPictures:
         return len(self._pictures)
 
     def encode(self, vae: Autoencoder) -> EncodedCanvas:
-        """Encode all of them, with the encoder loaded once."""
+        """Encode all pictures, with the encoder loaded once."""
         if not self.count:
             return EncodedCanvas(mask=self.mask)
         encoded = iter(vae.encode(self._pictures))
@@ -46,9 +46,10 @@ class CanvasPictures:
 def canvas_pictures(
     canvas: Canvas | None, channels: ConcatChannels, size: tuple[int, int], *, encodes_init: bool
 ) -> CanvasPictures:
-    """Choose what is encoded for a denoiser with these channels, at this height and width.
+    """Choose the pictures to encode for a denoiser with these extra input channels.
 
-    An inpainting denoiser without a canvas sees a grey picture.
+    `size` is height and width in pixels. An inpainting denoiser without a canvas gets a grey
+    picture.
     """
     hidden = None
     if channels is ConcatChannels.MASK:

@@ -1,6 +1,6 @@
-"""A mask's pixels: blurred, cropped to, filled in, and as cells of the latent.
+"""Operations on masks: blurring, cropping around one, filling one in, reducing one to latent cells.
 
-Masks are Pillow images of shades of grey ("L"), white where it is painted.
+Masks are greyscale Pillow images (mode "L"); white is the part to paint.
 """
 
 from dataclasses import dataclass
@@ -12,17 +12,21 @@ from PIL import Image, ImageFilter, ImageOps
 from engine.api.conventions import Masking
 from engine.sampling.types import Latent
 
-# Left, top, right and bottom in pixels; the last two are outside.
+# Left, top, right and bottom in pixels; right and bottom are exclusive.
 Box = tuple[int, int, int, int]
 _LANCZOS = Image.Resampling.LANCZOS
-# Pixels of at least this level are painted where there is nothing in between.
+# The lowest level of a painted pixel, where pixels are either painted or kept.
 _HALF = 128
-# Radius and how often it is laid over (`modules/masking.py:fill`).
+# The blur's radius, and the number of times that the blurred layer is laid over
+# (`modules/masking.py:fill`).
 _FILL = ((256, 1), (64, 1), (16, 2), (4, 4), (2, 2), (0, 1))
 
 
 def blurred(mask: Image.Image, deviation: int) -> Image.Image:
-    """Blur a mask as A1111 does with OpenCV: across, then down, each rounded to 256 levels."""
+    """Blur a mask as A1111 does with OpenCV: by rows, then by columns, each rounded to 8 bits.
+
+    `deviation` is the standard deviation of the Gaussian in pixels.
+    """
     if deviation == 0:
         return mask
     reach = int(2.5 * deviation + 0.5)
@@ -44,11 +48,12 @@ def blurred(mask: Image.Image, deviation: int) -> Image.Image:
 
 
 def surroundings(mask: Image.Image, padding: int, width: int, height: int) -> Box | None:
-    """The part of a picture that is painted where only the masked part is; None for no mask.
+    """Return the part of a picture to crop for "only masked" inpainting; None for an empty mask.
 
-    The mask with its padding, made wider or higher to the proportions of `width` x `height` as far
-    as the picture goes (`get_crop_region_v2` and `expand_crop_region` of `modules/masking.py`,
-    which diffusers' `VaeImageProcessor.get_crop_region` has as well).
+    It is the mask's bounding box with `padding`, made wider or higher to the aspect ratio of
+    `width` x `height` within the picture's bounds (A1111's `get_crop_region_v2` and
+    `expand_crop_region` in `modules/masking.py`; diffusers'
+    `VaeImageProcessor.get_crop_region` does the same).
     """
     box = mask.getbbox()
     if box is None:
@@ -75,7 +80,10 @@ def _widened(start: int, end: int, by: int, limit: int) -> tuple[int, int]:
 
 
 def fitted(image: Image.Image, width: int, height: int) -> Image.Image:
-    """Scale a picture to fit, in the middle; draw out its edges (`images.resize_image`, mode 2)."""
+    """Scale a picture to fit within the size, centre it, and stretch its edges over the rest.
+
+    The same as A1111's `images.resize_image` with mode 2.
+    """
     wide = image.width * height <= width * image.height
     inner = (image.width * height // image.height, height) if wide else (
         width, image.height * width // image.width,
@@ -96,7 +104,10 @@ def fitted(image: Image.Image, width: int, height: int) -> Image.Image:
 
 
 def covering(image: Image.Image, width: int, height: int) -> Image.Image:
-    """Scale a picture to cover the size, and cut out its middle (`images.resize_image`, mode 1)."""
+    """Scale a picture to cover the size, and crop its centre.
+
+    The same as A1111's `images.resize_image` with mode 1.
+    """
     wide = image.width * height > width * image.height
     inner = (image.width * height // image.height, height) if wide else (
         width, image.height * width // image.width,
@@ -108,7 +119,10 @@ def covering(image: Image.Image, width: int, height: int) -> Image.Image:
 
 
 def filled(picture: Image.Image, mask: Image.Image) -> Image.Image:
-    """A picture in RGB whose masked part is the colours around it (`modules/masking.py:fill`)."""
+    """Fill the masked part of a picture with blurred surrounding colours; the result is RGB.
+
+    The same as A1111's `fill` in `modules/masking.py`.
+    """
     result = Image.new("RGBA", picture.size)
     kept = without_masked(picture, mask)
     for radius, times in _FILL:
@@ -119,7 +133,7 @@ def filled(picture: Image.Image, mask: Image.Image) -> Image.Image:
 
 
 def without_masked(picture: Image.Image, mask: Image.Image) -> Image.Image:
-    """A picture as "RGBa", transparent where the mask is white."""
+    """Return a picture as "RGBa" (premultiplied alpha), transparent where the mask is white."""
     result = Image.new("RGBa", picture.size)
     result.paste(picture.convert("RGBA").convert("RGBa"), mask=ImageOps.invert(mask))
     return result
@@ -127,9 +141,10 @@ def without_masked(picture: Image.Image, mask: Image.Image) -> Image.Image:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CellMask:
-    """A mask in cells of the latent: float32 [1, 1, height, width], 1 where it is painted.
+    """A mask in cells of the latent: float32 [1, 1, height, width], 1 in the painted part.
 
-    `blended` keeps the rest of the latents; an inpainting denoiser takes `channel` as input.
+    `blended` is for blending the kept part into the latents; `channel` is the mask channel of an
+    inpainting denoiser's input.
     """
 
     blended: Latent
@@ -137,16 +152,17 @@ class CellMask:
 
 
 def is_painted(mask: Image.Image) -> NDArray[np.bool_]:
-    """The painted pixels of a mask without intermediate values, bool [height, width]."""
+    """Return the painted pixels, bool [height, width]: the mask thresholded at half."""
     return np.asarray(mask) >= _HALF
 
 
 def cell_mask(mask: Image.Image, masking: Masking, downscale: int) -> CellMask:
-    """A mask of a picture as cells, each of `downscale` x `downscale` pixels.
+    """Reduce a mask to latent cells, each of `downscale` x `downscale` pixels.
 
-    A1111: Pillow's bicubic reduction, rounded (`StableDiffusionProcessingImg2Img.init`), and the
-    corners of cells. ComfyUI: linear interpolation, that is, the middle of each cell
-    (`reshape_mask`), rounded for the denoiser. diffusers: corners (`prepare_mask_latents`).
+    A1111 blends by Pillow's bicubic reduction, rounded (`StableDiffusionProcessingImg2Img.init`),
+    and gives the denoiser each cell's top left pixel. ComfyUI interpolates linearly, which is the
+    mean around each cell's centre (`reshape_mask`), and rounds it for the denoiser. diffusers takes
+    each cell's top left pixel for both (`prepare_mask_latents`).
     """
     corners = is_painted(mask)[::downscale, ::downscale].astype(np.float32)
     match masking:
@@ -162,7 +178,7 @@ def cell_mask(mask: Image.Image, masking: Masking, downscale: int) -> CellMask:
 
 
 def _shares(mask: Image.Image) -> Latent:
-    """The part of each pixel that is painted, from 0 to 1."""
+    """Return the mask's values scaled to 0 to 1."""
     return np.asarray(mask, np.float32) / np.float32(255)
 
 
@@ -171,7 +187,7 @@ def _as_latent(cells: Latent) -> Latent:
 
 
 def _middles(pixels: Latent, downscale: int) -> Latent:
-    """The mean of the pixels that meet in the middle of each cell."""
+    """Return the mean of the pixels around each cell's centre."""
     before, after = (downscale - 1) // 2, downscale // 2
     rows = (pixels[before::downscale] + pixels[after::downscale]) / 2
     return (rows[:, before::downscale] + rows[:, after::downscale]) / 2

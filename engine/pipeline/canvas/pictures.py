@@ -1,4 +1,4 @@
-"""Reads the pictures a request refers to, and turns pictures to samples and back."""
+"""Reads the pictures of a request, and converts pixels to float samples and back."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,53 +13,56 @@ from engine.errors import EngineError
 from engine.metadata.opening import PictureFault, open_picture
 
 T = TypeVar("T")
-# EXIF orientations that turn a picture on its side, and the tag they are in.
+# EXIF orientations that swap width and height, and the number of the orientation tag.
 _TURNED, _ORIENTATION = (5, 6, 7, 8), 0x0112
-# Of a mask's transparency, from 0 to 255: what is more opaque is painted.
+# Pixels of a transparent mask with a higher alpha (0 to 255) are painted.
 _HALF_OPAQUE = 128
 
 
 def read_image(path: Path, width: int, height: int) -> NDArray[np.float32]:
-    """A picture resized to `width` x `height`: float32 [1, 3, height, width] in [-1, 1].
+    """Read a picture with `read_picture` and resize it to `width` x `height`.
 
-    As `read_picture` reads it.
+    Returns float32 [1, 3, height, width] in [-1, 1].
     """
     return as_samples(read_picture(path).resize((width, height), Image.Resampling.LANCZOS))
 
 
 def as_pixels(image: NDArray[np.float32], *, rounds: bool) -> NDArray[np.uint8]:
-    """Decoded images, float [batch, 3, height, width], as uint8 [batch, height, width, 3]."""
+    """Convert decoded images, float [batch, 3, height, width] in [-1, 1], to 8-bit pixels.
+
+    Returns uint8 [batch, height, width, 3], rounded to nearest if `rounds`, else truncated.
+    """
     levels = np.clip((image + 1) * 127.5, 0, 255)
     levels = np.rint(levels) if rounds else levels
     return np.ascontiguousarray(levels.astype(np.uint8).transpose(0, 2, 3, 1))
 
 
 def as_samples(picture: Image.Image) -> NDArray[np.float32]:
-    """An RGB picture as float32 [1, 3, height, width] in [-1, 1]."""
+    """Convert an RGB picture to float32 [1, 3, height, width] in [-1, 1]."""
     pixels = np.asarray(picture, np.float32) / 127.5 - 1
     return np.ascontiguousarray(pixels.transpose(2, 0, 1)[np.newaxis])
 
 
 def read_picture(path: Path) -> Image.Image:
-    """A picture in RGB at its own size.
+    """Read a picture as RGB at its own size.
 
-    Its EXIF orientation is applied; transparency is laid on white. Raises
+    Its EXIF orientation is applied, and transparent parts become white. Raises
     EngineError(INPUT_IMAGE_UNREADABLE).
     """
     return _read(path, lambda opened: _on_white(ImageOps.exif_transpose(opened)), "picture")
 
 
 def read_mask(path: Path) -> Image.Image:
-    """A mask in shades of grey ("L") at its own size; white is painted.
+    """Read a mask as greyscale ("L") at its own size; white is the part to paint.
 
-    Where some of it is transparent, what is opaque is painted, whatever its colour (A1111
+    In a file with transparent pixels the opaque ones are painted, whatever their colour (A1111's
     `create_binary_mask`). Raises EngineError(INPUT_IMAGE_UNREADABLE).
     """
     return _read(path, lambda opened: _grey(ImageOps.exif_transpose(opened)), "mask")
 
 
 def picture_size(path: Path) -> tuple[int, int]:
-    """Width and height of a picture as `read_picture` has it, by its header alone.
+    """Return the width and height of the picture that `read_picture` returns, from its header.
 
     Raises EngineError(INPUT_IMAGE_UNREADABLE).
     """
@@ -104,6 +107,6 @@ def _grey(image: Image.Image) -> Image.Image:
 
 def _shallow(image: Image.Image) -> Image.Image:
     if image.mode.startswith("I"):
-        # 16 bits of grey, which Pillow would clip to 8 instead of scaling them.
+        # Scale 16-bit grey to 8 bits: Pillow would clip it.
         return Image.fromarray((np.asarray(image) // 257).astype(np.uint8))
     return image

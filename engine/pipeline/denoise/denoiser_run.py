@@ -1,4 +1,4 @@
-"""The denoiser at work: pictures through the steps of one pass."""
+"""Runs a denoiser: takes the pictures of a job through the steps of one pass."""
 
 import logging
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ class PromptedPicture:
     conditioning: Conditioning
 
     def inputs(self, evaluation: int, *, guided: bool) -> Mapping[str, Array]:
-        """The denoiser's inputs of the prompts that are in effect at an evaluation."""
+        """Return the denoiser's inputs for the prompts in effect at an evaluation."""
         return self.conditioning.inputs(evaluation, self.request, guided=guided)
 
 
@@ -44,7 +44,7 @@ class DenoiserRun:
         self._pass, self._checkpoint, self._denoising = one, one.checkpoint, one.denoising
         self._model = one.checkpoint.architecture.denoiser
         self._stages, self._reporter = stages, reporter
-        # What the denoiser was found to predict, where nothing states it and it has run.
+        # The prediction type that a probe found, for a checkpoint that does not state one.
         self.found: PredictionType | None = None
         self._probed = False
 
@@ -55,9 +55,9 @@ class DenoiserRun:
         canvas: EncodedCanvas,
         handover: Handover | None = None,
     ) -> SegmentResult:
-        """Denoise one picture: from what the pass begins with to latents.
+        """Denoise one picture from the start of the pass to its end, and return the latents.
 
-        `handover` is what the pass before leaves to this one.
+        `handover` is the result of the pass before, if this pass continues its run.
         """
         reporter, segment = self._reporter, self._pass.segment(handover)
 
@@ -89,7 +89,7 @@ class DenoiserRun:
         return is_unstated and not self._probed and not takes_more
 
     def _probe(self, session: Session, picture: PromptedPicture) -> None:
-        """Find out what the denoiser predicts; whatever the text, it shows in noise alone."""
+        """Find the denoiser's prediction type by running it on pure noise, with any prompt."""
         form, own = self._checkpoint.latent, self._pass.request
         shape = form.channels, own.height // form.downscale, own.width // form.downscale
         predict = self._predict(session, picture, None)
@@ -104,7 +104,7 @@ class DenoiserRun:
         concatenated: Latent | None,
         evaluated: int = 0,
     ) -> Predict:
-        """Bind the network to the prompts that are in effect at each evaluation."""
+        """Return a function that runs the network with the prompts in effect at each evaluation."""
         evaluations = count(evaluated)
         pinned: Mapping[str, Array] | None = None
 
@@ -133,10 +133,10 @@ def _broken_numbers(result: SegmentResult) -> str | None:
 
 
 def _last_again(rows: Array) -> Array:
-    """The negative prompt holds without the picture, too."""
+    """Repeat the last row, the negative prompt's, for the evaluation without the picture."""
     return np.concatenate([rows, rows[-1:]])
 
 
 def _concatenated(x: Latent, channels: Latent) -> Latent:
-    """Latents [batch, C, H, W] with the same further channels [1, D, H, W] for each."""
+    """Append the same channels [1, D, H, W] to each of the latents [batch, C, H, W]."""
     return np.concatenate([x, np.repeat(channels, len(x), axis=0)], axis=1)

@@ -1,4 +1,4 @@
-"""From noise to a clean latent: a sampler's run on a denoiser, as the request's tool does it."""
+"""From noise to a clean latent: a sampler's run on a denoiser, by the request's convention."""
 
 import math
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ from engine.sampling.types import GuidedDenoise, Latent, NoiseSource, Sigmas, St
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedCanvas:
-    """The latents of a job's canvas as the denoiser takes them; None for those there are not.
+    """The encoded canvas of a job; each part is None where the job has none.
 
-    `hidden` is the picture with grey where it is painted.
+    `init` is the picture to redraw, `hidden` the same picture with grey in the painted part.
     """
 
     init: EncodedImage | None = None
@@ -38,7 +38,7 @@ class EncodedCanvas:
 class Beginning:
     """The start of a sampler's run: the first latents, [1, C, H, W], the noise, the kept part.
 
-    `concatenated` are the denoiser's channels after those of the latents.
+    `concatenated` holds the denoiser's input channels that follow those of the latents.
     """
 
     x: Latent
@@ -49,7 +49,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionedNetwork:
-    """A denoiser with its prompts bound; `weights` are those of the positive prompts."""
+    """A denoiser with its prompts bound; `weights` are the weights of the positive prompts."""
 
     predict: Predict
     prediction: PredictionType
@@ -57,7 +57,7 @@ class ConditionedNetwork:
 
 
 class Denoising:
-    """The sampling that the pictures of a pass have in common: sampler, levels, guidance."""
+    """The sampling settings that all pictures of a pass share: sampler, noise levels, guidance."""
 
     def __init__(
         self,
@@ -67,7 +67,10 @@ class Denoising:
         redraws: bool,
         masks: bool = False,
     ) -> None:
-        """`redraws`: over another picture, `masks` a part of it. Raises REQUEST_INVALID."""
+        """Plan the sampling. `redraws`: starts from a picture; `masks`: repaints a part of it.
+
+        Raises EngineError(REQUEST_INVALID).
+        """
         self._request = request
         self._noise_model = checkpoint.architecture.noise
         self.guidance, self.image_guidance = guidances(request)
@@ -79,27 +82,27 @@ class Denoising:
         cells = request.height // form.downscale, request.width // form.downscale
         self._shape = (form.channels, *cells)
         if checkpoint.architecture.features.embeds_guidance:
-            # It has learnt what the negative prompt is for, and needs no second half.
+            # A distilled denoiser takes the guidance as an input, and no negative prompt.
             self.guidance = 1.0
 
     @property
     def steps(self) -> int:
-        """The number of planned steps; 0 leaves a picture as it is."""
+        """The number of planned steps; 0 where the strength leaves the picture as it is."""
         return len(self._plan.sigmas) - 1
 
     @property
     def is_guided(self) -> bool:
-        """True if the negative prompt has a say."""
+        """True if the denoiser is also evaluated with the negative prompt."""
         return self.guidance != 1 or self.asks_without_picture
 
     @property
     def asks_without_picture(self) -> bool:
-        """True if the denoiser also runs without the picture that it edits."""
+        """True if the denoiser is also evaluated without the picture that it edits."""
         return self.image_guidance != 1
 
     @property
     def encodes_init(self) -> bool:
-        """True if the latent of the picture to be painted over is wanted."""
+        """True if the latent of the picture to redraw is needed."""
         blends = self._masks and self._concat is not ConcatChannels.MASK
         return self.redraws and (
             blends or self._concat is ConcatChannels.PICTURE or not self._from_noise
@@ -112,7 +115,7 @@ class Denoising:
         first: int = 0,
         end: int | None = None,
     ) -> Beginning:
-        """Make the start of one picture; its noise is for the steps from `first` to `end`."""
+        """Return the start of one picture, with noise for the steps from `first` to `end`."""
         plan, latent, drawn = self._plan, None, 0
         samples = request.convention.samples_encoded
         if canvas.init is not None:
@@ -122,7 +125,7 @@ class Denoising:
         noise = self._noise(request, drawn)
         hidden = None if canvas.hidden is None else canvas.hidden.mean
         if canvas.mask is not None and samples:
-            # diffusers' does so for denoisers that do not see it, too.
+            # diffusers draws this noise even where the denoiser has no input for the picture.
             drawn_next = noise.next()
             if canvas.hidden is not None:
                 hidden = canvas.hidden.mean + canvas.hidden.deviation * drawn_next
@@ -141,7 +144,7 @@ class Denoising:
     def sample(
         self, denoise: GuidedDenoise, beginning: Beginning, first: int = 0, end: int | None = None
     ) -> Iterator[Step]:
-        """The sampler's steps over the levels from the one at `first` to the one at `end`."""
+        """Run the sampler over the levels from index `first` to index `end`; yield its steps."""
         levels = self._levels(first, end)
         return self._plan.sampler(denoise, beginning.x, levels, beginning.noise)
 
@@ -149,21 +152,24 @@ class Denoising:
         return self._plan.sigmas[first : None if end is None else end + 1]
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """The steps that lie behind after this one, and their number."""
+        """Return the number of steps done after `step`, and the number of all steps."""
         return step.progress(self.steps), self.steps
 
     def timesteps(self) -> tuple[float, ...]:
-        """The timestep that each step begins at; where there are none, the place of its level."""
+        """Return the timestep that each step begins at.
+
+        For a noise model without timesteps these are the positions of the levels.
+        """
         timestep = self._plan.training.handover_timestep
         # Two decimals: a float32 sigma carries no more of the timestep.
         return tuple(round(float(timestep(sigma)), 2) for sigma in self._plan.sigmas[:-1])
 
     def nearest_timestep(self, sigma: np.float32) -> int:
-        """The timestep of the training level nearest to `sigma`."""
+        """Return the timestep of the training level nearest to `sigma`."""
         return int(np.abs(self._plan.training.sigmas - sigma).argmin())
 
     def denoise(self, beginning: Beginning, network: ConditionedNetwork) -> GuidedDenoise:
-        """Make the function that the sampler asks for the picture in its latents."""
+        """Return the function with which the sampler denoises its latents."""
         guidance = self._request.guidance_options
         denoise: GuidedDenoise = Denoiser(
             network.predict,
@@ -181,17 +187,17 @@ class Denoising:
         return denoise
 
     def finish(self, x: Latent, kept: Kept | None) -> Latent:
-        """The latents to decode, from those of the last step."""
+        """Turn the latents of the last step into the latents to decode."""
         x = self._plan.finish(x)
         if kept is None or self._keeping is Keeping.SHOWN_AND_PICTURE:
             return x
-        # InvokeAI restores it even where the denoiser sees the mask.
+        # InvokeAI restores the kept part even where the denoiser has a mask input.
         invokes = self._request.convention.name is ConventionName.INVOKE
         return kept.blend(x, kept.latent) if self._keeping or invokes else x
 
     @property
     def _keeping(self) -> Keeping | None:
-        """The way the kept part stays; None where the denoiser sees to it."""
+        """The method that keeps the unmasked part; None where the inpainting denoiser keeps it."""
         convention = self._request.convention
         match convention.masking:
             case Masking.COMFY:
@@ -205,18 +211,18 @@ class Denoising:
 
     @property
     def _from_noise(self) -> bool:
-        """True if nothing of the picture is under the first noise."""
+        """True if the first latents are pure noise, without the picture."""
         if self._request.strength < 1:
             return False
         tool = self._request.convention.name
         edits = self._concat is ConcatChannels.PICTURE and tool is not ConventionName.A1111
-        # InvokeAI's latents have both.
+        # InvokeAI starts from the noised picture in both cases.
         return edits or (self._masks and tool is ConventionName.DIFFUSERS)
 
     def _with_content(self, request: ResolvedRequest, latent: Latent, mask: CellMask) -> Latent:
-        """The latent with the content of the masked part.
+        """Return the latent with its masked part filled as the request's `content` says.
 
-        As in A1111 (`StableDiffusionProcessingImg2Img.init`).
+        The same as in A1111 (`StableDiffusionProcessingImg2Img.init`).
         """
         match request.mask_options.content:
             case MaskedContent.LATENT_NOISE:
@@ -239,17 +245,20 @@ class Denoising:
 
 
 def guidances(request: ResolvedRequest) -> tuple[float, float]:
-    """The guidance of the prompt, and of the picture where one is edited."""
+    """Return the guidance for the prompt, and for the edited picture (1 where there is none)."""
     image = request.guidance_options.image_guidance
     if image is None:
         return request.guidance, 1.0
     if request.convention.name is ConventionName.DIFFUSERS and (request.guidance <= 1 or image < 1):
-        return 1.0, 1.0  # there is none at all then
+        return 1.0, 1.0  # diffusers then switches off guidance altogether
     return request.guidance, image
 
 
 def _guided_levels(sigmas: Sigmas, part: tuple[float, float]) -> tuple[float, float]:
-    """The lowest and the highest level of the steps that begin within a part of the run."""
+    """Return the lowest and highest noise level of the steps that begin within a part of the run.
+
+    `part` is the part's start and end as shares of the steps, 0 to 1.
+    """
     steps = len(sigmas) - 1
     first, end = math.ceil(part[0] * steps), math.ceil(part[1] * steps)
     highest = math.inf if first == 0 else float(sigmas[min(first, steps)])

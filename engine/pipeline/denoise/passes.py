@@ -27,18 +27,18 @@ from engine.sampling.samplers import SAMPLERS
 class PassStart(Enum):
     """The latents that a pass begins with."""
 
-    # Seeded noise, over the job's canvas if it has one.
+    # Seeded noise, added to the job's canvas if it has one.
     NOISE = auto()
-    # What the pass before it hands over in the middle of its steps.
+    # The latents of the pass before, which hands over in the middle of the run.
     HANDOVER = auto()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DenoisingPass:
-    """One denoising of a picture: its checkpoint, its size and strength, and what it begins with.
+    """One denoising of a picture: its checkpoint, size, strength and first latents.
 
     `request` has the size, strength and CLIP skip of this pass. `share` is its part of the steps,
-    for estimates. Where it shares a sampler's run with another pass, `split` says who does what.
+    for estimates. Where a base and a refiner share a sampler's run, `split` divides its steps.
     """
 
     checkpoint: IdentifiedCheckpoint
@@ -50,12 +50,12 @@ class DenoisingPass:
 
     @property
     def takes_no_step(self) -> bool:
-        """True if the pass after it takes all steps."""
+        """True if the refiner's pass takes all steps, and none is left for this pass."""
         skips = self.split is not None and self.split.skips_base
         return skips and self.begins_with is PassStart.NOISE
 
     def request_of(self, picture: ResolvedRequest) -> ResolvedRequest:
-        """The request of one of the job's pictures with the settings of this pass."""
+        """Return the request of one of the job's pictures with the settings of this pass."""
         own = self.request
         return msgspec.structs.replace(
             picture,
@@ -66,7 +66,7 @@ class DenoisingPass:
         )
 
     def segment(self, handover: Handover | None) -> RunSegment:
-        """The part of a picture's run that this pass takes, after what was handed over."""
+        """Return the part of a picture's run that this pass takes, continuing from `handover`."""
         if self.split is None:
             return WholeRun(self.denoising)
         if self.begins_with is PassStart.HANDOVER:
@@ -74,7 +74,10 @@ class DenoisingPass:
         return BaseSegment(self.split)
 
     def network(self, text: TextPlan, texts: Texts) -> Network:
-        """The denoiser for these prompts and the pass's size; the same one for the same shape."""
+        """Return the denoiser for the pass's size and the shape of these prompts' context.
+
+        Equal shapes give the same object.
+        """
         contexts, tokens = self._shape(text, texts)
         # Image guidance takes a latent for each context, with its picture or without.
         rows = contexts if self.denoising.asks_without_picture else 1
@@ -82,14 +85,14 @@ class DenoisingPass:
         return model.network(own.height, own.width, contexts=contexts, tokens=tokens, rows=rows)
 
     def steps(self, text: TextPlan, texts: Texts, cells: int) -> Run:
-        """A picture's steps in this pass, for estimates."""
+        """Return the denoiser evaluations of one picture in this pass, for estimates."""
         evaluations = self.denoising.steps * SAMPLERS[self.request.sampler].evaluations
         times = max(round(self.share * evaluations), 1) * self._shape(text, texts)[0]
         network = self.network(text, texts)
         return Run(Phase.DENOISE, network, times=times, each=True, size=cells)
 
     def _shape(self, text: TextPlan, texts: Texts) -> tuple[int, int]:
-        """The predictions that an evaluation makes, and the tokens of each one's context."""
+        """Return the number of predictions per evaluation, and the tokens in each context."""
         contexts, tokens = text.shape(texts, guided=self.denoising.is_guided)
         return contexts + self.denoising.asks_without_picture, tokens
 
@@ -97,9 +100,10 @@ class DenoisingPass:
 def passes_of(
     request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, *, redraws: bool, masks: bool
 ) -> tuple[DenoisingPass, ...]:
-    """The passes of a request, in order: one, or two where there is a refiner.
+    """Return the passes of a request, in order: one, or two where there is a refiner.
 
-    `redraws`: over a picture, `masks` a part of it. Raises EngineError(REQUEST_INVALID).
+    `redraws`: starts from a picture; `masks`: repaints a part of it. Raises
+    EngineError(REQUEST_INVALID).
     """
     denoising = Denoising(request, checkpoint, redraws=redraws, masks=masks)
     refiner = checkpoint.refiner
@@ -119,7 +123,10 @@ def passes_of(
 def _refiner_clip_skip(
     request: ResolvedRequest, checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint
 ) -> int:
-    """The CLIP skip that was chosen; where that is the checkpoint's own, the refiner's own."""
+    """Return the CLIP skip for the refiner: the chosen one, or the refiner's own default.
+
+    The default applies where the request has the base checkpoint's default.
+    """
     features = refiner.architecture.features
     own = request.clip_skip == checkpoint.architecture.features.clip_skip
     skip = features.clip_skip if own else request.clip_skip

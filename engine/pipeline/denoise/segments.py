@@ -1,8 +1,8 @@
 """The segments of a picture's run: all of it, or the base's steps and then the refiner's.
 
-A1111 changes the denoiser under a running sampler (`sd_samplers_common.apply_refiner`). Two
-denoisers need not be in memory for that: the refiner's segment runs the sampler once more from its
-beginning and replays the base's answers to it; they are small, and the sampler's own work is, too.
+A1111 changes the denoiser under a running sampler (`sd_samplers_common.apply_refiner`). To do this
+without both denoisers in memory, the refiner's segment runs the sampler again from its beginning
+and replays the base's predictions, which are small; the sampler's own arithmetic costs little.
 ComfyUI (`KSamplerAdvanced`, start_at_step and end_at_step) and diffusers (`denoising_end` and
 `denoising_start`) start another run of the sampler where the first one ended.
 """
@@ -34,10 +34,11 @@ Answer = Latent | tuple[Latent, Latent]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handover:
-    """The value that the base's segment leaves to the refiner's.
+    """The state that the base's segment leaves to the refiner's.
 
-    `x` are the latents after its last whole step, None before the first. `answers` are the base's,
-    where the sampler is to be run again; `noise_draws` is how often its steps drew noise.
+    `x` holds the latents after the base's last whole step, None if it took none. `answers` are the
+    base's denoised latents, kept where the sampler is run again; `noise_draws` counts the noise
+    draws of its steps.
     """
 
     x: Latent | None = None
@@ -49,18 +50,18 @@ class Handover:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentResult:
-    """The latents at the end of a segment: to be decoded unless there is a handover."""
+    """The latents at the end of a segment, ready to be decoded unless there is a handover."""
 
     latent: Latent
     handover: Handover | None = None
 
 
 class SegmentRun(Protocol):
-    """One attempt at a segment; a broken result is tried again by another one."""
+    """One attempt at a segment; after a broken result a new attempt is made."""
 
     @property
     def beginning(self) -> Beginning:
-        """The first latents and what stays beside them."""
+        """The first latents, the noise, the kept part and the concatenated channels."""
         ...
 
     def steps(self, network: ConditionedNetwork) -> Iterator[Step]:
@@ -68,7 +69,7 @@ class SegmentRun(Protocol):
         ...
 
     def finish(self, x: Latent) -> SegmentResult:
-        """Make the result, from the latents of the last step."""
+        """Return the segment's result for the latents of the last step."""
         ...
 
 
@@ -77,37 +78,37 @@ class RunSegment(Protocol):
 
     @property
     def first_step(self) -> int:
-        """The number of steps that were taken before."""
+        """The number of steps taken before this segment."""
         ...
 
     @property
     def first_evaluation(self) -> int:
-        """The number of evaluations of a denoiser before."""
+        """The number of denoiser evaluations made before this segment."""
         ...
 
     def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
-        """Begin the picture of this request."""
+        """Start an attempt at the picture of this request."""
         ...
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """The steps of the whole run that lie behind after this one, and their number."""
+        """Return the number of steps of the whole run done after `step`, and the number of all."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WholeRun:
-    """All of a picture's run."""
+    """The segment that is a picture's whole run, taken by one checkpoint."""
 
     denoising: Denoising
     first_step: int = 0
     first_evaluation: int = 0
 
     def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
-        """Begin with noise, over what the canvas holds."""
+        """Start an attempt from seeded noise, added to the canvas if there is one."""
         return _WholeAttempt(self.denoising, self.denoising.start(request, canvas))
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """The steps done and all steps, as the sampler counts them."""
+        """Return the number of steps done and of all steps, as the sampler counts them."""
         return self.denoising.progress(step)
 
 
@@ -127,15 +128,15 @@ class _WholeAttempt:
 
 @dataclass(frozen=True, slots=True)
 class _Switch:
-    """When A1111 changes the denoiser; `share` of the run is the base's."""
+    """The rule by which A1111 changes the denoiser; `share` of the run is the base's."""
 
     denoising: Denoising
     share: float
-    # None where levels decide.
+    # The evaluations of the whole run; None where the noise level decides instead.
     evaluations: int | None
 
     def is_due(self, sigma: np.float32, evaluated: int) -> bool:
-        """True if the refiner answers at this level, after so many answers."""
+        """True if the refiner takes over at this noise level, after `evaluated` evaluations."""
         if self.evaluations is not None:
             return evaluated / self.evaluations >= self.share
         timestep = self.denoising.nearest_timestep(sigma)
@@ -147,7 +148,7 @@ class RefinerSplit:
     """The step at which a run changes from the base to the refiner, by the request's convention.
 
     `end` is the refiner's first step; None where `switch` decides during the run. `known_end` is
-    the last step that the base's sampler is given, if any.
+    `end` where the base's sampler gets only the levels up to it, as in ComfyUI; else None.
     """
 
     base: Denoising
@@ -155,7 +156,7 @@ class RefinerSplit:
     end: int | None
     switch: _Switch | None
     known_end: int | None
-    # Of a denoiser in each step.
+    # Denoiser evaluations in each step.
     evaluations: int
 
     @property
@@ -166,20 +167,20 @@ class RefinerSplit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseSegment:
-    """The base's part of a run."""
+    """The base checkpoint's part of a run that it shares with a refiner."""
 
     split: RefinerSplit
     first_step: int = 0
     first_evaluation: int = 0
 
     def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
-        """Begin with noise, over what the canvas holds."""
+        """Start an attempt from seeded noise, added to the canvas if there is one."""
         beginning = self.split.base.start(request, canvas, 0, self.split.known_end)
         noise = _CountedNoise(beginning.noise)
         return _BaseAttempt(self.split, replace(beginning, noise=noise), noise)
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """The steps done and all steps of the whole run."""
+        """Return the number of steps done and of all steps of the whole run."""
         return self.split.base.progress(step)
 
 
@@ -194,7 +195,7 @@ class _BaseAttempt:
     answers: list[Answer] = field(default_factory=list[Answer])
 
     def steps(self, network: ConditionedNetwork) -> Iterator[Step]:
-        """Yield the base's steps; a step that is handed over unfinished is left out."""
+        """Yield the base's steps, without the unfinished one in which the refiner takes over."""
         split, denoising = self.split, self.split.base
         self.hands_over = split.end is not None and split.end < denoising.steps
         denoise = denoising.denoise(self.beginning, network)
@@ -209,7 +210,7 @@ class _BaseAttempt:
             self.hands_over = True
 
     def finish(self, x: Latent) -> SegmentResult:
-        """The latents as they are, or those to decode where nothing is left to the refiner."""
+        """Return the latents and a handover, or finished latents if the base took all steps."""
         if not self.hands_over:
             return SegmentResult(self.split.base.finish(x, self.beginning.kept))
         evaluations = len(self.answers) or self.taken * self.split.evaluations
@@ -220,7 +221,7 @@ class _BaseAttempt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RefinerSegment:
-    """The refiner's part of a run, after what was handed over."""
+    """The refiner's part of a run, which continues from the base's handover."""
 
     split: RefinerSplit
     handover: Handover
@@ -232,11 +233,11 @@ class RefinerSegment:
 
     @property
     def first_evaluation(self) -> int:
-        """The number of the base's evaluations."""
+        """The number of denoiser evaluations that the base made."""
         return self.handover.evaluations
 
     def begin(self, request: ResolvedRequest, canvas: EncodedCanvas) -> SegmentRun:
-        """Begin where the base began, if its answers are replayed, else where it ended."""
+        """Start at the base's first step if its answers are replayed, else at its last."""
         split, handover = self.split, self.handover
         if split.end is None:
             return _ReplayAttempt(split, handover, split.base.start(request, canvas))
@@ -249,21 +250,21 @@ class RefinerSegment:
         return _ContinuedAttempt(split, split.end, beginning)
 
     def progress(self, step: Step) -> tuple[int, int]:
-        """The steps done and all steps of the whole run."""
+        """Return the number of steps done and of all steps of the whole run."""
         begun, total = self.split.end or 0, self.split.base.steps
         return begun + step.progress(total - begun), total
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ReplayAttempt:
-    """The sampler's whole run with the base's answers first, and the refiner's steps of it."""
+    """The refiner's steps by replay: the sampler's whole run, with the base's answers first."""
 
     split: RefinerSplit
     handover: Handover
     beginning: Beginning
 
     def steps(self, network: ConditionedNetwork) -> Iterator[Step]:
-        """From the first that the refiner has a part in."""
+        """Yield the steps from the first in which the refiner is evaluated."""
         denoise = self.split.refiner.denoise(self.beginning, network)
         replayed = ReplayDenoiser(denoise, list(self.handover.answers))
         steps = self.split.base.sample(replayed, self.beginning)
@@ -275,7 +276,7 @@ class _ReplayAttempt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ContinuedAttempt:
-    """Another run of the sampler, from the step where the base's ended."""
+    """The refiner's steps by a new run of the sampler, from the step where the base's run ended."""
 
     split: RefinerSplit
     first: int
@@ -291,7 +292,7 @@ class _ContinuedAttempt:
 
 @dataclass(slots=True, eq=False)
 class _CountedNoise:
-    """Noise that counts how often it was drawn."""
+    """A noise source that counts its draws."""
 
     inner: NoiseSource
     draws: int = 0
@@ -302,15 +303,15 @@ class _CountedNoise:
 
 
 class _HandedOver(Exception):  # noqa: N818
-    """The sampler asked for what the refiner is to answer."""
+    """Ends the base's run when the sampler asks for the refiner's first prediction."""
 
 
 @dataclass(slots=True, eq=False)
 class ReplayDenoiser:
-    """A `GuidedDenoise` that replays known answers first, and then asks the `inner` one.
+    """A `GuidedDenoise` that replays known answers first, then calls `inner`.
 
-    With a `switch` it adds each new answer to the list, and raises `_HandedOver` once the refiner
-    is to answer.
+    With a `switch` it appends each new answer to `answers`, and raises `_HandedOver` once the
+    refiner has to take over.
     """
 
     inner: GuidedDenoise
@@ -349,7 +350,7 @@ class ReplayDenoiser:
 
 
 def split_run(request: ResolvedRequest, base: Denoising, refiner: Denoising) -> RefinerSplit:
-    """Find where the refiner takes over, as the request's convention has it."""
+    """Find the step at which the refiner takes over, by the request's convention."""
     assert request.refiner is not None, "there is a refiner"
     share, rule = request.refiner.switch_at, request.convention.refiner_handover
     evaluations = SAMPLERS[request.sampler].evaluations
@@ -369,7 +370,10 @@ def split_run(request: ResolvedRequest, base: Denoising, refiner: Denoising) -> 
 
 
 def _a1111_steps(request: ResolvedRequest, base: Denoising) -> int:
-    """The steps that A1111 counts by (`launch_sampling`); samplers by timesteps take fewer."""
+    """Return the number of steps by which A1111 counts (`launch_sampling`).
+
+    A sampler that works by timesteps takes fewer.
+    """
     if not base.redraws:
         return request.steps
     return a1111_redrawn(request.steps, request.strength) + 1

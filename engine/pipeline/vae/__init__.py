@@ -1,1 +1,1 @@
-"""Pictures to latents and back, whole or in tiles."""
+"""Encodes pictures to latents and decodes latents, whole or in tiles."""

@@ -1,4 +1,4 @@
-"""Pictures to latents and back, whole or in tiles."""
+"""Encodes pictures to latents and decodes latents, whole or in tiles."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ from engine.sampling.types import Latent
 class Autoencoder:
     """The checkpoint's VAE for the pictures of a job.
 
-    It works in tiles where its networks do, or where memory runs out; see
+    It works in tiles if `networks.tiled` is given, or once memory ran out; see
     `engine.graphs.vae_tiles`.
     """
 
@@ -28,17 +28,21 @@ class Autoencoder:
         self._networks, self._latent = networks, latent
         self._stages, self._reporter = stages, reporter
         self._tiled = networks.tiled
-        # True once a picture was done in tiles because the whole did not fit.
+        # True once a picture was processed in tiles because the whole did not fit in memory.
         self.ran_out_of_memory = False
 
     def encode(self, pictures: Sequence[Array]) -> list[EncodedImage]:
-        """Pictures, float32 [1, 3, height, width] in [-1, 1], as their latents' distributions."""
+        """Encode pictures, float32 [1, 3, height, width] in [-1, 1], to latent distributions."""
         model = self._networks.model
         model.require_encoder()
         return [model.encoded(output) for output in self._encoder_outputs(pictures)]
 
     def decode(self, latent: Latent, problem: Problem) -> Array:
-        """Pixels in [-1, 1], float32 [1, 3, height, width], once `problem` finds none."""
+        """Decode a latent to float32 [1, 3, height, width] in [-1, 1].
+
+        `problem` describes the fault of a result, which is then computed in a safer precision, or
+        returns None.
+        """
         unscaled, tiled = self._latent.latent(latent), self._tiled
         if tiled is None:
             try:
@@ -62,7 +66,10 @@ class Autoencoder:
         return [tiled.encode(picture, stages, progress) for picture in pictures]
 
     def _tiles_after(self, error: EngineError) -> TiledAutoencoder | None:
-        """The tiles to go on with from now on; None if memory is not the problem, or no cure."""
+        """Return the autoencoder in tiles to use from now on.
+
+        None if the error is not a lack of memory, or tiles would not help.
+        """
         if error.code is ErrorCode.OUT_OF_MEMORY:
             self._tiled = self._networks.in_tiles(TILE_CELLS)
             self.ran_out_of_memory = self._tiled is not None

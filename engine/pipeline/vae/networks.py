@@ -1,4 +1,4 @@
-"""The autoencoder's networks for the pictures of a job, whole or in tiles."""
+"""The VAE's networks for the pictures of a job, whole or in tiles."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ from engine.pipeline.forecast import Run
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VaeNetworks:
-    """The networks that take pictures of one size to latents and back.
+    """The networks that encode and decode pictures of one size.
 
-    `cells` are the height and the width of a latent; without `tiled` pictures go through whole.
+    `cells` is the height and width of a latent; without `tiled` pictures are processed whole.
     """
 
     model: AutoencoderModel
@@ -22,19 +22,19 @@ class VaeNetworks:
     tiled: TiledAutoencoder | None
 
     def encoding(self, count: int) -> tuple[Run, ...]:
-        """The runs of encoding so many pictures."""
+        """Return the runs that encode `count` pictures."""
         parts = self.tiled.encoding if self.tiled else (self.encoder,)
         return tuple(Run(Phase.ENCODE, part, times=count, size=self._area) for part in parts)
 
     def decoding(self) -> tuple[Run, ...]:
-        """The runs of decoding each picture."""
+        """Return the runs that decode one picture."""
         parts = self.tiled.decoding if self.tiled else (self.decoder,)
         return tuple(Run(Phase.DECODE, part, each=True, size=self._area) for part in parts)
 
     def in_tiles(self, longest: int) -> TiledAutoencoder | None:
-        """The autoencoder in tiles of so many cells along a side.
+        """Return the autoencoder in tiles of at most `longest` cells along a side.
 
-        None where it has no tiles, or the picture is no larger than one.
+        None where `longest` is 0, the picture fits in one tile, or the autoencoder has no tiles.
         """
         if not longest or max(self.cells) <= longest:
             return None
@@ -48,12 +48,12 @@ class VaeNetworks:
 def vae_networks(
     model: AutoencoderModel, size: tuple[int, int], downscale: int, tile: int | None
 ) -> VaeNetworks:
-    """The networks for pictures of this height and width.
+    """Return the networks for pictures of this height and width in pixels.
 
-    `downscale` is the number of pixels along a cell, `tile` the side of tiles in pixels, if any.
+    `downscale` is the side of a latent cell in pixels, `tile` the side of a tile in pixels, if any.
     """
     cells = size[0] // downscale, size[1] // downscale
-    # One of each for the whole job: what is loaded is known again.
+    # One object for each network in the whole job, so that a loaded network is found again.
     whole = VaeNetworks(model, cells, model.encoder(*size), model.decoder(*size), None)
     tiled = whole.in_tiles((tile or 0) // downscale)
     return VaeNetworks(model, cells, whole.encoder, whole.decoder, tiled)
