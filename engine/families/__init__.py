@@ -1,16 +1,17 @@
-"""Checkpoints: their families, their parts, the sizes of these, and where each weight lies.
+"""Families of checkpoints: recognising a file, reading its components and locating its weights.
 
-`identify` is the way in. A family is a folder (`sd1`): its constants, what recognises it, and how
-its parts fit. What several families share is in `shared`, in rooms named for what they hold:
-`shared.keys` (names in files to canonical names), `shared.stable_diffusion` (sizes, training, fit),
-`shared.clip`, `shared.unet`, `shared.kl_vae`. `registry` lists the families, `finding` asks
-them, and `recognition` names files that are something else, by the rows in `other_checkpoints` and
-`other_parts`. `family` is what a family must say, `base` the vocabulary.
+`identify` is the entry point. Each family is a folder (`sd1`) with its constants, the test that
+recognises its files, and the checks that its parts fit together. Code for several families is in
+`shared`: `shared.keys` maps the names of tensors in files to canonical names,
+`shared.stable_diffusion` reads sizes and training and checks the fit of parts; `shared.clip`,
+`shared.unet` and `shared.kl_vae` describe networks. `registry` lists the families and `finding`
+asks each of them about a file; `recognition` names files of other kinds by the tables in
+`other_checkpoints` and `other_parts`. `family` has the interface of a family, `base` the types.
 
-Imported by the pipeline and what is above it; imports `engine.checkpoints` and `engine.graphs`. To
-add a family: write `<family>/__init__.py` with its `FAMILY`, add its line to `registry` and its
-name to the contract of imports in `pyproject.toml`, and drop its row from `other_checkpoints`.
-Families do not import each other.
+The pipeline and the layers above it import this package; this package imports
+`engine.checkpoints` and `engine.graphs`. To add a family: write `<family>/__init__.py` with its
+`FAMILY`, add its line to `registry` and its name to the import contract in `pyproject.toml`, and
+drop its row from `other_checkpoints`. Families do not import each other.
 """
 
 from engine.families.base import (

@@ -1,7 +1,7 @@
-"""The architecture of a checkpoint: the parts that the pipeline, jobs and memory plan ask.
+"""The architecture of a checkpoint: its interface to the pipeline, the jobs and the memory plan.
 
-A family makes an `Architecture` of a checkpoint. Each part is a protocol, so that what stands
-above families knows no text encoder, network or configuration by its type.
+A family makes an `Architecture` for each checkpoint. Each part is a protocol, so that the code
+above the families depends on no particular type of text encoder, network or configuration.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,12 +24,12 @@ from engine.text.tags import NetworkTag
 if TYPE_CHECKING:
     from engine.families.base import Component
 
-# A prompt and its negative.
+# A prompt and its negative prompt.
 Texts = tuple[str, str]
 
 
 def texts_of(request: ResolvedRequest) -> Texts:
-    """The prompts of a picture."""
+    """Return a request's prompt and negative prompt."""
     return request.prompt, request.negative_prompt
 
 
@@ -44,30 +44,30 @@ class Conditioning(Protocol):
     def inputs(
         self, evaluation: int, request: ResolvedRequest, *, guided: bool
     ) -> Mapping[str, Array]:
-        """The denoiser's inputs at an evaluation, counted from 0, by name: [contexts, ...] each.
+        """Return the denoiser's inputs at an evaluation, from 0, by name: [contexts, ...] each.
 
-        The positives come first, in order, then, when guided, the negative prompt. The mapping is
-        the same object as before while nothing changes, so that a session keeps its arrays. Of the
-        request it depends on sizes alone.
+        The positive prompts come first, in order, then, when guided, the negative prompt. While
+        the inputs stay the same, the mapping is the same object, so that a session keeps its
+        arrays. Only the request's sizes affect the inputs.
         """
         ...
 
 
 class TextPlan(Protocol):
-    """Prompts of some pictures, read and not yet encoded. It needs no device."""
+    """The parsed prompts of some pictures, not yet encoded. A plan needs no device."""
 
     @property
     def tags(self) -> tuple[NetworkTag, ...]:
-        """The networks, such as LoRAs, that the prompts ask for, each once."""
+        """The extra networks, such as LoRAs, that the prompts name, without duplicates."""
         ...
 
     @property
     def networks(self) -> tuple[Network, ...]:
-        """The text encoders that `encode` runs, in order."""
+        """The text encoders that `encode` runs, in that order."""
         ...
 
     def shape(self, texts: Texts, *, guided: bool) -> tuple[int, int]:
-        """The contexts of a pair of prompts, and the tokens of each, as the denoiser gets them."""
+        """Return how many contexts a pair of prompts gives the denoiser, and tokens per context."""
         ...
 
     def encode(self, runner: NetworkRunner) -> Mapping[Texts, Conditioning]:
@@ -76,28 +76,28 @@ class TextPlan(Protocol):
 
 
 class TextEncoding(Protocol):
-    """Turns prompts into a conditioning."""
+    """The part of an architecture that turns prompts into a conditioning."""
 
     @property
     def components(self) -> tuple["Component", ...]:
-        """The text encoders that the checkpoint has, in the order they run."""
+        """The text encoders in the checkpoint, in the order they run."""
         ...
 
     def read(self, requests: Sequence[ResolvedRequest]) -> TextPlan:
-        """Read the prompts of requests that differ in prompts and seeds alone.
+        """Parse the prompts of requests that differ only in prompts and seeds; run no network.
 
-        Runs nothing. Raises EngineError(REQUEST_INVALID) for what the convention's tool refuses,
-        and for what is too long.
+        Raises EngineError(REQUEST_INVALID) for a prompt that the convention's tool refuses, and for
+        one that is too long.
         """
         ...
 
 
 class DenoiserModel(Protocol):
-    """A network that predicts from noisy latents.
+    """The denoiser: a network that predicts noise, v or the picture from noisy latents.
 
-    Its inputs are `sample` float32 [batch, channels, height, width], latents and the channels that
-    are concatenated; those of `timestep_inputs`; and those of a `Conditioning`. Its one output is
-    `prediction` float32 [contexts, latent channels, height, width].
+    The network's inputs are `sample` float32 [batch, channels, height, width] (the latents and any
+    concatenated channels), the inputs from `timestep_inputs`, and the inputs from a `Conditioning`.
+    The only output is `prediction` float32 [contexts, latent channels, height, width].
     """
 
     def network(
@@ -109,29 +109,30 @@ class DenoiserModel(Protocol):
         tokens: int = ...,
         rows: int = ...,
     ) -> Network:
-        """The network for pictures of this size in pixels; the same object for the same shape.
+        """Return the network for a picture size in pixels; the same object for the same shape.
 
-        `contexts` of so many `tokens`; `rows`: how many latents go into the contexts.
+        `contexts` is the number of contexts and `tokens` the length of each; `rows` is the number
+        of latents in the batch.
         """
         ...
 
     def timestep_inputs(self, timestep: float, guidance: float = ...) -> dict[str, Array]:
-        """The inputs that change with the step; guidance where the network takes it."""
+        """Return the inputs that change with the step; some networks take `guidance` as one."""
         ...
 
     def concatenated(
         self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None
     ) -> Latent | None:
-        """The channels after those of the latent, [1, D, H, W]; None where there are none.
+        """Return the channels to concatenate after the latent's, [1, D, H, W], or None.
 
-        `hidden` is the latent [1, C, H, W] of the picture without what is to be painted, `mask`
-        [1, 1, H, W] is 1 there.
+        `mask` [1, 1, H, W] is 1 in the area to paint; `hidden` is the latent [1, C, H, W] of the
+        picture with that area blanked out.
         """
         ...
 
 
 class TiledAutoencoder(Protocol):
-    """An autoencoder that takes a large picture tile by tile."""
+    """An autoencoder that processes a large picture tile by tile."""
 
     @property
     def decoding(self) -> tuple[Network, ...]:
@@ -146,66 +147,70 @@ class TiledAutoencoder(Protocol):
     def decode(
         self, latent: Array, runner: NetworkRunner, progress: Progress, problem: Problem
     ) -> Array:
-        """An unscaled latent [1, C, H, W] as pixels, float32 [1, 3, height, width] in [-1, 1]."""
+        """Decode an unscaled latent [1, C, H, W] to float32 [1, 3, height, width] in [-1, 1]."""
         ...
 
     def encode(self, image: Array, runner: NetworkRunner, progress: Progress) -> Array:
-        """Pixels as the output of the encoder."""
+        """Encode pixels; return the encoder's output."""
         ...
 
 
 class AutoencoderModel(Protocol):
-    """Pictures to latents and back.
+    """The autoencoder: networks that encode pictures to latents and decode latents to pictures.
 
-    Its encoder has the input `image` and one output, its decoder the input `latent` and the output
-    `image`.
+    The encoder has the input `image` and one output; the decoder has the input `latent` and the
+    output `image`.
     """
 
     def encoder(self, height: int | None = None, width: int | None = None) -> Network:
-        """The encoder for pictures of this size in pixels, or the checkpoint's usual one."""
+        """Return the encoder for a picture size in pixels, by default the checkpoint's own size."""
         ...
 
     def decoder(self, height: int | None = None, width: int | None = None) -> Network:
-        """The decoder for pictures of this size in pixels, or the checkpoint's usual one."""
+        """Return the decoder for a picture size in pixels, by default the checkpoint's own size."""
         ...
 
     def tiled(self, cells: tuple[int, int], longest: int) -> TiledAutoencoder | None:
-        """In tiles of at most `longest` cells along a side; None where there is no such thing."""
+        """Return the autoencoder in tiles of at most `longest` cells a side; None if it has none.
+
+        `cells` is the height and width of the whole latent. A tiny autoencoder needs no tiles.
+        """
         ...
 
     def require_encoder(self) -> None:
-        """Raise EngineError(CHECKPOINT_INCOMPLETE) where it can only decode."""
+        """Raise EngineError(CHECKPOINT_INCOMPLETE) where the autoencoder has only a decoder."""
         ...
 
     def encoded(self, output: Array) -> EncodedImage:
-        """A picture's latent, of the output of the encoder."""
+        """Return a picture's latent from the encoder's output."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TinyDecoder:
-    """A small network with the input `latent`, which is an unscaled latent times `scale`."""
+    """A small decoder for previews; its input `latent` is an unscaled latent times `scale`."""
 
     network: Network
     scale: float
 
 
 class PreviewModel(Protocol):
-    """Pictures of latents for next to nothing; `LatentFormat.preview` is its linear map."""
+    """Cheap previews by a tiny autoencoder; `LatentFormat.preview` is the linear alternative."""
 
     def tiny_decoder(
         self, models: Path | None, read: ReadIndex, most_cells: int
     ) -> TinyDecoder | None:
-        """A tiny autoencoder of the latent space, of the checkpoint or below `models`; or None.
+        """Return the tiny decoder of the checkpoint, or a fitting one below `models`; or None.
 
-        Its network is for at most so many cells along a side.
+        The network takes latents of at most `most_cells` cells along a side. `read` reads the
+        header of a file.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """The parts that run one checkpoint. Those whose component is missing must not be asked."""
+    """The parts that run one checkpoint. Do not call a part whose component is missing."""
 
     features: Features
     text: TextEncoding

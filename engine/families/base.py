@@ -1,4 +1,4 @@
-"""Checkpoints as families describe them: components, their weights, and facts about them."""
+"""Types that describe a checkpoint: its components, their weights, and facts about them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from engine.weights.sources import StoredWeight
 
 
 class Component(StrEnum):
-    """The parts a checkpoint is made of."""
+    """The networks of a checkpoint."""
 
     TEXT_ENCODER = "text_encoder"
     TEXT_ENCODER_2 = "text_encoder_2"
@@ -27,10 +27,10 @@ class Component(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ComponentSource:
-    """One component of a checkpoint: its configuration, and where each of its weights is.
+    """One component of a checkpoint: its configuration, and the place of each weight.
 
-    `config` is of a type that the family chooses. `weights` is keyed by the canonical names of the
-    network, and shapes are those that its graph expects.
+    `config` is of a type that the family chooses. `weights` maps canonical names to weights in the
+    shapes that the network's graph expects.
     """
 
     component: Component
@@ -43,28 +43,28 @@ class DenoiserFacts:
     """The facts about a denoiser that its file, folder or cards state."""
 
     prediction: PredictionType = PredictionType.EPSILON
-    # The evidence for the prediction, which follows "because" in a sentence.
+    # The evidence for the prediction type; a sentence puts the text after "because".
     reason: str = ""
-    # Whether its training levels reach pure noise (Lin et al. 2023).
+    # True if the training levels reach pure noise (Lin et al. 2023).
     zero_terminal_snr: bool = False
-    # The side of the latents it was trained for, in cells; None for the family's.
+    # The side of the latents in training, in cells; None for the family's usual side.
     sample_size: int | None = None
-    # The levels it was trained for; None for the usual ones of its prediction.
+    # The noise levels of training; None for the usual levels of the prediction type.
     levels: EdmLevels | None = None
-    # The statistics by which its latents are normalised; None where they are only scaled.
+    # The statistics that normalise the latents; None where the latents are only scaled.
     statistics: LatentStatistics | None = None
-    # Its file, where nothing states what it predicts; one step of it may show that.
+    # The denoiser's file, if nothing states the prediction type; a probe run may then find it.
     unstated: FileState | None = None
     cards: tuple[Card, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class VaeFacts:
-    """The facts about a VAE that its folder or the name of its file states; None: the family's."""
+    """The facts that a VAE's folder or file name states; None for the family's usual values."""
 
     scale: float | None = None
     shift: float | None = None
-    # The evidence that it is fit for float16 where the family's is not; empty for none.
+    # The evidence that this VAE can run in float16 although the family's usual one cannot, or "".
     fits_f16: str = ""
 
 
@@ -72,13 +72,13 @@ class VaeFacts:
 class TextFacts:
     """The facts about text encoders that their folder states."""
 
-    # A folder with a tokenizer of their own; None for the one of their kind.
+    # The folder of the checkpoint's own tokenizer; None for the standard one.
     tokenizer: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The components that one file or folder holds, and the facts it states about each."""
+    """The components in one file or folder, and the facts that the file or folder states."""
 
     sources: Mapping[Component, ComponentSource]
     digest: str
@@ -97,21 +97,21 @@ class IdentifiedCheckpoint:
     family: str
     variant: str
     latent: LatentFormat
-    # Pixels on a side of its pictures where nobody says otherwise.
+    # The default side of a picture, in pixels.
     default_size: int
     missing: tuple[Component, ...]
-    # The reasons for this family and variant, in words for a person.
+    # The reasons for this family and variant, as text for the user.
     evidence: tuple[str, ...]
-    # The components, and the facts about each, that it was assembled from.
+    # The components and their facts, from which the checkpoint was assembled.
     parts: Parts
-    # Makes the architecture of a checkpoint of its family.
+    # A function that makes the architecture of a checkpoint of this family.
     make_architecture: Callable[["IdentifiedCheckpoint"], Architecture]
     hints: CheckpointHints = NO_HINTS
-    # The one file it is read from, whose SHA-256 people know it by; None for folders.
+    # The checkpoint's single file, whose SHA-256 identifies the checkpoint; None for a folder.
     file: FileState | None = None
-    # A person's words for what it is.
+    # The user's own statements about the checkpoint.
     override: CheckpointOverride = NO_OVERRIDE
-    # The checkpoint that finishes its pictures, and whether this is such a one.
+    # The refiner that finishes this checkpoint's pictures; `refines`: this one is such a refiner.
     refiner: "IdentifiedCheckpoint | None" = None
     refines: bool = False
     _made: list[Architecture] = field(
@@ -120,22 +120,22 @@ class IdentifiedCheckpoint:
 
     @property
     def components(self) -> Mapping[Component, ComponentSource]:
-        """The components that are there."""
+        """The components that the checkpoint has."""
         return self.parts.sources
 
     @property
     def digest(self) -> str:
-        """The digest that tells its weights from all others'; see `sampled_digest`."""
+        """The digest that identifies the weights; see `sampled_digest`."""
         return self.parts.digest
 
     @property
     def ignored_keys(self) -> int:
-        """The number of keys of no component, such as averages of weights and optimiser state."""
+        """The number of keys outside all components, such as EMA weights and optimiser state."""
         return self.parts.ignored_keys
 
     @property
     def prediction(self) -> PredictionType:
-        """The denoiser's prediction."""
+        """The denoiser's prediction type."""
         return self.parts.denoiser.prediction
 
     @property
@@ -145,12 +145,15 @@ class IdentifiedCheckpoint:
 
     @property
     def tokenizer(self) -> Path | None:
-        """The folder of a tokenizer of its own; None for the one of its text encoders' kind."""
+        """The folder of the checkpoint's own tokenizer; None for the standard one."""
         return self.parts.text.tokenizer
 
     @property
     def architecture(self) -> Architecture:
-        """The parts that run it, the same object each time; those of missing components fail."""
+        """The parts that run the checkpoint, the same object each time.
+
+        Calling a part whose component is missing fails.
+        """
         if not self._made:
             self._made.append(self.make_architecture(self))
         return self._made[0]

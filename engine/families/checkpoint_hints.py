@@ -1,4 +1,4 @@
-"""Defaults that somebody wrote down for a checkpoint, and those of its kind, as one."""
+"""Merging the defaults in a checkpoint's `safelight.json` with the defaults for its kind."""
 
 from dataclasses import replace
 
@@ -11,7 +11,10 @@ from engine.families.hints import NO_HINTS, CheckpointHints, LearntHints
 def with_hints(
     checkpoint: IdentifiedCheckpoint, hints: CheckpointHints, learnt: LearntHints | None
 ) -> IdentifiedCheckpoint:
-    """The checkpoint with the hints written for it and, for the rest, with what suits its kind."""
+    """Return the checkpoint with its own hints, and with the learnt hints for all other settings.
+
+    `hints` are from the folder's `safelight.json`, `learnt` from the kind of checkpoint.
+    """
     if learnt is not None:
         checkpoint = with_evidence(checkpoint, learnt.evidence)
         hints = _together(hints, learnt.hints)
@@ -24,7 +27,7 @@ def with_hints(
 
 
 def with_evidence(checkpoint: IdentifiedCheckpoint, *words: str) -> IdentifiedCheckpoint:
-    """The checkpoint with further evidence, before the last, which is the conclusion."""
+    """Return the checkpoint with more evidence, inserted before the last line, the conclusion."""
     *shapes, last = checkpoint.evidence or ("",)
     return replace(checkpoint, evidence=tuple(filter(None, (*shapes, *words, last))))
 

@@ -1,4 +1,4 @@
-"""A family of checkpoints: how its files are recognised, read and put together."""
+"""The interface of a family of checkpoints: recognising, reading and assembling its files."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -19,38 +19,38 @@ from engine.text.counting import TokenCount
 
 
 class Family(ABC):
-    """An architecture of checkpoints.
+    """A family of checkpoints with the same networks.
 
-    A family must recognise, read and assemble its files. What has a default is for families whose
-    files hide something or whose parts are found elsewhere.
+    Every family recognises, reads and assembles its files. The methods with a default are for
+    families whose files leave facts unstated or lack components that other files supply.
     """
 
-    # Short, for records and the command line.
+    # The short name, in records and on the command line.
     name: str
-    # For people, in a sentence.
+    # The name in a sentence for the user.
     title: str
-    # The name people know it by, where that is longer; empty where it is the title.
+    # The commonly known name if longer than the title, else empty.
     full_title: str = ""
-    # The names of components in a sentence.
+    # The names of the components in a sentence.
     labels: ClassVar[Mapping[Component, str]]
-    # The subfolders of a diffusers folder that are read, and what they hold.
+    # The subfolders of a diffusers folder that the family reads, each with its component.
     subfolders: ClassVar[Mapping[str, Component]]
 
     @abstractmethod
     def recognise(self, listing: Listing) -> str | None:
-        """Say by which of its tensors a file is of this family; None where it is not."""
+        """Return the tensors' evidence that a file is of this family; None for other files."""
 
     def holds_denoiser(self, listing: Listing) -> bool:
-        """Tell whether a file holds a whole denoiser of this family's type, of whatever sizes."""
+        """Tell whether a file holds a whole denoiser of this family's type, in any size."""
         return self.recognise(listing) is not None
 
     @abstractmethod
     def rule_out(self, listing: Listing) -> str | None:
-        """Say what in a file this family cannot have; None where the file may be of it."""
+        """Return the reason a file cannot be of this family; None where it may be."""
 
     @abstractmethod
     def draws_with(self, pipeline: str) -> bool:
-        """Tell whether diffusers' pipeline of this class runs the family's checkpoints."""
+        """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
 
     @abstractmethod
     def components_of(self, index: TensorIndex) -> tuple[Component, ...]:
@@ -69,15 +69,15 @@ class Family(ABC):
         """Make a checkpoint of parts. Raises EngineError where they do not fit together."""
 
     def is_called(self, base_model: str) -> bool:
-        """Tell whether a card's word for what a checkpoint was made from names this family."""
+        """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
         return False
 
     def learnt_hints(
         self, checkpoint: IdentifiedCheckpoint, folder: DiffusersFolder | None
     ) -> LearntHints | None:
-        """Defaults that suit a checkpoint of this kind, and why; None for the usual ones.
+        """Return the defaults for this kind of checkpoint, with a reason; None for the usual ones.
 
-        `folder` is the diffusers folder it was read from, if any.
+        `folder` is the diffusers folder of the checkpoint, if any.
         """
         return None
 
@@ -86,29 +86,29 @@ class Family(ABC):
         return
 
     def count_tokens(self, text: str, question: PromptQuestion) -> TokenCount:
-        """Count the tokens of a prompt that is being written; by default in CLIP's chunks.
+        """Count the tokens of a prompt while the user types, by default in CLIP's chunks.
 
-        Takes any text.
+        Any text is allowed, even an incomplete or invalid prompt.
         """
         return count_clip_tokens(text, question)
 
     def label(self, component: Component) -> str:
-        """The name of a component in a sentence, be it one of the family's or not."""
+        """Return the name of a component in a sentence; the family need not have the component."""
         return self.labels.get(component, component.value.replace("_", " "))
 
     # --- parts of other files ---
 
     def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
-        """List the components that a file could be which is no whole checkpoint.
+        """List the components that a file without a whole checkpoint could supply.
 
-        `kind` is the kind of other file that the listing is, if any.
+        `kind` is the kind of foreign file that the listing matches, if any.
         """
         return ()
 
     def read_lone_part(self, component: Component, path: Path, read: ReadIndex) -> Parts | None:
-        """Read a file or folder that holds a component in a way of its own.
+        """Read a component from a file or folder in a special layout, such as a tiny VAE.
 
-        None for what `read_file` and `read_folder` read. Raises EngineError.
+        Returns None for layouts that `read_file` and `read_folder` read. Raises EngineError.
         """
         return None
 
@@ -121,9 +121,9 @@ class Family(ABC):
         return True
 
     def with_part(self, parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
-        """Put a component of `other`, read from `path`, into `parts`.
+        """Return `parts` with a component of `other`, which was read from `path`.
 
-        Raises EngineError(CHECKPOINT_MISMATCH) where it cannot take the place of the one before.
+        Raises EngineError(CHECKPOINT_MISMATCH) where the new component cannot replace the old one.
         """
         return replace(
             parts,
@@ -136,7 +136,7 @@ class Family(ABC):
         )
 
     def with_override(self, parts: Parts, override: CheckpointOverride) -> Parts:
-        """Let the denoiser predict what a person says."""
+        """Return `parts` with the prediction type that the user states, if any."""
         if override.prediction is None:
             return parts
         stated = replace(

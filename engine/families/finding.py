@@ -1,4 +1,4 @@
-"""Finding the family of a file or folder, or saying why it has none."""
+"""Finding the family of a file or folder, or the reason why no family fits."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,9 @@ from engine.families.registry import FAMILIES
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """The family of a listing and its evidence, and the kind of other file that it also is.
+    """The family of a listing with its evidence, and the kind of foreign file that it matches.
 
-    A kind beside a family is one that gives the family's tensors another meaning.
+    A listing may have both: then the kind gives the family's tensors another meaning.
     """
 
     family: Family | None
@@ -27,7 +27,7 @@ class Recognised:
 
 
 def recognise(listing: Listing) -> Recognised:
-    """Ask the families in order, and then the rules for other files."""
+    """Recognise a listing by the families, in order, and by the rules for foreign files."""
     answers = ((family, family.recognise(listing)) for family in FAMILIES)
     family, evidence = next((one for one in answers if one[1] is not None), (None, None))
     is_whole = family is not None or any(one.holds_denoiser(listing) for one in FAMILIES)
@@ -35,24 +35,24 @@ def recognise(listing: Listing) -> Recognised:
 
 
 def lone_parts(listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
-    """The components that a file which is no checkpoint could be, in any family."""
+    """Return the components that a file without a whole checkpoint could supply to any family."""
     found = {part for family in FAMILIES for part in family.lone_parts(listing, kind)}
     return tuple(one for one in Component if one in found)
 
 
 def subfolders() -> dict[str, Component]:
-    """The subfolders of diffusers folders that some family reads, and what they hold."""
+    """Return the subfolders of diffusers folders that any family reads, each with its component."""
     return {name: one for family in FAMILIES for name, one in family.subfolders.items()}
 
 
 def family_of_file(
     listing: Listing, path: Path, wanted: Family | None = None, *, draws: bool = False
 ) -> Family:
-    """The family of the tensors of a file, or of a folder's parts.
+    """Return the family of the tensors of a file, or of a folder's parts.
 
-    `wanted` is what a person says. `draws`: the folder names a pipeline that draws with it,
-    whatever it looks like. Raises EngineError: CHECKPOINT_UNKNOWN_FAMILY, and
-    CHECKPOINT_MISMATCH where the wanted one is ruled out.
+    `wanted` is the family that the user states. `draws`: the folder names a text-to-image
+    pipeline, which outweighs signs of a foreign checkpoint. Raises EngineError:
+    CHECKPOINT_UNKNOWN_FAMILY, and CHECKPOINT_MISMATCH where the tensors rule out `wanted`.
     """
     found = recognise(listing)
     kind, family = found.kind, found.family
@@ -72,7 +72,7 @@ def family_of_file(
 
 
 def family_of_folder(folder: DiffusersFolder, wanted: Family | None = None) -> Family:
-    """The family of a diffusers folder. Raises EngineError as `family_of_file`."""
+    """Return the family of a diffusers folder. Raises EngineError as `family_of_file`."""
     tensors = {
         f"{name}.{key}": tensor
         for name, part in folder.parts.items()

@@ -16,9 +16,10 @@ _MAX_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class PreviewFactors:
-    """Roughly the picture of a latent as the denoiser sees it: weights^T latent + bias, in [-1, 1].
+    """A linear preview: approximate RGB in [-1, 1] as weights^T latent + bias.
 
-    `weights` has a row of red, green and blue for each channel of the latent.
+    `weights` has a row of red, green and blue for each channel of the latent, which is scaled as
+    for the denoiser.
     """
 
     weights: tuple[tuple[float, float, float], ...]
@@ -26,23 +27,23 @@ class PreviewFactors:
 
 
 class CheckpointHints(msgspec.Struct, frozen=True, kw_only=True):
-    """The defaults of a checkpoint for what a request leaves open; None: as for all others."""
+    """A checkpoint's defaults for settings that a request leaves open; None: no own default."""
 
     sampler: SamplerName | None = None
     schedule: ScheduleName | None = None
     steps: int | None = None
     guidance: float | None = None
-    # Pixels on a side.
+    # The side of a picture, in pixels.
     size: int | None = None
-    # Whether steps and guidance hold for all samplers, as with a model distilled to few steps.
+    # True if steps and guidance apply to all samplers, as with a model distilled to few steps.
     any_sampler: bool = False
-    # For a latent space of its own; None for the family's.
+    # The preview of a latent space of the checkpoint's own; None for the family's preview.
     preview: PreviewFactors | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LearntHints:
-    """Defaults that suit a kind of checkpoint, and why, in words for a person."""
+    """Defaults for a kind of checkpoint, and the evidence for the kind as text for the user."""
 
     hints: CheckpointHints
     evidence: str
@@ -53,9 +54,9 @@ _DECODER = msgspec.json.Decoder(CheckpointHints)
 
 
 def read_hints(folder: Path) -> CheckpointHints:
-    """Read the hints of a checkpoint folder, empty without the file.
+    """Read the hints of a checkpoint folder; return NO_HINTS if it has no `safelight.json`.
 
-    Raises EngineError(CHECKPOINT_CORRUPT) where the file is there and makes no sense.
+    Raises EngineError(CHECKPOINT_CORRUPT) for a file that is unreadable or has invalid values.
     """
     path = folder / FILE_NAME
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""The contents of a person's files, read once and remembered while the files stay as they are."""
+"""The contents of the user's files, read once and remembered until a file changes."""
 
 import hashlib
 import sys
@@ -24,16 +24,16 @@ _NO_DIGEST = "none"
 
 
 class Holding(msgspec.Struct, frozen=True, kw_only=True):
-    """The family of a file, empty for a part alone, and the components it could supply."""
+    """The components that a file could supply, and its family; empty for a single component."""
 
     family: str = ""
     parts: tuple[Component, ...] = ()
-    # The digest of the rules that found this; see `_rules`.
+    # The digest of the recognition code that found these facts; see `_rules`.
     rules: str = ""
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):
-    """A checkpoint in short; `problem` says why it cannot be used."""
+    """A summary of a checkpoint; `problem` is the reason it cannot be used, empty for none."""
 
     family: str = ""
     variant: str = ""
@@ -46,7 +46,7 @@ NOTHING = Holding()
 
 
 class _Noted(msgspec.Struct, frozen=True):
-    """The remembered facts about a file, each None until somebody asks for it."""
+    """The remembered facts about a file, each None until it is first asked for."""
 
     holding: Holding | None = None
     summary: Summary | None = None
@@ -57,12 +57,12 @@ _NOTED = msgspec.json.Decoder(_Noted)
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """Reads the contents of files off their headers; no weight is read, and no digest made."""
+    """Reads the contents of files from their headers, without weights and digests."""
 
     known: KnownFiles
 
     def holding(self, path: Path) -> Holding:
-        """The components that a file or diffusers folder could supply; NOTHING for others."""
+        """Return the components that a file or folder could supply; NOTHING for other files."""
         if path.is_dir():
             return _held_by_folder(path)
         noted = self._noted(path)
@@ -77,7 +77,7 @@ class Holdings:
         return holding
 
     def summary(self, path: Path) -> Summary:
-        """A summary of the checkpoint in a file or diffusers folder."""
+        """Return a summary of the checkpoint in a file or diffusers folder."""
         noted = self._noted(path)
         if noted.summary is not None and noted.summary.rules == _rules(FAMILIES.modules):
             return noted.summary
@@ -111,7 +111,7 @@ class Holdings:
 
 
 def read_header(path: Path) -> TensorIndex:
-    """Read a file without its digest, which takes reading all over the file."""
+    """Read a file's header without a digest, since a digest samples the whole file."""
     return read_index(path, lambda _: _NO_DIGEST)
 
 
@@ -145,7 +145,7 @@ def _summary(checkpoint: IdentifiedCheckpoint) -> Summary:
 
 @cache
 def _rules(modules: tuple[str, ...]) -> str:
-    """A digest of the families' code: another version may take a file for something else."""
+    """Return a digest of the families' code; after a code change, files are recognised anew."""
     folders = [Path(__file__).parent]
     for name in modules:
         module = sys.modules.get(name)

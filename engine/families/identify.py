@@ -1,7 +1,7 @@
-"""Identifying a path's checkpoint: its family, parts and gaps; no weight is read.
+"""Identifying the checkpoint at a path: its family, its parts and its gaps; no weight is read.
 
-`identify` reads one file or folder, `supply` puts in parts from others, `require_complete` is asked
-before anything runs.
+`identify` reads one file or folder, `supply` adds parts from other files, and `require_complete`
+is called before a network runs.
 """
 
 from collections.abc import Sequence
@@ -29,10 +29,10 @@ from engine.file_paths import is_folder
 def identify(
     path: Path, read: ReadIndex = read_index, override: CheckpointOverride = NO_OVERRIDE
 ) -> IdentifiedCheckpoint:
-    """Identify the checkpoint at `path`. Raises EngineError for what is none, or not one we run.
+    """Identify the checkpoint at `path`. Raises EngineError for a file that no family runs.
 
-    `read` reads a file's header: `KnownFiles.read_index` where there is a cache. `override` is what
-    a person says of it; a family that its shapes rule out raises CHECKPOINT_MISMATCH.
+    `read` reads a file's header: `KnownFiles.read_index` where there is a cache. `override` has the
+    user's own statements; a stated family that the shapes rule out raises CHECKPOINT_MISMATCH.
     """
     path = path.absolute()  # weights stay where they are, wherever the process goes
     wanted = FAMILIES.named(override.family) if override.family else None
@@ -52,7 +52,10 @@ def identify(
 def supply(
     checkpoint: IdentifiedCheckpoint, files: ComponentFiles, read: ReadIndex = read_index
 ) -> IdentifiedCheckpoint:
-    """The checkpoint with parts from other files: a part alone, or one of a whole checkpoint."""
+    """Return the checkpoint with components from other files, each a part or a checkpoint.
+
+    Raises EngineError(CHECKPOINT_MISMATCH) for a component that does not fit.
+    """
     family = FAMILIES.named(checkpoint.family)
     parts = checkpoint.parts
     for component, name in (
@@ -69,15 +72,15 @@ def supply(
         parts = family.with_override(parts, checkpoint.override)
     hints = NO_HINTS if files.denoiser else checkpoint.hints
     supplied = _assemble(family, checkpoint.path, parts, hints)
-    # People know a checkpoint by its denoiser.
+    # A checkpoint is known by its denoiser, so another denoiser makes it another file.
     file = None if files.denoiser else checkpoint.file
     return replace(supplied, file=file, override=checkpoint.override)
 
 
 def require_complete(checkpoint: IdentifiedCheckpoint, gaps: Sequence[Gap] = ()) -> None:
-    """Raise EngineError naming what is missing and how to supply it, if anything is.
+    """Raise EngineError if a component or tokenizer is missing.
 
-    `gaps` has the files that hold it, as far as one has looked for them.
+    The error names the missing components and offers the files in `gaps` that could supply them.
     """
     if checkpoint.missing:
         label = FAMILIES.named(checkpoint.family).label
@@ -112,7 +115,7 @@ def _assemble(
     hints: CheckpointHints,
     folder: DiffusersFolder | None = None,
 ) -> IdentifiedCheckpoint:
-    """Make a checkpoint of parts, with the hints written for it and those of its kind."""
+    """Make a checkpoint of parts, with the hints of its folder and of its kind."""
     checkpoint = family.assemble(path, parts)
     cards = [(card, FAMILIES.called(card.base_model)) for card in parts.denoiser.cards]
     others = (card for card, named in cards if named not in (None, family))

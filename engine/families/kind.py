@@ -1,15 +1,15 @@
-"""A row of the tables of files that are no checkpoint for this version."""
+"""The row type of the tables that name foreign files: files that no family here runs."""
 
 import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-# Text that is in a listing, or several texts all of which are.
+# A text to find in a listing, or several texts that must all be found.
 Sign = str | tuple[str, ...]
 
 
 class LonePart(Enum):
-    """Networks that are found in files of their own, and that several families have."""
+    """Networks that come in a file of their own and are used by several families."""
 
     VAE = auto()
     TINY_VAE = auto()
@@ -19,25 +19,25 @@ class LonePart(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of file that is no checkpoint for this version."""
+    """A kind of foreign file, and the rules that recognise its listing."""
 
-    # With its article, as the object of "this is".
+    # The name with its article, as in "this is a LoRA".
     title: str
-    # One of these is in the listing.
+    # At least one of these is in the listing.
     signs: tuple[Sign, ...] = ()
-    # Each of these matches somewhere in the listing; for rules about shapes.
+    # All of these match somewhere in the listing; for rules about shapes.
     patterns: tuple[re.Pattern[str], ...] = ()
     # None of these is in the listing.
     without: tuple[str, ...] = ()
-    # Whether it is a checkpoint, of another family.
+    # True for a checkpoint, which is of an unsupported family.
     is_checkpoint: bool = False
-    # Whether a file with a whole checkpoint is of this kind, too.
+    # True if a file that holds a whole denoiser may still be of this kind.
     beside_checkpoint: bool = False
-    # For a file with a single network: which one it is, as far as families can use it.
+    # The network in a file that holds a single network usable by families, else None.
     part: LonePart | None = None
 
     def matches(self, text: str) -> bool:
-        """Tell whether a listing is of this kind, if it is of none in the rows before."""
+        """Tell whether the text of a listing matches; rows earlier in the table take precedence."""
         return (
             (not self.signs or any(_has(text, sign) for sign in self.signs))
             and not any(sign in text for sign in self.without)

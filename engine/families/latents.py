@@ -1,4 +1,4 @@
-"""Latents: how they relate to the numbers that the denoiser sees, and pictures as latents."""
+"""The scaling between a VAE's latents and the denoiser's input, and pictures encoded as latents."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -12,7 +12,7 @@ from engine.sampling.types import Latent
 
 @dataclass(frozen=True, slots=True)
 class LatentStatistics:
-    """The mean and the deviation of each channel of what a VAE encodes to."""
+    """The mean and the standard deviation of each channel of a VAE's latents."""
 
     mean: tuple[float, ...]
     deviation: tuple[float, ...]
@@ -20,31 +20,32 @@ class LatentStatistics:
 
 @dataclass(frozen=True, slots=True)
 class LatentFormat:
-    """The relation of latents to the numbers the denoiser sees: scale * (latent - shift).
+    """The format of latents: the denoiser sees scale * (latent - shift).
 
-    With `statistics`: scale * (latent - mean) / deviation, channel by channel.
+    With `statistics` the denoiser sees scale * (latent - mean) / deviation, channel by channel.
+    `downscale` is the number of pixels along the side of a latent cell.
     """
 
     channels: int
     downscale: int
     scale: float
     shift: float = 0.0
-    # None where nobody knows how to show a latent without decoding it.
+    # The linear preview; None where none is known for this latent space.
     preview: PreviewFactors | None = None
-    # The name of a space that families share; empty for one of its own.
+    # The name of the latent space if it is a shared one; empty for a checkpoint's own space.
     space: str = ""
     statistics: LatentStatistics | None = None
 
     def seen(self, latent: Array) -> Array:
-        """The denoiser's numbers for a latent [batch, channels, height, width]."""
+        """Scale a VAE's latent [batch, channels, height, width] to the denoiser's input."""
         return self.seen_change(latent - self._centre)
 
     def seen_change(self, change: Array) -> Array:
-        """The denoiser's numbers for a difference, or a deviation, of latents."""
+        """Scale a difference or a standard deviation of latents, without the shift."""
         return change * np.float32(self.scale) / self._deviation
 
     def latent(self, seen: Array) -> Array:
-        """The latent of what the denoiser sees: float32."""
+        """Return the VAE's latent for scaled latents, the inverse of `seen`: float32."""
         whole = seen * self._deviation / np.float32(self.scale) + self._centre
         return whole.astype(np.float32, copy=False)
 
@@ -63,21 +64,24 @@ def _by_channel(values: tuple[float, ...]) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EncodedImage:
-    """The distribution of a picture's latent as the denoiser sees it: float32 [1, C, H, W] each."""
+    """The normal distribution of a picture's latent, scaled for the denoiser.
+
+    All arrays are float32 [1, C, H, W].
+    """
 
     mean: Latent
     deviation: Latent
-    # The mean as the VAE gives it.
+    # The mean in the VAE's own scale.
     unscaled: Latent
 
     @classmethod
     def from_moments(cls, moments: Array, form: LatentFormat) -> Self:
-        """Split moments [1, 2 * C, H, W]: means, logarithms of variances (`AutoencoderKL`)."""
+        """Build from a VAE's moments [1, 2 * C, H, W]: means, log variances (`AutoencoderKL`)."""
         mean, log_variance = np.split(moments, 2, axis=1)
         deviation = np.exp(np.clip(log_variance, -30, 20) / 2)
         return cls(form.seen(mean), form.seen_change(deviation), mean)
 
     @classmethod
     def exactly(cls, latent: Latent, form: LatentFormat) -> Self:
-        """Take the one latent of a VAE without a distribution (`AutoencoderTiny`)."""
+        """Build from the latent of a VAE without a distribution (`AutoencoderTiny`)."""
         return cls(form.seen(latent), np.zeros_like(latent), latent)

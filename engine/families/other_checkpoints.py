@@ -1,8 +1,8 @@
-"""Rules for checkpoints that are not run, by names and shapes that no others have.
+"""Rules that recognise checkpoints of unsupported families by unique tensor names and shapes.
 
-Names in the original layouts are those by which ComfyUI knows them (`comfy/model_detection.py`) and
-diffusers (`loaders/single_file_utils.py`); the others are diffusers' own. Specific rows come before
-general ones: the first that matches counts.
+Names in the original layouts are those that ComfyUI (`comfy/model_detection.py`) and diffusers
+(`loaders/single_file_utils.py`) look for; the other names are from diffusers' own layout. Specific
+rows come before general ones, because the first matching row counts.
 """
 
 import re
@@ -19,13 +19,13 @@ def _unet(title: str, *signs: Sign) -> Kind:
     return Kind(title, signs, is_checkpoint=True, beside_checkpoint=True)
 
 
-# UNets that make something else than a picture of a text; their further parts show it.
+# UNets for other tasks than text to image, recognised by their additional tensors.
 _CONTEXT_SD2 = "attn2.to_k.weight [320,1024]"
 UNETS = (
     _unet("a Stable Video Diffusion model", "time_stack.0.attn1.to_q.weight ["),
     _unet("a Stable Video Diffusion model", "temporal_transformer_blocks.0.attn1.to_q."),
     _unet("an I2VGen-XL model", "image_latents_context_embedding."),
-    # Misspelt in ModelScope's own code.
+    # "temopral" is misspelt in ModelScope's own code.
     _unet(
         "a text-to-video model (ModelScope, VideoCrafter)",
         "temopral_conv.",
@@ -54,7 +54,7 @@ UNETS = (
     _unet("a GLIGEN model", "position_net.", ".fuser.attn."),
     _unet("an AudioLDM or MusicLDM model", "film_emb.weight ["),
     _unet("an AudioLDM or MusicLDM model", ("\nclass_embedding.weight [", "\nconv_in.")),
-    # SD 2 was never trained to edit; these see a picture beside the latent of its depth.
+    # SD 2 has no editing variant, so 8 input channels are the latents of a picture and its depth.
     _unet(
         "an estimator of depth or normals (Marigold, Lotus)",
         ("conv_in.weight [320,8,3,3]", _CONTEXT_SD2),
@@ -72,7 +72,7 @@ _REFINER = "context_embedder.token_refiner."
 _ONES = "single_transformer_blocks.0."
 
 CHECKPOINTS = (
-    # Transformers of two streams, most of which look like Flux or SD 3 from afar.
+    # Transformers with two streams, most of which share tensor names with Flux or SD 3.
     _checkpoint("a Flux.2 model", "double_stream_modulation_img.lin"),
     _checkpoint("a Flux.3 model", "early_stream_modulations."),
     _checkpoint("a Chroma Radiance model", "nerf_blocks.0."),
@@ -219,7 +219,7 @@ CHECKPOINTS = (
         "\nto_cond_embed.0.",
     ),
     _checkpoint("a MiniMax Music model", "cond_layer_logits ["),
-    # What is left: a UNet that no text reaches.
+    # The rest: a UNet without text input.
     _checkpoint(
         "a diffusion model without text (DDPM)",
         ("\nconv_in.weight [", "\ntime_embedding.linear_1.", "up_blocks.0.resnets."),

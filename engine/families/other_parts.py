@@ -1,7 +1,7 @@
-"""Rules for what is used with checkpoints: adapters, encoders, autoencoders, upscalers.
+"""Rules that recognise files used with checkpoints: adapters, encoders, VAEs, upscalers.
 
-Upscalers and restorers are known by the names that spandrel looks for. Specific rows come before
-general ones: the first that matches counts.
+Upscalers and restorers have the tensor names that spandrel looks for. Specific rows come before
+general ones, because the first matching row counts.
 """
 
 import re
@@ -19,7 +19,7 @@ _CONTROLNET = (
     "control_all_x_embedder.",
     "control_layers.0.",
 )
-# Words of an embedding: a vector each, under whatever name is not that of a layer's weight.
+# The vectors of a textual inversion, under any name but those of layers' weights and biases.
 _WORDS = re.compile(
     r"\A(\n(?![^\n]*\.(weight|bias) )[^\n]* \[(\d+,)?(768|1024|1280|2048|4096)\]){1,500}\n\Z"
 )
@@ -108,7 +108,7 @@ _UPSCALERS: tuple[Sign, ...] = (
     ".transformer_body.0.",
     "\nfinal_to_rgb.weight [",
 )
-# Real-ESRGAN's small one: convolutions and the slopes between them, in a row.
+# Real-ESRGAN's compact network: convolutions that alternate with the slopes of PReLU.
 _COMPACT = (
     re.compile(r"\nbody\.0\.weight \[\d+,\d+,3,3\]"),
     re.compile(r"\nbody\.1\.weight \[\d+\]"),
@@ -126,7 +126,7 @@ _RESTORERS = (
     "\nbody.0.estimator.",
 )
 
-# Pictures have four dimensions, videos five.
+# Kernels for pictures have four dimensions, kernels for videos five.
 _VIDEO_CONVOLUTION = re.compile(r"coder\.conv(_in|1)\.weight \[(\d+,){4}\d+\]")
 
 PARTS = (
@@ -198,9 +198,7 @@ PARTS = (
         ("coder.layers.0.weight [", "\ntaesd_decoder.1.", "\n3.conv.0.weight ["),
         part=LonePart.TINY_VAE,
     ),
-    # Encoders.
-    # In Hugging Face's names and OpenCLIP's.
-    # UMT5 as Wan's authors name it.
+    # Encoders, by the names of Hugging Face and OpenCLIP; UMT5 also by the names of Wan's authors.
     Kind(
         "a T5 text encoder",
         ("blocks.0.pos_embedding.embedding.weight [",),

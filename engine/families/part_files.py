@@ -1,4 +1,4 @@
-"""Reading one component from a file or folder other than the checkpoint's."""
+"""Reading one component from a file or folder other than the checkpoint's own."""
 
 from dataclasses import replace
 from functools import cache
@@ -21,9 +21,9 @@ from engine.file_paths import is_folder
 
 
 def read_component(family: Family, component: Component, path: Path, read: ReadIndex) -> Parts:
-    """A component for a checkpoint of `family`, from a part alone or from a whole checkpoint.
+    """Read a component for `family` from a file with that part alone or from a whole checkpoint.
 
-    Raises EngineError(CHECKPOINT_MISMATCH) where there is none, or one that the family cannot use.
+    Raises EngineError(CHECKPOINT_MISMATCH) if the component is missing or does not fit the family.
     """
     read = cache(read)
     parts = family.read_lone_part(component, path, read)
@@ -47,7 +47,7 @@ def _read_from_file(family: Family, component: Component, path: Path, read: Read
 
 
 def _read_from_folder(family: Family, component: Component, path: Path, read: ReadIndex) -> Parts:
-    """A component of a diffusers folder, or of the subfolder that holds nothing else."""
+    """Read a component from a whole diffusers folder, or from a folder of that component alone."""
     mine = [name for name, one in family.subfolders.items() if one is component]
     if is_checkpoint_folder(path):
         folder = read_folder(path, subfolders(), read)

@@ -1,7 +1,7 @@
-"""An index of a person's files, for those that hold the parts which a checkpoint lacks.
+"""An index of the user's files, to find components that a checkpoint lacks.
 
-Files are read by their headers, and what they hold is remembered. A file that looks as if it fitted
-is tried as it would be used, so whatever is offered does fit.
+Only the headers of files are read, and their contents are remembered. Each candidate is joined to
+the checkpoint before it is offered, so every offered file fits.
 """
 
 import re
@@ -28,15 +28,15 @@ _WORDS = re.compile(r"[a-z]+|[0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class PartsIndex:
-    """A folder of a person's checkpoints and parts, with all below it; it need not exist."""
+    """The user's folder of checkpoints and parts, with its subfolders; it need not exist."""
 
     folder: Path
     known: KnownFiles
 
     def gaps(self, checkpoint: IdentifiedCheckpoint) -> tuple[Gap, ...]:
-        """The parts that the checkpoint lacks, and at most five files that fit, the best first.
+        """Return each component that the checkpoint lacks, with up to five files, best first.
 
-        Files in the checkpoint's own folder are looked at, too.
+        Files in the checkpoint's own folder are candidates, too.
         """
         looking = self.look_for_gaps(checkpoint)
         while True:
@@ -48,7 +48,10 @@ class PartsIndex:
     def look_for_gaps(
         self, checkpoint: IdentifiedCheckpoint
     ) -> Generator[None, None, tuple[Gap, ...]]:
-        """As `gaps`, yielding after each file, so that others need not wait for all."""
+        """Find the gaps like `gaps`, but yield after each file, so that other work can run between.
+
+        The gaps are the generator's return value.
+        """
         if not checkpoint.missing:
             return ()
         holdings = Holdings(self.known)
@@ -97,9 +100,11 @@ def _fitting(
 def _rank(
     path: Path, holding: Holding, component: Component, checkpoint: IdentifiedCheckpoint
 ) -> tuple[int, int, int, str]:
-    """The sort key of a file: parts alone come first, then the same family's, then by name.
+    """Return the sort key of a file that holds a component.
 
-    A part alone whose name sounds like another family's comes after the same family's.
+    Files with the component alone come first, then checkpoints of the same family, then single
+    components whose name suggests another family, then checkpoints of other families; within each
+    group, files that share more words with the checkpoint's name come first.
     """
     name = path.stem.casefold()
     family = FAMILIES.named(checkpoint.family)

@@ -1,8 +1,8 @@
-"""The tensors of a file as a listing, and the rules for files of which no family makes pictures.
+"""The tensors of a file as a listing, and the rules that name foreign files.
 
-A user who picks the wrong file is told what it is. The rules are rows of a table, in
-`other_checkpoints` and `other_parts`. Where there is a whole checkpoint only the rows for what
-gives its UNet another meaning count: a stray tensor makes no LoRA of a checkpoint.
+A user who picks the wrong file is told its kind. The rules are the rows of the tables in
+`other_checkpoints` and `other_parts`. For a file with a whole denoiser, only the rows with
+`beside_checkpoint` count: one stray LoRA tensor does not make a checkpoint a LoRA.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from engine.families.kind import Kind
 from engine.families.other_checkpoints import CHECKPOINTS, UNETS
 from engine.families.other_parts import ADAPTERS, PARTS
 
-# A file is of the first kind that its listing matches.
+# All kinds of foreign files; the first kind that a listing matches counts.
 KINDS: tuple[Kind, ...] = (*UNETS, *ADAPTERS, *CHECKPOINTS, *PARTS)
 
 
@@ -26,15 +26,18 @@ class Listing:
 
     @cached_property
     def text(self) -> str:
-        """The listing as text: `name [shape]` a line, each between two line ends."""
+        """The listing as text: one line `name [shape]` per tensor, with a newline before and after.
+
+        The shape is without spaces, such as [320,4,3,3].
+        """
         lines = (f"{name} {list(tensor.shape)}" for name, tensor in self.tensors.items())
         return "\n" + "\n".join(lines).replace(", ", ",") + "\n"
 
 
 def foreign_kind(listing: Listing, *, holds_denoiser: bool) -> Kind | None:
-    """The kind a listing is of; None for none.
+    """Return the first kind of foreign file that a listing matches, or None.
 
-    `holds_denoiser`: a whole denoiser is in it, so only kinds beside a checkpoint count.
+    `holds_denoiser`: the listing has a whole denoiser, so only kinds `beside_checkpoint` count.
     """
     kinds = (kind for kind in KINDS if kind.beside_checkpoint or not holds_denoiser)
     return next((kind for kind in kinds if kind.matches(listing.text)), None)

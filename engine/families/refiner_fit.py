@@ -12,11 +12,11 @@ from engine.families.identify import require_complete
 def with_refiner(
     checkpoint: IdentifiedCheckpoint, refiner: IdentifiedCheckpoint
 ) -> IdentifiedCheckpoint:
-    """The checkpoint with a refiner, whose VAE is not needed.
+    """Return the checkpoint with a refiner; the refiner's VAE is not needed.
 
-    The SDXL refiner is made for it; like the tools, it may be any checkpoint that sees the same
-    latents. Raises EngineError CHECKPOINT_MISMATCH where it does not, or wants more than latents,
-    and CHECKPOINT_INCOMPLETE where its denoiser or a text encoder is missing.
+    Usually that is the SDXL refiner, but any checkpoint with the same latents may refine, as in
+    other tools. Raises EngineError: CHECKPOINT_MISMATCH for a refiner with other latents or with
+    concatenated channels, CHECKPOINT_INCOMPLETE for one without denoiser or text encoder.
     """
     parts = tuple(part for part in refiner.missing if part is not Component.VAE)
     require_complete(replace(refiner, missing=parts))

@@ -1,4 +1,4 @@
-"""Errors for files that no family takes, or that cannot supply a part."""
+"""The error for files that cannot supply a component."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from engine.families.base import Component
 
 
 def cannot_supply(label: str, component: Component, path: Path, why: str) -> EngineError:
-    """The error for a file that holds no fitting component, which `label` names in a sentence."""
+    """Return the error for a file without a fitting component; `label` names the component."""
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         f"{path.name} cannot supply the {label}: {why}.",

@@ -1,4 +1,4 @@
-"""The families, by the modules that define them: each has its `FAMILY`.
+"""The registry of families: a list of modules, each of which defines a `FAMILY`.
 
 To add a family, add a line to `_MODULES`.
 """
@@ -15,7 +15,7 @@ from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.family import Family
 
-# In the order they are asked whether a file is theirs.
+# Families are asked in this order to recognise a file.
 _MODULES = (
     "engine.families.sd1",
     "engine.families.sd2",
@@ -35,14 +35,14 @@ class BrokenFamily:
 
 
 class FamilyRegistry:
-    """Families that are imported when they are first asked for; one that fails stops no other."""
+    """The families, imported at first use; a family that fails to import does not stop others."""
 
     def __init__(self, modules: tuple[str, ...]) -> None:
         self._modules = modules
         self._loaded: dict[str, Family | BrokenFamily] = {}
 
     def __iter__(self) -> Iterator[Family]:
-        """The families that could be imported, in order."""
+        """Iterate over the families that could be imported, in order."""
         return (one for one in self._all() if isinstance(one, Family))
 
     @property
@@ -62,12 +62,12 @@ class FamilyRegistry:
 
     @property
     def listed(self) -> tuple[FamilyName, ...]:
-        """The families' names and the titles that people know them by, in order."""
+        """The families' names and full titles, in order."""
         return tuple(FamilyName(name=one.name, title=one.full_title or one.title) for one in self)
 
     @property
     def titles(self) -> str:
-        """The families' titles, as a list in a sentence."""
+        """The families' titles, separated by commas for a sentence."""
         return ", ".join(family.title for family in self)
 
     @property
@@ -77,7 +77,7 @@ class FamilyRegistry:
         return f" Families that could not be loaded: {words}." if words else ""
 
     def named(self, name: str) -> Family:
-        """The family of this name. Raises EngineError(REQUEST_INVALID) where there is none."""
+        """Return the family with this name. Raises EngineError(REQUEST_INVALID) for no family."""
         family = next((family for family in self if family.name == name), None)
         if family is None:
             raise EngineError(
@@ -88,17 +88,17 @@ class FamilyRegistry:
         return family
 
     def called(self, base_model: str) -> Family | None:
-        """The family that a card means by its word for the base model; None for no known one."""
+        """Return the family that a card's `base_model` names; None for an unknown name."""
         word = base_model.casefold()
         return next((family for family in self if family.is_called(word)), None)
 
     def add(self, module: str) -> None:
-        """Register the family of a further module, after the others."""
+        """Register the family of another module, after the others."""
         self._modules = (*self._modules, module)
 
     @contextmanager
     def added(self, *modules: str) -> Generator[None]:
-        """Register the families of further modules for the length of a block."""
+        """Register the families of other modules for the duration of a `with` block."""
         before = self._modules
         self._modules = (*before, *modules)
         try:

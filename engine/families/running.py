@@ -1,7 +1,7 @@
-"""The callable, handed in, through which a family's code runs networks.
+"""The interface through which a family's code runs networks.
 
-So a family says which networks run on which inputs, and the pipeline loads them as its memory plan
-says and retries broken results.
+A family chooses the networks and their inputs; the pipeline implements `NetworkRunner`, loads the
+networks by its memory plan and retries invalid results.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,9 +12,9 @@ from engine.api.values import Phase
 from engine.compile.network import Network
 
 T = TypeVar("T")
-# How many of how many tiles or steps are done.
+# A callback that gets the number of tiles or steps done, and their total.
 Progress = Callable[[int, int], None]
-# The reason an array cannot be used, or None.
+# A check that returns the reason an array is invalid, such as NaN, or None for a valid one.
 Problem = Callable[[Array], str | None]
 
 
@@ -30,13 +30,14 @@ class NetworkRunner(Protocol):
         *,
         keep: bool = False,
     ) -> T:
-        """Return what `work` makes with the loaded network, once `problem` finds none in it.
+        """Load `network`, call `work` with its session and return the result.
 
-        `keep` asks for the network to stay loaded. Raises EngineError: NUMERIC_FAILURE where the
-        safest precision fails too, OUT_OF_MEMORY.
+        If `problem` finds the result invalid, the work is repeated in a safer precision. `keep`
+        asks to leave the network loaded. Raises EngineError: NUMERIC_FAILURE where the safest
+        precision fails too, OUT_OF_MEMORY.
         """
         ...
 
     def call(self, session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
-        """Run a session once. Raises EngineError, and Cancelled where the job is to stop."""
+        """Run a session once. Raises EngineError, or Cancelled if the job was cancelled."""
         ...

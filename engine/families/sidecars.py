@@ -1,10 +1,9 @@
-"""Cards: what people and tools write about a checkpoint, in its metadata and in files next to it.
+"""Cards: descriptions of a checkpoint in its metadata and in files next to it.
 
-Cards come from strangers and are often wrong: of another version, or with a name that somebody
-typed. So they are read within limits, believed only where shapes and keys say nothing, and where
-they contradict them the person learns of it. In the order in which they count: the file's own
-metadata (Stability AI's ModelSpec, kohya's trainer), Civitai's card (`.civitai.info`), A1111's
-(`.json`).
+Cards are untrusted and often wrong: they may describe another version or have a mistyped name. So
+their size is limited, they count only for facts that shapes and keys do not show, and the user is
+told of contradictions. In order of precedence: the file's own metadata (Stability AI's ModelSpec,
+kohya's trainer), Civitai's card (`.civitai.info`), A1111's card (`.json`).
 """
 
 import math
@@ -27,12 +26,13 @@ _SIDES = (256, 2048)
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The facts about a checkpoint in one place; empty where it has none. Texts are short.
+    """The facts about a checkpoint from one source; unknown facts are empty.
 
-    `base_model` is its word for what the checkpoint is or was made from: Civitai's base models,
+    `base_model` is the source's name for the checkpoint's base model: Civitai's base models,
     ModelSpec's architectures (github.com/Stability-AI/ModelSpec), kohya's base versions
-    (`library/train_util.py`) or A1111's SD versions. `side`: pixels on a side that it was
-    trained for. `hashes`: SHA-256 of the files it is about, in lower case.
+    (`library/train_util.py`) or A1111's SD versions. `side` is the side of training pictures in
+    pixels. `hashes` are the SHA-256 of the described files, in lower case. Texts have at most
+    `MAX_TEXT` characters.
     """
 
     source: str
@@ -45,7 +45,7 @@ class Card:
 
     @property
     def words(self) -> str:
-        """The place and the base model: "x.civitai.info: SD 2.1 768"."""
+        """The source and the base model, as in "x.civitai.info: SD 2.1 768"."""
         return f"{self.source}: {self.base_model}"
 
 
@@ -54,7 +54,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def cards_of(index: TensorIndex) -> tuple[Card, ...]:
-    """All cards of a single file, in the order in which they count."""
+    """Return all cards of a single file, in order of precedence."""
     found = (
         _modelspec(index),
         _kohya(index),
@@ -108,7 +108,7 @@ class _CivitaiModel(msgspec.Struct, frozen=True):
 
 
 class _CivitaiCard(msgspec.Struct, frozen=True):
-    """A model version as in Civitai's API, which helper programs save next to the file."""
+    """A model version from Civitai's API, as download tools save it next to the file."""
 
     base_model: str | None = msgspec.field(name="baseModel", default=None)
     trained_words: tuple[str, ...] | None = msgspec.field(name="trainedWords", default=None)
@@ -160,7 +160,7 @@ def _a1111(path: Path) -> Card | None:
 
 
 def _read(path: Path, kind: type[CardT]) -> CardT | None:
-    """Read a card; None where it is absent or damaged, which must stop nobody."""
+    """Read a card; return None if it is absent or damaged, since cards are optional."""
     try:
         return read_json(path, msgspec.json.Decoder(kind), MAX_CARD_BYTES)
     except (OSError, JsonError):
@@ -168,12 +168,12 @@ def _read(path: Path, kind: type[CardT]) -> CardT | None:
 
 
 def _unless_empty(card: Card) -> Card | None:
-    """The card; None where it has no facts."""
+    """Return the card, or None if it has no facts."""
     return card if card != Card(card.source) else None
 
 
 def _short(text: str | None) -> str:
-    """A text as one printable line of bearable length."""
+    """Return a text as one printable line of at most `MAX_TEXT` characters."""
     line = " ".join((text or "")[: 4 * MAX_TEXT].split())
     return "".join(sign for sign in line if sign.isprintable())[:MAX_TEXT]
 
@@ -184,7 +184,10 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def _side(text: str) -> int | None:
-    """The side of the square of as many pixels as "1024x1024", "(768, 512)" or "768" has."""
+    """Return the side of a square with the area of "1024x1024", "(768, 512)" or "768".
+
+    The side is rounded to a multiple of 64; None for other texts and for sides out of range.
+    """
     match = _SIZE.fullmatch(text)
     if not match:
         return None

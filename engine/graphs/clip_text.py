@@ -35,7 +35,7 @@ class ClipTextConfig:
     positions: int = 77
     activation: Activation = Activation.QUICK_GELU
     epsilon: float = 1e-5
-    # Set where a pooled embedding of the whole text is needed too, as by SDXL.
+    # Set for encoders with a pooled output, which SDXL needs; None for no pooled output.
     projection: Projection | None = None
     projected_width: int = 0
 
@@ -102,7 +102,7 @@ def _score_bias(g: GraphBuilder, positions: int) -> Value:
 def _layer(
     g: GraphBuilder, x: Value, config: ClipTextConfig, layer: int, score_bias: Value | None
 ) -> Value:
-    """A pre-norm transformer layer with causal attention."""
+    """Emit a pre-norm transformer layer with causal attention."""
     name = f"text_model.encoder.layers.{layer}"
     width, attn = config.width, f"{name}.self_attn"
     h = g.layer_norm(x, f"{name}.layer_norm1", width, config.epsilon)

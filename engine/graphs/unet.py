@@ -160,8 +160,8 @@ class _UNet:
         self.g, self.config, self.time, self.context = g, config, time, context
         self.halves_evenly = halves_evenly
         self.time_width = 4 * config.down[0].width
-        # Up to the first cross-attention activations have the sample's batch, then one row per
-        # context.
+        # Activations have the sample's batch size up to the first cross-attention, and one row per
+        # context after it.
         self.skips: list[tuple[Value, int]] = []
         self.per_context = False
 
@@ -257,7 +257,7 @@ class _UNet:
         return g.add(h, x)
 
     def _transformer_block(self, x: Value, name: str, block: UNetBlock) -> Value:
-        """Self-attention, cross-attention to the text, gated feed-forward (GEGLU, Shazeer 2020)."""
+        """Emit self-attention, cross-attention to the text and a GEGLU MLP (Shazeer 2020)."""
         g, width = self.g, block.width
         h = g.layer_norm(x, f"{name}.norm1", width)
         x = g.add(self._attention(h, h, width, f"{name}.attn1", block), x)

@@ -139,7 +139,7 @@ class VaeBlocks:
         return x
 
     def norm_silu(self, x: Value, name: str, width: int) -> Value:
-        """SiLU after group normalisation."""
+        """Emit group normalisation, then SiLU."""
         return self.g.norm_silu(x, name, width, self.config.norm_groups, NORM_EPSILON)
 
     def _resnets(self, x: Value, name: str, channels: tuple[int, int], count: int) -> Value:
@@ -166,7 +166,7 @@ class VaeBlocks:
         return self._resnet(x, f"{name}.resnets.1", (width, width))
 
     def _attention(self, x: Value, name: str, width: int) -> Value:
-        """Self-attention with one head over the cells of the latent."""
+        """Emit self-attention with one head over the cells of the latent."""
         g = self.g
         h = g.group_norm(x, f"{name}.group_norm", width, self.config.norm_groups, NORM_EPSILON)
         h = g.to_tokens(h, width)

@@ -51,7 +51,7 @@ def encoder_halo(config: VaeConfig) -> int:
 
 
 def decoder_core(g: GraphBuilder, config: VaeConfig) -> None:
-    """Emit latent float32 [batch, latent_channels, height, width] to features.
+    """Emit the decoder's core: latent float32 [batch, latent_channels, height, width] to features.
 
     features is float32 [batch, widths[-1], height, width].
     """
@@ -60,7 +60,7 @@ def decoder_core(g: GraphBuilder, config: VaeConfig) -> None:
 
 
 def encoder_core(g: GraphBuilder, config: VaeConfig) -> None:
-    """Emit features, from `encoder_shell`, to moments, as in `vae_encoder`."""
+    """Emit the encoder's core: features from `encoder_shell` to moments as in `vae_encoder`."""
     shape = ("batch", _encoded_width(config), "height", "width")
     x = g.from_planes(g.cast_to_element(g.input("features", DType.F32, shape)))
     moments = VaeBlocks(g, config, "encoder").encoder_core(x)
@@ -68,10 +68,11 @@ def encoder_core(g: GraphBuilder, config: VaeConfig) -> None:
 
 
 def decoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False) -> None:
-    """Emit a tile's features float32 [batch, widths[-1], height, width] to its image.
+    """Emit the decoder's shell: a tile's features to the tile's image.
 
-    With `measures` each normalisation uses the tile's own statistics, and the output is
-    `statistics` instead (`_MeasuringBlocks`); else the statistics are inputs (`_GivenStatistics`).
+    features is float32 [batch, widths[-1], height, width]. With `measures` each normalisation uses
+    the tile's own statistics, and the output is `statistics` instead of the image
+    (`_MeasuringBlocks`); else the statistics are inputs (`_GivenStatistics`).
     """
     x = g.from_planes(g.cast_to_element(g.input("features", DType.F32, _features(config))))
     blocks = _blocks(g, config, "decoder", measures=measures)
@@ -83,7 +84,7 @@ def decoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False)
 
 
 def encoder_shell(g: GraphBuilder, config: VaeConfig, *, measures: bool = False) -> None:
-    """Emit a tile's image float32 [batch, 3, height, width] to its features.
+    """Emit the encoder's shell: a tile's image float32 [batch, 3, height, width] to features.
 
     features is float32 [batch, widths[-2], height / downscale, width / downscale]. `measures` is
     explained in `decoder_shell`.
@@ -141,7 +142,7 @@ class _GivenStatistics(VaeBlocks):
     """
 
     def norm_silu(self, x: Value, name: str, width: int) -> Value:
-        """SiLU of (x + centre) * factor * weight + bias."""
+        """Emit SiLU of (x + centre) * factor * weight + bias."""
         g = self.g
         shape = (1, width, 1, 1) if g.planes else (1, 1, 1, width)
         per_channel = g.integers(shape)
@@ -169,7 +170,7 @@ class _MeasuringBlocks(VaeBlocks):
         self._measured: list[Value] = []
 
     def norm_silu(self, x: Value, name: str, width: int) -> Value:
-        """Normalise, and record the mean and the variance."""
+        """Emit the normalisation and SiLU, and record the mean and the variance for `output`."""
         g, last = self.g, self.g.integers([-1])
         split = g.integers([0, self.config.norm_groups, -1])
         # In the element type: float32 copies of the largest images would take as much memory again.

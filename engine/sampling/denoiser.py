@@ -1,7 +1,7 @@
-"""The function that predicts the picture, made of a network that predicts noise or velocity.
+"""The denoiser as samplers call it: a function from noisy latents to the predicted picture.
 
-Samplers see only `Denoise` or `GuidedDenoise`. The prediction type, the scale of the network's
-input, the timestep of a level, and guidance are handled here.
+Samplers know only `Denoise` or `GuidedDenoise`. This module handles the network's prediction type,
+the scale of the network's input, the timestep of a level, and guidance.
 """
 
 import math

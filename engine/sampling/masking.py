@@ -1,4 +1,4 @@
-"""Masks: a sampler paints the white part, and the black part stays as it is."""
+"""Masked sampling: the white part of a mask is painted, and the black part is kept."""
 
 from dataclasses import dataclass
 from enum import Enum, auto

@@ -1,6 +1,6 @@
-"""Predictions of networks, as pictures and as each other.
+"""Converting a network's prediction to the picture, or to another prediction type.
 
-Latents are x = picture + sigma * noise; of flow, whose level is t, x = (1 - t) * picture +
+Latents are x = picture + sigma * noise; for flow with the level t, x = (1 - t) * picture +
 t * noise.
 """
 
@@ -11,7 +11,7 @@ from engine.sampling.types import Latent
 
 
 def network_scale(sigma: np.float32, sigma_data: float = 1.0) -> np.float32:
-    """From latents in variance-exploding form to those of unit variance that networks see."""
+    """Return the factor that scales variance-exploding latents to unit variance, for networks."""
     return 1 / np.sqrt(sigma**2 + sigma_data**2)
 
 
@@ -21,7 +21,7 @@ def picture_in(
     """Return the picture in the noisy latents `x` at a level, from the network's prediction."""
     match kind:
         case PredictionType.EPSILON | PredictionType.FLOW:
-            # Of flow, x = picture + level * (noise - picture).
+            # For flow, x = picture + level * (noise - picture).
             return x - output * sigma
         case PredictionType.SAMPLE:
             return output
@@ -35,10 +35,10 @@ def picture_in(
 def converted(
     x: Latent, output: Latent, sigma: np.float32, kind: PredictionType, wanted: PredictionType
 ) -> Latent:
-    """A prediction as one of another kind.
+    """Convert noise to v, or v to noise: a prediction of type `kind` to the type `wanted`.
 
-    With v = alpha * noise - spread * picture and x = picture + sigma * noise, where alpha is
-    1 / sqrt(sigma^2 + 1) and spread sigma * alpha.
+    v = alpha * noise - spread * picture and x = picture + sigma * noise, where alpha is
+    1 / sqrt(sigma^2 + 1) and spread is sigma * alpha.
     """
     if kind is wanted:
         return output

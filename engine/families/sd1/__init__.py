@@ -13,10 +13,10 @@ CONTEXT_WIDTH = 768
 
 
 def has_unet(signs: UNetSigns) -> bool:
-    """Tell whether a UNet projects by convolution, as no later family does, and fits its encoder.
+    """Tell whether a UNet is of SD 1.x: it projects by convolution and fits the text encoder.
 
-    With a text encoder of another width it is still SD 1.x if made for CLIP ViT-L: then the error
-    is about the encoder.
+    No later family projects by convolution. A UNet made for CLIP ViT-L is SD 1.x even beside a text
+    encoder of another width: the error is then about the encoder.
     """
     if not signs.convolutional:
         return False

@@ -1,6 +1,7 @@
-"""Stable Diffusion 2.x: OpenCLIP ViT-H text encoder, the layer before its last, linear projections.
+"""Stable Diffusion 2.x: OpenCLIP ViT-H text encoder, UNet with linear projections.
 
-The UNet's heads are 64 wide. Whether it predicts noise (2.0 and 2.1 base) or v (768) no key says.
+The UNet reads the encoder's layer before the last, and its heads are 64 wide. No key shows the
+prediction type: noise (2.0 base and 2.1 base) or v (768).
 """
 
 import numpy as np
@@ -19,22 +20,27 @@ from engine.graphs.unet import UNetConfig
 from engine.weights.sources import as_source
 
 CONTEXT_WIDTH = 1024
-# Of OpenCLIP ViT-H; Hugging Face's layout leaves the last one out, which is not used.
+# The layers of OpenCLIP ViT-H; Hugging Face's layout omits the last one, which is unused.
 _TEXT_LAYERS = 24
 _TELLING = "up_blocks.3.attentions.2.transformer_blocks.0.norm1.bias"
 _SPREAD_OF_V = 0.09
 
 
 def text_use(layers: int) -> TextUse:
-    """The layer before the last, normed; the tokens that fill up are 0 (open_clip's tokenizer)."""
+    """Return the use of the layer before the last, with the final norm.
+
+    `layers` is the number of layers in the file. Texts are padded with token 0, as by open_clip's
+    tokenizer.
+    """
     skip = 2 if layers == _TEXT_LAYERS else 1
     return TextUse(skip, final_norm=True, zero_padded=frozenset({Component.TEXT_ENCODER}))
 
 
 def guessed_training(unet: ComponentSource) -> Training | None:
-    """v where a bias of the last transformer spreads widely, as in SD 2 trained at 768.
+    """Guess v-prediction from the spread of one bias in the last transformer; None for noise.
 
-    ComfyUI tells them apart so (`comfy/supported_models.py`, SD20); inpainting ones predict noise.
+    The spread is wide in SD 2 trained at 768. ComfyUI has the same rule
+    (`comfy/supported_models.py`, SD20). Inpainting checkpoints predict noise.
     """
     bias = unet.weights.get(_TELLING)
     config = unet.config

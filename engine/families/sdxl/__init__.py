@@ -1,7 +1,8 @@
-"""SDXL: CLIP ViT-L beside OpenCLIP bigG, each without its last layer, and a UNet told of sizes.
+"""SDXL: text encoders CLIP ViT-L and OpenCLIP bigG side by side, and a UNet with time ids.
 
-The UNet adds bigG's pooled text and six sizes (original, crop, target) to the time. SSD-1B, Vega
-and KOALA are pruned versions of it; their sizes say which.
+Both text encoders are read at the layer before the last. The UNet adds bigG's pooled text and six
+time ids (original size, crop, target size) to the timestep embedding. SSD-1B, Vega and KOALA are
+pruned versions of the UNet, recognised by their sizes.
 """
 
 import re
@@ -22,7 +23,7 @@ _CALLED = re.compile(
     r"(?!(sdxl|stable-diffusion-xl).*refiner)"
     r"(sdxl|stable-diffusion-xl|pony$|illustrious|noobai|playground v2)"
 )
-# Transformer blocks on the way down, as in ComfyUI's `comfy/model_detection.py`.
+# The transformer blocks on the down path, as in ComfyUI's `comfy/model_detection.py`.
 _PRUNED: dict[tuple[int, ...], str] = {
     (0, 0, 2, 2, 4, 4): "SSD-1B",
     (0, 0, 1, 1, 2, 2): "Segmind Vega",
@@ -32,7 +33,7 @@ _PRUNED: dict[tuple[int, ...], str] = {
 
 
 def pruned_name(unet: UNetConfig) -> str:
-    """The name of a pruned SDXL of these sizes; empty for SDXL's own and unknown ones."""
+    """Return the name of a pruned SDXL with these sizes; empty for SDXL's own and unknown sizes."""
     return _PRUNED.get(tuple(depth for block in unet.down for depth in block.depths), "")
 
 

@@ -1,4 +1,7 @@
-"""The SDXL refiner: OpenCLIP bigG alone, and a UNet told of sizes and of how the picture looks."""
+"""The SDXL refiner: text encoder OpenCLIP bigG alone, and a UNet with five time ids.
+
+The time ids are the original size, the crop and an aesthetic score.
+"""
 
 import re
 from dataclasses import replace
@@ -15,8 +18,8 @@ from engine.families.shared.unet.unet_signs import has_linear_unet
 from engine.graphs.clip_text import Activation
 
 CONTEXT_WIDTH = 1280
-# diffusers' pipeline for it and InvokeAI's node encode an empty negative prompt (its
-# model_index.json, force_zeros_for_empty_prompt; `SDXLRefinerCompelPromptInvocation`).
+# diffusers and InvokeAI encode an empty negative prompt of the refiner instead of zeroing it
+# (model_index.json, force_zeros_for_empty_prompt; `SDXLRefinerCompelPromptInvocation`).
 _TEXT = replace(SDXL_TEXT, zeroes_empty=frozenset({ConventionName.A1111, ConventionName.COMFY}))
 
 FAMILY = LatentDiffusion(

@@ -1,1 +1,1 @@
-"""Parts that several families share, in rooms named for what they hold. They import no family."""
+"""Code shared by several families, one folder per subject. It imports no family."""

@@ -1,7 +1,7 @@
-"""A network of a checkpoint's component, ready to compile.
+"""Making the network of a checkpoint's component, ready to compile.
 
-Each knows the sizes it is wanted for now and those that the app offers, for devices that compile
-for a range: pictures of 64 to 2048 pixels, up to 8 at once, up to 16 prompts.
+Each dimension has the size needed now and the range that the app offers, for devices that compile
+for a range: pictures of 64 to 2048 pixels a side, up to 8 at once.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ Config = TypeVar("Config")
 
 
 def config_of(checkpoint: IdentifiedCheckpoint, component: Component, kind: type[Config]) -> Config:
-    """The configuration of a component that is there. Raises TypeError where it is another's."""
+    """Return the configuration of an existing component. Raises TypeError if not of type `kind`."""
     config = checkpoint.components[component].config
     if not isinstance(config, kind):
         raise TypeError(f"the {component.value} has a {type(config).__name__}")
@@ -39,9 +39,12 @@ def component_network(
     *,
     overflows_f16: bool = False,
 ) -> Network:
-    """A network that `emit` writes with the component's weights."""
+    """Return the network that `emit` writes, bound to the component's weights.
+
+    `overflows_f16`: the network's activations exceed the range of float16.
+    """
     weights = WeightSet(checkpoint.digest, checkpoint.components[component].weights)
-    # So that a refiner's is not taken for that of the checkpoint before it.
+    # A refiner's networks have names of their own, apart from the first checkpoint's.
     name = f"refiner_{name}" if checkpoint.refines else name
     title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
     return Network(name, emit, weights, dimensions, title, overflows_f16)
@@ -54,7 +57,10 @@ def picture_dimensions(
     downscale: int,
     rows: int = 1,
 ) -> Dimensions:
-    """A batch of pictures of this size in pixels, or the usual one, `downscale` to a cell."""
+    """Return the dimensions of a batch of `rows` pictures, in cells of `downscale` pixels.
+
+    `height` and `width` are in pixels; None is the checkpoint's default size.
+    """
     least, most = MIN_SIDE // downscale, _MAX_SIDE // downscale
     usual = checkpoint.default_size
     return {

@@ -26,7 +26,7 @@ class Projections:
 
     @property
     def head_width(self) -> int:
-        """Numbers in each head."""
+        """The width of each head."""
         return self.width // self.heads
 
 
@@ -59,7 +59,9 @@ class AttentionWriter(LayerWriter):
         )
 
     def _attend_packed(self, x: Value, source: Value, to: Projections) -> Value:
-        """Emit one product for all three of self-attention, else one for keys and values.
+        """Emit attention after packed projections: one product for q, k and v, or for k and v.
+
+        In self-attention all three come from one product, else only keys and values.
 
         Results are [batch, tokens, heads, parts, head_width], as MultiHeadAttention takes them.
         """
@@ -93,7 +95,9 @@ class AttentionWriter(LayerWriter):
         causal_over: int = 0,
         score_bias: Value | None = None,
     ) -> Value:
-        """softmax(q k^T / sqrt(head_width)) v per head; all [batch, tokens, heads * head_width].
+        """Emit softmax(q k^T / sqrt(head_width)) v per head.
+
+        Inputs and output are [batch, tokens, heads * head_width].
 
         With `causal_over`, the number of tokens, each attends only to itself and earlier ones; with
         0 each attends to all. `score_bias`, [batch, 1, 1, tokens], is added to the scores.
@@ -153,9 +157,10 @@ class AttentionWriter(LayerWriter):
 
 
 def packed_per_head(heads: int) -> Callable[[Sequence[Array], Array], None]:
-    """Writes the rows of several projections by turns: of the first head of each, of the second.
+    """Return a function that interleaves the rows of several projections, head by head.
 
-    Each is [heads * head_width, in]; the result is [heads * parts * head_width, in].
+    The result has the first head of each projection, then the second head of each, and so on. A
+    projection is [heads * head_width, in]; the result is [heads * parts * head_width, in].
     """
 
     def pack(weights: Sequence[Array], out: Array) -> None:

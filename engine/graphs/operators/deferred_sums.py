@@ -1,4 +1,4 @@
-"""Sums that are written only when it is known which node reads them.
+"""Deferred sums: additions that are written only when the node that reads the sum is known.
 
 A network writes `x = g.add(branch, x)` and then normalises x. Where the operator set has a
 normalisation that also adds, one node does both and outputs the sum too; where another node reads
@@ -18,9 +18,9 @@ MICROSOFT = "com.microsoft"
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """product + bias + skip; bias is one number per channel; bias and skip may be "", for none.
+    """A deferred sum, product + bias + skip; bias has one number per channel.
 
-    `product` writes the product, with the bias if it is given one.
+    `product` writes the product, plus the bias it is given. bias and skip are "" for none.
     """
 
     product: Callable[[Value], Value]
@@ -60,7 +60,7 @@ class SumWriter(NodeWriter):
         super().output(self.settled(value), name, dtype, shape)
 
     def add(self, x: Value, y: Value) -> Value:
-        """Return x + y of the same shape, such as a residual and its branch."""
+        """Emit or defer x + y, which have the same shape, such as a residual and its branch."""
         if not self.holds_sums:
             return self.op("Add", x, y)
         for product, skip in ((x, y), (y, x)):
@@ -91,7 +91,7 @@ class SumWriter(NodeWriter):
         self._settled[x] = whole
 
     def settled(self, x: Value) -> Value:
-        """Return `x`, written first if it is a deferred sum."""
+        """Return the value `x`; a deferred sum is written first."""
         if x in self._held:
             self.take(x, self._written(self._held[x]))
         return self._settled.get(x, x)

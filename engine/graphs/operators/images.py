@@ -98,7 +98,7 @@ class ImageWriter(LayerWriter):
     def group_norm(
         self, x: Value, name: str, channels: int, groups: int, epsilon: float = 1e-5
     ) -> Value:
-        """Group normalisation of an image (Wu & He 2018)."""
+        """Emit group normalisation of an image (Wu & He 2018)."""
         if self._fuses_norm(channels, groups):
             return self._fused_norm(x, name, channels, groups, epsilon, silu=False)
         scale = self.weight(f"{name}.weight", (channels,))
@@ -164,7 +164,7 @@ class ImageWriter(LayerWriter):
     def doubled_conv(
         self, x: Value, name: str, channels: tuple[int, int], *, bias: bool = True
     ) -> Value:
-        """Nearest-neighbour upsampling to twice the height and width, then a 3x3 convolution."""
+        """Emit nearest-neighbour upsampling to twice the size, then a 3x3 convolution."""
         if self.operators.upsampling is UpsamplingForm.RESIZE:
             scales = self.constant([1, 1, 2, 2] if self.planes else [1, 2, 2, 1], DType.F32)
             return self.conv(self._resize(x, "", scales), name, channels, bias=bias)
@@ -194,7 +194,7 @@ class ImageWriter(LayerWriter):
         return self._resize(x, "", "", self.op("Concat", *parts, axis=0))
 
     def _resize(self, *inputs: Value) -> Value:
-        """PyTorch's "nearest": output i reads input floor(i * in / out)."""
+        """Emit a resize by PyTorch's "nearest": output i reads input floor(i * in / out)."""
         return self.op(
             "Resize",
             *inputs,

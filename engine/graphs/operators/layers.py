@@ -13,7 +13,7 @@ class LayerWriter(SumWriter):
     """Layers over [batch, tokens, width] with any number of leading axes."""
 
     def linear(self, x: Value, name: str, widths: tuple[int, int], *, bias: bool = True) -> Value:
-        """x W^T + b from widths[0] to widths[1]; W is stored [out, in] as in every checkpoint."""
+        """Emit x W^T + b from widths[0] to widths[1]; W is [out, in], as in every checkpoint."""
         weight = self.weight(f"{name}.weight", (widths[1], widths[0]))
         shift = self.weight(f"{name}.bias", (widths[1],)) if bias else ""
         if self.holds_sums and shift:
@@ -32,7 +32,7 @@ class LayerWriter(SumWriter):
         return self.op("MatMul", x, self.op("Transpose", weight, perm=[1, 0]))
 
     def geglu(self, x: Value, name: str, widths: tuple[int, int]) -> Value:
-        """value * gelu(gate) of one linear layer to 2 * widths[1] (Shazeer 2020)."""
+        """Emit value * gelu(gate), both from one linear layer to 2 * widths[1] (Shazeer 2020)."""
         inner, outer = widths
         fused = self.operators.geglu is GegluForm.BIAS_SPLIT
         if fused and limits.splits_gelu(2 * outer):
@@ -58,15 +58,15 @@ class LayerWriter(SumWriter):
         return self.op("Mul", value, self.gelu(gate))
 
     def silu(self, x: Value) -> Value:
-        """x * sigmoid(x) (Elfwing et al. 2017)."""
+        """Emit x * sigmoid(x) (Elfwing et al. 2017)."""
         return self.op("Mul", x, self.op("Sigmoid", x))
 
     def quick_gelu(self, x: Value) -> Value:
-        """x * sigmoid(1.702 x), the approximation OpenAI's CLIP was trained with."""
+        """Emit x * sigmoid(1.702 x), the approximation in the training of OpenAI's CLIP."""
         return self.op("Mul", x, self.op("Sigmoid", self.op("Mul", x, self.constant(1.702))))
 
     def gelu(self, x: Value) -> Value:
-        """x * Phi(x), exact (Hendrycks & Gimpel 2016)."""
+        """Emit the exact GELU, x * Phi(x) (Hendrycks & Gimpel 2016)."""
         if self.operators.gelu is GeluForm.STANDARD:
             return self.op("Gelu", x)
         erf = self.op("Erf", self.op("Mul", x, self.constant(math.sqrt(0.5))))
@@ -74,7 +74,7 @@ class LayerWriter(SumWriter):
         return self.op("Mul", halved, self.op("Add", erf, self.constant(1.0)))
 
     def layer_norm(self, x: Value, name: str, width: int, epsilon: float = 1e-5) -> Value:
-        """Layer normalisation over the last axis (Ba et al. 2016)."""
+        """Emit layer normalisation over the last axis (Ba et al. 2016)."""
         scale = self.weight(f"{name}.weight", (width,))
         shift = self.weight(f"{name}.bias", (width,))
         total = self.held_residual(x)

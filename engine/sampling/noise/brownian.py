@@ -84,7 +84,7 @@ class BrownianNoise:
         return sum(half.nbytes for halves in self._kept.values() for half in halves)
 
     def _increment(self, low: float, high: float) -> Latent:
-        """W(high) - W(low): the sum over the largest intervals of the tree that lie between."""
+        """Return W(high) - W(low), the sum over the tree's largest intervals in between."""
         root = self._root
         low, high = (round(min(max(t, root.start), root.end), _DIGITS) for t in (low, high))
         total: Latent | None = None

@@ -35,11 +35,11 @@ class TorchCpuGenerator:
         return self._integers.randint(0, 1 << 32, count, dtype=np.uint32)
 
     def randn(self, shape: Sequence[int]) -> NDArray[np.float32]:
-        """`torch.randn(shape, generator=self)`: standard normal values in row-major order."""
+        """Return `torch.randn(shape, generator=self)`: standard normal values, row-major."""
         return self.randn_of_batch(shape, 0, 1)
 
     def randn_of_batch(self, shape: Sequence[int], index: int, size: int) -> NDArray[np.float32]:
-        """`torch.randn((size, *shape), generator=self)[index]`, holding only those values."""
+        """Return `torch.randn((size, *shape), generator=self)[index]`; only that part is kept."""
         count = math.prod(shape)
         begin, end, total = index * count, (index + 1) * count, size * count
         if total < _BLOCK:

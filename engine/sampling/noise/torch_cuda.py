@@ -41,11 +41,11 @@ class TorchCudaGenerator:
         self._draws = 0
 
     def randn(self, shape: Sequence[int]) -> NDArray[np.float32]:
-        """`torch.randn(shape, generator=self, device="cuda")`: standard normal values."""
+        """Return `torch.randn(shape, generator=self, device="cuda")`: standard normal values."""
         return self.randn_of_batch(shape, 0, 1)
 
     def randn_of_batch(self, shape: Sequence[int], index: int, size: int) -> NDArray[np.float32]:
-        """`torch.randn((size, *shape), generator=self, device="cuda")[index]`."""
+        """Return `torch.randn((size, *shape), generator=self, device="cuda")[index]`."""
         count = math.prod(shape)
         values = np.empty(count, np.float32)
         for begin, end in pairwise([*range(0, count, _PIECE), count]):
@@ -65,7 +65,7 @@ class TorchCudaGenerator:
 
 
 def philox4x32(counter: NDArray[np.uint64], key: tuple[int, int]) -> NDArray[np.uint64]:
-    """Ten rounds of Philox4x32: counters [4, n] of 32 bits to as many random integers."""
+    """Return random 32-bit integers [4, n] from counters [4, n], by ten rounds of Philox4x32."""
     words = counter.copy()
     c0, c1, c2, c3 = words
     product0, product1 = np.empty_like(words[:2])

@@ -1,4 +1,4 @@
-"""Noise made of two: a variation of a seed's noise, and noise placed into that of another size."""
+"""Combining two noises: a variation of a seed's noise, and noise pasted into a larger noise."""
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def centred(noise: Latent, around: Latent) -> Latent:
 
 
 def _overlap(inner: int, outer: int) -> tuple[slice, slice]:
-    """Return the part of one side that is taken, and where it goes."""
+    """Return the slice of the inner side that is copied, and its slice of the outer side."""
     margin = (outer - inner) // 2
     if margin >= 0:
         return slice(0, inner), slice(margin, margin + inner)

@@ -1,4 +1,4 @@
-"""The samplers by name. A new one is a file beside these, a `SamplerName` and an entry below."""
+"""The samplers by name. To add one: write a module here, a `SamplerName` and an entry below."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -76,7 +76,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class SamplerDefaults:
-    """Defaults of a request that leaves these choices open."""
+    """A sampler's defaults for requests without schedule, steps or guidance."""
 
     schedule: ScheduleName
     steps: int = 20

@@ -12,7 +12,7 @@ _MOST = 2**0.5 - 1
 
 @dataclass(frozen=True, slots=True)
 class Churn:
-    """The amount of noise added, the levels that bound it, and a factor on its deviation.
+    """Churn: the amount of noise, the range of levels it applies to, and a factor on the noise.
 
     Karras et al. (2022), algorithm 2; k-diffusion's `s_churn`, `s_tmin`, `s_tmax` and `s_noise`.
     """

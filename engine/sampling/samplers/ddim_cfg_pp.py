@@ -21,7 +21,7 @@ def ddim_cfg_pp(
     eta: float = 0.0,
     noise_scale: float = 1.0,
 ) -> Iterator[Step]:
-    """`euler_ancestral_cfg_pp` with guidance divided by 12.5; one evaluation per step.
+    """Run `euler_ancestral_cfg_pp` with guidance divided by 12.5; one evaluation per step.
 
     A1111 `ddim_cfgpp`, at the timesteps of its DDIM. `eta` is DDIM's.
     """

@@ -21,7 +21,7 @@ _POINTS, _POINT_WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
 class DeisTime(StrEnum):
-    """The variable of the polynomial."""
+    """The time variable in which the slopes are extrapolated by a polynomial."""
 
     VP = "vp"
     LOG_SIGMA = "log_sigma"
@@ -80,7 +80,7 @@ def _vp_time(sigma: float) -> float:
 
 
 def _vp_points(start: float, end: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return times between two, and the share of the change in sigma of each.
+    """Return points in time for the integral over sigma, and the weight of each point.
 
     Rectangles with both ends included, as in ComfyUI: within 1e-4 of the integral.
     """
@@ -91,7 +91,10 @@ def _vp_points(start: float, end: float) -> tuple[NDArray[np.float64], NDArray[n
 
 
 def _log_points(start: float, end: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the same for log(sigma); diffusers has this integral in closed form."""
+    """Return the same points and weights as `_vp_points`, but with log(sigma) as the time.
+
+    The points are Gauss-Legendre's; diffusers has this integral in closed form.
+    """
     half = (end - start) / 2
     times = start + half * (1 + _POINTS)
     return times, np.exp(times) * _POINT_WEIGHTS * half

@@ -1,4 +1,4 @@
-"""DPM-Solver with steps as long as the error allows."""
+"""DPM-Solver with adaptive step lengths, controlled by the estimated error."""
 
 import math
 from collections.abc import Iterator
@@ -81,7 +81,7 @@ def dpm_adaptive(
 
 
 def _both_orders(span: Span, order: int) -> tuple[Latent, Latent]:
-    """Return the results of the lower and of this order; they share evaluations."""
+    """Return the step's results by order - 1 and by `order`, with shared evaluations."""
     if order == 2:
         return span.first_order(), span.second_order(span.look(0.5), 0.5)
     noise_ahead = span.look()

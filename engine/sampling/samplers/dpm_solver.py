@@ -39,9 +39,9 @@ def to_picture(denoise: Denoise, x: Latent, sigmas: Sigmas) -> Iterator[Step]:
 def renewal(
     time: np.float32, time_next: np.float32, end: np.float32, eta: float
 ) -> tuple[np.float32, np.float32]:
-    """Return the time to step to instead, and the deviation of the noise back up to `time_next`.
+    """Split a step into the time to step down to and the deviation of the noise to add after it.
 
-    An ancestral step that never passes the end of the run.
+    The noise leads back to the level at `time_next`. The step is ancestral, but never passes `end`.
     """
     if eta == 0:
         return time_next, np.float32(0)

@@ -1,4 +1,4 @@
-"""DPM-Solver++(2M), the usual choice for 20 to 30 steps."""
+"""DPM-Solver++(2M), the common sampler for 20 to 30 steps."""
 
 from collections.abc import Iterator
 

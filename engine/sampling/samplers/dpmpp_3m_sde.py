@@ -41,7 +41,7 @@ def dpmpp_3m_sde(
             x = denoised
         else:
             length = np.log(sigma) - np.log(sigma_next)
-            # How far the noise in x decays, including the part that is renewed.
+            # The decay of the noise in x in log sigma, including the renewed part.
             decay = length * (eta + 1)
             x = np.exp(-decay) * x - np.expm1(-decay) * denoised
             x = x + _correction(denoised, length, decay, last, before)

@@ -41,5 +41,5 @@ def euler_ancestral_cfg_pp(
 def euler_cfg_pp(
     denoise: GuidedDenoise, x: Latent, sigmas: Sigmas, noise: NoiseSource
 ) -> Iterator[Step]:
-    """`euler_ancestral_cfg_pp` without noise: ComfyUI `sample_euler_cfg_pp`."""
+    """Run `euler_ancestral_cfg_pp` without noise: ComfyUI `sample_euler_cfg_pp`."""
     return euler_ancestral_cfg_pp(denoise, x, sigmas, noise, eta=0.0)

@@ -1,4 +1,4 @@
-"""Heun's method that goes back up, with fresh noise, and down again."""
+"""Restart sampling: Heun's method that returns to a higher level with fresh noise and repeats."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -95,5 +95,5 @@ def _evenly(steps: int, first: np.float32, training: NoiseSchedule) -> Sigmas:
 
 
 def _timesteps(steps: int) -> NDArray[np.int64]:
-    """A1111's `CompVisSampler.get_timesteps`, rising."""
+    """Return the rising timesteps of A1111's `CompVisSampler.get_timesteps`."""
     return np.clip(np.arange(0, _TIMESTEPS, _TIMESTEPS // steps) + 1, 0, _TIMESTEPS - 1)

@@ -77,7 +77,7 @@ def beta(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigma
 
 
 def linear_quadratic(steps: int, training: NoiseSchedule, options: ScheduleOptions) -> Sigmas:
-    """Half of the steps go evenly down 2.5 % of the range, the others on a parabola to 0.
+    """Sigmas that fall linearly by 2.5 % in half of the steps, then on a parabola to 0.
 
     Made for Mochi, whose sigmas end at 1; scaled to the highest level. ComfyUI
     `linear_quadratic_schedule`.

@@ -1,4 +1,4 @@
-"""The levels of rectified flow: straight ways from pictures to noise (Liu et al. 2022)."""
+"""The levels of rectified flow: straight paths from pictures to noise (Liu et al. 2022)."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
@@ -14,7 +14,7 @@ _COUNT = 1000
 
 
 def shifted(times: NDArray[np.float64], shift: float) -> NDArray[np.float64]:
-    """Times in [0, 1] moved towards noise, which larger pictures need more of.
+    """Return times in [0, 1] shifted towards noise, of which larger pictures need more.
 
     Esser et al. (2024), equation 23; ComfyUI `time_snr_shift`, diffusers `time_shift` with the
     logarithm of the shift.
@@ -36,7 +36,7 @@ class FlowSchedule(NoiseSchedule):
 
     @classmethod
     def of(cls, shift: float, convention: ConventionName) -> Self:
-        """The levels of times evenly spaced and shifted."""
+        """Build the levels from evenly spaced times, which `shift` moves."""
         levels = _levels(shift)
         variances = (1 - levels) ** 2, levels**2
         return cls(variances[0] / (variances[0] + variances[1]), convention, shift=shift)
@@ -60,11 +60,11 @@ class FlowSchedule(NoiseSchedule):
         return x
 
     def noised(self, picture: Latent, noise: Latent, sigma: np.float32) -> Latent:
-        """A picture's latents under noise of this level."""
+        """Return a picture's latents with noise of this level."""
         return (1 - sigma) * picture + sigma * noise
 
     def without_noise(self, picture: Latent, sigma: np.float32) -> Latent:
-        """A picture's share of latents of this level."""
+        """Return a picture's latents scaled by the picture's share at this level."""
         return (1 - sigma) * picture
 
 

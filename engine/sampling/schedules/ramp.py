@@ -9,10 +9,10 @@ from engine.sampling.types import Sigmas
 
 
 def linspace(start: float | np.float32, end: float | np.float32, count: int) -> NDArray[np.float32]:
-    """`torch.linspace` in float32 on a processor, equal to the last bit.
+    """Return `torch.linspace` in float32 on the CPU, equal to the last bit.
 
-    It fills from both ends to the middle, and its vectorised kernel rounds step * index + start
-    only once, which float64 does here.
+    torch fills from both ends to the middle, and its vectorised kernel rounds step * index + start
+    only once; float64 has the same effect here.
     """
     first, last = np.float32(start), np.float32(end)
     if count == 1:

@@ -1,4 +1,4 @@
-"""The end of a schedule that redraws a picture by a strength, as each tool takes it."""
+"""The part of a schedule that redraws a picture by a strength, by the rule of each tool."""
 
 from dataclasses import dataclass
 
@@ -14,8 +14,9 @@ _MOST_STEPS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class RedrawnLevels:
-    """The visited levels, possibly a single one, and the whole schedule that they end.
+    """The levels visited in a redraw, `taken`, which are the end of the schedule `whole`.
 
+    A single visited level means that no step is taken.
     A1111 spans the Brownian tree of its SDE samplers over `whole`, ComfyUI over `taken`.
     """
 
@@ -24,7 +25,10 @@ class RedrawnLevels:
 
 
 def a1111_redrawn(steps: int, strength: float) -> int:
-    """Return how many steps A1111 goes back in a picture: `t_enc` of `setup_img2img_steps`."""
+    """Return the number of steps by which A1111 noises a picture, `t_enc` (one less than run).
+
+    A1111 `setup_img2img_steps`.
+    """
     return int(min(strength, 0.999) * steps)
 
 

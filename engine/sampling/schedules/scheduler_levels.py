@@ -1,7 +1,8 @@
 """The levels of diffusers' schedulers, and of InvokeAI, which uses them.
 
-They depend on the scheduler, that is, on the sampler, too. The schedulers of k-diffusion's samplers
-visit the levels of `ScheduleChoice`. The multistep ones space and round timesteps differently;
+The levels also depend on the scheduler, which the sampler determines. The schedulers of
+k-diffusion's samplers visit the levels of `ScheduleChoice`. Multistep schedulers space and round
+timesteps differently;
 DDIM, DDPM and PNDM work with timesteps alone; LCM and TCD with every twentieth. All but the first
 kind keep latents of unit variance, picture / sqrt(1 + sigma^2) + noise * ...; ours are sqrt(1 +
 sigma^2) times that, and `SchedulerLevels` converts them at both ends.
@@ -42,7 +43,7 @@ _KINDS = {
     SamplerName.LCM: _Kind.DISTILLED,
     SamplerName.TCD: _Kind.DISTILLED,
 }
-# These end at the lowest training level, the others at 0.
+# Samplers that end at the lowest training level; the others end at 0.
 _ENDS_ABOVE_0 = (SamplerName.DEIS, SamplerName.DDIM, SamplerName.PLMS, SamplerName.TCD)
 _DISTILLED_STEPS = 50
 
@@ -86,7 +87,7 @@ class SchedulerLevels:
 def scheduler_levels(
     sampler: SamplerName, choice: ScheduleChoice, steps: int, strength: float | None = None
 ) -> SchedulerLevels:
-    """Return the levels of a sampler's scheduler; those that redraw a picture by a strength.
+    """Return the levels of a sampler's scheduler, from noise or to redraw a picture by a strength.
 
     `choice` names the convention of diffusers or InvokeAI, and its schedule is the spacing: NORMAL
     is "linspace", SGM_UNIFORM "trailing", DDIM "leading". With a `strength`, from 0 to 1, diffusers
@@ -125,7 +126,7 @@ _SPACED_BY_LEVEL = (ScheduleName.KARRAS, ScheduleName.EXPONENTIAL, ScheduleName.
 def _own_timesteps(
     sampler: SamplerName, schedule: ScheduleName, steps: int
 ) -> NDArray[np.int64] | None:
-    """Return the timesteps of schedulers that do not follow the schedule's, else None."""
+    """Return a scheduler's own timesteps, or None for one that follows the schedule."""
     match _KINDS.get(sampler), schedule:
         case _Kind.DISTILLED, _:
             stride = 1000 // _DISTILLED_STEPS

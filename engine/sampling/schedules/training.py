@@ -149,5 +149,5 @@ class NoiseSchedule:
 
 
 def _products(factors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """`torch.cumprod` of float32, which keeps its running product in float64."""
+    """Return `torch.cumprod` of float32, whose running product is in float64."""
     return np.cumprod(factors.astype(np.float64)).astype(np.float32)

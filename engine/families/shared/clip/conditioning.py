@@ -1,4 +1,4 @@
-"""The conditioning of one or more CLIP text encoders, side by side (Podell et al. 2023, 2.1)."""
+"""The conditioning from one or more CLIP text encoders, concatenated (Podell et al. 2023, 2.1)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,18 +13,18 @@ from engine.families.shared.clip.prompt_embeddings import PromptEmbeddings
 
 
 class PooledInputs(Protocol):
-    """Further inputs of a denoiser that sees each text as a whole, too."""
+    """Makes the additional inputs of a denoiser that takes pooled texts."""
 
     def __call__(
         self, request: ResolvedRequest, pooled: Embeddings, *, guided: bool
     ) -> Mapping[str, Array]:
-        """The inputs by name, [contexts, ...] each, of pooled texts [contexts, width]."""
+        """Return the inputs by name, [contexts, ...] each, from pooled texts [contexts, width]."""
         ...
 
 
 @dataclass(slots=True, eq=False)
 class ClipConditioning:
-    """A `Conditioning`; the prompts have equally many tokens for each encoder."""
+    """A `Conditioning` from CLIP text encoders; each prompt has as many tokens in every encoder."""
 
     encoders: tuple[PromptEmbeddings, ...]
     pooled_inputs: PooledInputs | None = None
@@ -39,7 +39,7 @@ class ClipConditioning:
     def inputs(
         self, evaluation: int, request: ResolvedRequest, *, guided: bool
     ) -> Mapping[str, Array]:
-        """The `context`, float32 [contexts, tokens, sum of widths], and the `pooled_inputs`."""
+        """Return `context`, float32 [contexts, tokens, sum of widths], and the `pooled_inputs`."""
         context = self.context(evaluation, guided=guided)
         size = request.width, request.height, request.size_options
         known = self._inputs
@@ -52,7 +52,10 @@ class ClipConditioning:
         return known[1]
 
     def context(self, evaluation: int, *, guided: bool) -> Embeddings:
-        """As `PromptEmbeddings.at`: float32 [contexts, tokens, sum of widths]."""
+        """Join the encoders' embeddings (`PromptEmbeddings.at`) along the width.
+
+        Returns float32 [contexts, tokens, sum of widths].
+        """
         found = tuple(one.at(evaluation, guided=guided) for one in self.encoders)
         if len(found) == 1:
             return found[0]
@@ -62,6 +65,6 @@ class ClipConditioning:
         return known[1]
 
     def pooled(self, evaluation: int, *, guided: bool) -> Embeddings | None:
-        """Each text as a whole, by the first encoder that pools: float32 [contexts, width]."""
+        """Return the pooled texts of the first encoder that has any: float32 [contexts, width]."""
         found = (one.pooled_at(evaluation, guided=guided) for one in self.encoders)
         return next((pooled for pooled in found if pooled is not None), None)

@@ -1,4 +1,4 @@
-"""Weights of words, applied to the text encoder's output.
+"""Prompt weights, applied to the text encoder's output.
 
 References: A1111 `modules/sd_emphasis.py`, ComfyUI `comfy/sd1_clip.py` (`ClipTokenWeightEncoder`),
 compel `compel/embeddings_provider.py` (`build_weighted_embedding_tensor`,
@@ -17,7 +17,7 @@ from engine.text.prompt import PromptPart, WeightedText
 
 Embeddings = NDArray[np.float32]
 
-# compel's weight of 0, where the prompt without the words would count infinitely.
+# compel's substitute for weight 0, at which the prompt without the words would count infinitely.
 _LEAST_WEIGHT = 1e-5
 
 
@@ -30,9 +30,9 @@ def emphasised(
 ) -> list[Embeddings]:
     """Apply token weights, float32 [chunks, 77], to outputs, float32 [chunks, 77, width].
 
-    The outputs are those of prompts that A1111 encodes in one batch, equally many chunks each,
-    `times` how often each is in it: its mean is that of a chunk in all of them. `empty` is the
-    empty prompt's output, [77, width].
+    The outputs belong to prompts that A1111 encodes in one batch, with equally many chunks each;
+    `times` is the number of times that each prompt occurs in the batch. A1111 restores the mean of
+    each chunk over the whole batch. `empty` is the empty prompt's output, [77, width].
     """
     match emphasis:
         case Emphasis.NONE | Emphasis.LITERAL:
@@ -57,13 +57,13 @@ def _multiplied(
     scaled = [z * w[..., None] for z, w in zip(outputs, weights, strict=True)]
     if not restores_mean:
         return scaled
-    # Where all weights are 1 the means are the same to the last bit.
+    # If all weights are 1, the means are bit-identical and the factors are 1.
     factors = (_means(outputs, times) / _means(scaled, times)).astype(np.float32)
     return [z * factors[:, None, None] for z in scaled]
 
 
 def _means(outputs: Sequence[Embeddings], times: Sequence[int]) -> NDArray[np.float64]:
-    """The mean of each chunk over all outputs: float64 [chunks]."""
+    """Return the mean of each chunk over all outputs, weighted by `times`: float64 [chunks]."""
     means = np.stack([z.mean(axis=(1, 2), dtype=np.float64) for z in outputs])
     return np.average(means, axis=0, weights=times)
 
@@ -71,10 +71,10 @@ def _means(outputs: Sequence[Embeddings], times: Sequence[int]) -> NDArray[np.fl
 def without_words(
     chunks: TokenChunks, parts: Sequence[PromptPart]
 ) -> tuple[list[NDArray[np.bool_]], list[float]]:
-    """compel's variants of a prompt in which words of a weight below 1 are not seen.
+    """Return compel's variants of a prompt, each without one part of weight below 1.
 
-    Returns, for each such part, the tokens that are seen, bool [chunks, 77], and how much the
-    variant counts where the whole prompt counts 1.
+    Returns the attention mask of each variant, bool [chunks, 77], True for tokens outside the part,
+    and the share of each variant in the mixture, in which the whole prompt has the share 1.
     """
     seen: list[NDArray[np.bool_]] = []
     counts: list[float] = []
@@ -87,7 +87,7 @@ def without_words(
             continue
         visible = np.ones(flat.size, np.bool_)
         visible[places[0] : places[-1] + 1] = False
-        # What bounds the chunks stays, where the words go on in the next one.
+        # The tokens that begin and end a chunk stay visible if the part spans several chunks.
         visible[::CHUNK_LENGTH] = True
         visible[CHUNK_LENGTH - 1 :: CHUNK_LENGTH] = True
         seen.append(visible.reshape(chunks.parts.shape))
@@ -99,7 +99,10 @@ def without_words(
 def mixed(
     outputs: Sequence[Embeddings], shares: Sequence[float], *, normalized: bool
 ) -> Embeddings:
-    """The sum of equally large outputs, each times its share or, normalized, times its part."""
+    """Return the sum of outputs times their shares, which are first divided by their sum if asked.
+
+    The outputs have the same shape; `normalized` asks for the division.
+    """
     factors = np.asarray(shares, np.float32)
     if normalized:
         factors = factors / factors.sum(dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Keys of CLIP text encoders: Hugging Face's, with `text_model.` before each."""
+"""The keys of CLIP text encoders. Canonical are Hugging Face's, with the prefix `text_model.`."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -18,7 +18,7 @@ _VISION = r"vision_model\.|visual_projection\.|visual\."
 
 
 def _renaming(names: Collection[str], path: Path) -> Rename:
-    # transformers before 5 and most files say text_model., transformers 5 and some merges do not.
+    # transformers before 5 and most files use text_model., transformers 5 and some merges do not.
     begins = ("text_model.", "text_projection")
     return lambda name: name if name.startswith(begins) else f"text_model.{name}"
 
@@ -27,7 +27,7 @@ def _unpacked(tensors: Mapping[str, StoredWeight], path: Path) -> Mapping[str, S
     return hugging_face_names(tensors, path) if is_open_clip(tensors) else tensors
 
 
-# An encoder of which the layers' output is used alone.
+# An encoder without pooled output: only the states of its layers are used.
 CLIP_KEYS = NetworkKeys(
     grammar=re.compile(_CLIP),
     leftovers=re.compile(
@@ -37,8 +37,8 @@ CLIP_KEYS = NetworkKeys(
     renaming=_renaming,
     unpacked=_unpacked,
 )
-# One of which the projected text is used, too. OpenCLIP's projection is stored the other way round,
-# under a name without an ending.
+# An encoder with a projected pooled output, too. OpenCLIP stores the projection transposed, under a
+# name without `.weight`.
 PROJECTED_CLIP_KEYS = replace(
     CLIP_KEYS,
     grammar=re.compile(rf"{_CLIP}|text_projection(\.weight)?"),

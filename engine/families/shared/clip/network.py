@@ -6,19 +6,19 @@ from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.shared.component_network import component_network, config_of
 from engine.graphs.clip_text import ClipTextConfig, clip_text
 
-# A prompt and its negative; and as many chunks as are encoded at once.
+# Two chunks are usual, of a prompt and its negative prompt; at most 64 are encoded at once.
 _USUAL_ROWS, MAX_ROWS = 2, 64
 
 TEXT_ENCODERS = (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2)
 
 
 def text_encoders(checkpoint: IdentifiedCheckpoint) -> tuple[Component, ...]:
-    """The checkpoint's text encoders, in the order in which their embeddings are joined."""
+    """Return the checkpoint's text encoders, in the order in which embeddings are concatenated."""
     return tuple(one for one in TEXT_ENCODERS if one in checkpoint.components)
 
 
 def text_layers(checkpoint: IdentifiedCheckpoint) -> int:
-    """The layers of the shallowest text encoder; 1 where there is none."""
+    """Return the layer count of the shallowest text encoder; 1 for a checkpoint without any."""
     layers = (
         config_of(checkpoint, one, ClipTextConfig).layers for one in text_encoders(checkpoint)
     )
@@ -33,7 +33,10 @@ def text_encoder(
     final_norm: bool = True,
     masked: bool = False,
 ) -> Network:
-    """Tokens to embeddings, stopping `clip_skip` - 1 layers early; see `clip_text`."""
+    """Return the network of a text encoder, without its last `clip_skip` - 1 layers.
+
+    `final_norm` and `masked` (`attention_mask`) are those of `clip_text`.
+    """
     config = config_of(checkpoint, component, ClipTextConfig)
     return component_network(
         checkpoint,

@@ -1,4 +1,6 @@
-"""OpenCLIP's text transformer under Hugging Face's names, its fused projection as three slices.
+"""Renaming OpenCLIP's text transformer to Hugging Face's names.
+
+The fused projection of query, key and value becomes three slices.
 
 Reference: diffusers `loaders/single_file_utils.py`, `convert_open_clip_checkpoint`.
 """
@@ -33,9 +35,9 @@ def is_open_clip(tensors: Mapping[str, StoredWeight]) -> bool:
 
 
 def hugging_face_names(tensors: Mapping[str, StoredWeight], path: Path) -> dict[str, StoredWeight]:
-    """Name the tensors as CLIPTextModel does, but for `text_projection`.
+    """Rename the tensors to the names of CLIPTextModel, except `text_projection`.
 
-    It keeps its name: OpenCLIP multiplies by it as it is stored, [width, projection].
+    `text_projection` keeps its name, because OpenCLIP stores it as [width, projection], transposed.
     """
     named: dict[str, StoredWeight] = {}
     for name, tensor in tensors.items():
@@ -57,7 +59,7 @@ def hugging_face_names(tensors: Mapping[str, StoredWeight], path: Path) -> dict[
 def _parts(
     tensor: StoredWeight, attention: str, kind: str, name: str, path: Path
 ) -> dict[str, StoredWeight]:
-    """Cut a fused projection [3 * width, ...] into query, key and value."""
+    """Cut a fused projection [3 * width, ...] into query, key and value, each under its name."""
     rows = tensor.shape[0] if tensor.shape else 0
     if not rows or rows % 3:
         raise damaged(path, f"{name!r} has the shape {list(tensor.shape)}")

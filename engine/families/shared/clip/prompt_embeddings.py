@@ -1,8 +1,8 @@
-"""The embeddings of a prompt and its negative prompt, by one text encoder.
+"""The embeddings of a prompt and its negative prompt, from one text encoder.
 
-`tokenize_prompts` reads both and finds the chunks of tokens there are to encode, `encode` encodes
-each once, and `PromptEmbeddings.at` puts together the texts that are in effect at an evaluation of
-the denoiser.
+`tokenize_prompts` parses both and collects the chunks of tokens, `encode` encodes each distinct
+chunk once, and `PromptEmbeddings.at` assembles the texts in effect at an evaluation of the
+denoiser.
 """
 
 import math
@@ -23,7 +23,7 @@ from engine.families.shared.clip.prompt_tokens import (
 )
 from engine.text.chunks import CHUNK_LENGTH
 
-# How many chunks are encoded at once.
+# The number of chunks encoded at once.
 _ROWS_AT_ONCE = 64
 _KEPT = 4
 
@@ -32,20 +32,20 @@ _KEPT = 4
 class EncoderOutput:
     """A text encoder's output for chunks: float32 [chunks, 77, width].
 
-    `pooled`, of encoders that have it, stands for each chunk as a whole: float32 [chunks, width].
+    `pooled` is one vector per chunk, float32 [chunks, width]; None for encoders without pooling.
     """
 
     vectors: Embeddings
     pooled: Embeddings | None = None
 
 
-# Of token ids int64 [chunks, 77]. Given also bool [chunks, 77], no token attends to those that are
-# False.
+# Encodes token ids int64 [chunks, 77]; with a mask bool [chunks, 77], no token attends to tokens
+# that are False.
 RunEncoder = Callable[[TokenIds, AttentionMask | None], EncoderOutput]
 
 
 def encode(plan: PromptTokens, encode_tokens: RunEncoder) -> "PromptEmbeddings":
-    """Encode what a plan holds, each chunk once, and apply the weights of words."""
+    """Encode the prompts of a plan, each distinct chunk once, and apply the prompt weights."""
     found = [
         encode_tokens(plan.rows[i : i + _ROWS_AT_ONCE], _at(plan.attention_mask, i))
         for i in range(0, len(plan.rows), _ROWS_AT_ONCE)
@@ -69,7 +69,7 @@ def encode(plan: PromptTokens, encode_tokens: RunEncoder) -> "PromptEmbeddings":
 
 
 def _first_rows(timeline: TokenTimeline, pooled: Embeddings | None) -> tuple[Embeddings, ...]:
-    """Of each text, what stands for its first chunk, as A1111 and ComfyUI have it."""
+    """Return each text's pooled vector, of its first chunk as in A1111 and ComfyUI; or nothing."""
     if pooled is None:
         return ()
     return tuple(pooled[text[0].phrases[0].rows[0]] for text in timeline.texts)
@@ -82,7 +82,7 @@ def _at(seen: AttentionMask | None, start: int) -> AttentionMask | None:
 def _vectors(
     timeline: TokenTimeline, encoded: Embeddings, emphasis: Emphasis
 ) -> tuple[Embeddings, ...]:
-    """Each text of a timeline: float32 [tokens, width]."""
+    """Return the embeddings of each text of a timeline: float32 [tokens, width]."""
     weighed: dict[int, Embeddings] = {}
     for group in zip(*map(_phrases, timeline.texts), strict=True):
         # A1111 encodes the texts of a prompt in one batch, which shows in the means it restores.
@@ -95,7 +95,10 @@ def _vectors(
 def _weighed(
     group: Sequence[TokenPhrase], times: Sequence[int], encoded: Embeddings, emphasis: Emphasis
 ) -> dict[int, Embeddings]:
-    """Phrases that are weighed together, by their identity: float32 [chunks, 77, width] each."""
+    """Apply the prompt weights to phrases of one batch.
+
+    Returns float32 [chunks, 77, width] for each phrase, by the phrase's `id`.
+    """
     weights = [phrase.chunks.weights for phrase in group]
     times = times if len(group) > 1 else (1,)
     versions = [
@@ -115,7 +118,7 @@ def _phrases(text: tuple[TokenMixture, ...]) -> Iterator[TokenPhrase]:
 def _joined(
     text: tuple[TokenMixture, ...], weighed: dict[int, Embeddings], empty: Embeddings
 ) -> Embeddings:
-    """The mixtures of a text one behind the other."""
+    """Concatenate the mixtures of a text: float32 [tokens, width]."""
     found: list[Embeddings] = []
     for mixture in text:
         outputs = [weighed[id(phrase)] for phrase in mixture.phrases]
@@ -128,41 +131,44 @@ def _joined(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _TimelineEmbeddings:
-    """The texts of a timeline, float32 [tokens, width] each, and as a whole, [width]."""
+    """The embeddings of a timeline's texts, float32 [tokens, width], and pooled, [width] each."""
 
     texts: tuple[Embeddings, ...]
     timeline: TokenTimeline
     pooled: tuple[Embeddings, ...] = ()
 
     def zeroed(self) -> "_TimelineEmbeddings":
-        """Nothing in place of each text."""
+        """Return the same with zeros for all embeddings."""
         texts, pooled = (tuple(map(np.zeros_like, given)) for given in (self.texts, self.pooled))
         return _TimelineEmbeddings(texts, self.timeline, pooled)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PromptEmbeddings:
-    """Both prompts' embeddings in the course of a run; `weights` are the positives'."""
+    """The embeddings of both prompts at each evaluation of a run.
+
+    `weights` are the weights of the positive prompts.
+    """
 
     weights: tuple[float, ...]
     positives: tuple[_TimelineEmbeddings, ...]
     negative: _TimelineEmbeddings
     matching: LengthMatching
-    # The empty prompt, float32 [77, width].
+    # The embeddings of the empty prompt, float32 [77, width].
     empty: Embeddings
     _kept: dict[tuple[int, ...], Embeddings] = field(
         default_factory=dict[tuple[int, ...], Embeddings]
     )
 
     def at(self, step: int, *, guided: bool) -> Embeddings:
-        """The embeddings in effect at `step`, counted from 0: float32 [k, tokens, width].
+        """Return the embeddings in effect at evaluation `step`, from 0: float32 [k, tokens, width].
 
-        The positives in order, then, when guided, the negative. The array is the same object as
-        before while nothing changes.
+        The k prompts are the positives in order, then, when guided, the negative. While the texts
+        stay the same, the array is the same object.
         """
         tracks = (*self.positives, self.negative) if guided else self.positives
         key = tuple(track.timeline.index_at(step) for track in tracks)
-        # A negative makes a key of another length.
+        # With the negative prompt the key is longer, so keys with and without it differ.
         if key not in self._kept:
             while len(self._kept) >= _KEPT:
                 del self._kept[next(iter(self._kept))]
@@ -170,18 +176,21 @@ class PromptEmbeddings:
         return self._kept[key]
 
     def pooled_at(self, step: int, *, guided: bool) -> Embeddings | None:
-        """As `at`, each text as a whole: float32 [k, width]; None where the encoder has none."""
+        """Return the pooled texts in effect at `step`: float32 [k, width].
+
+        The order is that of `at`; None for an encoder without pooled output.
+        """
         tracks = (*self.positives, self.negative) if guided else self.positives
         if not self.negative.pooled:
             return None
         return np.stack([track.pooled[track.timeline.index_at(step)] for track in tracks])
 
     def without_negative(self) -> "PromptEmbeddings":
-        """The same with zeros in place of the negative prompt."""
+        """Return the same embeddings with zeros in place of the negative prompt."""
         return replace(self, negative=self.negative.zeroed(), _kept={})
 
     def all_texts(self) -> Iterator[Embeddings]:
-        """Each text's embeddings, float32 [tokens, width], such as to look for NaN."""
+        """Yield each text's embeddings, float32 [tokens, width], for instance to look for NaN."""
         for track in (*self.positives, self.negative):
             yield from track.texts
 
@@ -201,7 +210,10 @@ class PromptEmbeddings:
         )
 
     def _length(self, positive: int) -> int:
-        """The number of tokens that the denoiser gets, the negative prompt's length considered."""
+        """Return the token count for the denoiser, given the longest positive prompt's count.
+
+        A longer negative prompt extends it if the convention pads with empty chunks.
+        """
         if self.matching is LengthMatching.EMPTY_CHUNKS:
             return max(positive, len(self.negative.texts[0]))
         return positive
@@ -210,12 +222,12 @@ class PromptEmbeddings:
 def _with_length(
     vectors: Embeddings, total: int, empty: Embeddings, matching: LengthMatching
 ) -> Embeddings:
-    """Bring [k, tokens, width] to `total` tokens."""
+    """Repeat, pad or cut embeddings [k, tokens, width] to `total` tokens, as `matching` says."""
     tokens = vectors.shape[1]
     match matching:
         case LengthMatching.REPEAT:
-            # Attention to everything n times is attention to it once: so tools that run prompts of
-            # unequal length one by one, or mask what is missing, get the same.
+            # Attention to n copies of all tokens equals attention to one copy, so the result is
+            # that of tools that run prompts of unequal length one by one or mask the padding.
             return np.tile(vectors, (1, total // tokens, 1))
         case LengthMatching.EMPTY_CHUNKS:
             more = np.tile(empty, (len(vectors), (total - tokens) // CHUNK_LENGTH, 1))

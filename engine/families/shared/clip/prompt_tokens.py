@@ -1,4 +1,4 @@
-"""A prompt as chunks of tokens to encode, and which of them are in effect when."""
+"""A prompt as chunks of tokens to encode, and the evaluations at which each chunk is in effect."""
 
 import math
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ from engine.text.reading import Passage, WeightedTimeline, read_prompt
 from engine.text.tags import NetworkTag
 from engine.text.tokenizers import ClipTokenizer
 
-# Chunks that are encoded for a picture: prompts that change have many.
+# The most distinct chunks encoded for a picture; prompts that change during the run have many.
 _MAX_ROWS = 1024
 _MAX_CHUNKS_READ = 4 * _MAX_ROWS
-# Chunks of each prompt where unequal numbers meet by repeating.
+# The most chunks per prompt after prompts of unequal length are repeated to a common length.
 _MAX_REPEATED = 2 * MAX_CHUNKS
 
 TokenIds = NDArray[np.int64]
@@ -36,18 +36,21 @@ AttentionMask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenPhrase:
-    """One run of words: the rows of its chunks, and of variants without some words."""
+    """A phrase of a prompt: the rows of its chunks, and the rows of variants without some words.
+
+    A row is an index into `PromptTokens.rows`.
+    """
 
     chunks: TokenChunks
     rows: tuple[int, ...]
     variants: tuple[tuple[int, ...], ...]
-    # Of the whole, which counts 1, then of the variants.
+    # The share of the whole phrase, which is 1, then the shares of the variants.
     shares: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TokenMixture:
-    """Phrases of equally many chunks that are mixed, see `engine.text.prompt.Mixture`."""
+    """Phrases of equally many chunks whose embeddings are mixed (`engine.text.prompt.Mixture`)."""
 
     phrases: tuple[TokenPhrase, ...]
     shares: tuple[float, ...]
@@ -57,7 +60,11 @@ class TokenMixture:
 
 @dataclass(frozen=True, slots=True)
 class TokenTimeline:
-    """Texts, each as its mixtures, of equally many chunks; and which is in effect until when."""
+    """The texts that a prompt takes in the course of a run, each a tuple of mixtures.
+
+    All texts have the same number of `chunks`. `order` lists pairs of an evaluation and an index
+    into `texts`: that text is in effect until that evaluation, inclusive.
+    """
 
     texts: tuple[tuple[TokenMixture, ...], ...]
     order: tuple[tuple[int, int], ...]
@@ -65,12 +72,15 @@ class TokenTimeline:
 
     @property
     def times(self) -> tuple[int, ...]:
-        """The number of times that each text is in the order."""
+        """The number of times that each text occurs in `order`."""
         indices = [index for _, index in self.order]
         return tuple(indices.count(index) for index in range(len(self.texts)))
 
     def index_at(self, step: int) -> int:
-        """The text in effect at an evaluation; behind the end the first one, as in A1111."""
+        """Return the index of the text in effect at an evaluation; past the end that of the first.
+
+        A1111 has the same rule.
+        """
         return next((index for until, index in self.order if step <= until), self.order[0][1])
 
 
@@ -79,8 +89,8 @@ class PromptTokens:
     """The tokens of a prompt and its negative prompt.
 
     `rows` int64 [n, 77] are the distinct chunks; `attention_mask` bool [n, 77] is True for tokens
-    that may be attended to, None where that is all of them in each row. `weights` is how much each
-    positive prompt counts; `tags` are the networks that the positive prompt asks for.
+    that may be attended to, None if all may. `weights` are the weights of the positive prompts;
+    `tags` are the extra networks that the positive prompt names.
     """
 
     rows: TokenIds
@@ -92,7 +102,7 @@ class PromptTokens:
     convention: Convention
 
     def shape(self, *, guided: bool) -> tuple[int, int]:
-        """The contexts, and the tokens of each, that `PromptEmbeddings.at` will give."""
+        """Return the number of contexts in `PromptEmbeddings.at`, and the tokens of each."""
         positive = max(timeline.chunks for timeline in self.positives)
         chunks = positive
         match self.convention.length_matching:
@@ -110,10 +120,10 @@ def tokenize_prompts(
 ) -> PromptTokens:
     """Read and tokenize both prompts.
 
-    `steps` is how often the denoiser is expected to run, as the tool counts: for A1111 the number
-    of steps, twice that for samplers of second order, also where a redrawn picture takes fewer.
-    Raises EngineError(REQUEST_INVALID) for what the convention's tool refuses and for what is too
-    long.
+    `steps` is the expected number of evaluations of the denoiser, as the tool counts: in A1111 the
+    number of steps, doubled for samplers of second order, even where a redrawn picture takes fewer.
+    Raises EngineError(REQUEST_INVALID) for a prompt that the convention's tool refuses or that is
+    too long.
     """
     planner = _Planner(tokenizer, convention)
     reading = read_prompt(prompt, convention, steps)
@@ -138,7 +148,7 @@ def _check_repeats(first: int, second: int) -> None:
 
 @dataclass(slots=True)
 class _Planner:
-    """Gathers the distinct rows of all prompts; row 0 is the empty prompt's."""
+    """Collects the distinct rows of all prompts; row 0 is the empty prompt's."""
 
     tokenizer: ClipTokenizer
     convention: Convention
@@ -149,7 +159,7 @@ class _Planner:
         self._row(empty_chunks(self.tokenizer).ids[0], np.ones(CHUNK_LENGTH, np.bool_))
 
     def timeline(self, timeline: WeightedTimeline) -> TokenTimeline:
-        """Plan what a prompt says as the run goes on."""
+        """Collect the rows of a prompt's texts, and return the prompt's timeline."""
         order: dict[Passage, int] = {}
         for timed in timeline.passages:
             order.setdefault(timed.passage, len(order))
@@ -162,14 +172,14 @@ class _Planner:
         return TokenTimeline(texts, tuple(indices), total)
 
     def rows(self) -> tuple[TokenIds, AttentionMask | None]:
-        """All rows, and what may be seen of each."""
+        """Return all rows int64 [n, 77] and their attention mask bool [n, 77]; None if all True."""
         ids = b"".join(row for row, _ in self.found)
         seen = np.frombuffer(b"".join(mask for _, mask in self.found), np.bool_)
         rows = np.frombuffer(ids, np.int64).reshape(-1, CHUNK_LENGTH).copy()
         return rows, None if seen.all() else seen.reshape(rows.shape)
 
     def _chunks(self, phrases: Sequence[tuple[PromptPart, ...]]) -> list[TokenChunks]:
-        """Phrases that are mixed, with equally many chunks."""
+        """Tokenize phrases that are mixed, extended to equally many chunks."""
         laid_out = [tokenize_prompt(self.tokenizer, p, self.convention.chunking) for p in phrases]
         self.chunks += sum(chunks.count for chunks in laid_out)
         if self.chunks > _MAX_CHUNKS_READ:
@@ -182,7 +192,7 @@ class _Planner:
     def _text(
         self, passage: Passage, laid_out: Sequence[Sequence[TokenChunks]], total: int
     ) -> tuple[TokenMixture, ...]:
-        """A passage of `total` chunks, of which the last is extended by what is missing."""
+        """Return a passage as mixtures, the last one extended to `total` chunks altogether."""
         missing = total - sum(phrases[0].count for phrases in laid_out)
         if total > MAX_CHUNKS:
             tokens = f"{total * (CHUNK_LENGTH - 2):,}"

@@ -1,7 +1,8 @@
 """Sizes of a CLIP text encoder, read off the shapes of its weights under canonical names.
 
-What shapes cannot say (heads, the activation, epsilon) is an argument: a family's
-constant for a single file, the `config.json` of a folder, whose other claims must then agree.
+Settings that shapes do not show (heads, activation, epsilon) are arguments: the family's constants
+for a single file, the `config.json` for a folder. `folder_parts` checks the other claims of the
+`config.json` against the shapes.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ _HEAD_WIDTH = 64
 class ClipTextFacts:
     """Settings of a text encoder that its shapes do not show.
 
-    `heads` None: one for each 64 of its width.
+    `heads` None: one head for each 64 of the width.
     """
 
     heads: int | None = None
@@ -30,7 +31,7 @@ class ClipTextFacts:
 def clip_text_config(
     weights: Mapping[str, StoredWeight], facts: ClipTextFacts, path: Path
 ) -> ClipTextConfig:
-    """Read the sizes of a CLIPTextModel. Raises EngineError for shapes that make none."""
+    """Read the sizes of a CLIPTextModel. Raises EngineError for inconsistent shapes."""
     shapes = Shapes(weights, path)
     vocabulary, width = shapes.of("text_model.embeddings.token_embedding.weight", 2)
     config = ClipTextConfig(

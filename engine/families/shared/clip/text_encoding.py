@@ -1,4 +1,4 @@
-"""Prompts through the CLIP text encoders of a checkpoint: read apart from encoded."""
+"""Encoding prompts with the CLIP text encoders of a checkpoint: tokenizing first, then running."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,24 +30,24 @@ from engine.text.cleaning import cleaner
 from engine.text.tags import NetworkTag
 from engine.text.tokenizers import ClipTokenizer, tokenizer_of
 
-# Of a pair of prompts, by text encoder.
+# The tokens of a pair of prompts, by text encoder.
 Tokens = Mapping[Component, PromptTokens]
-# Clip skip, whether the final norm follows, whether some tokens are hidden from the others.
+# Clip skip, final norm (True if applied), attention mask (True if some tokens are masked out).
 _Variant = tuple[int, bool, bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClipText:
-    """A `TextEncoding` of one or two CLIP text encoders side by side.
+    """A `TextEncoding` with one or two CLIP text encoders side by side.
 
-    `use` is the form in which the denoiser takes texts. `pooled_inputs` are for a denoiser that
-    sees each text as a whole, too.
+    `use` is the form in which the denoiser takes texts. `pooled_inputs` makes the inputs of a
+    denoiser that takes pooled texts, too.
     """
 
     checkpoint: IdentifiedCheckpoint
     use: TextUse
     pooled_inputs: PooledInputs | None = None
-    # The same network for the same question: what is loaded is known again.
+    # Networks are kept, so that a loaded network is recognised by identity.
     _networks: dict[tuple[Component, _Variant], Network] = field(
         default_factory=dict[tuple[Component, _Variant], Network], init=False
     )
@@ -55,7 +55,7 @@ class ClipText:
 
     @property
     def components(self) -> tuple[Component, ...]:
-        """The text encoders that the checkpoint has."""
+        """The checkpoint's text encoders, in the order they run."""
         return text_encoders(self.checkpoint)
 
     def read(self, requests: Sequence[ResolvedRequest]) -> "ClipTextPlan":
@@ -72,9 +72,9 @@ class ClipText:
         final_norm: bool = True,
         masked: bool = False,
     ) -> Network:
-        """A text encoder, the same object each time; see `text_encoder`.
+        """Return the network of a text encoder, the same object each time; see `text_encoder`.
 
-        The family decides whether the final norm follows; where it does not, `final_norm` does.
+        The family's `TextUse.final_norm` takes precedence over `final_norm` unless it is None.
         """
         normalises = final_norm if self.use.final_norm is None else self.use.final_norm
         key = component, (clip_skip, normalises, masked)
@@ -95,9 +95,9 @@ class ClipText:
     def _read(
         self, texts: Texts, request: ResolvedRequest, tokenizers: Mapping[Component, ClipTokenizer]
     ) -> dict[Component, PromptTokens]:
-        # Prompts that change do so by evaluations of the denoiser.
+        # Prompts that change during the run are timed by evaluations of the denoiser.
         evaluations = request.steps * SAMPLERS[request.sampler].evaluations
-        # Those that read alike share what was read.
+        # Encoders with the same tokenizer share the tokens.
         read: dict[int, PromptTokens] = {}
         for tokenizer in tokenizers.values():
             if id(tokenizer) not in read:
@@ -108,7 +108,7 @@ class ClipText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClipTextPlan:
-    """A `TextPlan` of CLIP text encoders; `prompts` are the tokens of each pair of prompts."""
+    """A `TextPlan` for CLIP text encoders; `prompts` has the tokens of each pair of prompts."""
 
     encoding: ClipText
     request: ResolvedRequest
@@ -117,21 +117,21 @@ class ClipTextPlan:
 
     @property
     def tags(self) -> tuple[NetworkTag, ...]:
-        """The networks that the prompts ask for."""
+        """The extra networks, such as LoRAs, that the prompts name, without duplicates."""
         tags = (tag for texts in self.prompts for tag in self._first(texts).tags)
         return tuple(dict.fromkeys(tags))
 
     @property
     def networks(self) -> tuple[Network, ...]:
-        """The text encoders that `encode` runs."""
+        """The networks of the text encoders that `encode` runs, in that order."""
         return tuple(map(self._network, self.tokenizers))
 
     def shape(self, texts: Texts, *, guided: bool) -> tuple[int, int]:
-        """The contexts of a pair of prompts, and the tokens of each."""
+        """Return the number of contexts of a pair of prompts, and the tokens of each."""
         return self._first(texts).shape(guided=guided)
 
     def encode(self, runner: NetworkRunner) -> dict[Texts, Conditioning]:
-        """Each pair of prompts through each text encoder."""
+        """Encode each pair of prompts with each text encoder."""
         found = [self._encode_with(component, runner) for component in self.tokenizers]
         return {
             texts: ClipConditioning(
@@ -142,7 +142,7 @@ class ClipTextPlan:
         }
 
     def _first(self, texts: Texts) -> PromptTokens:
-        """As the first text encoder reads them."""
+        """Return a pair of prompts as tokens of the first text encoder."""
         return next(iter(self.prompts[texts].values()))
 
     def _network(self, component: Component) -> Network:
@@ -156,7 +156,7 @@ class ClipTextPlan:
 
     @property
     def _masked(self) -> bool:
-        """Tell whether some tokens are hidden from the others."""
+        """Tell whether an attention mask is needed, because some tokens are masked out."""
         return any(self._first(texts).attention_mask is not None for texts in self.prompts)
 
     def _encode_with(
@@ -195,7 +195,7 @@ class ClipTextPlan:
 
 
 def clip_text_of(checkpoint: IdentifiedCheckpoint) -> ClipText:
-    """The text encoding of a checkpoint; raises TypeError where it is not one of CLIP's."""
+    """Return the text encoding of a checkpoint. Raises TypeError for one without CLIP."""
     text = checkpoint.architecture.text
     if not isinstance(text, ClipText):
         raise TypeError(f"{checkpoint.path.name} has {type(text).__name__}")
@@ -212,13 +212,13 @@ def _tokenizer_for(
     use: TextUse,
     request: ResolvedRequest,
 ) -> ClipTokenizer:
-    """The tokenizer of an encoder: it cleans texts as the convention's tool does, and pads them.
+    """Return an encoder's tokenizer, which cleans and pads texts as the convention's tool does.
 
-    Of encoders that are padded with token 0, CLIP's "!", diffusers asks the encoder's own
-    tokenizer, for which that word pads wherever it stands; in A1111 and ComfyUI, which pad by
-    themselves, it is text.
+    Some encoders are padded with token 0, which is also CLIP's word "!". diffusers uses the
+    encoder's own tokenizer, which treats every "!" as padding. A1111 and ComfyUI pad the tokens
+    themselves and treat "!" as text.
     """
-    # These are OpenCLIP's.
+    # The encoders padded with token 0 are OpenCLIP's.
     zero_padded = component in use.zero_padded
     if zero_padded:
         is_asked = request.convention.chunking is Chunking.CUT
@@ -227,6 +227,6 @@ def _tokenizer_for(
 
 
 def _problem(prompts: dict[Texts, PromptEmbeddings]) -> str | None:
-    """The reason some embeddings cannot be used, or None."""
+    """Return the reason that embeddings are invalid, such as NaN, or None."""
     texts = (text for prompt in prompts.values() for text in prompt.all_texts())
     return next(filter(None, map(result_checks.numbers, texts)), None)

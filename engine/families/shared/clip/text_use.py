@@ -10,9 +10,9 @@ from engine.families.base import Component
 class TextUse:
     """The form in which a family's denoiser takes its texts."""
 
-    # The layer, counted from the end, that is read where nobody says otherwise; 1 is the last.
+    # The default layer to read, counted from the end; 1 is the last.
     clip_skip: int = 1
-    # Whether the final norm follows a layer before the last; None: as the convention has it.
+    # True if the final norm follows a layer before the last; None: the convention decides.
     final_norm: bool | None = None
     # Encoders whose texts are padded with token 0.
     zero_padded: frozenset[Component] = frozenset()

@@ -1,16 +1,19 @@
-"""Vocabularies of CLIP text encoders that need a tokenizer of their own."""
+"""The check for CLIP text encoders whose vocabulary needs a tokenizer of its own."""
 
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.graphs.clip_text import ClipTextConfig
 
-# The words of CLIP's own tokenizer, which the app brings.
+# The vocabulary size of CLIP's standard tokenizer, which the app includes.
 CLIP_VOCABULARY = 49408
 
 
 def require_words(checkpoint: IdentifiedCheckpoint) -> None:
-    """Raise EngineError where a text encoder has a small vocabulary and no tokenizer."""
+    """Raise EngineError for a text encoder with a smaller vocabulary than CLIP's and no tokenizer.
+
+    The code is CHECKPOINT_INCOMPLETE.
+    """
     configs = (source.config for source in checkpoint.components.values())
     vocabularies = (text.vocabulary for text in configs if isinstance(text, ClipTextConfig))
     words = min(vocabularies, default=CLIP_VOCABULARY)

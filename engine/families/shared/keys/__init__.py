@@ -1,1 +1,1 @@
-"""Keys of tensors: counting numbered blocks, and joining weights with their scales."""
+"""Keys of tensors: sorting and renaming them, counting blocks, joining weights with fp8 scales."""

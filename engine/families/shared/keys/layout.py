@@ -1,8 +1,8 @@
-"""Names of weights in files to canonical names, by the rules of a family.
+"""Mapping the keys of weights in files to canonical names, by the rules of a family.
 
-Two steps: a prefix says which component a key belongs to; within the component, the keys of its
-network are renamed, and every result must be a word of the network's grammar. A key that is not
-would change the picture if it were dropped, so it is an error that names it.
+The first step sorts keys by component, by prefix. The second step renames the keys of each
+component; every result must match the grammar of the component's network. A key that does not match
+is an error that names the key, since dropping its weight would change the picture.
 """
 
 import re
@@ -42,23 +42,23 @@ def _same_shape(name: str, tensor: StoredWeight) -> StoredWeight:
 
 @dataclass(frozen=True, slots=True)
 class NetworkKeys:
-    """The keys of a kind of network: canonical ones, and how files' keys become these."""
+    """The canonical keys of a kind of network, and the conversion from the keys in files."""
 
-    # Matches each canonical key whole.
+    # Matches a whole canonical key.
     grammar: re.Pattern[str]
-    # Matches the start of keys, as in the file, with which nothing computes.
+    # Matches the start of a file's key whose tensor the network does not use.
     leftovers: re.Pattern[str]
-    # Given a file's keys without their prefix, the function that renames each of them.
+    # From all keys of the component, without prefix, makes the function that renames one key.
     renaming: Callable[[Collection[str], Path], Rename]
-    # Replaces tensors that hold several weights by these, before anything is renamed.
+    # Splits tensors that hold several weights, before the keys are renamed.
     unpacked: Callable[[Tensors, Path], Tensors] = _unchanged
-    # The weight of a canonical name in the shape that the network's graph expects.
+    # Reshapes the weight of a canonical name to the shape that the network's graph expects.
     shaped: Callable[[str, StoredWeight], StoredWeight] = _same_shape
 
 
 @dataclass(frozen=True, slots=True)
 class SortedKeys:
-    """A file's tensors by component, prefixes removed, and how many belong to none."""
+    """A file's tensors by component, without prefixes, and the number of tensors outside them."""
 
     components: Mapping[Component, Mapping[str, FileSlice]]
     ignored: int
@@ -66,7 +66,7 @@ class SortedKeys:
 
 @dataclass(frozen=True, slots=True)
 class CanonicalWeights:
-    """A component's weights under canonical names, and how many keys were leftovers."""
+    """A component's weights under canonical names, and the number of unused keys."""
 
     weights: Mapping[str, StoredWeight]
     ignored: int
@@ -76,12 +76,12 @@ class CanonicalWeights:
 class KeyLayout:
     """The rules for the keys of a family's single files."""
 
-    # The components in sentences.
+    # The names of the components in sentences.
     labels: Mapping[Component, str]
     networks: Mapping[Component, NetworkKeys]
-    # The component of a key that begins so. A prefix comes before those that it begins with.
+    # The component of keys with each prefix; a longer prefix comes before its own beginning.
     prefixes: Mapping[str, Component]
-    # How keys without a prefix begin, in files of a single component.
+    # The beginnings of keys without a prefix, in files of a single component.
     bare: tuple[tuple[Component, re.Pattern[str]], ...] = ()
     # Keys without a prefix that belong to no component.
     unused: re.Pattern[str] = re.compile(r"(?!)")
@@ -94,10 +94,10 @@ class KeyLayout:
     ) -> SortedKeys:
         """Sort the tensors of a single file by component.
 
-        `text` is the text encoder that keys without a prefix are of: they do not say. Where a
-        component has no prefix, all that has none belongs to it, unless it is known to be unused:
-        whether the component has such a part is for its grammar to say. Raises
-        EngineError(CHECKPOINT_CORRUPT) for a key that is there with two prefixes.
+        `text` is the text encoder to which keys of a text encoder without a prefix belong. If a
+        component's keys have no prefix, all unknown keys without a prefix are sorted to it, except
+        unused ones; the component's grammar then accepts or refuses them. Raises
+        EngineError(CHECKPOINT_CORRUPT) for a key that occurs with two prefixes.
         """
         components: dict[Component, dict[str, FileSlice]] = {}
         ignored = 0
@@ -118,10 +118,10 @@ class KeyLayout:
     def canonical(
         self, component: Component, tensors: Mapping[str, FileSlice], path: Path
     ) -> CanonicalWeights:
-        """Name and shape a component's tensors, whose prefix is removed, canonically.
+        """Return a component's tensors, given without prefix, under canonical names and shapes.
 
-        Raises EngineError: CHECKPOINT_UNKNOWN_FAMILY for a key that the network does not have,
-        CHECKPOINT_CORRUPT, and CHECKPOINT_UNREADABLE for numbers of another type.
+        Raises EngineError: CHECKPOINT_UNKNOWN_FAMILY for a key outside the network's grammar,
+        CHECKPOINT_CORRUPT, and CHECKPOINT_UNREADABLE for an unsupported number type.
         """
         label, keys = self.labels[component], self.networks[component]
         scaled = with_scales(label, tensors, path)
@@ -143,7 +143,7 @@ class KeyLayout:
         return CanonicalWeights(weights, ignored)
 
     def _bare_component(self, tensors: Collection[str], text: Component) -> Component | None:
-        """The first component whose names have no prefix here, if any."""
+        """Return the component whose keys have no prefix in this file, the denoiser first."""
         found = {self._place(key, text)[0] for key in tensors if not self._prefix.match(key)}
         return next((one for one in (Component.DENOISER, *Component) if one in found), None)
 

@@ -1,4 +1,4 @@
-"""Counting numbered blocks in dotted names, and saying which one is missing."""
+"""Counting numbered blocks in dotted names, and naming a missing block."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 class Numbering:
-    """Counts of the numbered children of each dotted prefix: blocks, layers, residual blocks."""
+    """The number of numbered children of each dotted prefix: blocks, layers, residual blocks."""
 
     def __init__(self, names: Iterable[str], path: Path) -> None:
         self._path = path
@@ -19,7 +19,7 @@ class Numbering:
         counted: set[str] = set()
         for name in names:
             module = name.rpartition(".")[0]
-            # Most names share most of their modules.
+            # Most names share most of their modules, so modules counted before are skipped.
             while module not in counted:
                 counted.add(module)
                 module = self._count(module)
@@ -34,7 +34,7 @@ class Numbering:
     def count(self, prefix: str) -> int:
         """Count the children of `prefix`, which must be numbered from 0 without a gap.
 
-        Raises EngineError(CHECKPOINT_CORRUPT) that names the first one missing.
+        Raises EngineError(CHECKPOINT_CORRUPT), which names the first missing child.
         """
         found = self._children.get(prefix, set())
         for number in range(len(found)):
@@ -44,7 +44,7 @@ class Numbering:
 
 
 def damaged(path: Path, what: str) -> EngineError:
-    """The error for a file whose header is sound and whose contents are not."""
+    """Return the error for a file with a valid header and invalid contents, described by `what`."""
     return EngineError(
         ErrorCode.CHECKPOINT_CORRUPT,
         f"{path.name} is damaged: {what}.",

@@ -1,10 +1,10 @@
-"""Scaled fp8: weights whose numbers are multiplied by the scale of their layer.
+"""Scaled fp8: weights that are multiplied by a scale of their layer.
 
-Two ways are in use, each with one number for a layer. The older marks the component by a key
+Two layouts exist, each with one scale per layer. The older marks the component by a key
 `scaled_fp8` and has `<layer>.scale_weight` (ComfyUI until 2025, `comfy/ops.py`, `scaled_fp8_ops`);
-the newer has `<layer>.weight_scale` and says in `<layer>.comfy_quant`, or in the file's metadata,
-that it is fp8 (`comfy/utils.py`, `convert_old_quants`). Scales of a
-layer's input serve hardware that multiplies in fp8, which nothing here does.
+the newer has `<layer>.weight_scale` and states fp8 in `<layer>.comfy_quant` or in the file's
+metadata (`comfy/utils.py`, `convert_old_quants`). Scales of a layer's input are ignored: they serve
+multiplication in fp8, which this engine does not do.
 """
 
 from collections.abc import Mapping
@@ -25,16 +25,17 @@ _NUMBERS = {DType.F32, DType.F16, DType.BF16}
 
 @dataclass(frozen=True, slots=True)
 class ScaledKeys:
-    """A component's tensors, scaled ones with their scale, and the number of keys left out."""
+    """A component's tensors, each joined with its scale if any, and the number of dropped keys."""
 
     tensors: Mapping[str, StoredWeight]
     ignored: int
 
 
 def with_scales(label: str, tensors: Mapping[str, FileSlice], path: Path) -> ScaledKeys:
-    """Join each weight of a component, whose `label` errors name, with its scale.
+    """Join each weight of a component with its scale; `label` names the component in errors.
 
-    Raises EngineError for a scale that is not one number, or of a weight that is not there.
+    Raises EngineError: CHECKPOINT_UNREADABLE for a scale that is not one number,
+    CHECKPOINT_CORRUPT for a scale without a weight.
     """
     weights: dict[str, StoredWeight] = dict(tensors)
     scaled: set[str] = set()

@@ -1,4 +1,4 @@
-"""Shapes of weights under canonical names, and whether a configuration agrees with them."""
+"""Shapes of weights under canonical names, and checks of a configuration against the shapes."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from engine.weights.sources import StoredWeight
 
 
 class Shapes:
-    """The shapes of a component's weights. A missing one raises EngineError that names its key."""
+    """The shapes of a component's weights. For a missing weight, EngineError names its key."""
 
     def __init__(self, weights: Mapping[str, StoredWeight], path: Path) -> None:
         self.path = path
@@ -21,7 +21,7 @@ class Shapes:
         return name in self._weights
 
     def of(self, name: str, rank: int | None = None) -> tuple[int, ...]:
-        """The shape of a weight, which must exist and have `rank` dimensions, none of them zero.
+        """Return the shape of a weight, which must exist and have `rank` dimensions, none zero.
 
         Raises EngineError(CHECKPOINT_CORRUPT).
         """
@@ -33,16 +33,19 @@ class Shapes:
         return weight.shape
 
     def first(self, ending: str, rank: int | None) -> tuple[int, ...]:
-        """The shape of the first weight whose name ends with `ending`."""
+        """Return the shape of the first weight whose name ends with `ending`; see `of`."""
         name = next((name for name in self._weights if name.endswith(ending)), ending)
         return self.of(name, rank)
 
     def count(self, prefix: str) -> int:
-        """Count the numbered children of `prefix`."""
+        """Count the numbered children of `prefix`; see `Numbering.count`."""
         return self._numbering.count(prefix)
 
     def blocks(self, prefix: str, first: str) -> int:
-        """Count the numbered children of `prefix`, at least one; child 0 has the weight `first`."""
+        """Count the numbered children of `prefix`, which has at least one.
+
+        Raises EngineError(CHECKPOINT_CORRUPT) for none, which names the weight `first` of child 0.
+        """
         count = self.count(prefix)
         if not count:
             raise damaged(self.path, f"it lacks {f'{prefix}.0.{first}'!r}")
@@ -50,9 +53,9 @@ class Shapes:
 
 
 def check_claims(file: Path, claims: Iterable[tuple[str, object, object]]) -> None:
-    """Compare each claim of a configuration file: (field, stated, found in the weights).
+    """Check the claims of a configuration file: (field, stated value, value in the weights).
 
-    Raises EngineError(CHECKPOINT_MISMATCH) for the first that differs.
+    Raises EngineError(CHECKPOINT_MISMATCH) for the first claim that differs.
     """
     for field, stated, found in claims:
         if stated != found:
@@ -60,7 +63,7 @@ def check_claims(file: Path, claims: Iterable[tuple[str, object, object]]) -> No
 
 
 def mismatch(file: Path, stated: str, found: str) -> EngineError:
-    """The error for a configuration that is not that of the folder's weights."""
+    """Return the error for a configuration that contradicts the folder's weights."""
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         f"{file.parent.name}/{file.name} says {stated}, but the weights have {found}.",
@@ -69,7 +72,7 @@ def mismatch(file: Path, stated: str, found: str) -> EngineError:
 
 
 def check_divides(path: Path, width: int, parts: int, what: str) -> None:
-    """Raise EngineError(CHECKPOINT_MISMATCH) where a width is not so many equal parts."""
+    """Raise EngineError(CHECKPOINT_MISMATCH) unless `parts` divides `width`; `what` names parts."""
     if parts < 1 or width % parts:
         raise EngineError(
             ErrorCode.CHECKPOINT_MISMATCH,

@@ -1,1 +1,1 @@
-"""Autoencoders of latent diffusion, whole and tiny."""
+"""The autoencoders of latent diffusion: KL autoencoders and tiny ones (TAESD)."""

@@ -1,4 +1,4 @@
-"""The autoencoders of latent diffusion: with a distribution (KL), and tiny (TAESD)."""
+"""The KL autoencoder and the tiny autoencoder (TAESD) as `AutoencoderModel`."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +21,7 @@ from engine.graphs.vae import VaeConfig, vae_decoder, vae_encoder
 
 
 def has_tiny_vae(checkpoint: IdentifiedCheckpoint) -> bool:
-    """Tell whether the checkpoint's VAE is a tiny one."""
+    """Tell whether the checkpoint's VAE is a tiny autoencoder."""
     vae = checkpoint.components.get(Component.VAE)
     return vae is not None and isinstance(vae.config, TinyVaeConfig)
 
@@ -29,7 +29,7 @@ def has_tiny_vae(checkpoint: IdentifiedCheckpoint) -> bool:
 def autoencoder_of(
     checkpoint: IdentifiedCheckpoint, *, overflows_f16: bool = False
 ) -> AutoencoderModel:
-    """The autoencoder of a checkpoint; see `KlAutoencoder` for `overflows_f16`."""
+    """Return the autoencoder of a checkpoint; see `KlAutoencoder` for `overflows_f16`."""
     if has_tiny_vae(checkpoint):
         return TinyAutoencoder(checkpoint)
     return KlAutoencoder(checkpoint, overflows_f16)
@@ -37,33 +37,33 @@ def autoencoder_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KlAutoencoder:
-    """An `AutoencoderModel` whose encoder gives means and logarithms of variances."""
+    """An `AutoencoderModel` whose encoder outputs means and logarithms of variances."""
 
     checkpoint: IdentifiedCheckpoint
-    # Whether its activations leave float16's range.
+    # True if the VAE's activations exceed the range of float16.
     overflows_f16: bool = False
 
     def encoder(self, height: int | None = None, width: int | None = None) -> Network:
-        """Pixels to moments."""
+        """Return the encoder, from pixels to moments; see `vae_encoder`."""
         size = picture_dimensions(self.checkpoint, height, width, 1)
         emit = partial(vae_encoder, config=self._config)
         return self._network("vae_encoder", emit, size)
 
     def decoder(self, height: int | None = None, width: int | None = None) -> Network:
-        """Latents to pixels."""
+        """Return the decoder, from latents to pixels."""
         size = picture_dimensions(self.checkpoint, height, width, self.checkpoint.latent.downscale)
         emit = partial(vae_decoder, config=self._config)
         return self._network("vae_decoder", emit, size)
 
     def tiled(self, cells: tuple[int, int], longest: int) -> TiledVae:
-        """The VAE in tiles of at most `longest` cells along a side."""
+        """Return the VAE for a latent of `cells`, in tiles of at most `longest` cells a side."""
         return TiledVae(self._config, self._network, cells, longest)
 
     def require_encoder(self) -> None:
         """Raise nothing: a KL autoencoder has an encoder."""
 
     def encoded(self, output: Array) -> EncodedImage:
-        """A picture's latent, of what the encoder gave."""
+        """Return a picture's latent from the encoder's output."""
         return EncodedImage.from_moments(output, self.checkpoint.latent)
 
     @property
@@ -79,18 +79,18 @@ class KlAutoencoder:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TinyAutoencoder:
-    """An `AutoencoderModel` whose encoder gives the latent itself."""
+    """An `AutoencoderModel` whose encoder outputs the latent itself."""
 
     checkpoint: IdentifiedCheckpoint
 
     def encoder(self, height: int | None = None, width: int | None = None) -> Network:
-        """Pixels to latents."""
+        """Return the encoder, from pixels to latents; see `tiny_encoder`."""
         size = picture_dimensions(self.checkpoint, height, width, 1)
         emit = partial(tiny_encoder, config=self._config)
         return component_network(self.checkpoint, Component.VAE, "vae_encoder", emit, size)
 
     def decoder(self, height: int | None = None, width: int | None = None) -> Network:
-        """Latents to pixels."""
+        """Return the decoder, from latents to pixels."""
         size = picture_dimensions(self.checkpoint, height, width, self.checkpoint.latent.downscale)
         emit = partial(tiny_decoder, config=self._config)
         return component_network(self.checkpoint, Component.VAE, "vae_decoder", emit, size)
@@ -99,7 +99,7 @@ class TinyAutoencoder:
         """Return None: a tiny autoencoder is small enough to need no tiles."""
 
     def require_encoder(self) -> None:
-        """Raise EngineError(CHECKPOINT_INCOMPLETE) where the file is a decoder alone."""
+        """Raise EngineError(CHECKPOINT_INCOMPLETE) where the file holds only a decoder."""
         if self._config.encoder_blocks is None:
             raise EngineError(
                 ErrorCode.CHECKPOINT_INCOMPLETE,
@@ -108,7 +108,7 @@ class TinyAutoencoder:
             )
 
     def encoded(self, output: Array) -> EncodedImage:
-        """A picture's latent, of what the encoder gave."""
+        """Return a picture's latent from the encoder's output."""
         return EncodedImage.exactly(output, self.checkpoint.latent)
 
     @property

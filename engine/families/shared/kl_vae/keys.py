@@ -1,4 +1,4 @@
-"""Keys of an AutoencoderKL: the original layout's under diffusers' names."""
+"""The keys of an AutoencoderKL: canonical are diffusers' names; the original layout is renamed."""
 
 import re
 from collections.abc import Collection
@@ -27,7 +27,7 @@ _MODULES = (
     (re.compile(r"coder\.norm_out\."), "coder.conv_norm_out."),
     (re.compile(r"\.nin_shortcut\."), ".conv_shortcut."),
 )
-# The original layout's, and diffusers' own before 0.15.
+# The names of attention layers in the original layout, and in diffusers before 0.15.
 _ATTENTION_LEAF = re.compile(
     r"(?<=\.mid_block\.attentions\.0\.)(norm|q|k|v|proj_out|query|key|value|proj_attn)(?=\.)"
 )
@@ -49,7 +49,7 @@ def _renaming(names: Collection[str], path: Path) -> Rename:
     levels = Numbering(names, path).count("decoder.up")
 
     def from_lowest(match: re.Match[str]) -> str:
-        # The original numbers the decoder's levels by resolution, diffusers as they run.
+        # The original numbers the decoder's levels by resolution, diffusers by running order.
         return f"decoder.up.{levels - 1 - int(match[1])}."
 
     def rename(name: str) -> str:
@@ -62,7 +62,7 @@ def _renaming(names: Collection[str], path: Path) -> Rename:
 
 
 def _shaped(name: str, tensor: StoredWeight) -> StoredWeight:
-    """Attention's 1x1 convolutions of the original as linear layers: the numbers are the same."""
+    """Reshape attention's 1x1 convolutions in the original layout to linear layers."""
     is_linear = ".attentions.0.to_" in name and len(tensor.shape) == 4
     return tensor.reshaped(tensor.shape[:2]) if is_linear and tensor.shape[2:] == (1, 1) else tensor
 

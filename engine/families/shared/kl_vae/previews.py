@@ -1,4 +1,4 @@
-"""Previews of latent diffusion: by a linear map, and by a tiny autoencoder (TAESD)."""
+"""Previews of latents by a tiny autoencoder (TAESD)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from engine.weights.weight_set import WeightSet
 
 @dataclass(frozen=True, slots=True)
 class LatentPreviews:
-    """A `PreviewModel`; `tiny_scales` are of the spaces that tiny autoencoders have, by name."""
+    """A `PreviewModel`; `tiny_scales` are the scales of latent spaces with a tiny VAE, by name."""
 
     checkpoint: IdentifiedCheckpoint
     tiny_scales: Mapping[str, float]
@@ -25,7 +25,7 @@ class LatentPreviews:
     def tiny_decoder(
         self, models: Path | None, read: ReadIndex, most_cells: int
     ) -> TinyDecoder | None:
-        """The checkpoint's own VAE if that is a tiny one, else one among the person's files."""
+        """Return the checkpoint's own tiny VAE, else a tiny VAE among the user's files, or None."""
         if has_tiny_vae(self.checkpoint):
             return TinyDecoder(_network(self.checkpoint.parts, most_cells), 1.0)
         scale = self.tiny_scales.get(self.checkpoint.latent.space)

@@ -10,7 +10,7 @@ from engine.weights.sources import StoredWeight
 
 
 def vae_config(weights: Mapping[str, StoredWeight], norm_groups: int, path: Path) -> VaeConfig:
-    """Read the sizes of an AutoencoderKL. Raises EngineError for shapes that make none."""
+    """Read the sizes of an AutoencoderKL. Raises EngineError for inconsistent shapes."""
     shapes = Shapes(weights, path)
     levels = shapes.blocks("encoder.down_blocks", "resnets.0.conv1.weight")
     layers = shapes.blocks("encoder.down_blocks.0.resnets", "conv1.weight")

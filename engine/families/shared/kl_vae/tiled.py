@@ -1,6 +1,7 @@
-"""A VAE in tiles: its core whole, its shell twice over the tiles, to measure and to compute.
+"""Running a VAE in tiles: the core on the whole latent, the shell in two passes over the tiles.
 
-See `engine.graphs.vae_tiles`.
+The first pass measures the statistics of normalisations, the second computes the result; see
+`engine.graphs.vae_tiles`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -26,20 +27,21 @@ Cells = tuple[int, int]
 
 
 class MakeNetwork(Protocol):
-    """Makes a network of the VAE's weights."""
+    """A function that makes a network with the VAE's weights."""
 
     def __call__(
         self, name: str, emit: Callable[[GraphBuilder], None], dimensions: Dimensions, /
     ) -> Network:
-        """The network of this name and these dimensions."""
+        """Return the network that `emit` writes, with this name and these dimensions."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Shell:
-    """One side's shell: its two networks, its tiles, and its inputs' and outputs' sizes.
+    """The shell of the encoder or decoder: networks, tiles, and sizes of input and output.
 
-    `scale` and `out_scale` are numbers along a cell of the input and of the output.
+    `scale` and `out_scale` are the array elements along the side of a cell, in the input and in the
+    output.
     """
 
     phase: Phase
@@ -53,14 +55,17 @@ class _Shell:
 
 
 class TiledVae:
-    """The core whole; the shell twice over the tiles, to measure and to compute."""
+    """A `TiledAutoencoder`: the core runs on the whole latent, the shell in two passes over tiles.
+
+    The first pass measures the statistics of normalisations, the second computes the result.
+    """
 
     def __init__(
         self, config: VaeConfig, make_network: MakeNetwork, cells: Cells, longest: int
     ) -> None:
         self._config, self._make_network, self._cells = config, make_network, cells
-        # Tiles that are only measured need not see what is around them, and take two to three
-        # times as much memory for each cell: smaller ones serve as well.
+        # Measuring needs no overlap between tiles, and takes two to three times the memory per
+        # cell, so the measured tiles are smaller.
         self._measured = tiling(cells, longest // 2, 0)
         self._decoder_core = self._part("vae_decoder_core", vae_tiles.decoder_core, cells, 1)
         self._encoder_core = self._part("vae_encoder_core", vae_tiles.encoder_core, cells, 1)
@@ -107,7 +112,7 @@ class TiledVae:
         size: Cells,
         pixels: int,
     ) -> Network:
-        """A part of the VAE for so many cells; its input has `pixels` along each axis of one."""
+        """Return a network for `size` cells; its input has `pixels` elements per cell side."""
         config, (height, width) = self._config, (side * pixels for side in size)
         dimensions = {
             "batch": offered(1, 1, 1),
@@ -129,13 +134,13 @@ class TiledVae:
     def decode(
         self, latent: Array, runner: NetworkRunner, progress: Progress, problem: Problem
     ) -> Array:
-        """An unscaled latent as pixels."""
+        """Decode an unscaled latent to pixels; `problem` checks the result."""
         run = _TiledRun(self._config, self._cells, self._measured, runner, progress)
         features = run.whole(Phase.DECODE, self._decoder_core, {"latent": latent})
         return run.through(self._decoder_shell, features, problem)
 
     def encode(self, image: Array, runner: NetworkRunner, progress: Progress) -> Array:
-        """Pixels as an unscaled latent's moments."""
+        """Encode pixels to the unscaled latent's moments."""
         run = _TiledRun(self._config, self._cells, self._measured, runner, progress)
         features = run.through(self._encoder_shell, image, result_checks.numbers)
         return run.whole(Phase.ENCODE, self._encoder_core, {"features": features})
@@ -143,7 +148,7 @@ class TiledVae:
 
 @dataclass(frozen=True, slots=True)
 class _TiledRun:
-    """One picture's way through core and shell."""
+    """One run of core and shell over a picture."""
 
     config: VaeConfig
     cells: Cells
@@ -152,7 +157,7 @@ class _TiledRun:
     progress: Progress
 
     def whole(self, phase: Phase, network: Network, feeds: dict[str, Array]) -> Array:
-        """A core's output."""
+        """Return the output of a core for `feeds`."""
 
         def work(session: Session) -> Array:
             return self._result(session, feeds)
@@ -160,7 +165,7 @@ class _TiledRun:
         return self.runner.run(phase, network, work, result_checks.numbers)
 
     def through(self, shell: _Shell, whole: Array, problem: Problem) -> Array:
-        """A shell's output for `whole`, [1, channels, height, width]."""
+        """Return the output of a shell for `whole`, [1, channels, height, width]."""
         norms = self._norms(shell, whole)
         size = tuple(side * shell.out_scale for side in self.cells)
 
@@ -177,7 +182,7 @@ class _TiledRun:
         return self.runner.run(shell.phase, shell.computing, work, problem)
 
     def _norms(self, shell: _Shell, whole: Array) -> dict[str, Array]:
-        """The inputs of the shell's normalisations, by name: the whole's statistics."""
+        """Measure the whole picture's statistics: the inputs of the shell's norms, by name."""
 
         def work(session: Session) -> Array:
             name = session.inputs[0].name
@@ -193,7 +198,7 @@ class _TiledRun:
         return dict(shared_norms(norms, self.config.norm_groups, measured))
 
     def _each(self, tiles: Tiling) -> Iterator[Tile]:
-        """Each tile, with progress."""
+        """Yield each tile and report the progress."""
         total = len(tiles.tiles)
         for done, tile in enumerate(tiles.tiles):
             self.progress(done, total)
@@ -205,6 +210,6 @@ class _TiledRun:
 
 
 def _shape(inputs: Sequence[TensorSpec], name: str) -> tuple[int, ...]:
-    """The shape of an input whose dimensions are all known."""
+    """Return the shape of the input `name`, whose dimensions are all fixed."""
     spec = next(spec for spec in inputs if spec.name == name)
     return tuple(side for side in spec.shape if isinstance(side, int))

@@ -1,4 +1,4 @@
-"""Tiles that cover a picture, and statistics of the whole picture from those of its tiles."""
+"""Tiles that cover a picture, and the whole picture's statistics computed from its tiles'."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from engine.graphs.vae_tiles import ShellNorm
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Cells along one axis: what a tile sees, and the part of it that is kept."""
+    """A tile's cells along one axis: the range it takes in, and the range kept of its result."""
 
     start: int
     stop: int
@@ -24,13 +24,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A tile of a picture, in cells."""
+    """A tile of a picture: its rows and columns, in cells."""
 
     rows: Span
     columns: Span
 
     def seen(self, whole: Array, scale: int = 1) -> Array:
-        """The tile's part of [batch, channels, height, width] with `scale` numbers along a cell."""
+        """Return the tile's input from `whole`, [batch, channels, height, width].
+
+        `scale` is the number of array elements along the side of a cell.
+        """
         rows, columns = self.rows, self.columns
         return np.ascontiguousarray(
             whole[
@@ -41,7 +44,7 @@ class Tile:
         )
 
     def keep(self, seen: Array, whole: Array, scale: int = 1) -> None:
-        """Write the part that is kept, of what `seen` became, into the whole."""
+        """Copy the kept part of the tile's result `seen` into the array `whole`."""
         rows, columns = self.rows, self.columns
         height, width = rows.kept_to - rows.kept_from, columns.kept_to - columns.kept_from
         top, left = rows.kept_from - rows.start, columns.kept_from - columns.start
@@ -54,15 +57,19 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """Tiles of one size, no longer than asked for, that keep `halo` cells between two seams."""
+    """Tiles of equal size that cover a picture."""
 
     tiles: tuple[Tile, ...]
-    # Of every tile, in cells.
+    # The height and width of each tile, in cells.
     size: tuple[int, int]
 
 
 def tiling(size: tuple[int, int], longest: int, halo: int) -> Tiling:
-    """Cover `size` cells; tiles are as small as their number allows."""
+    """Cover `size` cells with as few tiles of at most `longest` cells a side as possible.
+
+    Each tile takes in at least `halo` cells beyond the seams with its neighbours. The tiles are as
+    small as their number allows.
+    """
     rows, columns = (_spans(side, longest, halo) for side in size)
     tiles = tuple(Tile(*spans) for spans in product(rows, columns))
     return Tiling(tiles, (rows[0].stop - rows[0].start, columns[0].stop - columns[0].start))
@@ -75,7 +82,7 @@ def _spans(side: int, longest: int, halo: int) -> list[Span]:
     count = math.ceil((side - 2 * halo) / kept)
     length = min(side, math.ceil((side - 2 * halo) / count) + 2 * halo)
     starts = [round(i * (side - length) / (count - 1)) for i in range(count)]
-    # Seams lie in the middle of what two tiles share.
+    # A seam lies in the middle of the overlap of two tiles.
     seams = [0, *((a + length + b) // 2 for a, b in pairwise(starts)), side]
     return [Span(start, start + length, seams[i], seams[i + 1]) for i, start in enumerate(starts)]
 
@@ -83,10 +90,10 @@ def _spans(side: int, longest: int, halo: int) -> list[Span]:
 def shared_norms(
     norms: Sequence[ShellNorm], groups: int, measured: Array
 ) -> Iterator[tuple[str, Array]]:
-    """The inputs of each normalisation, by name, from the statistics of tiles.
+    """Yield the inputs of each normalisation, by name, computed from the statistics of tiles.
 
-    `measured` is [tiles, 2 * groups * norms], of tiles of equal size, means before variances.
-    The variance of the whole is that of the means, too (Chan et al. 1979).
+    `measured` is [tiles, 2 * groups * norms], from tiles of equal size, means before variances. The
+    variance of the whole is the mean variance plus the variance of the means (Chan et al. 1979).
     """
     by_norm = measured.reshape(len(measured), len(norms), 2, groups).astype(np.float64)
     means, variances = by_norm[:, :, 0], by_norm[:, :, 1]

@@ -1,9 +1,9 @@
-"""Tiny autoencoders (TAESD, TAESDXL): how their files are named, laid out, and found.
+"""Tiny autoencoders (TAESD, TAESDXL): reading their layouts and finding their files.
 
-The original comes as two files whose layers are numbered, `taesd_encoder` and `taesd_decoder`;
-ComfyUI's whole ones say so in a prefix; diffusers' `AutoencoderTiny` is one file. The decoder's
-first layer, a clamp, has no weights, and diffusers does not count it. SD's and SDXL's have the same
-shapes, so only names tell their latent spaces apart: in files, as in their folders, `taesdxl`.
+The original has two files with numbered layers, `taesd_encoder` and `taesd_decoder`; ComfyUI joins
+both in one file, with a prefix per side; diffusers' `AutoencoderTiny` is one file. The decoder's
+first layer, a clamp, has no weights, and diffusers does not count it. The tiny autoencoders of SD
+and SDXL have the same shapes: only `taesdxl` in the name of the file or folder shows SDXL's.
 """
 
 import re
@@ -38,7 +38,7 @@ _KEY = re.compile(
 
 
 def is_tiny_vae(tensors: Mapping[str, StoredWeight]) -> bool:
-    """Tell whether all tensors are those of a tiny autoencoder, or of one side of it."""
+    """Tell whether all tensors belong to a tiny autoencoder, or to its encoder or decoder alone."""
     return bool(tensors) and all(_KEY.fullmatch(name) for name in tensors)
 
 
@@ -49,7 +49,7 @@ def is_tiny_vae_folder(path: Path) -> bool:
 
 
 def named_space(path: Path) -> LatentSpace | None:
-    """The latent space in the name of a file, or else of its folder; None where neither has one."""
+    """Return the latent space that the name of a file or of its folder shows, or None."""
     name = next((name for name in (path.name, path.parent.name) if _NAME.search(name)), None)
     if name is None:
         return None
@@ -57,10 +57,10 @@ def named_space(path: Path) -> LatentSpace | None:
 
 
 def read_tiny_vae(path: Path, read: ReadIndex, space: LatentSpace) -> Parts | None:
-    """Read a tiny autoencoder for latents of `space`; None for files and folders of other kinds.
+    """Read a tiny autoencoder for latents of `space`; return None for other files and folders.
 
-    Raises EngineError: CHECKPOINT_CORRUPT, and CHECKPOINT_MISMATCH where it has no decoder or its
-    name tells another latent space.
+    Raises EngineError: CHECKPOINT_CORRUPT, and CHECKPOINT_MISMATCH for a tiny autoencoder without a
+    decoder or with the name of another latent space.
     """
     if is_tiny_vae_folder(path):
         path = path / "diffusion_pytorch_model.safetensors"
@@ -80,7 +80,7 @@ def read_tiny_vae(path: Path, read: ReadIndex, space: LatentSpace) -> Parts | No
 
 
 def tiny_vae_parts(index: TensorIndex, read: ReadIndex) -> Parts:
-    """Read a tiny autoencoder as a VAE, with the other side from the file next to it, if any.
+    """Read a tiny autoencoder as a VAE; a missing encoder or decoder is read from a file beside.
 
     Raises EngineError(CHECKPOINT_CORRUPT).
     """
@@ -102,7 +102,7 @@ def tiny_vae_parts(index: TensorIndex, read: ReadIndex) -> Parts:
 
 
 def find_tiny_decoder(folder: Path, space: str, read: ReadIndex) -> Parts | None:
-    """Find the first tiny decoder below a folder for the latent space of that name."""
+    """Return the first tiny decoder below a folder for the latent space named `space`, or None."""
     for path in islice(_candidates(folder), _MOST_FILES):
         named = named_space(path)
         if named is None or named.name != space:
@@ -133,7 +133,10 @@ def _candidates(folder: Path) -> Iterator[Path]:
 
 
 def _other_side(path: Path, sides: set[str]) -> Path | None:
-    """The file whose name differs from this one's in the side alone; None where there is none."""
+    """Return the file of the other side, as `taesd_encoder` for `taesd_decoder`; None if absent.
+
+    `sides` are the sides that the file at `path` holds.
+    """
     if len(sides) != 1:
         return None
     (side,) = sides
@@ -142,9 +145,9 @@ def _other_side(path: Path, sides: set[str]) -> Path | None:
 
 
 def _canonical(index: TensorIndex) -> dict[str, StoredWeight]:
-    """The tensors under diffusers' names."""
+    """Return the tensors under diffusers' names."""
     matches = {name: _KEY.fullmatch(name) for name in index.tensors}
-    # Numbers alone: a picture goes into the layer 0 of an encoder, a decoder's has no weights.
+    # Without a prefix, layer 0 shows the side: only an encoder's has weights.
     alone = "encoder" if "0.weight" in index.tensors else "decoder"
     weights: dict[str, StoredWeight] = {}
     for name, match in matches.items():
@@ -167,7 +170,7 @@ def _config(weights: Mapping[str, StoredWeight], path: Path) -> TinyVaeConfig:
 
 
 def _blocks(weights: Mapping[str, StoredWeight], side: str) -> tuple[int, ...] | None:
-    """Residual blocks between the layers that change the size; None where the side is missing."""
+    """Return the number of residual blocks at each resolution; None for a missing side."""
     places = sorted({int(name.split(".")[2]) for name in weights if name.startswith(f"{side}.")})
     if not places:
         return None

@@ -1,1 +1,1 @@
-"""Stable Diffusion: reading, naming and joining the parts of its checkpoints."""
+"""Stable Diffusion: reading and joining the components of its checkpoints."""

@@ -1,4 +1,4 @@
-"""The architecture of Stable Diffusion's checkpoints, and the constants of its families."""
+"""Making the `Architecture` of Stable Diffusion checkpoints."""
 
 from dataclasses import dataclass
 
@@ -28,16 +28,16 @@ from engine.text.chunks import CHUNK_LENGTH
 # Measured peaks of SD 1.5 at 512x512 and of SDXL at 1024x1024.
 MEMORY = MemoryFacts(denoiser_bytes=90_000, vae_bytes=90_000, vae_core_bytes=12_000)
 _TINY_SCALES = {space.name: space.scale for space in (SD, SDXL)}
-# Without the tokens that begin and end a chunk.
+# The tokens of a chunk without its begin and end tokens.
 _TOKENS = CHUNK_LENGTH - 2
 
 
 @dataclass(frozen=True, slots=True)
 class StableDiffusion:
-    """The constants by which a family's checkpoints run: CLIP text encoders and a UNet.
+    """A family's constants for running its checkpoints.
 
-    `time_ids`: the sizes that the UNet takes besides time and text, None where it takes none.
-    `refiner`: refiners were trained for it, `refines`: it may be one.
+    `time_ids`: the time ids of the UNet, None for a UNet without them. `refiner`: a refiner was
+    trained for the family. `refines`: a checkpoint of the family may serve as a refiner.
     """
 
     time_ids: TimeIds | None = None
@@ -47,10 +47,10 @@ class StableDiffusion:
 
 @dataclass(frozen=True, slots=True)
 class StableDiffusionMaker:
-    """Makes the architecture of one checkpoint, of its family's constants and its own facts.
+    """Makes the architecture of one checkpoint from its family's constants and its own facts.
 
-    `levels`: those of a denoiser that was trained by levels, None for timesteps.
-    `vae_overflows_f16`: the VAE's activations leave float16's range.
+    `levels`: the levels of a denoiser trained by levels, None for one trained by timesteps.
+    `vae_overflows_f16`: the VAE's activations exceed the range of float16.
     """
 
     family: StableDiffusion
@@ -59,7 +59,7 @@ class StableDiffusionMaker:
     vae_overflows_f16: bool = False
 
     def __call__(self, checkpoint: IdentifiedCheckpoint) -> Architecture:
-        """The architecture of one checkpoint."""
+        """Return the architecture of a checkpoint."""
         time_ids = self.family.time_ids
         pooled = SizeConditioning(checkpoint, time_ids) if time_ids else None
         return Architecture(
@@ -95,7 +95,7 @@ class StableDiffusionMaker:
         )
 
     def _options(self, checkpoint: IdentifiedCheckpoint) -> tuple[OptionalSetting, ...]:
-        """The optional settings that act on this checkpoint."""
+        """Return the optional settings that have an effect on this checkpoint."""
         wanted = {
             OptionalSetting.SIZES: self.family.time_ids is not None,
             OptionalSetting.AESTHETIC_SCORE: self.family.time_ids is not None,
@@ -106,7 +106,7 @@ class StableDiffusionMaker:
 
 
 def _guidance(checkpoint: IdentifiedCheckpoint) -> tuple[GuidanceKind, ...]:
-    # One that takes guidance in has learnt what the negative prompt is for.
+    # A network with guidance as an input was distilled from guided predictions: it needs no CFG.
     first = GuidanceKind.EMBEDDED if embeds_guidance(checkpoint) else GuidanceKind.CFG
     edits = concat_channels(checkpoint) is ConcatChannels.PICTURE
     return (first, GuidanceKind.IMAGE) if edits else (first,)

@@ -1,8 +1,8 @@
 """Defaults for denoisers that were distilled to few steps, or trained by EDM's levels.
 
-Keys show two kinds and a diffusers folder's scheduler others. Most are known by their names alone:
-on a card, in the file's metadata, and last in the name of the file. Each default is from the
-model's own card, whose address is next to it; guidance 0 there means none, which is 1 here.
+Some kinds are recognised by keys or by a diffusers folder's scheduler, most only by a name: on a
+card, in the file's metadata, and last the name of the file. Each default comes from the model's own
+card, whose address is next to it; guidance 0 on a card means no guidance, which is 1 here.
 """
 
 import re
@@ -37,7 +37,7 @@ _PLAYGROUND = CheckpointHints(
 # huggingface.co/docs/diffusers/api/pipelines/cosxl (EDMEulerScheduler, sigma_schedule exponential)
 _COSXL = CheckpointHints(sampler=SamplerName.EULER, schedule=ScheduleName.EXPONENTIAL)
 
-# In the order in which they are looked for; `steps` in a name replaces the number here.
+# Patterns of names, tried in this order; a number of steps in a name replaces the number here.
 _NAMED: tuple[tuple[str, re.Pattern[str], CheckpointHints], ...] = (
     # huggingface.co/stabilityai/sdxl-turbo and sd-turbo: 1 to 4 steps, no guidance, 512 pixels
     (
@@ -71,10 +71,10 @@ _SCHEDULERS = {
 def learnt_hints(
     checkpoint: IdentifiedCheckpoint, scheduler: SchedulerFile | None = None
 ) -> LearntHints | None:
-    """The defaults of a checkpoint's kind, None for the usual ones.
+    """Return the defaults for a checkpoint's kind; None for the usual ones.
 
-    Its keys are asked first and its name last. `scheduler` is that of the folder it
-    was read from, if any.
+    Keys take precedence over names, and names over the scheduler. `scheduler` is from the diffusers
+    folder of the checkpoint, if any.
     """
     unet = checkpoint.components.get(Component.DENOISER)
     if unet and isinstance(unet.config, UNetConfig) and unet.config.guidance_width:
@@ -99,7 +99,7 @@ def learnt_hints(
 
 
 def _names(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, str]]:
-    """The checkpoint's names, and where each stands."""
+    """Yield the checkpoint's names, each with its source as text for the user."""
     for card in checkpoint.parts.denoiser.cards:
         yield card.base_model, card.source
         yield card.title, card.source
@@ -107,7 +107,7 @@ def _names(checkpoint: IdentifiedCheckpoint) -> Iterator[tuple[str, str]]:
 
 
 def _name(path: Path) -> str:
-    """The name of a file or folder; of a folder in the Hugging Face cache, the repository's."""
+    """Return the name of a file or folder; for the Hugging Face cache, the repository's name."""
     cached = path.parent.name == "snapshots" and path.parent.parent.name.startswith("models--")
     return path.parent.parent.name.rpartition("--")[2] if cached else path.stem
 

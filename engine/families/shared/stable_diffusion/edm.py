@@ -1,7 +1,7 @@
-"""Denoisers that were trained as in EDM (Karras et al. 2022), by the keys and schedulers of files.
+"""Recognising denoisers trained as in EDM (Karras et al. 2022), by keys and schedulers.
 
-Two are known: Playground 2.5, whose latents are normalised by numbers of its own, and CosXL. Keys
-as ComfyUI has them (`comfy/supported_models.py`, SDXL.model_type), schedulers as diffusers.
+Two are known: Playground 2.5, whose latents have their own normalisation, and CosXL. The keys are
+those of ComfyUI (`comfy/supported_models.py`, SDXL.model_type), the schedulers those of diffusers.
 """
 
 import numpy as np
@@ -21,7 +21,8 @@ _PREDICTIONS = {"epsilon": PredictionType.EDM, "v_prediction": PredictionType.ED
 _MOST_CHANNELS = 64
 
 
-# Where a file does not say: ComfyUI's for Playground 2.5, and `ModelSamplingContinuousEDM`'s own.
+# Defaults for files without levels: ComfyUI's for Playground 2.5, and the defaults of
+# `ModelSamplingContinuousEDM`.
 _USUAL_LEVELS = {
     PredictionType.EDM: EdmLevels(0.002, 80.0, 0.5),
     PredictionType.EDM_V: EdmLevels(0.002, 120.0, 1.0),
@@ -29,14 +30,14 @@ _USUAL_LEVELS = {
 
 
 def usual_levels(prediction: PredictionType) -> EdmLevels | None:
-    """The usual levels of a kind of prediction; None for those trained by timesteps."""
+    """Return the default levels of a prediction type; None for types trained by timesteps."""
     return _USUAL_LEVELS.get(prediction)
 
 
 def edm_of_file(index: TensorIndex) -> tuple[PredictionType, EdmLevels, str] | None:
-    """Read an EDM denoiser's prediction, levels and evidence off keys; None for all others.
+    """Read an EDM denoiser's prediction type, levels and evidence from keys; None for others.
 
-    Raises EngineError(CHECKPOINT_CORRUPT) for levels that are none.
+    Raises EngineError(CHECKPOINT_CORRUPT) for invalid levels.
     """
     if _MEAN in index.tensors and _DEVIATION in index.tensors:
         return PredictionType.EDM, _USUAL_LEVELS[PredictionType.EDM], f"keys {_MEAN}, {_DEVIATION}"
@@ -52,7 +53,10 @@ def edm_of_file(index: TensorIndex) -> tuple[PredictionType, EdmLevels, str] | N
 
 
 def statistics_of_file(index: TensorIndex) -> LatentStatistics | None:
-    """Read the statistics by which latents are normalised; None where keys have none."""
+    """Read the statistics that normalise the latents from keys; None for files without them.
+
+    Raises EngineError(CHECKPOINT_CORRUPT) for invalid statistics.
+    """
     if _MEAN not in index.tensors or _DEVIATION not in index.tensors:
         return None
     mean, deviation = _numbers(index, _MEAN), _numbers(index, _DEVIATION)
@@ -62,11 +66,11 @@ def statistics_of_file(index: TensorIndex) -> LatentStatistics | None:
 
 
 def edm_of_scheduler(scheduler: SchedulerFile) -> tuple[PredictionType, EdmLevels] | None:
-    """Read an EDM denoiser's prediction and levels off its scheduler; None for all others."""
+    """Read an EDM denoiser's prediction type and levels from its scheduler; None for others."""
     continuous = scheduler.timestep_type == "continuous"
     prediction = _PREDICTIONS.get(scheduler.prediction_type)
     if scheduler.class_name not in _EDM_SCHEDULERS:
-        # EulerDiscreteScheduler with levels between the timesteps gets log(sigma) / 4, too.
+        # EulerDiscreteScheduler with continuous timesteps also gives the network log(sigma) / 4.
         if not continuous or prediction is not PredictionType.EDM_V:
             return None
         data = 1.0

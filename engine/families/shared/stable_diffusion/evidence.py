@@ -1,4 +1,4 @@
-"""Components in words for a person."""
+"""Descriptions of components as text for the user."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from engine.graphs.vae import VaeConfig
 
 
 def described(sources: Mapping[Component, ComponentSource]) -> tuple[str, ...]:
-    """A description of each component, from its configuration."""
+    """Return a description of each component, from its configuration."""
     return tuple(_describe(source.config) for source in sources.values())
 
 

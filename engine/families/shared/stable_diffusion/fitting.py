@@ -1,4 +1,4 @@
-"""Checks that parts of different files make one checkpoint."""
+"""Checks that components from different files fit together."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,9 +22,8 @@ def require_fitting_text(
 ) -> None:
     """Require that the UNet's context is as wide as all text encoders together.
 
-    `time_ids`: the number of time ids that the UNet adds to the time; one that adds any adds the
-    pooled text of the last encoder, too.
-    While an encoder is missing, the others must leave room for one. Raises
+    `time_ids` is the number of the UNet's time ids; a UNet with time ids also takes the pooled text
+    of the last encoder. If an encoder is missing, the others must leave width for it. Raises
     EngineError(CHECKPOINT_MISMATCH).
     """
     found = {one: parts.sources[one].config for one in encoders if one in parts.sources}
@@ -36,7 +35,7 @@ def require_fitting_text(
 
 
 def require_fitting_vae(vae: VaeConfig | TinyVaeConfig, channels: int) -> None:
-    """Require a VAE of RGB pictures for latents of so many channels.
+    """Require a VAE for RGB pictures and latents with `channels` channels.
 
     Raises EngineError(CHECKPOINT_MISMATCH).
     """
@@ -49,9 +48,9 @@ def require_fitting_vae(vae: VaeConfig | TinyVaeConfig, channels: int) -> None:
 
 
 def require_same_factor(parts: Parts, other: Parts) -> None:
-    """Require that a VAE of another file downscales as the one whose place it takes.
+    """Require that a VAE from another file downscales by the same factor as the VAE it replaces.
 
-    Where there is none yet, by 8, as in all families. Raises EngineError(CHECKPOINT_MISMATCH).
+    Without a VAE to replace, the factor is 8. Raises EngineError(CHECKPOINT_MISMATCH).
     """
     before, now = _factor(parts) or DOWNSCALE, _factor(other)
     if now not in (None, before):
@@ -69,9 +68,9 @@ def _factor(parts: Parts) -> int | None:
 def _require_room(
     texts: Mapping[Component, ClipTextConfig], unet: UNetConfig, last: Component, time_ids: int
 ) -> None:
-    """Require that the encoders that are there leave a width that a missing one can have.
+    """Require that the present encoders leave a valid width for a missing one.
 
-    A pooled text has as many numbers as its encoder is wide: OpenCLIP's and CLIP's all project so.
+    A pooled text is taken to be as wide as its encoder, as in all of OpenCLIP's and CLIP's.
     """
     taken = sum(text.width for text in texts.values())
     left = unet.context_width - taken
@@ -103,7 +102,7 @@ def _require_fitting_all(
 def _require_fitting_whole(
     text: ClipTextConfig, unet: UNetConfig, encoder: Component, time_ids: int
 ) -> None:
-    """Require that the UNet adds one pooled text and sizes of equally many numbers."""
+    """Require that the UNet's added width is one pooled text plus equally wide time ids."""
     if not text.projected_width:
         raise misfit(encoder, "without text_projection", "one with it")
     left = unet.added_width - text.projected_width
@@ -113,7 +112,7 @@ def _require_fitting_whole(
 
 
 def misfit(component: Component, found: str, needed: str) -> EngineError:
-    """The error for a part that is `found` where the UNet needs `needed`."""
+    """Return the error for a component that is `found` where the UNet needs `needed`."""
     return EngineError(
         ErrorCode.CHECKPOINT_MISMATCH,
         f"The {LABELS[component]} does not fit: it is {found}, the UNet needs {needed}.",

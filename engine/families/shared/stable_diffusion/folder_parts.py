@@ -1,7 +1,8 @@
-"""Components of a diffusers folder: canonical weights, and sizes that two sources agree on.
+"""Components of a diffusers folder: canonical weights, and sizes checked against `config.json`.
 
-`config.json` alone knows heads, groups and epsilons. What the shapes know too is compared, because
-folders assembled by hand do mix the configuration of one checkpoint with the weights of another.
+Only `config.json` states heads, groups and epsilons. Its other claims are compared with the shapes
+of the weights, because folders assembled by hand sometimes mix the configuration of one checkpoint
+with the weights of another.
 """
 
 from collections.abc import Sequence
@@ -30,14 +31,14 @@ from engine.graphs.clip_text import Activation
 
 @dataclass(frozen=True, slots=True)
 class FolderSource:
-    """A component, and how many tensors of its file were leftovers."""
+    """A component, and the number of unused tensors in its file."""
 
     source: ComponentSource
     ignored: int
 
 
 def folder_source(component: Component, part: FolderPart, vae: VaeFile | None) -> FolderSource:
-    """A component of a folder; `vae` is the configuration of the folder's VAE, if it has one."""
+    """Read a component of a folder; `vae` is the configuration of the folder's VAE, if any."""
     match component:
         case Component.DENOISER:
             return unet_source(part)
@@ -48,15 +49,15 @@ def folder_source(component: Component, part: FolderPart, vae: VaeFile | None) -
 
 
 def sample_size(unet: FolderPart | None) -> int | None:
-    """The side of the latents that a folder's UNet was trained for, in cells; None: not said."""
+    """Return the side of the latents in the UNet's training, in cells; None if not stated."""
     size = unet.config(UNetFile).sample_size if unet else None
     return next(iter(size), None) if isinstance(size, tuple) else size
 
 
 def tokenizer_of_folder(folder: DiffusersFolder) -> Path | None:
-    """The tokenizer beside the weights of a text encoder, or in a subfolder of its own.
+    """Return the tokenizer's folder: beside a text encoder's weights, or a subfolder; or None.
 
-    The refiner's folder has the second alone, which differs from the first in its padding.
+    The refiner's folder has only `tokenizer_2`, which differs from `tokenizer` in its padding.
     """
     encoder = folder.parts.get("text_encoder")
     places = (
@@ -68,7 +69,7 @@ def tokenizer_of_folder(folder: DiffusersFolder) -> Path | None:
 
 
 def unet_source(part: FolderPart) -> FolderSource:
-    """The UNet of a folder."""
+    """Read the UNet of a folder, and check its configuration. Raises EngineError."""
     path, stated = part.index.path, part.config(UNetFile)
     file = path.parent / "config.json"
     _refuse(file, unusual(stated, UNetConstants))
@@ -97,7 +98,7 @@ def unet_source(part: FolderPart) -> FolderSource:
 
 
 def vae_source(part: FolderPart, stated: VaeFile) -> FolderSource:
-    """The autoencoder of a folder, with its configuration."""
+    """Read the VAE of a folder, and check its configuration `stated`. Raises EngineError."""
     path = part.index.path
     file = path.parent / "config.json"
     _refuse(file, (*unusual(stated, VaeConstants), *_half_normalised(stated)))
@@ -115,7 +116,7 @@ def vae_source(part: FolderPart, stated: VaeFile) -> FolderSource:
 
 
 def clip_text_source(part: FolderPart, component: Component) -> FolderSource:
-    """A CLIP text encoder of a folder."""
+    """Read a CLIP text encoder of a folder, and check its configuration. Raises EngineError."""
     path, stated = part.index.path, part.config(ClipTextFile)
     file = path.parent / "config.json"
     if stated.hidden_act not in set(Activation):
@@ -139,7 +140,7 @@ def clip_text_source(part: FolderPart, component: Component) -> FolderSource:
 
 
 def _half_normalised(stated: VaeFile) -> tuple[str, ...]:
-    """Means and deviations go together, one for each channel."""
+    """Return a complaint unless means and deviations are both absent or one per channel."""
     found = [len(values) for values in (stated.latents_mean, stated.latents_std) if values]
     if found in ([], [stated.latent_channels] * 2):
         return ()

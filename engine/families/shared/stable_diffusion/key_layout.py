@@ -1,4 +1,4 @@
-"""The keys of Stable Diffusion's checkpoints, in the original layout and in diffusers' names."""
+"""The keys of Stable Diffusion checkpoints, in the original layout and under diffusers' names."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _PREFIXES: Mapping[str, Component] = {
     "cond_stage_model.transformer.": Component.TEXT_ENCODER,
     "cond_stage_model.model.": Component.TEXT_ENCODER,
     "conditioner.embedders.0.transformer.": Component.TEXT_ENCODER,
-    # The refiner's only one.
+    # The refiner's only text encoder.
     "conditioner.embedders.0.model.": Component.TEXT_ENCODER_2,
     "conditioner.embedders.1.model.": Component.TEXT_ENCODER_2,
     "text_encoders.clip_g.transformer.": Component.TEXT_ENCODER_2,
@@ -52,8 +52,8 @@ _BARE = (
     (Component.VAE, re.compile(r"(encoder|decoder|quant_conv|post_quant_conv)\.")),
 )
 
-# Keys without a prefix that are no part of a network: the training's schedule, its average, and
-# marks of how it was trained.
+# Keys without a prefix outside all networks: the noise schedule, EMA weights and marks of the
+# kind of training.
 _UNUSED = re.compile(
     r"(model_ema|optimizer_states|callbacks|loops|loss|edm_vpred|denoiser)\."
     r"|(alphas|betas|sqrt_|log_one_minus_|posterior_|lvlb_weights|logvar|scale_factor)"

@@ -1,7 +1,8 @@
 """Families of latent diffusion with a UNet: reading their files and joining the parts.
 
-A family is a `LatentDiffusion`: its constants, and how its UNet is recognised. All else is read off
-the file, so pruned, distilled, inpainting and small variants need no case of their own.
+A family is a `LatentDiffusion` with its constants and a test that recognises its UNet. All other
+facts are read from the file, so pruned, distilled, inpainting and small variants need no code of
+their own.
 """
 
 import re
@@ -84,7 +85,7 @@ from engine.graphs.unet import UNetConfig
 from engine.graphs.vae import VaeConfig
 
 NORM_GROUPS = 32
-# The subfolders of a diffusers folder that are read, and what they hold.
+# The subfolders of a diffusers folder that are read, each with its component.
 SUBFOLDERS: Mapping[str, Component] = {
     "unet": Component.DENOISER,
     "text_encoder": Component.TEXT_ENCODER,
@@ -96,7 +97,7 @@ _LONE_PARTS = {
     LonePart.TINY_VAE: (Component.VAE,),
     LonePart.CLIP_TEXT_ENCODER: (Component.TEXT_ENCODER, Component.TEXT_ENCODER_2),
 }
-# What SDXL and its refiner want of OpenCLIP bigG, and SDXL of CLIP ViT-L.
+# The use of OpenCLIP bigG in SDXL and its refiner, and of CLIP ViT-L in SDXL.
 SDXL_TEXT = TextUse(
     clip_skip=2,
     final_norm=False,
@@ -107,46 +108,46 @@ SDXL_TEXT = TextUse(
 
 @dataclass(frozen=True, slots=True)
 class LatentDiffusion(Family):
-    """The constants of one family."""
+    """A family of latent diffusion with a UNet, given by its constants."""
 
     labels: ClassVar[Mapping[Component, str]] = LABELS
     subfolders: ClassVar[Mapping[str, Component]] = SUBFOLDERS
 
     name: str
     title: str
-    # How cards' words for a base model of this family begin, in small letters.
+    # Matches the beginning of base models of this family on cards, in lower case.
     called: re.Pattern[str]
-    # Whether a UNet is of this family.
+    # Tells whether a UNet is of this family.
     has_unet: Callable[[UNetSigns], bool]
     # The text encoders whose outputs stand side by side in the UNet's context.
     text_encoders: Mapping[Component, ClipTextFacts]
     unet: UNetFacts
     latents: LatentSpace
     default_size: int
-    # As in `Family`.
+    # The commonly known name if longer than the title; see `Family`.
     full_title: str = ""
-    # What a denoiser that was trained as in EDM sees of them, where that is something else.
+    # The latent space for denoisers trained as in EDM, if another than `latents`.
     edm_latents: LatentSpace | None = None
-    # The same for those that predict v, where it is another one.
+    # The default size for denoisers that predict v, if another than `default_size`.
     v_default_size: int | None = None
-    # Whether its usual VAE's activations leave float16's range (diffusers' `force_upcast`).
+    # True if the usual VAE's activations exceed float16's range (diffusers' `force_upcast`).
     vae_overflows_f16: bool = False
-    # Whether it projects by convolution, not linear layers.
+    # True if the UNet's transformers project by convolution, not by linear layers.
     convolutional: bool = False
-    # Whether there are files of it that predict v and do not say so.
+    # True if some of the family's files predict v without stating it.
     hides_prediction: bool = False
-    # How its checkpoints are run.
+    # The constants for running the family's checkpoints.
     architecture: StableDiffusion = field(default_factory=StableDiffusion)
-    # Given the layers of the first text encoder.
+    # The use of the text encoders, from the number of layers of the first one.
     text: Callable[[int], TextUse] = lambda _: TextUse()
-    # Reads its training off a UNet's weights, where nothing states it.
+    # Guesses the training from a UNet's weights, if the file does not state it.
     guess: Callable[[ComponentSource], Training | None] = lambda _: None
-    # The name of a UNet of these sizes, such as a pruned one; empty for usual ones.
+    # Returns the name of a UNet's sizes, such as of a pruned one; empty for the usual sizes.
     sizes_name: Callable[[UNetConfig], str] = lambda _: ""
 
     @property
     def time_ids(self) -> int:
-        """The number of time ids that the UNet takes besides the pooled text; 0 for neither."""
+        """The number of the UNet's time ids; 0 for a UNet without time ids and pooled text."""
         return self.architecture.time_ids.count if self.architecture.time_ids else 0
 
     def recognise(self, listing: Listing) -> str | None:
@@ -155,45 +156,49 @@ class LatentDiffusion(Family):
         return signs.words if signs and self.has_unet(signs) else None
 
     def holds_denoiser(self, listing: Listing) -> bool:
-        """Tell whether a file holds a whole UNet for pictures."""
+        """Tell whether a file holds a whole UNet for pictures, of any family."""
         return unet_signs(listing.text) is not None
 
     def rule_out(self, listing: Listing) -> str | None:
-        """Say what in a file no UNet of this family has; None where the file may be of it."""
+        """Return the reason a file's UNet cannot be of this family; None where it may be."""
         return what_rules_out(
             listing.text, convolutional=self.convolutional, adds_time_ids=bool(self.time_ids)
         )
 
     def draws_with(self, pipeline: str) -> bool:
-        """Tell whether diffusers' pipeline of this class draws with such checkpoints."""
+        """Tell whether the diffusers pipeline class `pipeline` runs the family's checkpoints."""
         return draws_after_text(pipeline) and is_for_sdxl(pipeline) == bool(self.time_ids)
 
     def is_called(self, base_model: str) -> bool:
-        """Tell whether a card's word for what a checkpoint was made from names this family."""
+        """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
         return self.called.match(base_model) is not None
 
     def learnt_hints(
         self, checkpoint: IdentifiedCheckpoint, folder: DiffusersFolder | None
     ) -> LearntHints | None:
-        """Defaults of distilled checkpoints and of those trained by levels."""
+        """Return the defaults for checkpoints distilled or trained by levels; None for others."""
         return learnt_hints(checkpoint, folder.scheduler if folder else None)
 
     def require_tokenizers(self, checkpoint: IdentifiedCheckpoint) -> None:
-        """Raise EngineError where a text encoder has a vocabulary of its own and no tokenizer."""
+        """Raise EngineError for a text encoder with its own vocabulary and no tokenizer."""
         require_words(checkpoint)
 
     def lone_parts(self, listing: Listing, kind: Kind | None) -> tuple[Component, ...]:
-        """List the components that a VAE or a CLIP text encoder alone could be."""
+        """List the components that a file with a lone VAE or CLIP text encoder could supply."""
         return _LONE_PARTS.get(kind.part, ()) if kind and kind.part else ()
 
     def read_lone_part(self, component: Component, path: Path, read: ReadIndex) -> Parts | None:
-        """Read a tiny autoencoder as a VAE."""
+        """Read a tiny autoencoder as a VAE; return None for all other files."""
         if component is not Component.VAE:
             return None
         return read_tiny_vae(path, read, self.latents)
 
     def takes_from(self, giver: Family, component: Component) -> bool:
-        """VAEs of one latent space fit each other; text encoders' sizes tell what they are."""
+        """Tell whether a checkpoint of the family `giver` may supply a component.
+
+        A VAE must have the same latent space. A text encoder may come from any family, because its
+        sizes are checked later.
+        """
         match component:
             case Component.DENOISER:
                 return giver is self
@@ -203,19 +208,22 @@ class LatentDiffusion(Family):
                 return True
 
     def name_suits(self, component: Component, name: str) -> bool:
-        """VAEs of SD and SDXL have the same shapes, and only their names tell them apart."""
+        """Tell whether the name of a file with a lone VAE suggests this family.
+
+        VAEs of SD and SDXL have the same shapes, so only "xl" in the name shows the difference.
+        """
         if component is not Component.VAE:
             return True
         return ("xl" in name.casefold()) == bool(self.time_ids)
 
     def with_part(self, parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
-        """Put a component of `other` into `parts`, with what is said about it there."""
+        """Return `parts` with a component of `other` and the facts of `other` about it."""
         if component is Component.VAE:
             require_same_factor(parts, other)
         return with_part(parts, component, other, path)
 
     def with_override(self, parts: Parts, override: CheckpointOverride) -> Parts:
-        """Let the denoiser predict what a person says."""
+        """Return `parts` with the prediction type that the user states, if any."""
         return with_override(parts, override)
 
     @property
@@ -228,7 +236,7 @@ class LatentDiffusion(Family):
         return tuple(KEY_LAYOUT.sort(index.tensors, index.path).components)
 
     def read_file(self, index: TensorIndex, wanted: frozenset[Component]) -> Parts:
-        """The wanted components of a single file, in the original layout or diffusers' names."""
+        """Read the wanted components of a file, in the original layout or with diffusers' names."""
         texts = [one for one in self.text_encoders if one in wanted]
         lone = texts[0] if len(texts) == 1 else Component.TEXT_ENCODER
         keys = KEY_LAYOUT.sort(index.tensors, index.path, lone)
@@ -271,7 +279,7 @@ class LatentDiffusion(Family):
         )
 
     def read_folder(self, folder: DiffusersFolder) -> Parts:
-        """Every component of a diffusers folder."""
+        """Read every component of a diffusers folder."""
         parts = {SUBFOLDERS[name]: part for name, part in folder.parts.items()}
         parts = {one: parts[one] for one in self.components if one in parts}
         vae = parts[Component.VAE].config(VaeFile) if Component.VAE in parts else None
@@ -300,7 +308,7 @@ class LatentDiffusion(Family):
         )
 
     def assemble(self, path: Path, parts: Parts) -> IdentifiedCheckpoint:
-        """A checkpoint of these parts. Raises EngineError where they do not fit together."""
+        """Make a checkpoint of parts. Raises EngineError where they do not fit together."""
         unet, vae = _unet_and_vae(parts)
         channels = unet.out_channels if unet else vae.latent_channels if vae else LATENT_CHANNELS
         if unet:

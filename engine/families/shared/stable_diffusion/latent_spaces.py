@@ -1,4 +1,4 @@
-"""The latent spaces that families share: their scale, and how they look without a VAE."""
+"""The latent spaces that families share: their scales and linear previews."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ from engine.families.latents import LatentStatistics
 
 @dataclass(frozen=True, slots=True)
 class LatentSpace:
-    """A space that one family of VAEs encodes to; `scale` makes its values unit variance.
+    """The latent space of a family of VAEs; values times `scale` have about unit variance.
 
-    With `statistics` it does so for values from which their mean is taken, over their deviation.
+    With `statistics` the values are first normalised per channel by mean and deviation.
     """
 
     name: str
@@ -19,7 +19,7 @@ class LatentSpace:
     statistics: LatentStatistics | None = None
 
 
-# Previews are ComfyUI's (`comfy/latent_formats.py`).
+# The preview factors are ComfyUI's (`comfy/latent_formats.py`).
 SD = LatentSpace(
     "SD 1 and 2",
     0.18215,
@@ -45,7 +45,7 @@ SDXL = LatentSpace(
         (0.1084, -0.0175, -0.0011),
     ),
 )
-# SDXL's VAE, whose values are brought to the deviation that EDM takes pictures to have.
+# SDXL's VAE with latents normalised to the standard deviation 0.5, EDM's sigma_data.
 PLAYGROUND = LatentSpace(
     "Playground 2.5",
     0.5,

@@ -1,4 +1,4 @@
-"""Joining parts of several files to those of one checkpoint, with the facts about each."""
+"""Replacing components of a checkpoint by those of other files, with the facts about each."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ _BY_LEVELS = {PredictionType.EDM, PredictionType.EDM_V}
 
 
 def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> Parts:
-    """`parts` with a component of `other`, and with what `other` says about that component."""
+    """Return `parts` with a component of `other` and the facts of `other` about the component."""
     whole = replace(
         parts,
         sources={**parts.sources, component: other.sources[component]},
@@ -26,7 +26,7 @@ def with_part(parts: Parts, component: Component, other: Parts, path: Path) -> P
     )
     match component:
         case Component.DENOISER:
-            # Statistics are the denoiser's, a scale is the VAE's; they do not mix.
+            # Statistics belong to the denoiser, a scale to the VAE; only one of both applies.
             same = _normalises(parts) == _normalises(other)
             vae = parts.vae if same else replace(parts.vae, scale=None, shift=None)
             return replace(whole, denoiser=other.denoiser, vae=vae)
@@ -55,14 +55,14 @@ def _vocabulary(parts: Parts) -> int | None:
 
 
 def with_override(parts: Parts, override: CheckpointOverride) -> Parts:
-    """Let the denoiser predict what a person says."""
+    """Return `parts` with the prediction type that the user states, if any."""
     stated = override.prediction
     if stated is None:
         return parts
     facts = parts.denoiser
     found = f"{facts.prediction.label} because {facts.reason}"
     reason = "you say so" + ("" if stated is facts.prediction else f" (found: {found})")
-    # Levels that are no timesteps are those of EDM alone.
+    # Only EDM's prediction types keep levels; the others have timesteps.
     levels = facts.levels if stated in _BY_LEVELS else None
     facts = replace(facts, prediction=stated, reason=reason, levels=levels, unstated=None)
     return replace(parts, denoiser=facts)

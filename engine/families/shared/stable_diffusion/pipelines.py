@@ -1,12 +1,12 @@
-"""Diffusers' pipelines that make a picture of a text with an ordinary checkpoint.
+"""The diffusers pipelines that make a picture from a text with an ordinary checkpoint.
 
-Others give the same UNet another meaning (Marigold estimates depth, Zero-1-to-3 turns the object),
-which no shape shows.
+Other pipelines use a UNet of the same shapes for other tasks (Marigold estimates depth, Zero-1-to-3
+rotates an object).
 """
 
 import re
 
-# What a pipeline adds around the checkpoint, and what it begins from.
+# Class names: the base name, an optional addition such as ControlNet, and an optional start.
 _PIPELINE = re.compile(
     r"(StableDiffusion(XL)?("
     r"|Adapter|AttendAndExcite|ControlNet|ControlNetPAG|ControlNetUnion|DiffEdit|KDiffusion"
@@ -19,10 +19,10 @@ _PIPELINE = re.compile(
 
 
 def draws_after_text(pipeline: str) -> bool:
-    """Tell whether the class of a pipeline (`_class_name` in `model_index.json`) is one of them."""
+    """Tell whether a pipeline class (`_class_name` in `model_index.json`) is text-to-image."""
     return bool(_PIPELINE.fullmatch(pipeline))
 
 
 def is_for_sdxl(pipeline: str) -> bool:
-    """Tell whether such a pipeline is for SDXL."""
+    """Tell whether a text-to-image pipeline class is for SDXL."""
     return "XL" in pipeline

@@ -1,7 +1,7 @@
 """Time ids: the sizes that SDXL's denoisers take besides time and text (Podell et al. 2023).
 
-They are the picture's size before it was scaled for training, where it was cropped, and the size
-asked for; the refiner sees an aesthetic score instead of the last. Their order is that of diffusers
+SDXL's time ids are the original size of the picture, the crop and the target size; the refiner's
+have an aesthetic score instead of the target size. The order is that of diffusers'
 `StableDiffusionXLPipeline._get_add_time_ids`.
 """
 
@@ -20,23 +20,23 @@ from engine.graphs.unet import UNetConfig, size_embedding
 
 
 class TimeIdsOf(Protocol):
-    """Chooses the time ids of a request."""
+    """A function from a request to its time ids."""
 
     def __call__(self, request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
-        """The time ids of the positive prompt, or of the negative one."""
+        """Return the time ids for the positive prompt, or for the negative one."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class TimeIds:
-    """The time ids that a family's UNet takes: their number, and those of a request."""
+    """The time ids of a family's UNet: their number, and the function from a request to them."""
 
     count: int
     of: TimeIdsOf
 
 
 def _sdxl_time_ids(request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
-    """Original size, crop and target size; heights before widths, tops before lefts."""
+    """Return original size, crop and target size; height before width, top before left."""
     options = request.size_options
     own = options.negative_target if negative else None
     target = own or options.target or (request.width, request.height)
@@ -44,7 +44,7 @@ def _sdxl_time_ids(request: ResolvedRequest, *, negative: bool) -> tuple[float, 
 
 
 def _refiner_time_ids(request: ResolvedRequest, *, negative: bool) -> tuple[float, ...]:
-    """Original size, crop and aesthetic score."""
+    """Return original size, crop and aesthetic score; height before width, top before left."""
     options = request.size_options
     score = options.negative_aesthetic_score if negative else options.aesthetic_score
     return (*_original_and_crop(request, negative=negative), score)
@@ -64,7 +64,10 @@ REFINER_TIME_IDS = TimeIds(5, _refiner_time_ids)
 
 @dataclass(frozen=True, slots=True)
 class SizeConditioning:
-    """The denoiser's input `added`, float32 [contexts, added_width]: pooled text, then time ids."""
+    """Makes the UNet's input `added`, float32 [contexts, added_width]: pooled text, then time ids.
+
+    The time ids are embedded as sinusoids.
+    """
 
     checkpoint: IdentifiedCheckpoint
     time_ids: TimeIds
@@ -72,7 +75,7 @@ class SizeConditioning:
     def __call__(
         self, request: ResolvedRequest, pooled: Embeddings, *, guided: bool
     ) -> Mapping[str, Array]:
-        """The input for pooled texts [contexts, width], the last the negative one when guided."""
+        """Return the input for pooled texts [contexts, width]; the last is negative if guided."""
         config = config_of(self.checkpoint, Component.DENOISER, UNetConfig)
         positive = self.time_ids.of(request, negative=False)
         width = (config.added_width - pooled.shape[1]) // self.time_ids.count

@@ -1,9 +1,9 @@
-"""Reading off files what a denoiser was trained to predict.
+"""Finding out the prediction type of a denoiser from its file.
 
-Shapes do not show it, so there is a list of places to look at, in order: a sidecar file that the
-user put next to the checkpoint, the checkpoint's own metadata and keys, the outcome of an earlier
-run of the denoiser, and last names of models that it was made from. The first answer counts;
-without one, the denoiser predicts noise.
+Shapes do not show the prediction type, so `_RULES` lists the other sources in order of precedence:
+EDM's keys, a sidecar file next to the checkpoint, the checkpoint's metadata and keys, an earlier
+probe run of the denoiser, cards, and the file's name. Without any answer, the denoiser predicts
+noise.
 """
 
 import re
@@ -22,15 +22,15 @@ from engine.families.sidecars import Card, cards_of
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """The prediction and its evidence, which follows "because" in a sentence."""
+    """The prediction type, and its evidence as text that follows "because" in a sentence."""
 
     prediction: PredictionType
     evidence: str
-    # The levels reach noise alone (Lin et al. 2023).
+    # True if the training levels reach pure noise (Lin et al. 2023).
     zero_terminal_snr: bool = False
-    # Whether the file states it; if not, one step of the denoiser may show something else.
+    # True if the file states the prediction type; else a probe run may correct it.
     is_stated: bool = True
-    # The levels it was trained for; None where it was trained by timesteps.
+    # The noise levels of training; None for training by timesteps.
     levels: EdmLevels | None = None
 
 
@@ -43,14 +43,14 @@ _PREDICTIONS = {
 }
 _PARAMETERIZATION = re.compile(r"^\s*parameterization:\s*[\"']?(v|eps)\b", re.MULTILINE)
 _SIDECAR_BYTES = 64 * 1024
-# How cards' words for a base model begin where that is SD 2, in small letters.
+# Matches the beginning of base models on cards that are SD 2, in lower case.
 SD_2_NAMES = re.compile(r"sd ?2|sd_v2|stable-diffusion-v2")
 
 
 def training_of_file(
     index: TensorIndex, guess: Callable[[], Training | None] = lambda: None
 ) -> Training:
-    """The training of a single file's denoiser, as it is stated, or else as `guess` has it."""
+    """Return the training of a single file's denoiser: stated, else guessed, else epsilon."""
     answers = (rule(index) for rule in _RULES)
     usual = Training(PredictionType.EPSILON, "nothing says otherwise", is_stated=False)
     answer = next((answer for answer in answers if answer), None) or guess() or usual
@@ -65,7 +65,10 @@ def training_of_file(
 
 
 def training_of_folder(scheduler: SchedulerFile | None, folder: Path) -> Training:
-    """The training that a diffusers folder's scheduler states."""
+    """Return the training that a diffusers folder's scheduler states.
+
+    Raises EngineError(CHECKPOINT_UNKNOWN_FAMILY) for an unsupported scheduler configuration.
+    """
     if scheduler is None:
         return Training(PredictionType.EPSILON, "the folder has no scheduler")
     where = "scheduler/scheduler_config.json"
@@ -111,7 +114,7 @@ def _from_modelspec(index: TensorIndex) -> Training | None:
 
 
 def _from_edm_keys(index: TensorIndex) -> Training | None:
-    """Keys of EDM come first: words for the prediction in other places may ignore EDM."""
+    """Read EDM's keys; this rule comes first, since other sources may not distinguish EDM."""
     found = edm_of_file(index)
     return Training(found[0], found[2], levels=found[1]) if found else None
 
@@ -132,19 +135,19 @@ def _from_probe(index: TensorIndex) -> Training | None:
 
 
 def _from_cards(index: TensorIndex) -> Training | None:
-    """Read the training off the name of the base model on a card, such as "SD 2.1 768"."""
+    """Read the training from the name of the base model on a card, such as "SD 2.1 768"."""
     card = next((card for card in cards_of(index) if _is_of_sd2_768(card)), None)
     return Training(PredictionType.V, card.words, is_stated=False) if card else None
 
 
 def _is_of_sd2_768(card: Card) -> bool:
-    """Tell whether a card names SD 2 for 768 pixels, which predicts v; no other name shows it."""
+    """Tell whether a card names SD 2 for 768 pixels, the only base model known to predict v."""
     is_sd2 = SD_2_NAMES.match(card.base_model.casefold()) is not None
     return is_sd2 and "768" in card.base_model
 
 
 def _from_name(index: TensorIndex) -> Training | None:
-    """SDXL-Lightning for one step, which its name alone shows.
+    """Recognise the one-step SDXL-Lightning by its file name; it predicts the picture.
 
     huggingface.co/ByteDance/SDXL-Lightning: sdxl_lightning_1step_x0, prediction_type "sample".
     """

@@ -1,4 +1,4 @@
-"""Facts about VAEs: the format of their latents, and whether float16 holds their activations."""
+"""Facts about VAEs: the format of their latents, and evidence that they run in float16."""
 
 import re
 from pathlib import Path
@@ -9,16 +9,20 @@ from engine.families.latents import LatentFormat, LatentStatistics
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
 
 LATENT_CHANNELS = 4
-# madebyollin's, whose activations were made small enough; shapes are those of the usual one.
+# The name of madebyollin's VAE with smaller activations; its shapes are those of the usual VAE.
 _FITS_F16 = re.compile(r"fp16[-_. ]?fix", re.IGNORECASE)
 
 
 def usual_latents(
     parts: Parts, space: LatentSpace, vaes: LatentSpace, channels: int, downscale: int
 ) -> LatentFormat:
-    """The format for a VAE of the space `vaes`, or one of its own, and a denoiser of `space`."""
+    """Return the latent format of a KL autoencoder.
+
+    `vaes` is the latent space of the family's VAEs, `space` the space of the denoiser's input. A
+    VAE with another scale or number of channels has a latent space of its own.
+    """
     scale = space.scale if parts.vae.scale is None else parts.vae.scale
-    # A VAE of its own has a latent space of its own, and its scale shows it.
+    # Another scale or another number of channels shows another latent space.
     is_usual = channels == LATENT_CHANNELS and scale == space.scale
     shift, preview = parts.vae.shift or 0.0, space.preview if is_usual else None
     statistics = parts.denoiser.statistics or (space.statistics if is_usual else None)
@@ -29,7 +33,10 @@ def usual_latents(
 def tiny_latents(
     space: LatentSpace, vaes: LatentSpace, channels: int, downscale: int
 ) -> LatentFormat:
-    """The format for a tiny VAE, whose latents are those of the space `vaes`, already scaled."""
+    """Return the latent format of a tiny VAE, whose latents are of `vaes` and already scaled.
+
+    `space` is the space of the denoiser's input.
+    """
     statistics = space.statistics
     if statistics is None:
         scale = space.scale / vaes.scale
@@ -42,24 +49,24 @@ def tiny_latents(
 
 
 def statistics_of_folder(vae: VaeFile | None) -> LatentStatistics | None:
-    """The statistics by which latents are normalised, as the VAE's configuration states them."""
+    """Return the latent statistics that the VAE's configuration states, or None."""
     if vae is None or not vae.latents_mean or not vae.latents_std:
         return None
     return LatentStatistics(vae.latents_mean, vae.latents_std)
 
 
 def name_that_fits_f16(path: Path) -> str:
-    """The evidence in a file's name that its VAE is fit for float16; empty where there is none."""
+    """Return the evidence in a file's name that its VAE runs in float16; empty for none."""
     return "its name says fp16-fix" if _FITS_F16.search(path.name) else ""
 
 
 def configuration_that_fits_f16(vae: VaeFile | None) -> str:
-    """The evidence in a VAE's configuration that it is fit for float16; empty for none."""
+    """Return the evidence in a VAE's configuration that it runs in float16; empty for none."""
     fits = vae is not None and not vae.force_upcast
     return "its configuration says force_upcast = false" if fits else ""
 
 
 def words_of_vae(parts: Parts) -> tuple[str, ...]:
-    """A sentence that the VAE is fit for float16, where there is evidence for it."""
+    """Return a sentence that the VAE runs in float16, or nothing without evidence."""
     why = parts.vae.fits_f16
     return (f"VAE fit for float16 because {why}",) if why else ()

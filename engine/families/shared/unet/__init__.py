@@ -1,1 +1,1 @@
-"""Convolutional UNets that attend to a text."""
+"""Convolutional UNets with cross-attention to a text."""

@@ -1,4 +1,4 @@
-"""A UNet as a denoiser: its network, its inputs of each step, its concatenated channels."""
+"""A UNet as a denoiser: its network, its inputs at each step, its concatenated channels."""
 
 from dataclasses import dataclass, field
 
@@ -22,14 +22,17 @@ from engine.text.chunks import CHUNK_LENGTH
 
 _MAX_CONTEXTS = 16
 _MAX_CHUNKS = 4
-# A prompt and its negative.
+# The contexts of a prompt and its negative prompt.
 _GUIDED = 2
 
 _Shape = tuple[int, int, int, int, int]
 
 
 def concat_channels(checkpoint: IdentifiedCheckpoint) -> ConcatChannels:
-    """The concat channels, by the number of the UNet's channels; none where there is no UNet."""
+    """Return the kind of concatenated channels, from the UNet's number of input channels.
+
+    NONE for a checkpoint without a UNet.
+    """
     if Component.DENOISER not in checkpoint.components:
         return ConcatChannels.NONE
     config, latent = config_of(checkpoint, Component.DENOISER, UNetConfig), checkpoint.latent
@@ -49,10 +52,10 @@ def embeds_guidance(checkpoint: IdentifiedCheckpoint) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UNetDenoiser:
-    """A `DenoiserModel` of a UNet whose context comes in chunks of CLIP's."""
+    """A `DenoiserModel` for a UNet whose context consists of CLIP's chunks of 77 tokens."""
 
     checkpoint: IdentifiedCheckpoint
-    # The same network for the same shape: what is loaded is known again.
+    # Networks are kept, so that a loaded network is recognised by identity.
     _networks: dict[_Shape, Network] = field(default_factory=dict[_Shape, Network], init=False)
 
     def network(
@@ -64,7 +67,7 @@ class UNetDenoiser:
         tokens: int = CHUNK_LENGTH,
         rows: int = 1,
     ) -> Network:
-        """One evaluation for pictures of this size in pixels, of `rows` latents, under contexts."""
+        """Return the network for a picture size in pixels; see `DenoiserModel.network`."""
         shape = height, width, contexts, tokens, rows
         if shape not in self._networks:
             self._networks[shape] = self._network(*shape)
@@ -87,7 +90,7 @@ class UNetDenoiser:
         )
 
     def timestep_inputs(self, timestep: float, guidance: float = 1.0) -> dict[str, Array]:
-        """Sinusoids of a timestep, and of guidance where the UNet takes it as an input."""
+        """Return the sinusoids of a timestep, and of guidance if the UNet has it as an input."""
         config = self._config
         inputs = {"timestep_embedding": timestep_embedding(config, timestep)}
         if config.guidance_width:
@@ -97,14 +100,14 @@ class UNetDenoiser:
     def concatenated(
         self, picture: EncodedImage | None, hidden: Latent | None, mask: Latent | None
     ) -> Latent | None:
-        """The channels after those of the latent, [1, D, H, W]; None where there are none.
+        """Return the channels to concatenate after the latent's, [1, D, H, W], or None.
 
-        Without a mask everything is to be painted: the mask is all ones and hides a grey picture
-        (A1111 `txt2img_image_conditioning`).
+        Without a mask the whole picture is to be painted: the mask is all ones, and `hidden` is the
+        latent of a grey picture (A1111 `txt2img_image_conditioning`).
         """
         kind = concat_channels(self.checkpoint)
         if kind is ConcatChannels.PICTURE and picture is not None:
-            # CosXL's sees it as it sees latents (diffusers' `is_cosxl_edit`, ComfyUI).
+            # CosXL takes the picture scaled like its latents (diffusers' `is_cosxl_edit`, ComfyUI).
             is_cosxls = self.checkpoint.prediction is PredictionType.EDM_V
             return picture.mean if is_cosxls else picture.unscaled
         if kind is not ConcatChannels.MASK or hidden is None:

@@ -1,4 +1,4 @@
-"""Keys of a Stable Diffusion UNet: the original layout's under diffusers' names."""
+"""The keys of a UNet: canonical are diffusers' names; the original layout is renamed."""
 
 import re
 from collections.abc import Collection
@@ -59,16 +59,16 @@ def _renaming(names: Collection[str], path: Path) -> Rename:
 
 
 class _Structure:
-    """Walks the flat lists of the original layout and finds where its levels begin and end.
+    """The levels of a UNet in the original layout, found in its flat lists of blocks.
 
-    `input_blocks` is one list for all levels: a residual block each, with a transformer after it or
-    not, and a downsampling convolution between levels. `output_blocks` closes a level with an
-    upsampling convolution. So the number of levels and of blocks in each comes from the file.
+    `input_blocks` is one list for all levels: residual blocks, each with or without a transformer,
+    and a downsampling convolution between levels. `output_blocks` ends a level with an upsampling
+    convolution. So the file determines the number of levels and the blocks in each.
     """
 
     def __init__(self, names: Collection[str], path: Path) -> None:
         self._numbering = Numbering(names, path)
-        # What a module is shows in the name of its first submodule.
+        # The name of its first submodule shows the kind of a module.
         self._kinds: dict[str, str] = {}
         for name in names:
             parts = name.split(".")
@@ -76,7 +76,7 @@ class _Structure:
                 self._kinds[".".join(parts[:3])] = parts[3]
 
     def modules(self) -> dict[str, str]:
-        """Original module name to diffusers module name."""
+        """Map the original names of modules to diffusers' names."""
         return self._down() | self._middle() | self._up()
 
     def _down(self) -> dict[str, str]:

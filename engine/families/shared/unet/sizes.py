@@ -1,7 +1,8 @@
 """Sizes of a UNet, read off the shapes of its weights under canonical names.
 
-What shapes cannot say (heads, groups, epsilon) is an argument: a family's
-constant for a single file, the `config.json` of a folder, whose other claims must then agree.
+Settings that shapes do not show (heads, groups, epsilon) are arguments: the family's constants for
+a single file, the `config.json` for a folder. `folder_parts` checks the other claims of the
+`config.json` against the shapes.
 """
 
 import re
@@ -26,7 +27,7 @@ _HEAD_WIDTH = 64
 class UNetFacts:
     """Settings of a UNet that its shapes do not show.
 
-    `heads` is one number, or one for each level; None: one for each 64 of a level's width.
+    `heads` is one number, or one per level; None: one head for each 64 of a level's width.
     """
 
     heads: int | tuple[int, ...] | None
@@ -35,7 +36,7 @@ class UNetFacts:
 
 
 def unet_config(weights: Mapping[str, StoredWeight], facts: UNetFacts, path: Path) -> UNetConfig:
-    """Read the sizes of a UNet2DConditionModel. Raises EngineError for shapes that make none."""
+    """Read the sizes of a UNet2DConditionModel. Raises EngineError for inconsistent shapes."""
     shapes = Shapes(weights, path)
     levels = shapes.blocks("down_blocks", "resnets.0.conv1.weight")
     heads = _heads(shapes, facts.heads, levels)
@@ -83,7 +84,7 @@ def _heads(shapes: Shapes, stated: int | tuple[int, ...] | None, levels: int) ->
 
 
 def _unet_mid(shapes: Shapes, heads: int) -> UNetBlock | None:
-    """The middle: two residual blocks around a transformer, one residual block, or None."""
+    """Return the middle: a residual block, or two around a transformer; None if absent."""
     layers = shapes.count("mid_block.resnets")
     if not layers:
         return None
@@ -111,7 +112,7 @@ def _unet_block(shapes: Shapes, block: str, heads: int, resampler: str) -> UNetB
 
 
 def _check_skips(config: UNetConfig, path: Path) -> None:
-    """Require that each residual block of the decoder has one skip connection."""
+    """Require one skip connection from the down path for each residual block of the up path."""
     given = 1 + sum(len(block.depths) + block.resample for block in config.down)
     last = len(config.up) - 1
     taken = sum(len(block.depths) for block in config.up)
@@ -130,7 +131,7 @@ _ATTENTION = re.compile(
 
 
 def _check_attention(config: UNetConfig, weights: Mapping[str, StoredWeight], path: Path) -> None:
-    """Require attentions as wide as their blocks; SDXS 0.9 and others have narrower ones."""
+    """Require attention layers as wide as their blocks; SDXS 0.9 and others have narrower ones."""
     for name, weight in weights.items():
         match = _ATTENTION.fullmatch(name)
         if match is None:

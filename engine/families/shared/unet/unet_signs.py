@@ -1,4 +1,4 @@
-"""Signs of a UNet in the text of a `Listing`."""
+"""Recognising a UNet by names and shapes in the text of a `Listing`."""
 
 import re
 from collections.abc import Callable
@@ -18,20 +18,20 @@ class UNetSigns:
 
     context_width: int
     convolutional: bool
-    # It adds the picture's size and the pooled text to the time.
+    # True if the UNet takes time ids and pooled text.
     added: bool
     text_widths: tuple[int, ...]
 
     @property
     def words(self) -> str:
-        """The UNet in words for a person."""
+        """A description of the UNet as text for the user."""
         projections = "convolutional" if self.convolutional else "linear"
         sizes = ", told the picture's size" if self.added else ""
         return f"a UNet with {projections} projections{sizes}, context {self.context_width} wide"
 
 
 def unet_signs(text: str) -> UNetSigns | None:
-    """Read the signs; None where there is no whole UNet for pictures (a ControlNet is half)."""
+    """Read the signs of a whole UNet for pictures, else None (a ControlNet has no up path)."""
     context = _CONTEXT.search(text)
     if not context or not any(sign in text for sign in _WAY_UP):
         return None
@@ -48,10 +48,10 @@ def unet_signs(text: str) -> UNetSigns | None:
 def has_linear_unet(
     context_width: int, *, text_encoders: int, adds_time_ids: bool
 ) -> Callable[[UNetSigns], bool]:
-    """Make the test for a UNet with linear projections whose context is that of its text encoders.
+    """Return the test for a UNet with linear projections whose context fits its text encoders.
 
-    With other text encoders a UNet of that context width passes, too: then the error is about the
-    encoders.
+    A UNet with the context width `context_width` passes even with other text encoders, so that the
+    error is then about the encoders.
     """
 
     def fits(signs: UNetSigns) -> bool:
@@ -65,7 +65,7 @@ def has_linear_unet(
 
 
 def what_rules_out(text: str, *, convolutional: bool, adds_time_ids: bool) -> str | None:
-    """Say what in a listing no UNet of this kind has; None where nothing rules it out."""
+    """Return the reason a listing has no UNet of this kind; None where it may have one."""
     signs = unet_signs(text)
     if signs is None:
         return "it has no UNet for pictures"

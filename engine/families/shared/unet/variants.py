@@ -1,4 +1,4 @@
-"""Variants of a UNet, by its inputs: for text alone, for inpainting, for editing by instruction."""
+"""Variants of a UNet by input channels: base, inpainting, or editing by instruction."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,10 +11,10 @@ from engine.graphs.unet import UNetConfig
 def variant_of(
     unet: UNetConfig, path: Path, title: str, sizes_name: Callable[[UNetConfig], str]
 ) -> str:
-    """Name what the UNet was trained for, and its sizes where `sizes_name` knows them.
+    """Return the variant's name, with the name of the UNet's sizes if `sizes_name` has one.
 
-    Raises EngineError(CHECKPOINT_UNKNOWN_FAMILY), which names the family by its `title`, for a
-    number of input channels that no variant has.
+    Raises EngineError(CHECKPOINT_UNKNOWN_FAMILY), which names the family's `title`, for a number of
+    input channels that no variant has.
     """
     latent = unet.out_channels
     variants = {
@@ -33,7 +33,7 @@ def variant_of(
 
 
 def require_known_additions(unet: UNetConfig, path: Path, title: str, *, adds_sizes: bool) -> None:
-    """Require that the UNet adds pooled text and sizes to the time if its family does.
+    """Require that the UNet takes pooled text and time ids exactly if its family does.
 
     Raises EngineError(CHECKPOINT_UNKNOWN_FAMILY).
     """
