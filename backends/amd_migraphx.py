@@ -58,7 +58,7 @@ _ROCM_VERSION = Path("/opt/rocm/.info/version")
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The origin of the provider: a plug-in that lists devices, or ONNX Runtime itself."""
+    """The source of the provider: a plug-in's `devices`, or ONNX Runtime itself; or `missing`."""
 
     devices: "tuple[ort.OrtEpDevice, ...]" = ()
     missing: str | None = None
@@ -79,7 +79,7 @@ def plugged_in(device: "ort.OrtEpDevice", cache: Path | None) -> Provider:
 
 
 class MiGraphXBackend(Backend):
-    """AMD's graphics processors."""
+    """AMD's graphics processors through MIGraphX."""
 
     name = "amd_migraphx"
 
@@ -99,21 +99,24 @@ class MiGraphXBackend(Backend):
         return Device(self.name, str(index), name, precisions, unusable=reason)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Return the forms MIGraphX documents, up to opset 19; it detects primitive attention."""
+        """Return the operator forms that MIGraphX documents, up to opset 19.
+
+        MIGraphX itself detects primitive attention.
+        """
         return OperatorSet(opset=19, elements=(DType.F32, DType.F16))
 
     def fingerprint(self, device: Device) -> str:
-        """The versions of ONNX Runtime, the plug-in, ROCm and the driver, and the card."""
+        """Return the versions of ONNX Runtime, the plug-in, ROCm and the driver, and the card."""
         driver = driver_of(adapter_of(device, _VENDOR))
         plugin = package_version(_PLUGIN) or "no plug-in"
         return f"{installed()} {plugin} ROCm {_rocm_version()} {driver} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """Return the adapter's memory, or the host's if the system does not tell."""
+        """Return the adapter's memory, or the host's if the system does not report it."""
         return memory_of(adapter_of(device, _VENDOR))
 
     def compilation(self, device: Device) -> Compilation | None:
-        """One program per size, with the weights inside."""
+        """Return the properties: one program per size, which contains the weights."""
         return Compilation(ShapeSupport.STATIC, carries_weights=True)
 
     def compile(
@@ -125,7 +128,7 @@ class MiGraphXBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Artifact | None:
-        """Compile for the profile's optimum. Raises BackendError or RunCancelled."""
+        """Compile for the profile's optimum sizes. Raises BackendError or RunCancelled."""
         from backends.onnx_runtime.static import compile_static
 
         return compile_static(graph, _provider_for(device), profile, folder, progress, cancel)
@@ -138,7 +141,7 @@ class MiGraphXBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        """Return a session for the graph. Raises BackendError or RunCancelled."""
         from backends.onnx_runtime.static import load_static
 
         return load_static(graph, _provider_for(device), artifact, progress, cancel)
@@ -151,7 +154,7 @@ def _without_support(architecture: str) -> str | None:
 
 
 def _source() -> _Source:
-    """Return the first available way to MIGraphX, or the reason why there is none."""
+    """Return the first available source of MIGraphX's provider, or the reason for none."""
     if sys.platform == "win32":
         try:
             return _Source(catalog_devices(_PROVIDER))

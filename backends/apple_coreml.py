@@ -33,10 +33,10 @@ _PROVIDER = "CoreMLExecutionProvider"
 
 
 def provider(cache: Path | None) -> Provider:
-    """Return the provider: ML programs on CoreML's choice of unit, kept in `cache`."""
+    """Return the provider: CoreML chooses the unit and keeps ML programs in `cache`."""
     options = {"ModelFormat": "MLProgram", "MLComputeUnits": "ALL"}
     if cache is not None:
-        # Shapes are constants only with fixed sizes, and most of its operators need constants.
+        # Most of the provider's operators need constant shapes, so input sizes must be fixed.
         options |= {"RequireStaticInputShapes": "1", "ModelCacheDirectory": str(cache)}
     return Provider(_PROVIDER, options)
 
@@ -61,19 +61,19 @@ class CoreMlBackend(Backend):
         return Device(self.name, "gpu", name, precisions, unusable=reason)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Return the forms that the provider can build as an ML program."""
+        """Return the operator forms that the provider can build as an ML program."""
         return OperatorSet(opset=20, elements=(DType.F32, DType.F16), gelu=GeluForm.STANDARD)
 
     def fingerprint(self, device: Device) -> str:
-        """The versions of ONNX Runtime and of macOS, which includes CoreML, and the processor."""
+        """Return the versions of ONNX Runtime and macOS (with CoreML), and the processor."""
         return f"{installed()} macOS {platform.mac_ver()[0]} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """Main memory, which the processor shares."""
+        """Return main memory, which the graphics processor shares."""
         return hardware.host_memory()
 
     def compilation(self, device: Device) -> Compilation | None:
-        """One program per size, with the weights inside."""
+        """Return the properties: one program per size, which contains the weights."""
         return Compilation(ShapeSupport.STATIC, carries_weights=True)
 
     def compile(
@@ -85,7 +85,7 @@ class CoreMlBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Artifact | None:
-        """Compile for the profile's optimum. Raises BackendError or RunCancelled."""
+        """Compile for the profile's optimum sizes. Raises BackendError or RunCancelled."""
         from backends.onnx_runtime.static import compile_static
 
         return compile_static(graph, provider, profile, folder, progress, cancel)
@@ -98,7 +98,7 @@ class CoreMlBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        """Return a session for the graph. Raises BackendError or RunCancelled."""
         from backends.onnx_runtime.static import load_static
 
         return load_static(graph, provider, artifact, progress, cancel)

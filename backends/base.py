@@ -47,14 +47,14 @@ class RunCancelled(Exception):  # noqa: N818 (a decision, not a fault)
 
 
 class Cancellation(Protocol):
-    """Tells whether the user has asked to stop; the engine's cancel token satisfies it."""
+    """A request by the user to stop; the engine's cancel token implements this protocol."""
 
     def is_set(self) -> bool:
         """True once the user has asked to stop."""
         ...
 
     def calling(self, stop: Callable[[], None]) -> AbstractContextManager[None]:
-        """Within the block, a request to stop calls `stop` once, on the thread that asks."""
+        """Return a context in which a request to stop calls `stop` once, on the asking thread."""
         ...
 
 
@@ -74,7 +74,7 @@ class FileSlice:
 
     @property
     def nbytes(self) -> int:
-        """Length of the slice in bytes."""
+        """The slice's length in bytes."""
         return self.elements * self.dtype.itemsize
 
     def rows(self, start: int, stop: int) -> "FileSlice":
@@ -102,7 +102,7 @@ class ComputedArray:
 
     @property
     def nbytes(self) -> int:
-        """Length in bytes."""
+        """The array's length in bytes."""
         return self.array.nbytes
 
 
@@ -140,7 +140,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class AttentionKernels:
-    """The cases a compiler has attention kernels for, if it does not have them for all."""
+    """The element types and head widths that a compiler has attention kernels for."""
 
     elements: tuple[DType, ...]
     # The smallest and the largest width of a head.
@@ -162,10 +162,11 @@ class OperatorSet:
     opset: int
     # Element types of weights and activations it takes; always includes F32.
     elements: tuple[DType, ...] = (DType.F32,)
-    # Computes in the graph's element type, so that type and the requested precision must agree.
+    # True if the compiler computes in the graph's element type, which must then equal the requested
+    # precision.
     strongly_typed: bool = False
     attention: AttentionForm = AttentionForm.PRIMITIVE
-    # The cases `attention` is used for; the rest is primitive. None: all cases.
+    # The cases that use `attention`; all others use primitive attention. None: all cases.
     attention_kernels: AttentionKernels | None = None
     group_norm: GroupNormForm = GroupNormForm.INSTANCE
     gelu: GeluForm = GeluForm.ERF
@@ -186,7 +187,7 @@ class OperatorSet:
 
 @dataclass(frozen=True, slots=True)
 class MissingPackage:
-    """A package that a backend needs, by its name on PyPI, and a sentence that says so."""
+    """A package that a backend needs: its name on PyPI, and a sentence for the user."""
 
     name: str
     sentence: str
@@ -242,7 +243,7 @@ class ShapeProfile:
 
 
 class ShapeSupport(StrEnum):
-    """The sizes that one compiled artifact can run."""
+    """The kinds of sizes that one compiled artifact can run."""
 
     DYNAMIC = "dynamic"  # every size
     RANGES = "ranges"  # those within the profile it was compiled for
@@ -251,7 +252,7 @@ class ShapeSupport(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Compilation:
-    """Properties of compiling for a device, for the engine, which keeps the artifacts."""
+    """Properties of a device's compiler, by which the engine manages its artifacts."""
 
     shapes: ShapeSupport
     # The artifact contains the weights, so other weights need another artifact.
@@ -279,7 +280,7 @@ class Session(Protocol):
         ...
 
     def pin(self, name: str, array: Array) -> None:
-        """Keep an input that does not change between runs on the device; `run` may then omit it."""
+        """Keep on the device an input that is the same in all runs; `run` may then omit it."""
         ...
 
     def cancel(self) -> None:
@@ -318,7 +319,7 @@ def sizes_of(inputs: tuple[TensorSpec, ...], given: Mapping[str, Array]) -> dict
 
 
 def size_of(dimension: int | str, sizes: Mapping[str, int]) -> int:
-    """Return the value of a dimension of `TensorSpec.shape`, also of an output."""
+    """Return the size for a dimension of a `TensorSpec`'s shape, such as 64 or "8*height"."""
     if isinstance(dimension, int):
         return dimension
     factor, times, name = dimension.rpartition("*")
@@ -334,7 +335,7 @@ class Backend(Protocol):
     name: str
 
     def probe(self) -> list[Device]:
-        """List the devices this backend can see, each usable or with the reason. Never raises."""
+        """List the devices this backend sees, usable or with the reason why not. Never raises."""
         ...
 
     def operators(self, device: Device) -> OperatorSet:
@@ -350,7 +351,7 @@ class Backend(Protocol):
         ...
 
     def compilation(self, device: Device) -> Compilation | None:
-        """Return the properties of compiling for the device; None, the default, if it has none."""
+        """Return the properties of the device's compiler; None, the default, if it has none."""
         return None
 
     def compile(
@@ -364,8 +365,8 @@ class Backend(Protocol):
     ) -> Artifact | None:
         """Compile into the empty folder `folder`; None if there is nothing worth keeping.
 
-        The files stay unchanged: a runtime that keeps more later adds files. Raises BackendError or
-        RunCancelled. Called only if there is a `compilation`.
+        The files never change: a runtime that caches more while it runs adds files. Raises
+        BackendError or RunCancelled. Called only if there is a `compilation`.
         """
         return None
 
@@ -377,5 +378,8 @@ class Backend(Protocol):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        """Return a session for the graph, loaded from `artifact` if there is one.
+
+        Raises BackendError or RunCancelled.
+        """
         ...

@@ -37,7 +37,7 @@ _OPERATORS = OperatorSet(
 
 
 class CpuBackend(Backend):
-    """The backend that always works."""
+    """ONNX Runtime on the processor: the backend that works on every machine."""
 
     name = "cpu"
 
@@ -49,15 +49,15 @@ class CpuBackend(Backend):
         return [Device(self.name, "cpu", name, (Precision.F32,), unusable=missing)]
 
     def operators(self, device: Device) -> OperatorSet:
-        """Return the forms with fast float32 kernels in ONNX Runtime's CPU provider."""
+        """Return the operator forms with fast float32 kernels in ONNX Runtime's CPU provider."""
         return _OPERATORS
 
     def fingerprint(self, device: Device) -> str:
-        """ONNX Runtime's version and the processor."""
+        """Return ONNX Runtime's version and the processor's name."""
         return f"{installed()} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """Main memory."""
+        """Return main memory."""
         return hardware.host_memory()
 
     def load(
@@ -68,7 +68,7 @@ class CpuBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        """Return a session for the graph. Raises BackendError or RunCancelled."""
         import onnxruntime as ort
 
         from backends.onnx_runtime.provider import CPU, Provider
@@ -76,6 +76,6 @@ class CpuBackend(Backend):
 
         options = ort.SessionOptions()
         options.log_severity_level = 3
-        # Components are large and run in turn: an arena would keep the peak of each for ever.
+        # Networks are large and run in turn: an arena would never release the peak memory of each.
         options.enable_cpu_mem_arena = False
         return OnnxRuntimeSession(graph, options, Provider(CPU), cancel)

@@ -9,7 +9,8 @@ class AttentionForm(StrEnum):
     PRIMITIVE = "primitive"  # MatMul, Softmax, MatMul
     STANDARD = "standard"  # ai.onnx Attention, opset 23
     MULTI_HEAD = "multi_head"  # com.microsoft MultiHeadAttention
-    # The same, with keys and values (and queries, in self-attention) from one product.
+    # MultiHeadAttention whose keys and values (and queries, in self-attention) come from one matrix
+    # product.
     PACKED = "packed"
 
 
@@ -54,7 +55,7 @@ class GeluForm(StrEnum):
 class GegluForm(StrEnum):
     """Forms of a linear layer gated by GELU."""
 
-    HALVES = "halves"  # two products of half the width
+    HALVES = "halves"  # two matrix products of half the width
     BIAS_SPLIT = "bias_split"  # com.microsoft BiasSplitGelu
 
 

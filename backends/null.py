@@ -1,8 +1,9 @@
-"""A backend that computes nothing: right shapes at once, and failures on request.
+"""A backend that computes nothing: outputs of the right shape at once, failures on request.
 
 For tests of everything around the networks, and for work on the interface. Outputs are a fixed
 function of the graph's name and, if it is compiled, of the artifact's bytes, so that they are
-neither flat nor different from run to run. With `Compiling` it simulates a compiler of any kind.
+neither flat nor different from run to run. With `Compiling` the backend simulates a compiler of any
+kind.
 """
 
 import hashlib
@@ -55,14 +56,14 @@ class Compiling:
     shapes: ShapeSupport = ShapeSupport.DYNAMIC
     carries_weights: bool = False
     interruptible: bool = True
-    # The fingerprint.
+    # The result of `fingerprint`.
     runtime: str = "null 1"
     file_bytes: int = 1000
-    # Half done, it waits until this file exists.
+    # A compile that is half done waits until this file exists.
     gate: str = ""
     # A file that gets the graph's name as a line for each compile that begins.
     journal: str = ""
-    # Graphs during which the process dies or the compiler gives up, and graphs without an artifact.
+    # Names of graphs whose compile kills the process, fails, or leaves no artifact.
     crashes: tuple[str, ...] = ()
     fails: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
@@ -83,7 +84,7 @@ class Compiling:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """The failures of a graph of a given name."""
+    """The scripted failures and delays of a graph."""
 
     load_error: BackendError | None = None
     run_error: BackendError | None = None
@@ -91,14 +92,15 @@ class Script:
     offset: float = 0.0
     load_seconds: float = 0.0
     run_seconds: float = 0.0
-    # The precisions it fails in; None for all.
+    # The precisions the script applies to; None for all.
     precisions: frozenset[Precision] | None = None
 
 
 class NullBackend(Backend):
-    """Loads at once and returns numbers of the right shape; `scripts` maps graph names to failures.
+    """A backend that returns numbers of the right shape at once.
 
-    It compiles only if `compiling` or the environment says how.
+    `scripts` maps graph names to failures. The backend compiles only if `compiling` or the
+    environment says how.
     """
 
     name = "null"
@@ -114,19 +116,19 @@ class NullBackend(Backend):
         return [Device(self.name, "null", "computes nothing, for tests", tuple(Precision))]
 
     def operators(self, device: Device) -> OperatorSet:
-        """Return the plainest forms."""
+        """Return the most basic operator forms."""
         return OperatorSet(opset=20)
 
     def fingerprint(self, device: Device) -> str:
-        """A constant, unless scripted otherwise."""
+        """Return "null 1", or the scripted runtime."""
         return self._compiling.runtime if self._compiling else "null 1"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """Report 8 GiB, all free."""
+        """Return 8 GiB, all free."""
         return MemoryInfo(total=8 << 30, free=8 << 30, integrated=True)
 
     def compilation(self, device: Device) -> Compilation | None:
-        """Return the scripted properties."""
+        """Return the scripted compiler's properties; None without one."""
         how = self._compiling
         return how and Compilation(how.shapes, how.carries_weights, how.interruptible)
 
@@ -139,7 +141,7 @@ class NullBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Artifact | None:
-        """Write a file that depends on everything a compiler's artifact depends on."""
+        """Write a file that depends on model, profile, runtime and, if carried, weights."""
         if self._compiling is None or graph.name in self._compiling.leaves:
             return None
         try:

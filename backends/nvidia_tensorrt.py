@@ -66,11 +66,11 @@ class TensorRtBackend(Backend):
         return self.judged(hardware.list_adapters())
 
     def judged(self, adapters: tuple[Adapter, ...]) -> list[Device]:
-        """Describe these adapters as devices."""
+        """Return these adapters as devices."""
         return cards.devices(self.name, adapters, _judge)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Return the forms that are layers of TensorRT; attention is one from 10.14 on."""
+        """Return the operator forms that are layers of TensorRT; attention only from 10.14 on."""
         if not device.usable:
             return forms.operators()
         trt = _module(_serving(_card(device)))
@@ -79,7 +79,7 @@ class TensorRtBackend(Backend):
         )
 
     def fingerprint(self, device: Device) -> str:
-        """The versions of the installed TensorRT and of the driver, and the card."""
+        """Return the versions of the installed TensorRT and of the driver, and the card."""
         versions = " ".join(f"{name} {_version(name)}" for name in (_FULL, _RTX))
         return f"{versions} {cards.told_of(device)}"
 
@@ -88,7 +88,10 @@ class TensorRtBackend(Backend):
         return cards.memory_of(device)
 
     def compilation(self, device: Device) -> Compilation:
-        """Engines for ranges of sizes, with the weights inside. Most of a build cannot be ended."""
+        """Return the properties: engines for ranges of sizes, which contain the weights.
+
+        Most of a build cannot be interrupted.
+        """
         return Compilation(ShapeSupport.RANGES, carries_weights=True)
 
     def compile(
@@ -116,7 +119,7 @@ class TensorRtBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Return a session of the artifact's engine. Raises BackendError, also without one."""
+        """Return a session for the artifact's engine. Raises BackendError, also without one."""
         if cancel.is_set():
             raise RunCancelled
         if artifact is None:
@@ -149,7 +152,7 @@ class TensorRtBackend(Backend):
         )
         if package == _RTX:
             return build_engine(_module(package), graph, profile, options, progress, cancel)
-        # It tries kernels on the card, which must be this thread's current one.
+        # The builder times kernels on the card, which must be this thread's current one.
         stream = CudaStream(device.id)
         try:
             return build_engine(_module(package), graph, profile, options, progress, cancel)
@@ -205,7 +208,7 @@ def _card(device: Device) -> Card:
 
 
 def _module(package: str) -> Any:
-    """Import the module of a package. Raises BackendError if it does not start."""
+    """Import and return a package's module. Raises BackendError if the import fails."""
     try:
         return import_module(package)
     except _IMPORT_FAULTS as error:

@@ -55,7 +55,8 @@ _PACKAGES: Mapping[str, tuple[int, int]] = {
     "onnxruntime-ep-nv-tensorrt-rtx-cu13": (580, 0),
     "onnxruntime-ep-nv-tensorrt-rtx-cu12": (570, 0),
 }
-# Its IsComputeCapabilitySupported: these, and all from the last on.
+# Compute capabilities that the plug-in's IsComputeCapabilitySupported accepts: the first two, and
+# 12.0 or newer.
 _CAPABILITIES, _NEWEST = ((8, 6), (8, 9)), (12, 0)
 
 MINIMUM, OPTIMUM, MAXIMUM = (
@@ -84,15 +85,15 @@ class TensorRtRtxBackend(Backend):
         return self.judged(hardware.list_adapters())
 
     def judged(self, adapters: tuple[Adapter, ...]) -> list[Device]:
-        """Describe these adapters as devices. Loads the plug-in only if a card could use it."""
+        """Return these adapters as devices. Loads the plug-in only if a card could use it."""
         return cards.devices(self.name, adapters, _judge)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Return the forms that are layers of TensorRT."""
+        """Return the operator forms that are layers of TensorRT."""
         return forms.operators()
 
     def fingerprint(self, device: Device) -> str:
-        """Versions of the plug-in, ONNX Runtime and the driver, and the card.
+        """Return the versions of the plug-in, ONNX Runtime and the driver, and the card.
 
         The plug-in includes TensorRT-RTX.
         """
@@ -105,7 +106,7 @@ class TensorRtRtxBackend(Backend):
         return cards.memory_of(device)
 
     def compilation(self, device: Device) -> Compilation:
-        """Engines for ranges of sizes, with the weights inside.
+        """Return the properties: engines for ranges of sizes, which contain the weights.
 
         The plug-in can leave weights out (`nv_weight_stripped_engine_enable_experimental`), but
         calls that experimental and needs the graph's file again. A build cannot be stopped.
@@ -137,7 +138,7 @@ class TensorRtRtxBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Return a session of the artifact.
+        """Return a session for the artifact.
 
         The first run compiles kernels for the card, which are kept next to the engine. Raises
         BackendError, also without an artifact, or for one of another version or card.
@@ -207,7 +208,7 @@ def _plugin_device(device: Device) -> "ort.OrtEpDevice":
 
 
 def matching(listed: "Sequence[ort.OrtEpDevice]", adapter: Adapter) -> "ort.OrtEpDevice":
-    """Return the device of an adapter: by bus address, or by its numbers if that is unknown.
+    """Return the device of an adapter: by bus address, or by its PCI id if that is unknown.
 
     Raises BackendError if there is none.
     """
@@ -223,7 +224,7 @@ def matching(listed: "Sequence[ort.OrtEpDevice]", adapter: Adapter) -> "ort.OrtE
 
 
 def _package() -> str | None:
-    """Name the installed package of the plug-in, without importing it.
+    """Return the name of the installed plug-in package, without importing it.
 
     Its import creates links in its own folder, changes LD_LIBRARY_PATH and loads libraries
     globally.

@@ -1,6 +1,6 @@
 """The backends that may use an adapter, the preferred first: by vendor, system and driver.
 
-Only facts known without running anything; a backend's own probe decides.
+The order uses only facts known without running anything; a backend's own probe decides.
 """
 
 import sys
@@ -20,7 +20,7 @@ MIGRAPHX = frozenset(
 
 
 def backends_for(adapter: Adapter, system: str = sys.platform) -> tuple[str, ...]:
-    """Return names as in the registry; none for an adapter that cannot compute."""
+    """Return the backends' registry names; none for an adapter that cannot compute."""
     if adapter.unusable:
         return ()
     if system == "darwin":

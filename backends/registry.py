@@ -28,7 +28,7 @@ class BackendReference:
 
 
 def _torch_may_accelerate() -> bool:
-    """True if torch may have accelerators: asking it means importing it, which takes seconds."""
+    """True if torch is installed and no CPU build; importing torch to ask takes seconds."""
     try:
         return not version("torch").endswith("+cpu")
     except PackageNotFoundError:

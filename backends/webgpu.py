@@ -71,7 +71,7 @@ class WebGpuBackend(Backend):
     name = "webgpu"
 
     def probe(self) -> list[Device]:
-        """List every adapter, usable or with the reason; a software adapter if allowed.
+        """List every adapter, usable or with the reason why not; a software adapter if allowed.
 
         Computes a few numbers on the adapter that the provider takes. Never raises.
         """
@@ -107,7 +107,7 @@ class WebGpuBackend(Backend):
         return Device(self.name, str(index), adapter.name, unusable=reason)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Return the forms with kernels in the provider; attention is fused if it is correct."""
+        """Return the operator forms with kernels in the provider; attention is fused if correct."""
         fused = device.usable and all(map(_attention_is_right, device.precisions))
         return OperatorSet(
             opset=20,
@@ -117,7 +117,7 @@ class WebGpuBackend(Backend):
         )
 
     def fingerprint(self, device: Device) -> str:
-        """The versions of the plug-in and of ONNX Runtime, the driver and the adapter."""
+        """Return the versions of the plug-in and of ONNX Runtime, the driver and the adapter."""
         try:
             plugin = version(_DISTRIBUTION)
         except PackageNotFoundError:
@@ -139,7 +139,7 @@ class WebGpuBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        """Return a session for the graph. Raises BackendError or RunCancelled."""
         if cancel.is_set():
             raise RunCancelled
         if device.unusable:
@@ -206,7 +206,7 @@ _one_at_a_time = Lock()
 
 
 class _GuardedSession:
-    """A session that waits for the others. Cancelling it does not wait."""
+    """A session that runs only while no other one does. Cancelling it does not wait."""
 
     def __init__(
         self, graph: Graph, options: "ort.SessionOptions", chosen: Provider, cancel: Cancellation

@@ -1,4 +1,4 @@
-"""DirectML on any graphics processor with Direct3D 12: Windows' oldest way, and the last resort.
+"""DirectML on any graphics processor with Direct3D 12: the last resort on Windows.
 
 A provider of `onnxruntime-directml`, frozen at ONNX Runtime 1.24, and of `onnxruntime-windowsml`.
 Never run by us: written from its documentation
@@ -51,7 +51,7 @@ class DirectMlBackend(Backend):
     name = "windows_directml"
 
     def probe(self) -> list[Device]:
-        """List every adapter, usable or with the reason. Never raises."""
+        """List every adapter, usable or with the reason why not. Never raises."""
         if sys.platform != "win32":
             return [self._device(0, "graphics", "DirectML is a part of Windows")]
         adapters = adapters_of()
@@ -65,18 +65,18 @@ class DirectMlBackend(Backend):
         return Device(self.name, str(index), name, precisions, unusable=reason)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Return the forms of opset 19, for which every operator has a kernel.
+        """Return the operator forms of opset 19, for which every operator has a kernel.
 
-        Its MultiHeadAttention ignores `unidirectional`, so attention is primitive.
+        DirectML's MultiHeadAttention ignores `unidirectional`, so attention is primitive.
         """
         return OperatorSet(opset=19, elements=(DType.F32, DType.F16))
 
     def fingerprint(self, device: Device) -> str:
-        """The build of ONNX Runtime, which includes DirectML, the driver and the adapter."""
+        """Return the build of ONNX Runtime, which includes DirectML, the driver and the adapter."""
         return f"{installed()} {driver_of(adapter_of(device))} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
-        """Return the adapter's memory, or the host's if Windows does not tell."""
+        """Return the adapter's memory, or the host's if Windows does not report it."""
         return memory_of(adapter_of(device))
 
     def load(
@@ -87,7 +87,7 @@ class DirectMlBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Make a graph ready to run. Raises BackendError or RunCancelled."""
+        """Return a session for the graph. Raises BackendError or RunCancelled."""
         if cancel.is_set():
             raise RunCancelled
         missing = unusable(_PROVIDER, _DISTRIBUTION)

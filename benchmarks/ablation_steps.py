@@ -31,7 +31,7 @@ _SPLIT_GELU = replace(_GROUP_NORM, geglu=GegluForm.BIAS_SPLIT)
 _PACKED = replace(_SPLIT_GELU, attention=AttentionForm.PACKED)
 _BIAS_ADD = replace(_PACKED, residual=ResidualForm.BIAS_ADD)
 
-# In the order of the publication below.
+# In the order of the publication cited below.
 STEPS: Mapping[str, OperatorSet] = {
     "plain": _PLAIN,
     "+ attention": _ATTENTION,

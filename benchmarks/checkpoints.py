@@ -10,13 +10,13 @@ from pathlib import Path
 from benchmarks import make_sdxl
 from benchmarks.child import ROOT
 
-# Changing this number makes the files anew.
+# A file made under another number is made anew.
 _FORM = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoints:
-    """The files in a folder."""
+    """The paths of the full-size checkpoints in a folder."""
 
     folder: Path
 

@@ -22,10 +22,10 @@ Answer = Mapping[str, Any]
 
 
 class Peer(Protocol):
-    """The program in the child process: loaded when it is made, then asked."""
+    """The program in a child process: constructing it loads its network, then it answers tasks."""
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """Do a task once and return at least the `seconds` it took."""
+        """Do a task once and return an answer with at least its `seconds`."""
         ...
 
 
@@ -34,7 +34,7 @@ class PeerError(Exception):
 
 
 class Child:
-    """A peer in a child process, loaded; `ready_s` is the time from its start until then."""
+    """A loaded peer in a child process; `ready_s` is the time that starting and loading took."""
 
     def __init__(self, peer: str, **options: object) -> None:
         """Start a peer (a name in `peers.PEERS`) and wait until it is loaded. Raises PeerError."""
@@ -78,7 +78,7 @@ class Child:
         return self._receive()
 
     def seconds(self, task: str, **options: object) -> float:
-        """Return how long one request took. Raises PeerError."""
+        """Return the seconds that one request took. Raises PeerError."""
         return float(self.ask(task, **options)["seconds"])
 
     def close(self) -> None:
@@ -102,7 +102,7 @@ class Child:
 
 
 def serve(make_peer: Callable[[], Peer]) -> None:
-    """Run the child's end: load, report that, answer requests until there are no more."""
+    """Run the child's side: load the peer, report success, answer requests until input ends."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 

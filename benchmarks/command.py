@@ -24,13 +24,13 @@ class CommandError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """One run of the command, seen from outside."""
+    """One run of the command, measured from outside its process."""
 
-    # From just before the process was created until it ended.
+    # Seconds from just before the process was created until it ended.
     wall_s: float
-    # Until the terminal showed the denoiser's first step.
+    # Seconds until the terminal showed the denoiser's first step.
     first_step_s: float
-    # User and system time.
+    # User and system time in seconds.
     cpu_s: float
     peak_private_bytes: int
     # The output of --json.
@@ -43,13 +43,13 @@ class CommandRun:
 
     @property
     def loaded_s(self) -> float:
-        """Time for encoding, denoising and decoding: the rest once networks are prepared."""
+        """Seconds for encoding, denoising and decoding: the time once networks are prepared."""
         timings = self.result["timings"]
         return timings["encode_s"] + timings["denoise_s"] + timings["decode_s"]
 
 
 def check_devices(python: Path, cache: Path) -> None:
-    """Let the app try this machine's devices. Raises CommandError."""
+    """Let the app check this machine's devices in trial runs. Raises CommandError."""
     command = [str(python), "-m", "app", "devices", "--json"]
     environment = {**os.environ, "SAFELIGHT_CACHE": str(cache)}
     done = subprocess.run(
@@ -76,7 +76,7 @@ def generate(python: Path, cache: Path, *arguments: str) -> CommandRun:
         os.close(terminal)
         with PrivateMemoryPeak(process.pid) as memory:
             text, denoising_at = _watch(screen)
-            # Instead of Popen.wait, for the processor time.
+            # os.wait4 instead of Popen.wait, because it returns the processor time.
             _, status, usage = os.wait4(process.pid, 0)
         wall_s = perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -89,7 +89,7 @@ def generate(python: Path, cache: Path, *arguments: str) -> CommandRun:
 
 
 def _watch(screen: int) -> tuple[str, float | None]:
-    """Return the output until the process closed its terminal, and when denoising first showed."""
+    """Return the terminal's whole output, and the time when denoising first showed or None."""
     text, denoising_at = "", None
     with os.fdopen(screen, "rb", buffering=0) as drawn:
         while chunk := _read(drawn.fileno()):

@@ -1,4 +1,4 @@
-"""The machine and the versions that measurements belong to."""
+"""A description of the machine and the package versions, stored with the measurements."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ _PACKAGES = (
 
 
 def describe() -> dict[str, object]:
-    """Describe processor, cores, memory, system and packages."""
+    """Return processor, cores, memory, system and package versions."""
     found = ((package, _version(package)) for package in _PACKAGES)
     return {
         "processor": hardware.cpu_name(),

@@ -2,9 +2,9 @@
 
 Three files of the same numbers: the UNet in a diffusers folder in float32, and a whole checkpoint
 as a single file in the original layout, in float32 and in float16, with every key of the published
-`v1-5-pruned-emaonly.safetensors`. The mapping of original keys to weights is diffusers' own
-single-file conversion, run on marks instead of weights. Reading the file back with diffusers
-verifies the result.
+`v1-5-pruned-emaonly.safetensors`. The mapping of original keys to weights is found by running
+diffusers' own single-file conversion on numbered marks instead of weights. Reading the file back
+with diffusers verifies the result.
 """
 # pyright: basic, reportMissingImports=false
 # torch, diffusers and transformers are absent from the environment that is type-checked.
@@ -26,7 +26,7 @@ from engine.text.tokenizers import load_clip_tokenizer
 from tests.families.listings import CLIP, UNET, VAE, original
 
 _SEED = 0
-# As published; position_ids is one of the text encoder's.
+# The published numbers of keys by prefix; the text encoder's include position_ids.
 _PUBLISHED_KEYS = {UNET: 686, VAE: 248, CLIP: 197}
 
 
@@ -124,12 +124,12 @@ def _original_tensors(modules: Mapping[str, torch.nn.Module]) -> dict[str, torch
 
 
 def _with_text_model(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Use the names in files; transformers dropped `text_model.` in version 5."""
+    """Return the weights by their names in files: transformers 5 dropped `text_model.`."""
     return {f"text_model.{name.removeprefix('text_model.')}": t for name, t in weights.items()}
 
 
 def _leftovers() -> dict[str, torch.Tensor]:
-    """Return the training leftovers of the published file: noise schedule, average's counters."""
+    """Return the published file's training leftovers: noise schedule and EMA counters."""
     betas = np.linspace(0.00085**0.5, 0.012**0.5, 1000) ** 2
     products = np.cumprod(1 - betas)
     before = np.append(1.0, products[:-1])

@@ -1,7 +1,7 @@
 """Makes a full-size SDXL checkpoint of random float16 weights, in the original layout: 6.9 GB.
 
-Keys and shapes are those of the published `sd_xl_base_1.0.safetensors`, scales those of the layers'
-initialisation: outputs stay as large as inputs, so that nothing overflows or vanishes.
+Keys and shapes are those of the published `sd_xl_base_1.0.safetensors`; weights are scaled like a
+layer's initialisation: outputs stay as large as inputs, so that nothing overflows or vanishes.
 """
 
 import math
@@ -21,7 +21,7 @@ _DRAWN = 1 << 24
 
 
 def make(path: Path) -> None:
-    """Write the file under another name, then rename it."""
+    """Write the checkpoint under a temporary name, then rename it to `path`."""
     shapes = listings.sdxl()
     text, _ = header(shapes, DType.F16)
     random = np.random.default_rng(_SEED)

@@ -1,4 +1,4 @@
-"""Measuring: taking turns, medians, and memory seen from outside."""
+"""Measurement in turns, medians, and the private memory of other processes."""
 
 import statistics
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ SAMPLING_INTERVAL_S = 0.02
 
 @dataclass(slots=True)
 class Series:
-    """Repeated measurements of one thing, in order."""
+    """Repeated measurements of one contestant, in order."""
 
     values: list[float] = field(default_factory=list[float])
 
@@ -28,10 +28,10 @@ class Series:
         return min(self.values), max(self.values)
 
     def ratio_to(self, other: "Series") -> float:
-        """Return the median, over rounds, of this value divided by the other's.
+        """Return the median, over rounds, of this series' value divided by the other's.
 
-        Both of a pair were measured within seconds of each other, so a temporary slowdown of the
-        machine cancels out, which it does not in a ratio of medians.
+        Both values of a pair were measured within seconds of each other, so a temporary slowdown of
+        the machine cancels out, which it does not in a ratio of medians.
         """
         pairs = zip(self.values, other.values, strict=True)
         return statistics.median(mine / theirs for mine, theirs in pairs)
@@ -42,7 +42,7 @@ def interleave(
     rounds: int,
     report: Callable[[str, float], None] | None = None,
 ) -> dict[str, Series]:
-    """Measure each contestant once a round, in order: A B A B, never A A B B.
+    """Measure each contestant once a round and return the series by name: A B A B, not A A B B.
 
     `report` gets each name and value as it is measured.
     """
@@ -70,7 +70,8 @@ def private_bytes(pid: int) -> int | None:
 class PrivateMemoryPeak:
     """Samples another process's private memory every 20 ms while the block runs.
 
-    It is not the engine's own sampler on purpose: the memory table compares the two.
+    The engine has a sampler of its own, which is not used on purpose: the memory table compares the
+    two.
     """
 
     def __init__(self, pid: int, interval_s: float = SAMPLING_INTERVAL_S) -> None:

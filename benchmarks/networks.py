@@ -34,7 +34,7 @@ def network(checkpoint: Path, name: str, pixels: int = 512) -> Network:
 def graph(
     network: Network, operators: OperatorSet, precision: Precision, copies: WorkingCopies
 ) -> Graph:
-    """Return the network with bound weights: by reference, or mapped from a working copy."""
+    """Return the network as a graph with bound weights: by reference, or from a working copy."""
     element = element_type(network.weights.values(), operators, precision)
     g = GraphBuilder(network.name, network.weights, operators, element, precision)
     network.emit(g)

@@ -1,4 +1,4 @@
-"""The results: tables for people, and the same numbers as JSON."""
+"""The results as tables for people, and the same numbers as JSON."""
 
 import json
 from collections.abc import Sequence
@@ -26,13 +26,13 @@ class Target:
     measured: float | None
     limit: float
     unit: str
-    # True if more is better, as for a signal-to-noise ratio.
+    # True if the measured value must be at least the limit, as for a signal-to-noise ratio.
     at_least: bool = False
     reason: str = ""
 
     @property
     def reached(self) -> bool | None:
-        """True if the limit was kept, None if nothing was measured."""
+        """True if the limit was kept; None if nothing was measured."""
         if self.measured is None:
             return None
         return self.measured >= self.limit if self.at_least else self.measured <= self.limit
@@ -47,7 +47,7 @@ class Findings:
 
 
 def markdown(table: Table) -> str:
-    """Return the table as Markdown, with aligned columns so that it is readable unrendered."""
+    """Return the table as Markdown, its columns aligned to be readable as plain text."""
     cells = [tuple(_text(cell) for cell in row) for row in (table.columns, *table.rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(table.columns))]
     numeric = [

@@ -1,4 +1,4 @@
-"""Detects when the GUI thread keeps the user waiting, and records its stack."""
+"""Detects periods in which the GUI thread handles no events, and records its stack."""
 
 import sys
 import threading
@@ -18,8 +18,9 @@ _FRAMES = 12
 class Stall(msgspec.Struct, frozen=True):
     """A period in which no event was handled.
 
-    `cpu_seconds` is the processor time of the thread in it: if it is much less, something else had
-    the processor, or the thread waited. `stack` is the thread's stack, outermost call first.
+    `cpu_seconds` is the thread's processor time in it: if it is much less than `seconds`, another
+    process had the processor, or the thread waited. `stack` is the thread's stack, outermost call
+    first.
     """
 
     seconds: float
@@ -49,13 +50,13 @@ class StallWatch(QObject):
         self._watcher = threading.Thread(target=self._watch, name="stall watch", daemon=True)
 
     def start(self) -> None:
-        """Start; must be called on the thread to watch."""
+        """Start watching; must be called on the thread to watch."""
         self._beat, self._cpu = time.perf_counter(), time.thread_time()
         self._timer.start()
         self._watcher.start()
 
     def stop(self) -> list[Stall]:
-        """Stop, and return the stalls, longest first."""
+        """Stop watching and return the stalls, longest first."""
         self._timer.stop()
         self._stopped.set()
         self._watcher.join()

@@ -1,8 +1,8 @@
 """A scripted session in a real window: `python -m benchmarks.window_session`, prints JSON.
 
-It measures the time until the window appears, the longest pause of its thread, the time until a
-cancel is acknowledged and takes effect, and until the death of the engine is reported. Real engine,
-starter model; without a display it is drawn off-screen.
+Measures the time until the window appears, the longest pause of its thread, the time until a cancel
+is acknowledged and takes effect, and until the death of the engine is reported. Real engine,
+starter model; without a display the window is drawn off-screen.
 """
 
 import os
@@ -36,7 +36,7 @@ class StallFigures(msgspec.Struct, frozen=True):
 
 
 class IdleFigures(msgspec.Struct, frozen=True):
-    """The same measurement of an idle process: the stalls caused by the machine."""
+    """The stalls of an idle process meanwhile, which the machine itself causes."""
 
     stalls_over_16_ms: int
     longest_stall_ms: float
@@ -45,7 +45,8 @@ class IdleFigures(msgspec.Struct, frozen=True):
 class SessionFigures(msgspec.Struct, frozen=True):
     """The measurements of one session.
 
-    `busiest_ms` is the window thread's most processor time between two beats 5 ms apart.
+    `busiest_ms` is the window thread's longest processor time between two timer beats, which are 5
+    ms apart.
     """
 
     first_paint_s: float
@@ -59,7 +60,7 @@ class SessionFigures(msgspec.Struct, frozen=True):
 
 
 class WindowFigures(msgspec.Struct, frozen=True):
-    """The session, and several starts of the window up to its first paint."""
+    """One session's figures, and the times of several starts up to the window's first paint."""
 
     cold_start_s: float
     cold_starts_s: tuple[float, ...]
@@ -69,10 +70,10 @@ class WindowFigures(msgspec.Struct, frozen=True):
 
 
 class Script:
-    """Acts as a user would, and measures."""
+    """Operates the window as a user would, and measures."""
 
     def __init__(self, started: float) -> None:
-        # Imported here, so that loading counts as part of the start.
+        # Imported here, so that the import counts as part of the start.
         from app.__main__ import make_session
         from app.paths import find_paths
         from ui.application import Application, make_window
@@ -118,7 +119,7 @@ class Script:
             QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
 
     def pause(self, seconds: float) -> None:
-        """Do nothing but process events for some seconds."""
+        """Process events for some seconds and do nothing else."""
         until = time.monotonic() + seconds
         self.wait_for("pause", lambda: time.monotonic() > until)
 
@@ -139,7 +140,7 @@ class Script:
             self.stalls.append(figures)
 
     def start(self) -> None:
-        """Start the engine, read the folder, draw the first thumbnails."""
+        """Start the engine, read the output folder and draw the first thumbnails."""
         from app.engine.process import EngineState
 
         self.session.start()
@@ -151,7 +152,7 @@ class Script:
         self.pause(0.5)
 
     def make_pictures(self) -> None:
-        """Type, generate, wait; three times."""
+        """Type a prompt, generate and wait; three times."""
         from PySide6.QtCore import Qt
         from PySide6.QtTest import QTest
 
@@ -167,7 +168,7 @@ class Script:
         self.pause(0.5)
 
     def wait_for_jobs(self, count: int) -> None:
-        """Wait until this number of jobs was submitted and all are over."""
+        """Wait until this number of jobs was submitted and all of them are over."""
 
         def are_over() -> bool:
             jobs = self.session.queue.jobs
@@ -176,7 +177,7 @@ class Script:
         self.wait_for("jobs", are_over)
 
     def look_around(self) -> None:
-        """Scroll through earlier pictures, look at some, use their settings, resize."""
+        """Scroll through earlier pictures, show some, use their settings, resize the window."""
         strip, gallery = self.window.strip, self.session.gallery
         bar = strip.horizontalScrollBar()
         for place in range(0, bar.maximum(), max(1, bar.maximum() // 60)):
@@ -192,7 +193,10 @@ class Script:
         self.pause(0.5)
 
     def cancel(self) -> tuple[float, float, float]:
-        """Cancel a long job by Escape: milliseconds until shown, until over, and of a step."""
+        """Cancel a long job by Escape.
+
+        Returns milliseconds until the cancel is shown, until the job is over, and of a step.
+        """
         from PySide6.QtCore import Qt
         from PySide6.QtTest import QTest
 
@@ -222,13 +226,13 @@ class Script:
         return (time.monotonic() - begun) * 1e3
 
     def close(self) -> None:
-        """End the engine and every thread."""
+        """End the engine and every background thread."""
         self.session.close()
         self.window.close_background()
 
 
 def run_session(started: float) -> SessionFigures:
-    """One whole session in this process."""
+    """Run one whole session in this process and return its figures."""
     script = Script(started)
     try:
         painted = script.first_paint_s()
@@ -253,7 +257,7 @@ def run_session(started: float) -> SessionFigures:
 
 
 def watch_idle() -> IdleFigures:
-    """Do nothing until the input ends, while stalls are recorded."""
+    """Record stalls while doing nothing, until standard input ends."""
     from PySide6.QtCore import QCoreApplication
 
     from benchmarks.stalls import StallWatch
@@ -274,7 +278,7 @@ def watch_idle() -> IdleFigures:
 
 
 def measure_window() -> WindowFigures:
-    """Several cold starts, then a session; each in a process and folders of its own."""
+    """Measure several cold starts, then a session; each in a process and folders of its own."""
     with tempfile.TemporaryDirectory() as folder:
         environment = _environment(Path(folder))
         starts = tuple(float(_child("start", environment)) for _ in range(COLD_STARTS))
@@ -283,7 +287,7 @@ def measure_window() -> WindowFigures:
             _command("idle"), env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         session = msgspec.json.decode(_child("session", environment), type=SessionFigures)
-        # The end of its input ends its recording.
+        # Closing its standard input ends the idle process's recording.
         told, _ = idle.communicate()
     return WindowFigures(
         cold_start_s=round(statistics.median(starts), 3),
@@ -322,7 +326,10 @@ def _command(part: str) -> list[str]:
 
 
 def _child(part: str, environment: dict[str, str]) -> str:
-    """Run this file's other half; its clock starts on the system's."""
+    """Run a part of this module in a child process and return its output.
+
+    The child gets the time of its start by the system-wide monotonic clock.
+    """
     started = {_STARTED: repr(time.monotonic())}
     done = subprocess.run(
         _command(part), env=environment | started, stdout=subprocess.PIPE, text=True, check=True
@@ -331,7 +338,7 @@ def _child(part: str, environment: dict[str, str]) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Measure, or act as one of the measured processes."""
+    """Measure, or act as one of the measured child processes."""
     started = float(os.environ.get(_STARTED, "0"))
     if arguments == ["start"]:
         script = Script(started)

@@ -1,4 +1,4 @@
-"""The common work: SD 1.5 at 512 x 512, guided, from seeded inputs; and SDXL's."""
+"""The common work: SD 1.5 at 512 x 512, guided, from seeded inputs; and an SDXL step."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,9 +26,9 @@ _START_TOKEN, _END_TOKEN = 49406, 49407
 
 
 def feeds(component: str, pictures: int) -> Mapping[str, Array]:
-    """Return the same inputs for every peer: for `pictures` at once, guided.
+    """Return the inputs of a component, the same for every peer: `pictures` at once, guided.
 
-    Both halves of guidance have the same latents: `sample` holds them once.
+    Both halves of guidance have the same latents, which `sample` holds once.
     """
     random = np.random.default_rng(0)
     if component == TEXT:
@@ -45,7 +45,7 @@ def feeds(component: str, pictures: int) -> Mapping[str, Array]:
 def sdxl_feeds() -> Mapping[str, Array]:
     """Return the inputs of one guided SDXL step at 1024 x 1024, with the latents once.
 
-    `pooled` are the pooled texts, `sizes` the six numbers of the time ids.
+    `pooled` are the pooled text embeddings, `sizes` the six numbers of the time ids.
     """
     random = np.random.default_rng(0)
     cells, side = SDXL_SIZE // 8, float(SDXL_SIZE)

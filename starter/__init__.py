@@ -1,1 +1,1 @@
-"""The starter model: drawing its pictures, training it and judging it (`starter/README.md`)."""
+"""The starter model: programs to draw its pictures, train it and judge it (`starter/README.md`)."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from starter.scenes import Colour, Kind, Land, Light, Place, Scene, Time
 
-# The first word of each list is the plain one, used half of the time.
+# The first word of each list is the plainest, used at least half of the time.
 KIND_WORDS: dict[Kind, tuple[str, ...]] = {
     "house": ("house", "cottage", "home", "little house"),
     "tree": ("tree", "round tree", "big tree"),
@@ -28,7 +28,7 @@ COLOUR_WORDS: dict[Colour, tuple[str, ...]] = {
     "pink": ("pink", "magenta", "bright pink"),
     "white": ("white", "white", "snow-white"),
 }
-# (as a phrase after an object, as a tag)
+# For each value: phrases that follow an object, and tags.
 LAND_WORDS: dict[Land, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "hills": (
         (
@@ -180,7 +180,7 @@ class Caption:
 
 
 def caption(scene: Scene, rng: random.Random) -> Caption:
-    """Return a caption, nearly always complete except for the light and, in 1 of 7, the place."""
+    """Return a random caption; nearly all state everything but the light and, 1 in 7, the place."""
     shares = {"kind": 0.98, "colour": 0.97, "land": 0.96, "time": 0.96, "place": 0.86, "light": 0.3}
     stated = frozenset(name for name, share in shares.items() if rng.random() < share)
     text = _sentence(scene, stated, rng) if rng.random() < 0.55 else _tags(scene, stated, rng)
@@ -196,13 +196,13 @@ def caption(scene: Scene, rng: random.Random) -> Caption:
 
 
 def complete_caption(scene: Scene, rng: random.Random) -> str:
-    """Return a caption that states everything but the light, as the evaluation needs."""
+    """Return a caption that states everything but the light, for the evaluation."""
     stated = frozenset(ATTRIBUTES) - {"light"}
     return _sentence(scene, stated, rng) if rng.random() < 0.5 else _tags(scene, stated, rng)
 
 
 def _sentence(scene: Scene, stated: frozenset[str], rng: random.Random) -> str:
-    """Return an object phrase and, around it, phrases of place, land, time and light."""
+    """Return an object phrase with phrases of place, land, time and light around it."""
     phrases: list[str] = []
     if "place" in stated:
         phrases.append(_pick(PLACE_WORDS[scene.place][0], rng))

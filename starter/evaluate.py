@@ -1,8 +1,9 @@
 """Judges the starter model by program: `python -m starter.evaluate`.
 
 First the judge itself is tested, on drawn pictures whose contents are known (it should be right)
-and on the same pictures with shuffled captions (it should be at chance). Then the model draws
-combinations it was never trained on, and the judge reports how often each attribute is right.
+and on the same pictures with shuffled captions (it should be at chance). Then the model makes
+pictures of combinations it was never trained on, and the judge reports how often each attribute is
+right.
 """
 
 import argparse
@@ -40,7 +41,7 @@ COLUMNS, ROWS, TILE, STRIP, GAP = 6, 4, 192, 34, 8
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Share of pictures, 0 to 1, whose attribute is as asked."""
+    """The share of pictures, 0 to 1, whose attribute is the requested one."""
 
     colour: float
     time: float
@@ -51,7 +52,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything the evaluation prints."""
+    """All results that the evaluation prints."""
 
     drawn_pictures: int
     drawn: Score
@@ -70,7 +71,7 @@ def score(scenes: Sequence[Scene], verdicts: Sequence[Verdict]) -> Score:
 
 
 def chance(scenes: Sequence[Scene], verdicts: Sequence[Verdict]) -> Score:
-    """Return the expected `score` of randomly paired scenes and verdicts."""
+    """Return the expected `score` if scenes and verdicts were paired at random."""
 
     def share(name: str) -> float:
         asked = Counter(getattr(s, name) for s in scenes)
@@ -81,7 +82,7 @@ def chance(scenes: Sequence[Scene], verdicts: Sequence[Verdict]) -> Score:
 
 
 def evaluate(render: Render, count: int, drawn_count: int, sheet: Path | None) -> Report:
-    """Test the judge on `drawn_count` drawn pictures, the model on `count` unseen scenes."""
+    """Return scores of the judge on `drawn_count` drawn pictures, the model on `count` scenes."""
     rng = random.Random(20)
     drawn = [random_scene(rng) for _ in range(drawn_count)]
     seen = [judge(draw(scene, rng)) for scene in drawn]
@@ -121,7 +122,7 @@ def print_misses(
 
 
 def contact_sheet(images: Sequence[Image.Image], captions: Sequence[str]) -> Image.Image:
-    """Arrange the first 24 pictures in six columns, each over its caption."""
+    """Arrange the first 24 pictures in six columns, each above its caption."""
     width = COLUMNS * (TILE + GAP) + GAP
     height = ROWS * (TILE + STRIP + GAP) + GAP
     sheet = Image.new("RGB", (width, height), (250, 249, 246))

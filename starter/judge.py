@@ -1,8 +1,8 @@
 """Recognises the attributes of a postcard by hand-written image analysis.
 
-The judge shares no code with the generating networks or the drawing program: it has its own
-thresholds, and reference colours of each landscape as drawn. `starter/evaluate.py` first measures
-its reliability on pictures whose contents are known.
+The judge shares no code with the networks or the drawing program: it has its own thresholds and its
+own reference colours of each landscape. `starter/evaluate.py` first measures its reliability on
+pictures whose contents are known.
 """
 
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ GROUNDS: dict[str, dict[str, tuple[tuple[int, int, int], tuple[int, int, int]]]]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A picture's attributes; "unclear" where the judge cannot tell. `kind` is only informative."""
+    """A picture's attributes, "unclear" if the judge cannot tell. `kind` is only informative."""
 
     colour: str
     time: str
@@ -63,7 +63,7 @@ class Verdict:
 
 
 def judge(image: Image.Image) -> Verdict:
-    """Judge a 256x256 picture."""
+    """Return the verdict on a 256x256 picture. Raises ValueError for another size."""
     if image.size != (SIDE, SIDE):
         raise ValueError(f"the judge knows {SIDE}x{SIDE} pictures, not {image.size}")
     pixels = np.asarray(image.convert("RGB")).astype(np.float32)
@@ -100,7 +100,7 @@ def _land(pixels: np.ndarray, time: str) -> str:
 
 
 def _object(pixels: np.ndarray) -> tuple[str, np.ndarray]:
-    """Return the colour that covers most, and its mask: bool [256, 256]."""
+    """Return the object colour that covers most pixels, and its mask: bool [256, 256]."""
     high, low = pixels.max(axis=2), pixels.min(axis=2)
     chroma = high - low
     saturation, hue = chroma / np.maximum(high, 1), _hue(pixels, high, chroma)
@@ -130,7 +130,7 @@ def _hue(pixels: np.ndarray, high: np.ndarray, chroma: np.ndarray) -> np.ndarray
 
 
 def _place(mask: np.ndarray) -> str:
-    """Return the place of the paint's middle column; "unclear" if it is scattered."""
+    """Return the place of the mask's median column; "unclear" if the mask is scattered."""
     columns = np.nonzero(mask)[1]
     if len(columns) == 0:
         return "unclear"

@@ -1,4 +1,4 @@
-"""Draws the one coloured object of a postcard: 64 to 86 of the 256 pixels wide."""
+"""Draws the one coloured object of a postcard, which is 64 to 86 of the 256 pixels wide."""
 
 import math
 import random

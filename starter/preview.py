@@ -1,7 +1,7 @@
-"""Fits the preview of the starter model's latents: `python -m starter.preview`.
+"""Fits the latent preview of the starter model: `python -m starter.preview`.
 
-Drawn pictures go through the model's own VAE encoder. Each latent cell, scaled for the denoiser,
-stands for the mean colour of its pixels; least squares gives the linear map from its channels to
+Drawn pictures go through the model's own VAE encoder. Each latent cell, scaled for the denoiser, is
+paired with the mean colour of its pixels; least squares gives the linear map from its channels to
 that colour. The result is written into `model/safelight.json`.
 """
 
@@ -81,7 +81,7 @@ def _samples(checkpoint: IdentifiedCheckpoint, pictures: int) -> tuple[Float, Fl
 
 
 def _text(hints: CheckpointHints) -> bytes:
-    """Return JSON without the fields that are None."""
+    """Return the hints as JSON without the fields that are None."""
     fields = msgspec.structs.asdict(hints).items()
     said = {name: value for name, value in fields if value is not None}
     return msgspec.json.encode(said) + b"\n"

@@ -30,7 +30,7 @@ Render = Callable[[Sequence[str], Sequence[int]], list[Image.Image]]
 
 
 def _device(wanted: str) -> tuple[Backend, Device]:
-    """Return the first usable device of a backend; for "auto" of all in the registry's order."""
+    """Return the first usable device of a backend; "auto" tries all in the registry's order."""
     references = (r for r in BACKENDS if r.name == wanted or (wanted == "auto" and r.automatic))
     backends = [reference.create() for reference in references]
     return next((b, d) for b in backends for d in b.probe() if d.usable and d.automatic)
@@ -40,7 +40,10 @@ def _device(wanted: str) -> tuple[Backend, Device]:
 def safelight_renderer(
     folder: Path, steps: int, guidance: float, backend: str = "auto"
 ) -> Generator[Render]:
-    """Render with the engine as the command line does; networks stay loaded between pictures."""
+    """Yield a renderer that uses the engine as the command line does.
+
+    Networks stay loaded between pictures.
+    """
     checkpoint = identify(folder)
     require_complete(checkpoint)
     chosen, device = _device(backend)
@@ -75,7 +78,7 @@ def safelight_renderer(
 def renderer(
     name: str, folder: Path, steps: int, guidance: float
 ) -> AbstractContextManager[Render]:
-    """Return the engine ("safelight"), or diffusers in float32 to check the engine."""
+    """Return the engine's renderer ("safelight"), or diffusers' in float32 to check the engine."""
     if name == "diffusers":
         from starter.training.rendering import diffusers_renderer
 

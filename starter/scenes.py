@@ -1,4 +1,4 @@
-"""Draws captioned 256x256 flat-illustration postcards, all the starter model knows.
+"""Draws the 256x256 flat-illustration postcards that the starter model is trained on.
 
 `draw(scene, rng)` makes the picture, `starter.captions.caption(scene, rng)` describes it.
 Coordinates are picture pixels (256 across, y down); shapes are drawn `OVERSAMPLE` times larger and
@@ -135,7 +135,7 @@ def random_scene(rng: random.Random, *, unseen: bool = False) -> Scene:
 
 
 def mix(a: Rgb, b: Rgb, share: float) -> Rgb:
-    """Return `a` with `share` (0..1) of `b`."""
+    """Return a blend of `a` and `b`; `share` (0 to 1) is the share of `b`."""
     red, green, blue = (round(p + (q - p) * share) for p, q in zip(a, b, strict=True))
     return red, green, blue
 
@@ -166,7 +166,7 @@ class Canvas:
         self._draw.ellipse([v * OVERSAMPLE for v in box], fill=fill)
 
     def land(self, rng: random.Random, top: float, swing: float, waves: float, fill: Rgb) -> None:
-        """Fill below a soft random curve around y `top`, `swing` high, `waves` across."""
+        """Fill below a random curve around y `top`, of height `swing` and `waves` periods."""
         phase, waves = rng.uniform(0, math.tau), waves * rng.uniform(0.7, 1.3)
         curve = [
             (x, top + swing * math.sin(phase + waves * math.tau * x / SIZE))
@@ -179,7 +179,7 @@ class Canvas:
 
 
 def draw(scene: Scene, rng: random.Random) -> Image.Image:
-    """Draw the postcard, RGB 256x256; `rng` varies the details that the scene leaves open."""
+    """Return the postcard, RGB 256x256; `rng` varies the details that the scene leaves open."""
     from starter.objects import draw_object  # it draws with this module's canvas and palette
 
     canvas = Canvas()

@@ -1,4 +1,4 @@
-"""A display adapter, in the form common to the three systems."""
+"""A display adapter, described alike on Windows, macOS and Linux."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ class PciId:
 
 @dataclass(frozen=True, slots=True)
 class Adapter:
-    """A display adapter. Empty text and None mean that the system does not tell.
+    """A display adapter. An empty text or None means that the system does not report the value.
 
-    Memory is in bytes: the adapter's own, or for an integrated one the part of the host's it may
-    use. `unusable` says why no backend can compute on it.
+    Memory is in bytes: the adapter's own, or the part of the host's that an integrated adapter may
+    use. `unusable` says why no backend can compute on the adapter.
     """
 
     vendor: str
@@ -34,7 +34,7 @@ class Adapter:
     driver: str = ""
     driver_version: str = ""
     integrated: bool | None = None
-    # "sm_89" for compute capability 8.9, "gfx1103"; if the driver tells.
+    # "sm_89" for compute capability 8.9, or "gfx1103"; empty if the driver does not report it.
     architecture: str = ""
     unusable: str = ""
 
@@ -120,7 +120,7 @@ def vendor_in(text: str) -> str:
 
 
 def no_processor(vendor: int | None, name: str) -> str:
-    """Say why an adapter is not a graphics processor; empty if it is or may be one."""
+    """Return why an adapter is not a graphics processor; empty if it is or may be one."""
     words = name.lower()
     if any(part in words for part in _SOFTWARE):
         return "it is drawn in software; no driver of a graphics processor is at work"

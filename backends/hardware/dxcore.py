@@ -1,7 +1,8 @@
-"""The adapters Windows offers now, from DXCore through ctypes (Windows 10 2004 and later).
+"""The display adapters that Windows lists at present, from DXCore through ctypes.
 
-Interfaces, the order of their methods and their identifiers: dxcore_interface.h of Microsoft's
-DirectX-Headers. A method is called through the table at the start of its object.
+DXCore is part of Windows 10 2004 and later. Interfaces, the order of their methods and their
+identifiers: dxcore_interface.h of Microsoft's DirectX-Headers. A method is called through the table
+at the start of its object.
 """
 
 import ctypes
@@ -16,12 +17,12 @@ from uuid import UUID
 _FACTORY = UUID("78ee5945-c36e-4b13-a669-005dd11c0f06")
 _LIST = UUID("526c7776-40e9-459b-b711-f32ad76dfc28")
 _ADAPTER = UUID("f0db4c7f-fe5a-42a2-bd62-f2a6cf6fc83e")
-# Every adapter that computes has the last attribute; adapters that only draw, and software, have
-# the first.
+# DXCore's attributes D3D11_GRAPHICS and D3D12_CORE_COMPUTE. Every adapter that computes has the
+# second; adapters that only draw, and software adapters, have the first.
 _GRAPHICS = UUID("8c47866b-7583-450d-f0f0-6bada895af4b")
 _COMPUTE = UUID("248e2800-a793-4724-abaa-23a6de1be090")
 
-# Places in the tables of methods; the first three are IUnknown's.
+# Positions in the objects' method tables; the first three methods are IUnknown's.
 _RELEASE = 2
 _CREATE_LIST = 3
 _GET_ADAPTER, _ADAPTER_COUNT = 3, 4
@@ -37,7 +38,7 @@ _Pointer = ctypes.c_void_p
 
 @dataclass(frozen=True, slots=True)
 class DxcoreAdapter:
-    """An adapter's properties, in bytes where they are memory. None if it lacks the property."""
+    """An adapter's properties, sizes in bytes; None means that it lacks the property."""
 
     luid: bytes
     description: str
@@ -70,7 +71,7 @@ def read_dxcore() -> tuple[DxcoreAdapter, ...] | None:
 
 
 def adapters_of(factory: ctypes.c_void_p) -> tuple[DxcoreAdapter, ...] | None:
-    """Return every adapter that draws or computes, each once; None if no list can be had."""
+    """Return every adapter that draws or computes, each once; None if no list can be read."""
     found: dict[bytes, DxcoreAdapter] = {}
     listed = False
     for attribute in (_GRAPHICS, _COMPUTE):
@@ -165,7 +166,7 @@ def _released(thing: ctypes.c_void_p) -> Generator[None]:
 
 
 def _method(thing: ctypes.c_void_p, place: int, result: Any, *arguments: Any) -> Any:
-    """Return a method of a COM object by its place; an out pointer may follow the arguments."""
+    """Return the COM method at position `place`; an out pointer may follow its arguments."""
     table = ctypes.cast(thing, ctypes.POINTER(_Pointer))[0]
     address = ctypes.cast(table, ctypes.POINTER(_Pointer))[place]
     # On 64-bit systems COM's calling convention is C's.

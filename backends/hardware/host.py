@@ -12,7 +12,7 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def cpu_name() -> str:
-    """Return the processor's marketing name, or its architecture if the system does not tell."""
+    """Return the processor's marketing name, or its architecture if the name is unknown."""
     if sys.platform == "linux":
         for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
             if line.startswith("model name"):
@@ -37,7 +37,7 @@ def host_memory() -> MemoryInfo:
 def private_bytes(process: int | None = None) -> int | None:
     """Return a process' anonymous memory in bytes (not backed by files); None if unknown.
 
-    Of this process unless another id is given.
+    `process` is the process' id; None stands for this process.
     """
     if sys.platform != "linux":
         return None
@@ -67,7 +67,7 @@ def _cgroup_bytes(name: str) -> int | None:
 
 
 def _mac_free(total: int) -> int:
-    """Return the memory macOS considers free, from kern.memorystatus_level (%); else half."""
+    """Return the free bytes by kern.memorystatus_level (% of `total`); half if that is unknown."""
     level, size = ctypes.c_int(-1), ctypes.c_size_t(ctypes.sizeof(ctypes.c_int))
     sysctl = ctypes.CDLL(None).sysctlbyname
     name = b"kern.memorystatus_level"

@@ -14,10 +14,10 @@ from pathlib import Path
 
 _I915_QUERY, _I915_MEMORY_REGIONS = 0xC0106479, 4
 _XE_QUERY, _XE_MEMORY_REGIONS = 0xC0286440, 1
-# Class 1 is memory on the card in both.
+# Both drivers number memory on the card as class 1.
 _ON_CARD = 1
 _I915_HEADER, _XE_HEADER = 16, 8
-# class, instance, -, size, unallocated | class, instance, page size, size, used
+# i915: class, instance, padding, size, unallocated. xe: class, instance, page size, size, used.
 _REGION = struct.Struct("=HHIQQ")
 _REGION_BYTES = 88
 _MOST_BYTES = 1 << 16
@@ -27,14 +27,17 @@ Ioctl = Callable[[int, int, ctypes.Array[ctypes.c_char]], object]
 
 @dataclass(frozen=True, slots=True)
 class CardMemory:
-    """Bytes on a card; `free` is None if the kernel tells it only to administrators."""
+    """A card's memory in bytes; `free` is None if the kernel reports it only to administrators."""
 
     total: int
     free: int | None
 
 
 def read_card_memory(node: Path, driver: str) -> CardMemory | None:
-    """Return the memory of the card behind a render node; None without one or without access."""
+    """Return the memory of the card behind a render node.
+
+    None if it has no memory of its own or the kernel refuses the query.
+    """
     if sys.platform != "linux" or driver not in ("i915", "xe"):
         return None
     from fcntl import ioctl
@@ -52,7 +55,7 @@ def read_card_memory(node: Path, driver: str) -> CardMemory | None:
 
 
 def ask_i915(handle: int, ioctl: Ioctl) -> CardMemory | None:
-    """Query i915 twice: for the length, then for the content. Raises OSError."""
+    """Return i915's memory, queried for the length, then for the content. Raises OSError."""
     item = ctypes.create_string_buffer(24)
     query = ctypes.create_string_buffer(struct.pack("=IIQ", 1, 0, ctypes.addressof(item)), 16)
     struct.pack_into("=QiIQ", item, 0, _I915_MEMORY_REGIONS, 0, 0, 0)
@@ -67,7 +70,7 @@ def ask_i915(handle: int, ioctl: Ioctl) -> CardMemory | None:
 
 
 def ask_xe(handle: int, ioctl: Ioctl) -> CardMemory | None:
-    """Query xe twice: for the size, then for the content. Raises OSError."""
+    """Return xe's memory, queried for the size, then for the content. Raises OSError."""
     query = ctypes.create_string_buffer(40)
     struct.pack_into("=QIIQ", query, 0, 0, _XE_MEMORY_REGIONS, 0, 0)
     ioctl(handle, _XE_QUERY, query)
@@ -99,7 +102,7 @@ def xe_memory(answer: bytes) -> CardMemory | None:
 
 
 def _regions(answer: bytes, header: int) -> list[tuple[int, int]]:
-    """Return both figures of each region on the card."""
+    """Return the size and the other figure (unallocated or used) of each region on the card."""
     found: list[tuple[int, int]] = []
     for offset in range(header, len(answer) - _REGION_BYTES + 1, _REGION_BYTES):
         kind, _, _, size, figure = _REGION.unpack_from(answer, offset)

@@ -35,7 +35,7 @@ _SET_ASIDE = ("vfio-pci", "pci-stub", "pciback", "xen-pciback")
 
 @dataclass(frozen=True, slots=True)
 class PciFiles:
-    """A function of a PCI device from its files in sysfs; `kind` is its class."""
+    """One function of a PCI device: the contents of its sysfs files; `kind` is its class code."""
 
     address: str
     vendor: str
@@ -65,7 +65,7 @@ class PciFiles:
 
 @dataclass(frozen=True, slots=True)
 class LinuxFiles:
-    """The files' contents: every PCI function, KFD's nodes, NVIDIA's texts, module versions."""
+    """The contents of all files read: PCI functions, KFD's nodes, NVIDIA's texts, versions."""
 
     functions: tuple[PciFiles, ...] = ()
     kfd_nodes: tuple[str, ...] = ()
@@ -76,7 +76,7 @@ class LinuxFiles:
 
     @property
     def adapters(self) -> tuple[PciFiles, ...]:
-        """The functions that are adapters."""
+        """The PCI functions that are display adapters."""
         return tuple(function for function in self.functions if function.is_adapter)
 
 
@@ -131,7 +131,7 @@ def _read_function(
 def describe(
     files: LinuxFiles, nvml: Nvml, names: Mapping[PciId, str], host: MemoryInfo
 ) -> tuple[Adapter, ...]:
-    """Return the adapters, in the order of the bus; then those only NVIDIA's driver shows."""
+    """Return the adapters in bus order, then those that only NVIDIA's driver lists."""
     found = [_describe(function, files, names, host) for function in files.adapters]
     found = list(_with_texts(found, files))
     return _with_nvml(found, nvml, host)
@@ -181,7 +181,7 @@ def _integrated(function: PciFiles, files: LinuxFiles) -> bool | None:
 def _memory(
     function: PciFiles, integrated: bool | None, host: MemoryInfo
 ) -> tuple[int | None, int | None]:
-    """Return total and free. An APU has its carve-out and the host memory amdgpu may map (GTT)."""
+    """Return total and free bytes; an APU's include the host memory amdgpu may map (GTT)."""
     if function.card_memory is not None:
         return function.card_memory.total, function.card_memory.free
     total, used = decimal(function.vram_total), decimal(function.vram_used)

@@ -22,7 +22,7 @@ from backends.hardware.numbers import hexadecimal, size
 from backends.hardware.reading import output_of
 
 _COMMAND = ("/usr/sbin/system_profiler", "SPDisplaysDataType", "-json")
-# It also looks for displays, which takes a second or two.
+# system_profiler also looks for displays, which takes a second or two.
 _SECONDS = 20
 _NUMBER = re.compile(r"\(0x([0-9a-f]{4})\)", re.ASCII | re.IGNORECASE)
 _CHIP = re.compile(r"kHW_(Apple)(M[0-9]+)(Pro|Max|Ultra)?Item", re.ASCII)

@@ -1,4 +1,4 @@
-"""Numbers in arbitrary texts: a number, or None."""
+"""Parsers of numbers in arbitrary text; each returns None for any other text."""
 
 import re
 

@@ -26,7 +26,7 @@ def version_in(text: str) -> str:
 
 
 def nvidia_models(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
-    """Yield bus address and model of each "information"; Unknown until the driver has started."""
+    """Yield bus address and model of each "information" file; "" until the driver knows it."""
     for text in texts:
         lines = [line.partition(":") for line in text.split("\n")]
         facts = {key.strip(): value.strip() for key, _, value in lines}
@@ -36,7 +36,7 @@ def nvidia_models(texts: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 
 def with_nvml(adapter: Adapter, device: NvmlDevice, nvml: Nvml, host: MemoryInfo) -> Adapter:
-    """Add NVML's facts to an adapter. Without memory of its own it shares the host's."""
+    """Add NVML's facts to an adapter. A GPU without memory of its own shares the host's."""
     shared = device.memory_total is None
     capability = device.capability
     return replace(

@@ -30,7 +30,7 @@ class NvmlDevice:
 
 @dataclass(frozen=True, slots=True)
 class Nvml:
-    """The driver and its GPUs; empty if the library is missing or refuses."""
+    """The driver's version and its GPUs; empty if the library is missing or refuses."""
 
     driver: str = ""
     devices: tuple[NvmlDevice, ...] = ()
@@ -61,7 +61,7 @@ class _Pci(ctypes.Structure):
 
 
 def read_nvml() -> Nvml:
-    """Query the driver of this machine."""
+    """Return the driver and GPUs of this machine."""
     for folder in _FOLDERS:
         try:
             return ask(ctypes.CDLL(folder + _LIBRARY))
@@ -71,7 +71,7 @@ def read_nvml() -> Nvml:
 
 
 def ask(library: Any) -> Nvml:
-    """Query a loaded library, which has the functions of nvml.h as attributes."""
+    """Return the driver and GPUs by a loaded library, whose attributes are nvml.h's functions."""
     try:
         if library.nvmlInit_v2() != 0:
             return Nvml()

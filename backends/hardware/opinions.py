@@ -18,7 +18,7 @@ _GPU_VENDORS = (AMD, NVIDIA, INTEL)
 
 @dataclass(frozen=True, slots=True)
 class RuntimeDevice:
-    """A GPU as ONNX Runtime lists it; `discrete` is None if it does not tell."""
+    """A GPU as ONNX Runtime lists it; `discrete` is None if the list does not say."""
 
     pci: PciId
     discrete: bool | None
@@ -34,7 +34,7 @@ def second_opinions(adapters: Sequence[Adapter]) -> tuple[str, ...]:
 def database_differences(
     adapters: Sequence[Adapter], entries: Sequence[DatabaseEntry]
 ) -> tuple[str, ...]:
-    """Compare with torchruntime's database: integrated adapters taken for cards, or the reverse."""
+    """Return a sentence per adapter that is a card only to us, or only to torchruntime."""
     known = {entry.pci: entry.discrete for entry in entries}
     return tuple(
         f"torchruntime's database takes {adapter.name} for {_kind(not adapter.integrated)}; "
@@ -47,7 +47,7 @@ def database_differences(
 def runtime_differences(
     adapters: Sequence[Adapter], listed: Sequence[RuntimeDevice] | None
 ) -> tuple[str, ...]:
-    """Compare with ONNX Runtime's list: GPUs on one side only, or of another kind."""
+    """Return a sentence per GPU that ONNX Runtime lists differently, or that one list lacks."""
     return tuple(_runtime_differences(adapters, listed)) if listed is not None else ()
 
 

@@ -24,7 +24,7 @@ def read_bytes(path: Path, limit: int = _FILE_BYTES) -> bytes:
 
 
 def read_text(path: Path, limit: int = _FILE_BYTES) -> str:
-    """Return them as text, without white space around it."""
+    """Return the first `limit` bytes of a file as stripped text; empty if it cannot be read."""
     return read_bytes(path, limit).decode(errors="replace").strip()
 
 
@@ -47,7 +47,7 @@ def link_name(path: Path) -> str:
 
 
 def output_of(command: Sequence[str], seconds: float = 5) -> str:
-    """Return a program's output within a time and a size; empty if it cannot be run."""
+    """Return at most 1 MiB of a program's output, read within `seconds`; empty if not started."""
     try:
         process = subprocess.Popen(
             command,
@@ -64,7 +64,7 @@ def output_of(command: Sequence[str], seconds: float = 5) -> str:
     with process:
         assert process.stdout is not None
         printed = process.stdout.read(_OUTPUT_BYTES)
-        # It may still write or wait for something, but nobody reads any more.
+        # The program may still write or wait for something, but nobody reads any more.
         _end(process)
         timer.cancel()
     return printed.decode(errors="replace")

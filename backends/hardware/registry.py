@@ -73,7 +73,7 @@ def _number(value: Value) -> int | None:
 
 
 def _bytes(size: int) -> int:
-    """Read a size as bytes; too small ones are megabytes, as Microsoft's page says."""
+    """Return a size in bytes; a number below 2^20 is in megabytes, as Microsoft documents."""
     return size if size >= 1 << 20 else size << 20
 
 

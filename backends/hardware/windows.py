@@ -28,7 +28,7 @@ def describe(
     names: Mapping[PciId, str],
     host: MemoryInfo,
 ) -> tuple[Adapter, ...]:
-    """Return the adapters in the system's order; without DXCore from the registry alone.
+    """Return the adapters in DXCore's order; without DXCore, those in the registry.
 
     Microsoft's stand-in for a missing display driver is listed, too.
     """
@@ -52,7 +52,8 @@ def _from_dxcore(
     total = adapter.dedicated or (entry.memory if entry else None)
     free = None
     if integrated:
-        # Its carve-out, and the memory the system lends it: half of main memory.
+        # An integrated adapter has its carve-out and the memory that the system shares with it:
+        # half of main memory.
         total = (total or 0) + adapter.shared
         free = min(total, host.free)
     elif adapter.budget is not None and adapter.usage is not None and total:
@@ -89,7 +90,7 @@ def _from_registry(entry: RegistryEntry, names: Mapping[PciId, str]) -> Adapter:
 
 
 def _with_nvml(found: list[Adapter], nvml: Nvml, host: MemoryInfo) -> tuple[Adapter, ...]:
-    """Add NVML's facts, matched by number in order: Windows' list lacks bus addresses."""
+    """Add NVML's facts, matched by PCI id and then by order: Windows lists no bus addresses."""
     left = list(nvml.devices)
     merged: list[Adapter] = []
     for adapter in found:

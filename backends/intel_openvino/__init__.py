@@ -89,11 +89,11 @@ class OpenVinoBackend(Backend):
             return [Device(self.name, "cpu", cpu, unusable=reason)]
 
     def operators(self, device: Device) -> OperatorSet:
-        """Return the forms that OpenVINO's ONNX reader maps to single operations."""
+        """Return the operator forms that OpenVINO's ONNX reader maps to single operations."""
         return _CPU_OPERATORS if device.id == "cpu" else _ACCELERATOR_OPERATORS
 
     def fingerprint(self, device: Device) -> str:
-        """OpenVINO's version, the device, and its driver."""
+        """Return OpenVINO's version, the device's name, and its driver's version."""
         import openvino as ov
 
         driver = "" if device.id == "cpu" else f" driver {devices.driver(core(), device)}"
@@ -106,7 +106,7 @@ class OpenVinoBackend(Backend):
         return devices.gpu_memory(core(), device, hardware.list_adapters())
 
     def compilation(self, device: Device) -> Compilation | None:
-        """None for the processor; elsewhere a blob for one size, with the weights inside.
+        """Return None for the processor; other devices have a blob per size, with the weights.
 
         `compile_model` cannot be interrupted and reports no progress.
         """
@@ -145,10 +145,10 @@ class OpenVinoBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Make a graph ready to run. Raises BackendError, or RunCancelled if cancelled before.
+        """Return a session for the graph. Raises BackendError, or RunCancelled if cancelled before.
 
-        On a device of static sizes, those of the artifact are ready; others are compiled at their
-        first run.
+        On a device with static sizes, the artifact's sizes are ready to run; others are compiled at
+        their first run.
         """
         if cancel.is_set():
             raise RunCancelled

@@ -34,7 +34,7 @@ _GUIDE = "docs.openvino.ai, Configurations for Intel GPU"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """The model of a GPU and its place: "0000:03:00.0"."""
+    """The model of a GPU and its bus address, such as "0000:03:00.0"."""
 
     pci: PciId
     address: str
@@ -79,9 +79,10 @@ def driver(core: "ov.Core", device: Device) -> str:
 
 
 def gpu_memory(core: "ov.Core", device: Device, adapters: Sequence[Adapter]) -> MemoryInfo:
-    """Return a card's memory, or the host's.
+    """Return a card's memory, or the host's for an integrated GPU.
 
-    Memory held by this process is not free; only the system knows what others hold.
+    OpenVINO reports only the memory that this process holds; the system's figure for free memory,
+    if lower, includes what other processes hold.
     """
     name = target(device)
     if not _is_card(core, name):
@@ -118,7 +119,7 @@ def require_target(device: Device, runs_on: object) -> None:
 
 
 def identity(uuid: str) -> Identity | None:
-    """Return the device and its place from a DEVICE_UUID; None if another vendor's form."""
+    """Return model and bus address from a DEVICE_UUID; None if the form is not Intel's."""
     digits = uuid.replace("-", "")
     if not re.fullmatch(r"[0-9a-fA-F]{32}", digits):
         return None
@@ -130,7 +131,7 @@ def identity(uuid: str) -> Identity | None:
 
 
 def adapter_of(core: "ov.Core", name: str, adapters: Sequence[Adapter]) -> Adapter | None:
-    """Return the adapter of an OpenVINO device; None if that is unknown."""
+    """Return the adapter of an OpenVINO device; None if it cannot be identified."""
     who = identity(str(_read(core, name, options.UUID, "")))
     if who is None:
         return None
@@ -140,7 +141,7 @@ def adapter_of(core: "ov.Core", name: str, adapters: Sequence[Adapter]) -> Adapt
 
 
 def _gpu(core: "ov.Core", name: str, adapters: Sequence[Adapter]) -> Device:
-    """Describe a GPU that OpenVINO sees; half precision first, if the device has it."""
+    """Return a GPU of OpenVINO's as a device; half precision first, if the GPU has it."""
     id_ = name.lower() if "." in name else f"{name.lower()}.0"
     title = str(_read(core, name, options.FULL_NAME, name))
     adapter = adapter_of(core, name, adapters)
@@ -161,7 +162,7 @@ def _unseen(core: "ov.Core", adapters: Sequence[Adapter], gpus: Sequence[str]) -
     """List Intel adapters that match none of OpenVINO's GPUs."""
     matched = [adapter_of(core, name, adapters) for name in gpus]
     missing = [a for a in adapters if a.pci and a.pci.vendor == _INTEL and a not in matched]
-    if None in matched:  # one that could not be told may be any of them
+    if None in matched:  # an unidentified GPU may be any of them
         missing = missing[matched.count(None) :]
     taken = {_gpu(core, name, adapters).id for name in gpus}
     ids = (f"gpu.{n}" for n in range(len(gpus) + len(missing)) if f"gpu.{n}" not in taken)
@@ -174,7 +175,7 @@ def _unseen(core: "ov.Core", adapters: Sequence[Adapter], gpus: Sequence[str]) -
 def why_unseen(
     core: "ov.Core", adapter: Adapter, system: str = sys.platform, root: Path = _ROOT
 ) -> str:
-    """Say why OpenVINO has no device for an Intel adapter, and what to do."""
+    """Return a sentence on why OpenVINO lacks an Intel adapter's device, and what to do."""
     try:
         core.get_property("GPU", options.AVAILABLE_DEVICES)
     except RuntimeError as error:

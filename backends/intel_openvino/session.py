@@ -53,7 +53,7 @@ class OpenVinoSession:
         self._sizes: dict[str, int] | None = None
         self._request: ov.InferRequest | None = None
         self._blob: Array | None = None
-        # The compiled model refers to the arrays it shared, so they live as long as it does. None
+        # The arrays whose memory the compiled model shares; they live as long as the model. None
         # before compiling: a blob contains its weights, and binding may convert them.
         self._weights: dict[str, Array] | None = None
 
@@ -74,7 +74,7 @@ class OpenVinoSession:
             self._use(self._core.compile_model(model, target, told), sizes)
 
     def take(self, blob: Path, sizes: Mapping[str, int]) -> None:
-        """Import the result of `exported` for these sizes. Raises BackendError."""
+        """Import a file of `exported`'s bytes, compiled for these sizes. Raises BackendError."""
         target = devices.target(self._device)
         told = options.compile_options(self._device.id, self._graph.precision)
         with translated_errors():

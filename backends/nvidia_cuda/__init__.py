@@ -49,7 +49,7 @@ from backends.onnx_runtime.installed import installed, library_fault, unusable
 
 PROVIDER = "CUDAExecutionProvider"
 DISTRIBUTION = "onnxruntime-gpu"
-# Of the wheel: machine code for these architectures, and nothing to translate for newer ones.
+# The architectures that the wheel has machine code for; it has no PTX to translate for newer ones.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_120")
 # The names of all options given to the provider.
 OPTIONS = (
@@ -79,7 +79,7 @@ OPERATORS = OperatorSet(
 
 @dataclass(frozen=True, slots=True)
 class CudaOptions:
-    """Options that are faster on some cards only; both are off until measured there."""
+    """Options that are faster on some cards only; off by default until measured on cards."""
 
     # Record the second run of a size as one launch (CUDA graphs).
     graphs: bool = False
@@ -120,11 +120,11 @@ class CudaBackend(Backend):
         return Device(self.name, str(index), adapter.name, (*half, Precision.F32))
 
     def operators(self, device: Device) -> OperatorSet:
-        """ONNX Runtime's fused operators."""
+        """Return the forms that use ONNX Runtime's fused operators."""
         return self._operators
 
     def fingerprint(self, device: Device) -> str:
-        """The versions of ONNX Runtime and the driver, and the card."""
+        """Return the versions of ONNX Runtime and the driver, and the card."""
         return f"{installed()} {driver_of(adapter_of(device, _VENDOR))} {device.name}"
 
     def memory(self, device: Device) -> MemoryInfo:
@@ -156,7 +156,7 @@ class CudaBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Put the weights on the card. Raises BackendError or RunCancelled."""
+        """Load the weights onto the card; return a session. Raises BackendError or RunCancelled."""
         if cancel.is_set():
             raise RunCancelled
         missing = _missing()
@@ -176,18 +176,18 @@ class CudaBackend(Backend):
 
 
 def without_kernels(architecture: str) -> str | None:
-    """Say why the published library does not support an architecture, "sm_61"; None if it may."""
+    """Return why the wheel does not support an architecture such as "sm_61"; None if it may."""
     if not architecture or architecture in ARCHITECTURES:
         return None
     return f"{DISTRIBUTION} has no kernels for {architecture}, only for {', '.join(ARCHITECTURES)}"
 
 
 def _missing() -> str | None:
-    """Name what is not installed, or does not load."""
+    """Return which package or library is missing or does not load; None if all load."""
     missing = unusable(PROVIDER, DISTRIBUTION)
     if missing:
         return missing
-    # Otherwise device 0 is the fastest card, not the first that the driver lists.
+    # Without this variable CUDA's device 0 is the fastest card, not the driver's first one.
     os.environ.setdefault("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
     import onnxruntime as ort
 

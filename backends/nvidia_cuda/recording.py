@@ -21,7 +21,7 @@ _MOST_RECORDS = 4
 
 
 class RecordingSession(OnnxRuntimeSession):
-    """Runs new sizes directly, and records them when they come a second time."""
+    """A session that runs new sizes directly, and records a run when its sizes repeat."""
 
     # Class attributes instead of `__init__`: the state before the first run.
     _pinned_shapes: _Shapes | None = None

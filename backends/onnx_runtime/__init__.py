@@ -1,4 +1,4 @@
-"""Shared parts of the backends over ONNX Runtime. Importing this package does not import it.
+"""Shared parts of the backends over ONNX Runtime. This package does not import the runtime.
 
 `weights` binds weights without copying, `session` runs a graph through a `provider`, `placement`
 verifies that the provider runs it, `plugins` registers providers in packages of their own,

@@ -17,12 +17,12 @@ def adapter_of(device: Device, vendor: str | None = None) -> hardware.Adapter | 
 
 
 def driver_of(adapter: hardware.Adapter | None) -> str:
-    """Name the driver with its version, for fingerprints."""
+    """Return the driver's name and version, for fingerprints."""
     return f"{adapter.driver} {adapter.driver_version}" if adapter else "no driver"
 
 
 def memory_of(adapter: hardware.Adapter | None) -> MemoryInfo:
-    """Return an adapter's memory: the host's if it is shared or unknown."""
+    """Return an adapter's memory, or the host's memory if it is shared or unknown."""
     host = hardware.host_memory()
     if adapter is None or adapter.integrated or adapter.memory_total is None:
         return host

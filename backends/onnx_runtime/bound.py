@@ -1,6 +1,6 @@
 """Inputs and outputs that stay in a device's memory between runs.
 
-They keep their addresses while their shapes stay the same, as recorded launches require.
+Tensors keep their addresses while their shapes stay the same, as CUDA graphs require.
 """
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -20,7 +20,7 @@ _BFLOAT16 = TensorProto.BFLOAT16
 
 
 class BoundTensors:
-    """Values made by a session's own allocators, where the session expects them."""
+    """A session's inputs and outputs, allocated in the memory where the session expects them."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class BoundTensors:
             self._binding.bind_ortvalue_input(spec.name, value)
 
     def _value(self, spec: TensorSpec, shape: tuple[int, ...]) -> tuple[ort.OrtValue, bool]:
-        """Return the value of that shape, and True if it is a new one."""
+        """Return an input's or output's OrtValue of that shape, and True if newly allocated."""
         old = self._values.get(spec.name)
         if old is not None and tuple(old.shape()) == shape:
             return old, False

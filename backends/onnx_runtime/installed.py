@@ -61,7 +61,7 @@ def _builds_in(path: Iterable[str]) -> tuple[Build, ...]:
 
 
 def conflict(found: tuple[Build, ...]) -> str | None:
-    """Say why none of several builds is reliable; None if one is intact."""
+    """Return why none of several builds is reliable; None if one is intact."""
     if len(found) < 2 or any(build.intact for build in found):
         return None
     names = " and ".join(map(str, found))
@@ -83,7 +83,7 @@ def installed(found: tuple[Build, ...] | None = None) -> str:
 def unusable(
     provider: str, distribution: str, found: tuple[Build, ...] | None = None
 ) -> str | None:
-    """Say why the imported build cannot offer a provider built into `distribution`.
+    """Return why the imported build cannot offer a provider built into `distribution`.
 
     None if it can. Imports ONNX Runtime if there is a build that could have the provider. Never
     raises.
@@ -105,7 +105,7 @@ def unusable(
 
 
 def library_fault(provider: str) -> str | None:
-    """Say why the library of a built-in provider ("cuda", "migraphx") does not load, or None.
+    """Return why the library of a built-in provider ("cuda", "migraphx") does not load, or None.
 
     ONNX Runtime loads it only with the first session, and otherwise continues on the processor.
     """

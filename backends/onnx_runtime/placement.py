@@ -80,7 +80,7 @@ def element_types(model: ModelProto) -> dict[str, int]:
 
 
 def _result(node: NodeProto, types: Mapping[str, int]) -> int:
-    """Return the element type of a node's output: usually that of its first input."""
+    """Return the element type of a node's output, usually the type of its first input."""
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     if node.op_type in _SHAPES:
         return TensorProto.INT64

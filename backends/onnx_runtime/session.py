@@ -112,7 +112,7 @@ class OnnxRuntimeSession:
 
 
 def add_weights(options: ort.SessionOptions, weights: WeightBuffers) -> None:
-    """Give a session's options the memory of its weights."""
+    """Add the memory of the weights to a session's options."""
     options.add_session_config_entry("session.use_external_initializer_file_buffers_directly", "1")
     buffers = weights.buffers
     options.add_external_initializers_from_files_in_memory(
@@ -138,7 +138,7 @@ def add_provider(
 
 
 def _value(array: Array) -> ort.OrtValue:
-    """Return an array as ONNX Runtime's value; bfloat16, which NumPy lacks, by its bits."""
+    """Return an array as an OrtValue; bfloat16, which NumPy lacks, is passed as raw bits."""
     if array.dtype != ml_dtypes.bfloat16:
         return ort.OrtValue.ortvalue_from_numpy(array)
     bits = np.ascontiguousarray(array).view(np.uint16)

@@ -27,7 +27,7 @@ from backends.onnx_runtime.fixed import with_fixed_sizes
 from backends.onnx_runtime.provider import Provider
 from backends.onnx_runtime.session import OnnxRuntimeSession
 
-# Returns the provider that keeps its programs in a folder, or nowhere.
+# Returns the provider that keeps its programs in the given folder, or with None keeps none.
 ProviderFor = Callable[[Path | None], Provider]
 
 
@@ -53,7 +53,7 @@ def load_static(
     progress: Progress,
     cancel: Cancellation,
 ) -> Session:
-    """Load a compiled artifact; without one, the provider handles sizes by itself."""
+    """Return a session of a compiled artifact; without one, the provider handles sizes itself."""
     if cancel.is_set():
         raise RunCancelled
     progress(None)
@@ -67,6 +67,6 @@ def quiet_options() -> ort.SessionOptions:
     """Return session options with errors only, and an arena that returns unused memory."""
     options = ort.SessionOptions()
     options.log_severity_level = 3
-    # Components are large and run in turn: an arena would keep the peak of each for ever.
+    # Networks are large and run in turn: an arena would never release the peak memory of each.
     options.enable_cpu_mem_arena = False
     return options

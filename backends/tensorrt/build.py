@@ -39,13 +39,13 @@ class Timings:
 class BuildOptions:
     """Options for building an engine."""
 
-    # Such as "SM89": a card to build for without having it. Empty: the card in use.
+    # Architectures to build for without having such a card, such as "SM89". Empty: the card in use.
     capabilities: tuple[str, ...] = ()
     # Allow a part of the weights to stay off the card.
     weight_streaming: bool = False
     # Attention without a single kernel becomes several kernels, instead of an error.
     decomposable_attention: bool = False
-    # Read, and added to.
+    # Timings to reuse; the build adds its own.
     timings: Timings | None = None
 
 
@@ -75,7 +75,7 @@ class ParsedGraph:
     """A graph as TensorRT's network. The weights' memory lives as long as this object."""
 
     def __init__(self, trt: Any, graph: Graph) -> None:
-        """Raises BackendError if an operator is refused."""
+        """Parse the graph. Raises BackendError if TensorRT refuses an operator."""
         self.messages = messages_of(trt)
         self.builder = trt.Builder(self.messages)
         if self.builder is None:
@@ -168,7 +168,7 @@ def configured(
 
 
 def decomposable(graph: Graph) -> Graph:
-    """Return the graph with attention that may be split where it lacks a single kernel."""
+    """Return the graph with attention allowed to become several kernels if no single one fits."""
     model = ModelProto.FromString(graph.model)
     for node in model.graph.node:
         if node.op_type == "Attention":

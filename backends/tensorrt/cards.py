@@ -9,7 +9,7 @@ from backends.base import BackendError, Device, MemoryInfo, MissingPackage, Prec
 from backends.hardware import Adapter
 
 Capability = tuple[int, int]
-# (github.com/torvalds/linux, drivers/gpu/drm/nouveau); these drivers have no CUDA.
+# Open drivers, which have no CUDA (github.com/torvalds/linux, drivers/gpu/drm/nouveau).
 _WITHOUT_CUDA = ("nouveau", "nova", "nova_core")
 _DRIVER = re.compile(r"([0-9]{3,4})\.([0-9]{1,4})", re.ASCII)
 _ARCHITECTURE = re.compile(r"sm_([0-9]{1,2})([0-9])", re.ASCII)
@@ -55,7 +55,7 @@ def devices(backend: str, adapters: Iterable[Adapter], judge: Judge) -> list[Dev
 
 
 def nvidia_adapters(adapters: Iterable[Adapter]) -> Iterator[Adapter]:
-    """Select NVIDIA's adapters."""
+    """Return NVIDIA's adapters among these."""
     return (adapter for adapter in adapters if adapter.vendor == "NVIDIA")
 
 
@@ -71,7 +71,7 @@ def _device(backend: str, adapter: Adapter, judge: Judge) -> Device:
 
 
 def identity(adapter: Adapter) -> str:
-    """Return the card's bus address, "0000:01:00.0", or its numbers if that is unknown."""
+    """Return the card's bus address, "0000:01:00.0", or its PCI id if that is unknown."""
     return adapter.address or str(adapter.pci or adapter.name)
 
 
@@ -83,7 +83,7 @@ def card_of(adapter: Adapter) -> Card | str:
         return f"its driver is {adapter.driver}; NVIDIA's own is needed"
     architecture = _ARCHITECTURE.fullmatch(adapter.architecture)
     if not architecture:
-        # The runtimes ask NVML, too.
+        # TensorRT's runtimes query NVML, too.
         return "NVIDIA's driver does not answer (NVML)"
     version = _DRIVER.match(adapter.driver_version)
     return Card(
@@ -94,7 +94,7 @@ def card_of(adapter: Adapter) -> Card | str:
 
 
 def too_old(card: Card, least: tuple[int, int], what: str) -> str | None:
-    """Return a sentence if the driver is older than `what` needs."""
+    """Return a sentence if the driver is older than `what` needs; else None."""
     if card.driver >= least or card.driver == (0, 0):
         return None
     return f"driver {card.adapter.driver_version} is too old: {what} needs {least[0]} or newer"
@@ -109,7 +109,7 @@ def adapter_of(device: Device) -> Adapter:
 
 
 def told_of(device: Device) -> str:
-    """Name a device's driver, card and architecture for fingerprints, or the card alone."""
+    """Return a device's driver, card and architecture for fingerprints, or the card alone."""
     try:
         adapter = adapter_of(device)
     except BackendError:

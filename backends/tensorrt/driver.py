@@ -19,7 +19,7 @@ _OUT_OF_MEMORY = 2
 # The stream does not wait for other work on the card.
 _NON_BLOCKING = 1
 
-# Names that cuda.h gives them in its #define lines; CUdeviceptr is 64 bits wide.
+# Argument types of each function, under the names that cuda.h defines; CUdeviceptr is 64 bits wide.
 FUNCTIONS: Mapping[str, tuple[Any, ...]] = {
     "cuInit": (c_uint,),
     "cuGetErrorString": (c_int, POINTER(c_char_p)),
@@ -52,10 +52,10 @@ def _load() -> ctypes.CDLL:
 
 
 class CudaStream:
-    """A card and a stream of work on it. For one thread at a time, which calls `enter` first."""
+    """A CUDA stream on one card. For one thread at a time, which calls `enter` first."""
 
     def __init__(self, address: str) -> None:
-        """`address` is the card's place on the bus, "0000:01:00.0". Raises BackendError."""
+        """Open the card at the bus address `address`, "0000:01:00.0". Raises BackendError."""
         self._library = _load()
         self._context, self._stream, device = c_void_p(), c_void_p(), c_int()
         self._call("cuInit", 0)
@@ -93,7 +93,7 @@ class CudaStream:
         self._call("cuMemcpyDtoHAsync_v2", array.ctypes.data, pointer, array.nbytes, self._stream)
 
     def wait(self) -> None:
-        """Wait until the stream is done; errors of its work are raised here."""
+        """Wait until the stream's work is done. Raises BackendError if any of it failed."""
         self._call("cuStreamSynchronize", self._stream)
 
     def close(self) -> None:

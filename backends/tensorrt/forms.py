@@ -21,7 +21,7 @@ _KERNELS = AttentionKernels(elements=(DType.F16, DType.BF16), head_widths=(16, 2
 
 
 def operators(*, attention: bool = True, bfloat16: bool = True) -> OperatorSet:
-    """Return both APIs' forms; without `attention` for versions that lack that layer."""
+    """Return the operator forms for both APIs; without `attention` if that layer is missing."""
     half = (DType.F16, DType.BF16) if bfloat16 else (DType.F16,)
     return OperatorSet(
         opset=23 if attention else 21,

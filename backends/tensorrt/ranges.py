@@ -22,7 +22,7 @@ class InputRange:
 
 
 def input_ranges(inputs: tuple[TensorSpec, ...], profile: ShapeProfile) -> tuple[InputRange, ...]:
-    """Return the profile per input. Raises BackendError if it lacks a dimension."""
+    """Return each input's range of shapes. Raises BackendError if the profile lacks a dimension."""
     return tuple(_input_range(spec, profile) for spec in inputs)
 
 

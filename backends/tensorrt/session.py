@@ -87,7 +87,7 @@ class TensorRtSession:
             budget = self._engine.get_weight_streaming_automatic_budget()
             self._engine.weight_streaming_budget_v2 = budget
         config = self._engine.create_runtime_config()
-        # Otherwise it allocates the memory of the largest size at once.
+        # By default the context allocates the memory of the largest size at once.
         config.set_execution_context_allocation_strategy(
             trt.ExecutionContextAllocationStrategy.USER_MANAGED
         )
@@ -131,7 +131,7 @@ class TensorRtSession:
         return array
 
     def _place(self, spec: TensorSpec) -> Array:
-        """Allocate memory for an output, on the card and on the host."""
+        """Allocate an output's memory on the card; return an empty array for it on the host."""
         shape = tuple(self._context.get_tensor_shape(spec.name))
         if any(size < 0 for size in shape):
             raise BackendError(f"TensorRT does not tell the shape of {spec.name}: {shape}")
@@ -143,7 +143,7 @@ class TensorRtSession:
         self._context.set_tensor_address(name, self._memory_of(name, nbytes))
 
     def _memory_of(self, name: str, nbytes: int) -> int:
-        """Return memory on the card of this size, reusing the last one if it suffices."""
+        """Return card memory for an input or output; reuse its last one if large enough."""
         pointer, size = self._memory.get(name, (0, -1))
         if nbytes > size:
             if pointer:

@@ -43,7 +43,7 @@ _IMPORT_FAULTS = (ImportError, OSError, RuntimeError, AttributeError, NameError,
 
 @dataclass(frozen=True, slots=True)
 class TorchOptions:
-    """Options that are faster on some devices only; both are off until measured there."""
+    """Options that are faster on some devices only; off by default until measured on them."""
 
     # Record the second run of a shape as one launch (CUDA and ROCm).
     cuda_graphs: bool = False
@@ -76,7 +76,7 @@ class TorchBackend(Backend):
         return devices.found(torch)
 
     def operators(self, device: Device) -> OperatorSet:
-        """Return the forms that are single operators of torch."""
+        """Return the operator forms that are single operators of torch."""
         return OperatorSet(
             opset=23,
             elements=(DType.F32, DType.F16, DType.BF16),
@@ -88,7 +88,7 @@ class TorchBackend(Backend):
         )
 
     def fingerprint(self, device: Device) -> str:
-        """The versions of torch and of its libraries or driver, and the device."""
+        """Return the versions of torch and of its libraries or driver, and the device."""
         torch = _torch()
         if isinstance(torch, str):
             return f"torch {_installed_version()} {device.name}"
@@ -107,7 +107,7 @@ class TorchBackend(Backend):
         progress: Progress,
         cancel: Cancellation,
     ) -> Session:
-        """Plan the graph and put its weights on the device. Raises BackendError or RunCancelled."""
+        """Return a session, its weights on the device. Raises BackendError or RunCancelled."""
         if cancel.is_set():
             raise RunCancelled
         torch = _torch()
@@ -119,7 +119,7 @@ class TorchBackend(Backend):
 
 
 def _upsampling(device: Device) -> UpsamplingForm:
-    """Choose summed kernels on the processor, where less arithmetic is faster.
+    """Return the form with summed kernels for the processor, where less arithmetic is faster.
 
     Elsewhere a transposed convolution is a gradient kernel, which in cuDNN is not always
     deterministic.

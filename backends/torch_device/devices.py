@@ -58,7 +58,7 @@ def _cuda(torch: Any) -> list[Device]:
     """List NVIDIA's devices, or AMD's in a ROCm build, which torch calls by the same name."""
     if torch.version.cuda is None and torch.version.hip is None:
         return []
-    torch.cuda.init()  # says why, where there is none
+    torch.cuda.init()  # raises with the reason if there is none
     return [_cuda_device(torch, index) for index in range(torch.cuda.device_count())]
 
 
@@ -90,7 +90,7 @@ def _cuda_precisions(name: str, capability: tuple[int, ...]) -> tuple[Precision,
 
 
 def _has_kernels(capability: tuple[int, ...], compiled: list[str]) -> bool:
-    """True if a build has kernels for this or an earlier minor version, or code to translate.
+    """True if a build has kernels for this or an earlier minor version, or PTX to translate.
 
     `compiled` has entries such as sm_86, sm_120, sm_90a and compute_120 (CUDA C++ Programming
     Guide, "Application Compatibility").

@@ -56,7 +56,7 @@ def _require(honoured: bool, what: str) -> None:
 
 
 def _plain(function: Function) -> Callable[[], Function]:
-    """Wrap an operator without attributes."""
+    """Return a factory for an operator without attributes."""
     return lambda: function
 
 
@@ -114,7 +114,7 @@ def _attention(*, q_num_heads: int, kv_num_heads: int, is_causal: int) -> Functi
 
 
 def _multi_head_attention(*, num_heads: int, unidirectional: int = 0) -> Function:
-    """com.microsoft's form: queries, keys and values apart, or packed in a fourth of five axes."""
+    """Return com.microsoft's MultiHeadAttention: q, k, v apart, or packed on axis 3 of 5."""
     plain = _attention(q_num_heads=num_heads, kv_num_heads=num_heads, is_causal=unidirectional)
 
     def parts(x: Tensor) -> list[Tensor]:
@@ -132,7 +132,7 @@ def _multi_head_attention(*, num_heads: int, unidirectional: int = 0) -> Functio
 def _channels_last_convolution(
     *, kernel_shape: Sequence[int], strides: Sequence[int], pads: Sequence[int]
 ) -> Function:
-    """com.microsoft's NhwcConv: channels are the last axis of the image and of the kernel."""
+    """Return com.microsoft's NhwcConv: channels are the last axis of image and kernel."""
     plain = _convolution(kernel_shape=kernel_shape, strides=strides, pads=pads)
 
     def convolution(x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
@@ -144,7 +144,7 @@ def _channels_last_convolution(
 def _channels_last_group_norm(
     *, groups: int, epsilon: float, activation: int, channels_last: int = 1
 ) -> Function:
-    """com.microsoft's GroupNorm; scale and bias are float32 whatever the image's type."""
+    """Return com.microsoft's GroupNorm; scale and bias are float32 whatever the image's type."""
     _require(channels_last == 1, "channels first")
 
     def normalise(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
@@ -228,7 +228,10 @@ def _cast(*, to: torch.dtype | None) -> Function:
 
 
 def _into(function: Function, overwriting: Function) -> Callable[[], Function]:
-    """Use `overwriting` if the first operand has the size of the result, else `function`."""
+    """Return a factory for an operator of two operands.
+
+    The operator applies `overwriting` if the first operand has the result's size, else `function`.
+    """
 
     def apply(x: Tensor, y: Tensor) -> Tensor:
         fits = x.shape == y.shape or x.shape == torch.broadcast_shapes(x.shape, y.shape)

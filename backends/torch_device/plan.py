@@ -1,4 +1,4 @@
-"""Turns a graph into a list of steps with torch's fused operators and the end of each value's use.
+"""Turns a graph into steps: torch's fused operators, and the values to free after each one.
 
 Nothing here needs torch. Values that are shapes (int64 constants, `Shape` and arithmetic with it)
 stay on the host as tuples; the device only has the numbers that networks compute with.
@@ -14,7 +14,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from backends.base import Array, BackendError
 
 Attributes = Mapping[str, Any]
-# A shape, axes, scales.
+# A shape, axes or scales.
 HostValue = tuple[int | float, ...]
 
 # The operators we use from other domains than ONNX's own.
@@ -24,15 +24,15 @@ _OTHER_DOMAINS = {
         *("BiasAdd", "BiasSplitGelu", "MultiHeadAttention"),
     )
 }
-# Operators that add before they normalise: the normalisation, its input `skip`, its output of the
-# sum.
+# Operators that add before they normalise: the normalisation's name, the index of the input `skip`,
+# and the index of the output with the sum.
 _TAKING_SUMS = {
     "SkipGroupNorm": ("GroupNorm", 3, 1),
     "SkipLayerNormalization": ("LayerNormalization", 1, 3),
 }
 # Inputs that are shapes, scales or counts, by operator.
 _HOST_INPUTS = {"Reshape": (1,), "Resize": (2, 3), "Tile": (1,)}
-# Operators computed on the host if an input is there.
+# Operators computed on the host if an input is on the host.
 _HOST_FORMS = {"Concat": "HostConcat", "Div": "HostDiv"}
 _ON_HOST = " (host)"
 # Operators whose result has its own memory, and those that can overwrite such an operand.
@@ -47,7 +47,7 @@ _INTO = {"Add": "AddInto", "Mul": "MulInto", "Silu": "SiluInto"}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One operator: `kind` is its entry in the table; an input "" is not given."""
+    """One operator: `kind` is its key in `operators.OPERATORS`; an input "" is absent."""
 
     kind: str
     inputs: tuple[str, ...]
@@ -63,7 +63,7 @@ class Plan:
 
     steps: tuple[Step, ...]
     outputs: tuple[str, ...]
-    # With ONNX's number for its type in the graph.
+    # Each constant with ONNX's number for its type in the graph.
     constants: Mapping[str, tuple[int, Array]]
     host_constants: Mapping[str, HostValue]
     # ONNX's number for the weights' type in the graph; None without weights.
@@ -71,7 +71,7 @@ class Plan:
 
 
 def make_plan(model_bytes: bytes) -> Plan:
-    """Plan a serialised model. Raises BackendError if it is not a kind we emit."""
+    """Return the plan of a serialised model. Raises BackendError for a kind we do not emit."""
     model = ModelProto.FromString(model_bytes)
     weights = {t.name: t for t in model.graph.initializer if _is_external(t)}
     constants = {t.name: t for t in model.graph.initializer if not _is_external(t)}
@@ -141,7 +141,7 @@ def _uses(steps: Sequence[Step], outputs: Sequence[str]) -> Counter[str]:
 def _with_linear(
     steps: Sequence[Step], outputs: Sequence[str], biases: Container[str]
 ) -> list[Step]:
-    """Fuse x W^T and + b into one operator."""
+    """Return the steps with x W^T and + b fused into one operator."""
     uses = _uses(steps, outputs)
     products = {s.output: s for s in steps if s.kind == "FusedMatMul" and uses[s.output] == 1}
     fused: set[str] = set()
@@ -157,7 +157,7 @@ def _with_linear(
 
 
 def _with_silu(steps: Sequence[Step], outputs: Sequence[str]) -> list[Step]:
-    """Fuse x * sigmoid(x) into one operator."""
+    """Return the steps with x * sigmoid(x) fused into one operator."""
     uses = _uses(steps, outputs)
     gates = {s.output: s.inputs[0] for s in steps if s.kind == "Sigmoid" and uses[s.output] == 1}
     fused: set[str] = set()
@@ -173,7 +173,7 @@ def _with_silu(steps: Sequence[Step], outputs: Sequence[str]) -> list[Step]:
 def _with_host_values(
     steps: Sequence[Step], constants: Mapping[str, TensorProto]
 ) -> tuple[list[Step], dict[str, HostValue]]:
-    """Separate shapes and their arithmetic from the device's steps."""
+    """Return the steps with shape arithmetic moved to the host, and the host's constants."""
     reckoned: set[str] = set()
     host_constants: dict[str, HostValue] = {}
 

@@ -13,12 +13,12 @@ Values = dict[str, torch.Tensor]
 # A function that consumes its argument.
 Compute = Callable[[Values], list[torch.Tensor]]
 _Key = tuple[tuple[str, tuple[int, ...]], ...]
-# The last two on devices or builds without CUDA.
+# Errors of recording; the last two occur on devices or builds without CUDA.
 _CAPTURE_FAULTS = (RuntimeError, AssertionError, ValueError)
 
 
 class Replay:
-    """Computes as `compute` does: directly the first time, from a record when a shape comes again.
+    """A function like `compute`: direct for new shapes, a recorded launch when they repeat.
 
     Keeps the record of one set of shapes, because each holds the memory of all its intermediate
     values. Shapes that cannot be recorded are always computed directly.

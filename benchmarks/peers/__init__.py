@@ -1,4 +1,4 @@
-"""The contestants. Each is loaded in a child process (`benchmarks.child`) by its name here."""
+"""The peers by name. Each is loaded in a child process (`benchmarks.child`)."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ class PeerReference:
 
     @property
     def installed(self) -> bool:
-        """True if its package is installed."""
+        """True if the package is installed."""
         return find_spec(self.package) is not None
 
     def load(self, options: Mapping[str, object]) -> Peer:
-        """Import the peer and make it."""
+        """Import the peer's module and construct the peer."""
         make = cast("Callable[..., Peer]", getattr(import_module(self.module), self.type_name))
         return make(**options)
 

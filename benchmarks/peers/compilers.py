@@ -1,4 +1,4 @@
-"""One network in one compiler, from our graph: vendors' and cross-vendor ones on the processor.
+"""One of our graphs in one compiler on the processor: our backends and cross-vendor compilers.
 
 IREE and TVM read a plain ONNX file: operators of opset 17, weights inside, one size, and shape
 arithmetic folded by ONNX Runtime, because both reject or misread dynamic dimensions.
@@ -76,7 +76,7 @@ def installed_bytes(tool: str) -> int:
 
 
 class Compiled:
-    """A network in one of `PACKAGES`, prepared up to its first result on construction."""
+    """A network prepared in one of the tools of `PACKAGES`; constructing it takes one run."""
 
     def __init__(
         self, tool: str, network: str, sizes: Mapping[str, int], folder: str, limit_s: int
@@ -90,7 +90,7 @@ class Compiled:
         file = ""
         if tool.startswith(("IREE", "TVM")):
             file = str(plain_file(plain, sizes, self._folder / f"{network}.onnx"))
-        # Ends the process, wherever it is in a tool.
+        # The limit ends the process, even inside a tool's own code.
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         resource.setrlimit(resource.RLIMIT_CPU, (int(process_time()) + limit_s, hard))
         start, used = perf_counter(), _processor_s()
@@ -100,7 +100,7 @@ class Compiled:
         resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """`run` once, or `describe` the cost of the preparation."""
+        """Execute the task "run", or "describe", which returns the cost of the preparation."""
         if task == "run":
             start, used = perf_counter(), process_time()
             self._run(self._feeds)
@@ -143,7 +143,7 @@ def plain_file(graph: Graph, sizes: Mapping[str, int], path: Path) -> Path:
 
 
 def _backend(name: str, precision: Precision, emit: Emit, weights: dict[str, Array], _: str) -> Run:
-    """Use one of our backends, on its own operators."""
+    """Load the network on one of our backends, with the operator forms that it declares."""
     from backends import registry
 
     reference = registry.find(name)
@@ -185,7 +185,10 @@ def _iree(_emit: Emit, _weights: dict[str, Array], file: str) -> Run:
 
 
 def _tvm(_emit: Emit, _weights: dict[str, Array], file: str) -> Run:
-    """Use its default pipeline; searching for schedules would take hours per network and size."""
+    """Compile with TVM's default pipeline.
+
+    Searching for schedules would take hours per network and size.
+    """
     import tvm
     from tvm import relax
     from tvm.relax.frontend.onnx import from_onnx

@@ -1,4 +1,4 @@
-"""Pictures through a checkpoint's VAE as a job decodes them, whole or in tiles."""
+"""Decodes latents with a checkpoint's VAE as a job does, whole or in tiles."""
 
 import tempfile
 from collections.abc import Mapping
@@ -39,9 +39,10 @@ class Decoded:
         self._folder = tempfile.TemporaryDirectory()
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """`decode` a picture of `size` pixels a side in tiles of `tile`, or whole for None.
+        """Execute the task "decode": a picture of `size` pixels a side.
 
-        Decodes the encoded file `picture`, else noise. `save` names a file for the result.
+        It is decoded in tiles of `tile` pixels, or whole if `tile` is None, from the encoded file
+        `picture`, else from noise. `save` names a file for the result.
         """
         size = options["size"]
         latent = self._latent(options.get("picture"), size)

@@ -1,4 +1,4 @@
-"""Diffusers on torch's CPU build: the reference, and the peer most people know."""
+"""Diffusers on torch's CPU build: the reference, and the best-known peer."""
 # pyright: basic, reportMissingImports=false
 # torch and diffusers are absent from the environment that is type-checked.
 
@@ -53,7 +53,7 @@ class Diffusers:
 
     @torch.inference_mode()
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """Run a component once on the input of `pictures` pictures, or make a "picture".
+        """Run a component once on the input of `pictures` pictures, or the whole "picture".
 
         `save` names a file for the output.
         """
@@ -76,7 +76,7 @@ class Diffusers:
         if task == TEXT:
             output = self._pipeline.text_encoder(inputs["tokens"])[0]
         elif task == DENOISER:
-            # As its pipeline does, outside the measured time.
+            # Doubled as diffusers' pipeline does, outside the measured time.
             both = torch.cat([inputs["sample"]] * 2)
             start = perf_counter()
             output = self._unet(both, given["timestep"], inputs["context"]).sample

@@ -23,7 +23,7 @@ _TOKENS = 77
 
 
 class Loaded:
-    """One network, loaded and run at the smallest size on construction; `memory` is its cost."""
+    """One network, loaded and run once at the smallest size when it is constructed."""
 
     def __init__(
         self, checkpoint: str, component: str, backend: str, precision: str, placement: str

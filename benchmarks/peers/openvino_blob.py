@@ -35,8 +35,7 @@ _TRAITS = ("layerType", "primitiveType", "runtimePrecision", "outputLayouts")
 class OpenVinoBlob:
     """A network loaded in one of `WAYS`; `folder` holds working copies and stored blobs.
 
-    If nothing is stored yet for that way, the network is compiled and stored first, which `stored`
-    tells.
+    If nothing is stored yet for that way, the network is first compiled and stored.
     """
 
     def __init__(
@@ -60,7 +59,7 @@ class OpenVinoBlob:
         self._load_s, self._load_cpu_s = perf_counter() - began, process_time() - used
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """`run` once with dynamic dimensions of the given `sizes`, or `describe` the network."""
+        """Execute the task "run" with dynamic dimensions of the given `sizes`, or "describe"."""
         if task == "describe":
             return self._describe(options["way"])
         feeds = networks.random_feeds(self._graph, options["sizes"])

@@ -22,7 +22,7 @@ from engine.weights.working_copies import WorkingCopies
 
 
 class Safelight:
-    """One checkpoint on one backend. One network is loaded at a time, as in a single picture."""
+    """One checkpoint on one backend; one network is loaded at a time, as for a single picture."""
 
     def __init__(self, checkpoint: str, backend: str, precision: str) -> None:
         reference = registry.find(backend)
@@ -41,8 +41,8 @@ class Safelight:
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
         """Run a component once on the input of `pictures` pictures.
 
-        It is prepared first if it is not loaded, or if `fresh` is set. `save` names a file for its
-        output.
+        The component is prepared first if it is not loaded, or if `fresh` is set. `save` names a
+        file for its output.
         """
         prepare_s = self._prepare(task, fresh=options.get("fresh", False))
         assert self._session
@@ -58,7 +58,7 @@ class Safelight:
         return {"seconds": seconds, "prepare_s": prepare_s}
 
     def _prepare(self, component: str, *, fresh: bool) -> float:
-        """Load the component into `_session`; return how long that took."""
+        """Load the component into `_session`; return the seconds this took."""
         if self._loaded == component and not fresh:
             return 0.0
         start = perf_counter()

@@ -1,4 +1,4 @@
-"""stable-diffusion.cpp through stable-diffusion-cpp-python, with its defaults but all cores."""
+"""stable-diffusion.cpp through stable-diffusion-cpp-python: default options, but all cores."""
 # pyright: basic, reportMissingImports=false
 # The package is optional (extra "peers"); it is compiled for this machine when it is installed.
 
@@ -14,7 +14,7 @@ from benchmarks.workload import GUIDANCE, NEGATIVE, PROMPT, SEED, SIZE
 
 
 class StableDiffusionCpp:
-    """A checkpoint in its stored types."""
+    """A checkpoint loaded with its weights in the types they are stored in."""
 
     def __init__(self, checkpoint: str) -> None:
         self._pipeline = StableDiffusion(

@@ -1,4 +1,4 @@
-"""SDXL's UNet in diffusers on torch's CPU build, read from the same single file."""
+"""SDXL's UNet in diffusers on torch's CPU build, read from the single-file checkpoint."""
 # pyright: basic, reportMissingImports=false
 # torch and diffusers are absent from the environment that is type-checked.
 
@@ -13,7 +13,7 @@ from diffusers import UNet2DConditionModel
 from benchmarks.child import Answer
 from benchmarks.workload import sdxl_feeds
 
-# Of stabilityai/stable-diffusion-xl-base-1.0, unet/config.json.
+# From stabilityai/stable-diffusion-xl-base-1.0, unet/config.json.
 _CONFIGURATION = {
     "sample_size": 128,
     "down_block_types": ("DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"),

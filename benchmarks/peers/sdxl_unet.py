@@ -1,4 +1,4 @@
-"""SDXL's UNet at 1024 x 1024, guided: as a job runs it, and by bare calls of the runtime."""
+"""SDXL's UNet at 1024 x 1024, guided: run as in a job, or by bare calls of OpenVINO."""
 
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
@@ -31,8 +31,8 @@ _WAVES = 256
 class SdxlUnet:
     """The denoiser in OpenVINO, bfloat16, from the working copy in `folder`.
 
-    `bare`: compiled and called directly with our graph, without the engine's compiler and its
-    session, which keeps unchanged inputs.
+    With `bare`, our graph is compiled and called directly, without the engine's compiler and its
+    session, which keeps unchanged inputs on the device.
     """
 
     def __init__(self, checkpoint: str, folder: str, *, bare: bool) -> None:

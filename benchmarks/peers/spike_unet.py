@@ -1,4 +1,4 @@
-"""The reference implementation: the first experiment's UNet and OpenVINO binding."""
+"""The reference implementation as a peer: the first experiment's UNet and OpenVINO binding."""
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
 # (the spike has no types)

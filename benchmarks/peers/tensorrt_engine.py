@@ -40,7 +40,7 @@ _NETWORKS: Mapping[str, Callable[[IdentifiedCheckpoint], Network]] = {
     ENCODER: lambda checkpoint: checkpoint.architecture.autoencoder.encoder(_SIZE, _SIZE),
     TEXT: text_encoder,
 }
-# The forms the backends declare, and variants of each with one form changed.
+# The operator forms that the backends declare, and variants with one form changed.
 DECLARED, EVERYWHERE = "as declared", "attention of one operator everywhere"
 FORMS: Mapping[str, Callable[[OperatorSet], OperatorSet]] = {
     DECLARED: lambda declared: declared,
@@ -56,7 +56,7 @@ FORMS: Mapping[str, Callable[[OperatorSet], OperatorSet]] = {
 
 
 class _NobodyAsks:
-    """A `Cancellation` that is never used."""
+    """A `Cancellation` that is never requested."""
 
     def is_set(self) -> bool:
         return False
@@ -66,7 +66,7 @@ class _NobodyAsks:
 
 
 class TensorRtEngine:
-    """A network of a checkpoint as a graph; each task builds it once, for all the app's sizes."""
+    """A network of a checkpoint as a graph; each task builds one engine for all the app's sizes."""
 
     def __init__(self, checkpoint: str, network: str, precision: str, forms: str) -> None:
         self._module: Any = import_module("tensorrt_rtx")
@@ -75,7 +75,7 @@ class TensorRtEngine:
         self._graph = _graph(wanted, FORMS[forms](operators()), Precision(precision))
 
     def answer(self, task: str, options: Mapping[str, Any]) -> Answer:
-        """Build for the card `task` ("SM89"); `streaming` lets weights stay off the card."""
+        """Build an engine for card `task` ("SM89"); `streaming` lets weights stay off the card."""
         layers = Counter(x.type.name for x in ParsedGraph(self._module, self._graph).layers)
         began, worked = perf_counter(), process_time()
         with PrivateMemoryPeak(os.getpid()) as memory:

@@ -26,7 +26,8 @@ _TOKENS = 77
 class UnetStep:
     """Repeated guided evaluations of the denoiser, with the context kept on the device.
 
-    `step` is one of the ablation's, for `nvidia_cuda`; `options` are that backend's or torch's.
+    `step` is a key of `ablation_steps.STEPS`, for `nvidia_cuda`; `options` are the text options of
+    that backend or of `torch_device`.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """The gain of each of ONNX Runtime's fused operators on a CUDA GPU, compared with torch.
 
-SD 1.5 at 512x512, guided, in half precision. Without such a GPU the section says so.
+SD 1.5 at 512x512, guided, in half precision. Without a CUDA GPU the target has the reason.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from benchmarks.sections.setting import Setting
 
 STEPS_OF_A_PICTURE = 50
 PICTURES = (1, 8)
-# Relative to the best of the others.
+# The largest allowed ratio of our time to the best of the others'.
 LIMIT = 1.10
 _WARM_UP = 3
 _LAST = list(STEPS)[-1]
@@ -33,7 +33,7 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One contestant with a number of pictures at once."""
+    """A contestant's step times and memory for one number of pictures at once."""
 
     step: Series
     bytes: int
@@ -70,7 +70,7 @@ def measure(contestant: Contestant, pictures: int, rounds: int) -> Measured:
 
 
 def ablation(setting: Setting) -> Findings:
-    """Return a table for each number of pictures, and our time over the best of the others'."""
+    """Return a table for each number of pictures, and our time divided by the best other time."""
     (device, *_) = CudaBackend().probe()
     if device.unusable:
         what = f"UNet step on a CUDA GPU / the best of the others', {PICTURES[0]} picture"
@@ -85,7 +85,10 @@ def ablation(setting: Setting) -> Findings:
 def found_for(
     setting: Setting, others: Mapping[str, Contestant], pictures: int, device: str
 ) -> tuple[Table, Target]:
-    """Measure every contestant with `pictures` at once; a failed one has the reason in its row."""
+    """Return a table of all contestants with `pictures` at once, and the target.
+
+    The row of a contestant that failed has the reason.
+    """
     measured: dict[str, Measured] = {}
     failures: dict[str, str] = {}
     for name, contestant in others.items():
@@ -120,7 +123,7 @@ def _row(name: str, measured: Measured, plain: Measured | None) -> tuple[Cell, .
 def _target(
     others: Mapping[str, Contestant], measured: Mapping[str, Measured], pictures: int
 ) -> Target:
-    """Return our time over the best of torch's and ONNX Runtime's other variants."""
+    """Return the target for our time divided by the best of the other variants' times."""
     what = f"UNet step on a CUDA GPU / the best of the others', {pictures} at once"
     ours = [m.step.median for name, m in measured.items() if others[name].ours]
     best = [m.step.median for name, m in measured.items() if not others[name].ours]

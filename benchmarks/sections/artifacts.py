@@ -19,7 +19,7 @@ _PIECE = os.urandom(1 << 20)
 
 
 def artifacts(setting: Setting) -> Findings:
-    """Measure artifacts of one file each; the largest is as large as SD 1.5's UNet in float16."""
+    """Measure artifacts of one file each; the largest has the size of SD 1.5's UNet in float16."""
     rows: list[tuple[Cell, ...]] = []
     found = 0.0
     setting.folder.mkdir(parents=True, exist_ok=True)

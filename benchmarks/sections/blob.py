@@ -1,6 +1,6 @@
 """OpenVINO's stored networks on a processor: the time to load them, and their speed.
 
-Each way of loading has its own process, and takes turns with one that compiled afresh.
+Each way of loading has a process of its own and takes turns with a process that compiled afresh.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ _PRECISION = "bf16"
 
 
 def blob(setting: Setting) -> Findings:
-    """Return a table of times and memory, and one of the compiled networks' differences."""
+    """Return a table of times and memory, and a table of how the compiled networks differ."""
     rows: list[tuple[Cell, ...]] = []
     differences: list[tuple[Cell, ...]] = []
     with setting.empty_cache() as cache:
@@ -76,7 +76,8 @@ def compare(
         "folder": str(folder),
     }
     if way != FRESH:
-        # A way's first process stores; its end makes room for the two that are measured.
+        # The first process of a way only stores the network; it ends before the two measured
+        # processes start, to free its memory.
         Child("blob", way=way, **options).close()
     with ExitStack() as stack:
         children = {
@@ -121,7 +122,7 @@ def _turns(
 
 
 def _differences(label: str, fresh: Answer, loaded: Answer) -> list[tuple[Cell, ...]]:
-    """List the kinds of layers that occur more often in one than in the other."""
+    """List the kinds of layers that occur more often in one network than in the other."""
     ours, theirs = (Counter(cast("dict[str, int]", found["layers"])) for found in (fresh, loaded))
     return [
         (label, kind.replace("|", " "), float(ours[kind]), float(theirs[kind]))

@@ -1,4 +1,4 @@
-"""Cross-vendor compilers compared with ours, on the processor, from the same graphs."""
+"""Cross-vendor compilers compared with our backends, on the processor, from the same graphs."""
 
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -72,7 +72,7 @@ def _table(setting: Setting, network: str) -> Table:
 def started(
     setting: Setting, tool: str, network: str, sizes: Mapping[str, int], folder: str
 ) -> Child:
-    """Start a tool with a network ready. Raises PeerError, also when it takes too long."""
+    """Start a tool and prepare a network. Raises PeerError, also when it takes too long."""
     options = {"tool": tool, "network": network, "sizes": sizes, "folder": folder}
     return Child("compiler", limit_s=_patience(setting), **options)
 
@@ -95,7 +95,7 @@ def _size(tool: str) -> Cell:
 def _measured(
     setting: Setting, children: Mapping[str, Child], folder: Path
 ) -> dict[str, tuple[Cell, ...]]:
-    """Return a row for each tool that is ready, without its size."""
+    """Return a row for each tool that is ready, without the tool's installed size."""
     cpu: dict[str, Series] = {tool: Series() for tool in children}
 
     def run(tool: str) -> float:

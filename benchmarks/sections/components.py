@@ -1,4 +1,4 @@
-"""Component tables: each network and the whole, batches of 1 and 4, first and later runs."""
+"""Each network, and their total, in batches of 1 and 4: first and later runs."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -14,7 +14,7 @@ _BATCHES = (1, 4)
 
 
 def components(setting: Setting) -> Findings:
-    """Return one table for each batch; a column pair for each engine."""
+    """Return one table for each batch size, with a pair of columns for each engine."""
     with ExitStack() as stack:
         engines = {
             name: stack.enter_context(Child(peer, **options))
@@ -48,7 +48,7 @@ def _table(setting: Setting, engines: Mapping[str, Child], pictures: int) -> Tab
         setting.say(f"  {component}, batch {pictures}")
         found = _first_and_second(setting, engines, component, pictures)
         label = f"{component} x {times}" if times > 1 else component
-        # The first of several steps includes the cost of being first.
+        # The first of several steps includes one-time costs.
         spent = {
             name: (first + (times - 1) * second, times * second)
             for name, (first, second) in found.items()

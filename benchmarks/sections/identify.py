@@ -1,4 +1,4 @@
-"""The cost of recognising an unchanged checkpoint, and of its full hash to other work."""
+"""The time to recognise an unchanged checkpoint, and the slowdown of other work by its hash."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ _COLUMNS = (
 def identify_files(setting: Setting) -> Findings:
     """Measure the float32 checkpoint, and two sparse files.
 
-    One sparse file is as large as SD 1.5's with its average, the other is SDXL's in float16.
+    One sparse file is as large as SD 1.5's with its EMA weights, the other is SDXL's in float16.
     """
     with tempfile.TemporaryDirectory(dir=setting.folder) as scratch:
         whole = listings.original()
@@ -78,7 +78,7 @@ def identify_files(setting: Setting) -> Findings:
 def _lookups(setting: Setting, path: Path, folder: Path) -> tuple[tuple[Cell, ...], float, float]:
     """Return a table row, and median seconds of looking up and identifying an unchanged file."""
     rounds = setting.rounds(7)
-    # A clock far ahead, because the times of a file just written are not trusted yet.
+    # A clock far ahead: the times of a file just written would not be trusted yet.
     known = KnownFiles(folder, lambda: 1 << 62)
 
     def cold(work: Callable[[], object]) -> float:
@@ -111,7 +111,7 @@ def _lookups(setting: Setting, path: Path, folder: Path) -> tuple[tuple[Cell, ..
 
 
 def _disturbance(setting: Setting, path: Path) -> dict[str, Series]:
-    """Return seconds of a step alone, and while another process hashes."""
+    """Return the seconds of denoiser steps alone, and of steps while another process hashes."""
     unet = str(setting.files.unet_file)
     options = {"checkpoint": unet, "backend": "intel_openvino", "precision": "bf16"}
     with Child("safelight", **options) as child:

@@ -12,7 +12,7 @@ _DEFAULT_GB, _MAPPED_GB, _F32_GB = 4.5, 3.0, 2.3
 
 
 def memory(setting: Setting) -> Findings:
-    """Measure default options; a limit that forces a mapped working copy; a float32 file."""
+    """Measure default options, a limit that forces a mapped working copy, and a float32 file."""
     for file in (setting.files.f16, setting.files.f32):
         warm(file)
     f16, f32 = setting.files.f16, setting.files.f32

@@ -23,7 +23,7 @@ _PSNR_DB = 50.0
 
 
 def parity(setting: Setting) -> Findings:
-    """Compare from the same float32 file, inputs and noise."""
+    """Compare with diffusers from the same float32 file, inputs and noise."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         _reference(setting, folder)

@@ -17,7 +17,7 @@ _SDCPP_LIMIT = 0.10
 
 @dataclass(slots=True)
 class _Measured:
-    """One side's times: with networks loaded, from the start of the process; and memory."""
+    """One side's times, with networks loaded and from the start of the process, and its memory."""
 
     loaded: Series
     cold: Series = field(default_factory=Series)
@@ -29,7 +29,7 @@ class _Measured:
 
 
 def picture(setting: Setting) -> Findings:
-    """Compare with diffusers in bfloat16, and one step with stable-diffusion.cpp."""
+    """Compare a picture with diffusers in bfloat16, and one step with stable-diffusion.cpp."""
     whole = _against_diffusers(setting)
     one_step = _against_stable_diffusion_cpp(setting)
     return Findings((*whole.tables, *one_step.tables), (*whole.targets, *one_step.targets))
@@ -58,7 +58,7 @@ def _against_diffusers(setting: Setting) -> Findings:
 
 
 def _take_turns(setting: Setting) -> tuple[_Measured, _Measured]:
-    """Measure ours and diffusers' in turns, after a picture that warms diffusers up."""
+    """Measure our pictures and diffusers' in turns, after one picture that warms diffusers up."""
     files, runs = setting.files, list[CommandRun]()
     warm(files.f32)
     options = {
@@ -109,7 +109,7 @@ def _against_stable_diffusion_cpp(setting: Setting) -> Findings:
     ):
 
         def components() -> float:
-            """Each network's second run: the first one is also its preparation."""
+            """Return each network's time in its second run: the first run includes preparation."""
             for component in COMPONENTS:
                 ours.seconds(component)
                 seconds[component] = ours.seconds(component)

@@ -25,13 +25,14 @@ from engine.graphs.operators import GraphBuilder
 from engine.weights.binding import bind
 
 _IDENTIFIED_S, _BUILT_S, _BARE, _DIFFUSERS, _DEFAULT_GB, _LIMITED_GB = 0.05, 0.5, 1.05, 1.0, 12, 8
-# A compiler that takes float16 as stored, so that only our own work is measured.
+# The operator forms of a compiler that takes float16 as stored, so that only our own work is
+# measured.
 _OPERATORS = OperatorSet(opset=20, elements=(DType.F32, DType.F16))
 _OURS, _RUNTIME, _PEER = "safelight, OpenVINO bf16", "bare call, OpenVINO bf16", "diffusers bf16"
 
 
 def sdxl(setting: Setting) -> Findings:
-    """Measure random weights in the published file's keys and shapes."""
+    """Measure a file of random weights with the published file's keys and shapes."""
     path = prepare_sdxl(setting.folder, setting.say)
     sections = (_beginnings, _step, _memory)
     found = [measure(setting, path) for measure in sections]
@@ -42,7 +43,7 @@ def sdxl(setting: Setting) -> Findings:
 
 
 def _beginnings(setting: Setting, path: Path) -> Findings:
-    """Measure identifying the file, and building each network with weights bound by reference."""
+    """Measure the time to identify the file, and to build each network's graph by reference."""
     rounds = setting.rounds(7)
     with tempfile.TemporaryDirectory() as folder:
         known = KnownFiles(Path(folder), lambda: 1 << 62)
@@ -79,7 +80,7 @@ def _beginnings(setting: Setting, path: Path) -> Findings:
 
 
 def _step(setting: Setting, path: Path) -> Findings:
-    """Measure a guided step in turns, and the difference of our prediction from diffusers'."""
+    """Measure guided steps in turns, and the error of our prediction relative to diffusers'."""
     with ExitStack() as stack:
         scratch = stack.enter_context(tempfile.TemporaryDirectory(dir=setting.folder))
         options = {"checkpoint": str(path), "folder": scratch}
@@ -120,7 +121,7 @@ def _step(setting: Setting, path: Path) -> Findings:
 
 
 def _memory(setting: Setting, path: Path) -> Findings:
-    """Measure the peak private memory of a whole picture of one step, from outside."""
+    """Measure, from outside, the peak private memory of a process that makes a one-step picture."""
     warm(path)
     rows: list[tuple[Cell, ...]] = []
     peaks: list[float] = []

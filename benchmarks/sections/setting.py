@@ -1,4 +1,4 @@
-"""The options of all sections, and their common helpers."""
+"""The options that all sections share, and their common helpers."""
 
 import shutil
 import tempfile
@@ -32,12 +32,12 @@ class Setting:
 
     @cached_property
     def files(self) -> Checkpoints:
-        """The full-size checkpoints, made when first needed."""
+        """The full-size checkpoints, made on first use."""
         return checkpoints.prepare(self.folder, self.say)
 
     @property
     def steps(self) -> int:
-        """Steps of a whole picture."""
+        """The number of steps of a whole picture."""
         return 4 if self.quick else STEPS
 
     def rounds(self, usual: int) -> int:
@@ -50,14 +50,14 @@ class Setting:
 
     @cached_property
     def verdicts(self) -> bytes:
-        """The app's verdicts on this machine's devices, found out once for all sections."""
+        """The app's verdicts on this machine's devices, determined once for all sections."""
         with tempfile.TemporaryDirectory() as cache:
             command.check_devices(self.python, Path(cache))
             return (Path(cache) / _VERDICTS).read_bytes()
 
     @contextmanager
     def empty_cache(self) -> Generator[Path]:
-        """Make a cache folder with verdicts alone, on the disk that holds the checkpoints."""
+        """Make a cache folder with only the verdicts, on the disk that holds the checkpoints."""
         self.folder.mkdir(parents=True, exist_ok=True)
         cache = Path(tempfile.mkdtemp(prefix="cache-", dir=self.folder))
         (cache / _VERDICTS).write_bytes(self.verdicts)
@@ -67,7 +67,7 @@ class Setting:
             shutil.rmtree(cache, ignore_errors=True)
 
     def generate(self, cache: Path, model: Path, *arguments: str, steps: int) -> CommandRun:
-        """Run the app's own command on the common work, in a new process."""
+        """Run `safelight generate` with the common prompt and seed, in a new process."""
         with tempfile.TemporaryDirectory() as out:
             return command.generate(
                 self.python,
@@ -92,6 +92,6 @@ TIMING_COLUMNS: tuple[str, ...] = ("", "first s", "median s", "least s", "most s
 def first_and_rest(
     series: Mapping[str, Series],
 ) -> tuple[dict[str, float], dict[str, Series]]:
-    """Split off each one's first value, which includes warming up."""
+    """Split off each series' first value, which includes warming up."""
     firsts = {name: one.values[0] for name, one in series.items()}
     return firsts, {name: Series(one.values[1:]) for name, one in series.items()}

@@ -1,4 +1,4 @@
-"""The cost of dynamic shapes: one compile for all sizes compared with one per size, in turns."""
+"""The cost of dynamic shapes: one compile for all sizes compared with one compile per size."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from engine.graphs.vae import VaeConfig, vae_decoder
 from tests.graphs.networks import Emit, graph_in_memory, random_weights
 
 DYNAMIC, STATIC = "dynamic", "static"
-# The cost allowed for one compile for all sizes, and the backends it is measured on.
+# The largest allowed ratio of one compile for all sizes to one per size, and the backends measured.
 _LIMIT = 1.05
 _RUNTIMES: tuple[tuple[str, Precision], ...] = (
     ("intel_openvino", Precision.BF16),
@@ -68,12 +68,13 @@ NETWORKS: Mapping[str, Emit] = {
     "UNet of an eighth of the widths": partial(unet, config=sd_unet(8), halves_evenly=True),
     "VAE decoder of an eighth of the widths": partial(vae_decoder, config=sd_vae(8)),
 }
-# Measured on the fastest runtime; the whole UNet would need 8 GB for its random weights.
+# Networks measured only on the fastest runtime; the full-size UNet would need 8 GB for its random
+# weights.
 LARGE: Mapping[str, Emit] = {
     "UNet of half the widths": partial(unet, config=sd_unet(2), halves_evenly=True),
     "VAE decoder, full size": partial(vae_decoder, config=sd_vae(1)),
 }
-# Sides in pixels and batch sizes.
+# Side in pixels and batch size.
 _PICTURES: tuple[tuple[int, int], ...] = ((512, 1), (512, 2), (768, 1), (768, 2))
 _FEW = ((512, 1), (768, 2))
 
@@ -127,7 +128,7 @@ def shapes(setting: Setting) -> Findings:
 
 
 def usable(name: str, precision: Precision) -> tuple[Backend, Device] | None:
-    """Return a backend and its processor, if installed and able to compute in that precision."""
+    """Return a backend and its processor; None if not installed or without that precision."""
     reference = registry.find(name)
     if reference is None:
         return None
@@ -148,7 +149,7 @@ def _work(setting: Setting, *, large: bool) -> list[Work]:
 def compare(
     setting: Setting, backend: Backend, device: Device, precision: Precision, work: Work
 ) -> list[tuple[tuple[Cell, ...], float]]:
-    """Return a row for each picture size and batch, and the ratio of processor times."""
+    """Return for each picture size and batch a row and the ratio of processor times."""
     operators = backend.operators(device)
     element = precision.dtype if precision.dtype in operators.elements else DType.F32
     graph = graph_in_memory(work.emit, random_weights(work.emit), operators, element, precision)
@@ -170,7 +171,10 @@ def compare(
 def _turns(
     setting: Setting, dynamic: Session, static: Session, feeds: Mapping[str, Array]
 ) -> tuple[tuple[float, ...], float]:
-    """Return medians, ratios of time and processor time, first runs; and the latter ratio."""
+    """Return a row's numbers, and the ratio of processor times.
+
+    The numbers are medians, ratios of time and of processor time, and first runs.
+    """
     cpu = {DYNAMIC: Series(), STATIC: Series()}
     contestants = {
         name: partial(_timed_run, session, feeds, cpu[name])
@@ -185,7 +189,7 @@ def _turns(
 
 
 def sizes_of_picture(pixels: int, batch: int) -> dict[str, int]:
-    """Return every dynamic dimension of a denoiser or decoder for square, guided pictures."""
+    """Return all dynamic dimensions of a denoiser or decoder for square, guided pictures."""
     cells = pixels // 8
     return {
         "batch": batch,
@@ -197,7 +201,7 @@ def sizes_of_picture(pixels: int, batch: int) -> dict[str, int]:
 
 
 def fixed(graph: Graph, sizes: Mapping[str, int]) -> Graph:
-    """Return the graph for one size: each dynamic dimension of its inputs has its value."""
+    """Return the graph for one size: each dynamic dimension of its inputs gets a fixed value."""
     model = ModelProto.FromString(graph.model)
     for value in model.graph.input:
         for dimension in value.type.tensor_type.shape.dim:

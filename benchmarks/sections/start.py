@@ -1,4 +1,4 @@
-"""The time from the start of the process to the first step, and its parts."""
+"""The time from the start of the process to the first step, and the parts of this time."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ _CACHED_LIMIT_S = 3.0
 
 
 def start(setting: Setting) -> Findings:
-    """Measure a float16 file in the page cache with default options: first without a cache."""
+    """Measure starts on a float16 file in the page cache: first without our cache, then with."""
     model = setting.files.f16
     warm(model)
     fresh: list[CommandRun] = []
@@ -53,7 +53,7 @@ def start(setting: Setting) -> Findings:
 
 
 def _again(setting: Setting) -> tuple[list[CommandRun], list[CommandRun]]:
-    """Run with a filled cache: the starts that check it, and later ones."""
+    """Return the runs with a filled cache: the starts that check it, and later starts."""
     checking: list[CommandRun] = []
     cached: list[CommandRun] = []
     for _ in range(setting.rounds(3)):

@@ -1,4 +1,4 @@
-"""The starter picture: the waiting time of a user who has just installed the app."""
+"""The time to a picture of the starter model for a user who has just installed the app."""
 
 from benchmarks import command
 from benchmarks.command import CommandRun

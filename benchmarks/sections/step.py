@@ -15,7 +15,7 @@ _LIMIT = 1.05
 
 
 def step(setting: Setting) -> Findings:
-    """Compare ours with the reference implementation in turns; then with all others."""
+    """Compare our step with the reference implementation's in turns; then with all others."""
     unet = str(setting.files.unet_file)
     with ExitStack() as stack:
 
@@ -59,7 +59,7 @@ def step(setting: Setting) -> Findings:
 def _turns(
     setting: Setting, peers: dict[str, Child], rounds: int
 ) -> tuple[float, tuple[tuple[Cell, ...], ...]]:
-    """Return ours divided by the first peer, and a row for each."""
+    """Return our time divided by the first peer's, and a row for each peer."""
     contestants = {
         name: lambda child=child: child.seconds(DENOISER) for name, child in peers.items()
     }

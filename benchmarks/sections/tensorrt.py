@@ -1,4 +1,4 @@
-"""TensorRT-RTX ahead of time: the cost of building SD 1.5's networks, without a card."""
+"""TensorRT-RTX built ahead of time: the cost of building SD 1.5's networks, without a card."""
 
 from benchmarks.child import Child
 from benchmarks.peers.tensorrt_engine import (
@@ -27,7 +27,7 @@ _COLUMNS = (
 
 
 def tensorrt(setting: Setting) -> Findings:
-    """Build every network for one card, the UNet for the others, and variants of forms."""
+    """Build every network for one card, the UNet for other cards, and with other operator forms."""
     networks = (UNET, DECODER, ENCODER, TEXT)
     rows = [_built(setting, f"{name}, {_CARDS[_USUAL]}", name) for name in networks]
     rows.append(_built(setting, f"{UNET}, {_CARDS[_USUAL]}, weight streaming", UNET, stream=True))
@@ -46,7 +46,7 @@ def tensorrt(setting: Setting) -> Findings:
 
 
 def _forms(setting: Setting) -> Table:
-    """Build the UNet with one form changed at a time, and the decoder with the unsupported one."""
+    """Build the UNet with one form changed at a time, the decoder with unsupported attention."""
     tried = [*((UNET, form) for form in FORMS), (DECODER, EVERYWHERE)]
     rows = tuple(_built(setting, f"{name}, {form}", name, form=form) for name, form in tried)
     return Table(

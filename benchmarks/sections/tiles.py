@@ -19,7 +19,7 @@ _COLUMNS = ("VAE", "backend", "size", "tile", "s", "private peak GB", "dB beside
 
 
 def tiles(setting: Setting) -> Findings:
-    """Measure the starter's VAE on its own pictures, and SD 1.5's, of random weights, on noise."""
+    """Measure the starter's VAE on its own pictures, and SD 1.5's with random weights on noise."""
     sheet = str(ROOT / "starter" / "contact_sheet.png")
     sizes = (1024,) if setting.quick else (1024, 2048)
     rows: list[tuple[Cell, ...]] = []
@@ -47,7 +47,7 @@ def tiles(setting: Setting) -> Findings:
 def compare(
     setting: Setting, given: dict[str, str], picture: str | None, size: int
 ) -> tuple[tuple[float, float], tuple[float, float], float]:
-    """Return seconds and private peak in GB, whole and in tiles, and their agreement in dB."""
+    """Return seconds and peak private GB, whole and in tiles, and the PSNR between them in dB."""
     with tempfile.TemporaryDirectory() as scratch:
         found: list[tuple[float, float]] = []
         saved: list[Path] = []

@@ -35,7 +35,7 @@ _SIDE, _OUTPUTS = 16, 8
 
 
 def webgpu(setting: Setting) -> Findings:
-    """Measure attention by its sizes, and 3x3 convolutions by their channels and layout."""
+    """Measure the error of attention by size, and of 3x3 convolutions by channels and layout."""
     swiftshader.offer()
     try:
         device, *_ = real_devices()

@@ -1,4 +1,4 @@
-"""Each backend's copies of SDXL's float16 weights: network by network, on this machine."""
+"""The memory for each backend's copies of SDXL's float16 weights, network by network."""
 
 import tempfile
 from pathlib import Path
@@ -44,7 +44,7 @@ def weights(setting: Setting) -> Findings:
 
 
 def _ways() -> list[tuple[str, str, str]]:
-    """List this machine's backends and precisions; both placements where weights are converted."""
+    """List this machine's backends and precisions; both placements if weights are converted."""
     found: list[tuple[str, str, str]] = []
     for reference in BACKENDS:
         device = next((one for one in reference.create().probe() if one.usable), None)

@@ -19,7 +19,7 @@ _MOST_WAITING = 4
 _PATIENCE_S = 0.5
 _SETTLED_S = 1.1 * SETTLED_NS / 1e9
 
-# The file's state, bytes done, and the SHA-256 once it is known.
+# Called with the file's state, the bytes done, and the SHA-256 once it is known.
 Tell: TypeAlias = Callable[[FileState, int, str | None], None]
 
 
@@ -42,7 +42,7 @@ class BackgroundHash:
         self._closed = False
 
     def want(self, state: FileState, digest: str) -> None:
-        """Hash a file if its hash is not known; `digest` is the sampled digest of its content."""
+        """Queue a file for hashing if its hash is unknown; `digest` is its sampled digest."""
         if self._known.sha256(state) is not None:
             return
         with self._changed:
@@ -58,7 +58,7 @@ class BackgroundHash:
             self._changed.notify_all()
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until no file is left to hash; return False if that took longer."""
+        """Wait until no file is left to hash; return False after `timeout_s` seconds."""
         with self._changed:
             return self._changed.wait_for(lambda: not self._waiting and not self._busy, timeout_s)
 
@@ -148,4 +148,4 @@ def _is_still(state: FileState) -> bool:
 
 
 def _tell_nobody(_state: FileState, _done: int, _sha256: str | None) -> None:
-    """Ignore progress and result, which are only stored."""
+    """Ignore progress and result; the default `Tell`."""

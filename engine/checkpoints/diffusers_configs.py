@@ -1,9 +1,8 @@
 """The configuration files of a diffusers folder, typed, with the defaults of diffusers' classes.
 
-They contain only fields that decide a network's shape or meaning. The `…Constants` are fields whose
-other values change what a network computes, and which our graphs do not support: the reader of a
-file checks `unusual` and refuses them, because an ignored setting gives a wrong picture without an
-error.
+The types contain only fields that decide a network's shape or meaning. The `…Constants` classes
+hold fields of which our graphs support only the default. The reader of a file calls `unusual` and
+refuses other values, because an ignored setting gives a wrong picture without an error.
 """
 
 import errno

@@ -22,7 +22,7 @@ from engine.checkpoints.files import read_index
 from engine.checkpoints.index import TensorIndex, combined_digest
 from engine.errors import EngineError
 
-# Reads the header of a file of tensors: `read_index`, or a function that remembers.
+# Reads the header of a file of tensors: `read_index`, or a function that caches its results.
 ReadIndex = Callable[[Path], TensorIndex]
 
 MAX_SHARDS = 100
@@ -43,7 +43,7 @@ class FolderPart:
     index: TensorIndex
 
     def config(self, kind: type[ConfigT]) -> ConfigT:
-        """Its `config.json` as `kind`. Raises EngineError(CHECKPOINT_CORRUPT)."""
+        """Return the part's `config.json` as `kind`. Raises EngineError(CHECKPOINT_CORRUPT)."""
         return read_config(self.path / _CONFIG, kind)
 
 
@@ -51,7 +51,7 @@ class FolderPart:
 class DiffusersFolder:
     """A folder's parts by the names of their subfolders, and the class of its pipeline.
 
-    `pipeline` is empty where the folder has no `model_index.json`.
+    `pipeline` is empty if the folder has no `model_index.json`.
     """
 
     path: Path
@@ -60,19 +60,19 @@ class DiffusersFolder:
 
     @property
     def scheduler(self) -> SchedulerFile | None:
-        """The scheduler's configuration; None where there is none."""
+        """The scheduler's configuration; None if the folder has none."""
         path = self.path / "scheduler" / "scheduler_config.json"
         return read_config(path, SchedulerFile) if path.is_file() else None
 
 
 class _ShardList(msgspec.Struct, frozen=True):
-    """`*.safetensors.index.json`: which file holds which tensor."""
+    """The content of `*.safetensors.index.json`: the file of each tensor, by the tensor's name."""
 
     weight_map: Mapping[str, str]
 
 
 def is_checkpoint_folder(path: Path) -> bool:
-    """Tell whether a folder is a diffusers checkpoint, or at least has its denoiser."""
+    """Return True if a folder is a diffusers checkpoint, or at least has its denoiser."""
     if (path / "model_index.json").is_file():
         return True
     return any((path / denoiser / _CONFIG).is_file() for denoiser in _DENOISERS)
@@ -81,7 +81,10 @@ def is_checkpoint_folder(path: Path) -> bool:
 def read_folder(
     path: Path, subfolders: Collection[str], read: ReadIndex = read_index
 ) -> DiffusersFolder:
-    """A diffusers folder with those of the subfolders that hold a network. Raises EngineError."""
+    """Return a diffusers folder with those of `subfolders` that hold a network.
+
+    Raises EngineError.
+    """
     pipeline = path / "model_index.json"
     if not is_checkpoint_folder(path):
         raise EngineError(
@@ -95,14 +98,14 @@ def read_folder(
 
 
 def read_part(folder: Path, read: ReadIndex = read_index) -> FolderPart | None:
-    """The network in a subfolder; None where it has no `config.json`. Raises EngineError."""
+    """Return the network in a subfolder; None if it has no `config.json`. Raises EngineError."""
     if not (folder / _CONFIG).is_file():
         return None
     return FolderPart(folder, _weights(folder, read))
 
 
 def find_tokenizer(folder: Path) -> Path | None:
-    """`folder`, if it holds the two files of a CLIP tokenizer, or the one of transformers 5."""
+    """Return `folder` if it has a CLIP tokenizer's two files, or transformers 5's one, or None."""
     whole = all((folder / name).is_file() for name in ("vocab.json", "merges.txt"))
     return folder if whole or (folder / "tokenizer.json").is_file() else None
 
@@ -133,7 +136,7 @@ def _without_weights(folder: Path) -> EngineError:
 
 
 def _sharded(path: Path, read: ReadIndex) -> TensorIndex:
-    """The shards that a list names, as one index; each tensor must be where the list says."""
+    """Return the shards in a list as one index; each tensor must be in the shard the list names."""
     places = read_config(path, _ShardList).weight_map
     names = sorted(set(places.values()))
     if len(names) > MAX_SHARDS or any(not _is_plain_name(name) for name in names):

@@ -32,13 +32,13 @@ class FileState:
 
     @classmethod
     def of(cls, path: Path, facts: os.stat_result, header: bytes) -> "FileState":
-        """Return the state of the file at `path` with these facts and this header."""
+        """Return the state of the file at `path` with these `stat` results and this header."""
         changed = facts.st_ino if sys.platform == "win32" else facts.st_ctime_ns
         digest = hashlib.sha256(header).hexdigest()
         return cls(path, facts.st_size, facts.st_mtime_ns, changed, digest)
 
     def is_of(self, facts: os.stat_result) -> bool:
-        """True if a file with these facts is still this one; the header is not compared."""
+        """True if `facts` shows the file still in this state; the header is not compared."""
         now = FileState.of(self.path, facts, b"")
         mine = (self.size, self.modified_ns, self.changed)
         return mine == (now.size, now.modified_ns, now.changed)

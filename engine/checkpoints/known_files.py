@@ -1,4 +1,4 @@
-"""Facts about files that hold while the files do not change: digests and prediction types.
+"""Stored facts about files: digests, prediction types, parts and checks, while unchanged.
 
 Each path has one small file in the cache, written under another name and renamed, so that
 concurrent processes need no lock, and a damaged entry only costs one file's digests. An entry
@@ -27,7 +27,7 @@ MOST_ENTRIES = 2000
 # The coarsest clock of a file system (FAT) ticks every two seconds: two writes within one tick get
 # the same time, so a file that was just written may still change unnoticed.
 SETTLED_NS = 2_000_000_000
-# How long a checked file counts as sound: disks decay without changing its times.
+# Time for which a checked file counts as sound: disks decay without changing a file's times.
 CHECKED_NS = 30 * 24 * 3600 * 1_000_000_000
 _SUFFIX = ".json"
 _MOST_BYTES = 1 << 20
@@ -48,7 +48,7 @@ class _Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prediction: PredictionType | None = None
     # The parts of the file, in the caller's own notation.
     content: str | None = None
-    # When every byte of the file was read and found sound, in nanoseconds since 1970.
+    # The time when every byte of the file was read and found sound, in ns since 1970.
     checked_ns: int | None = None
 
     def is_of(self, state: FileState) -> bool:

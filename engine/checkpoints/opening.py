@@ -13,7 +13,7 @@ from engine.errors import EngineError
 
 # Returns the known digest of a file in a state, or None; a known digest saves reading the file.
 Recall = Callable[[FileState], str | None]
-# Reads an open file with these facts from the system.
+# Reads an open file; the second argument is the file's `stat` result.
 Read = Callable[[BinaryIO, os.stat_result], TensorIndex]
 
 
@@ -23,7 +23,7 @@ def nothing_known(_: FileState) -> str | None:
 
 
 def read_steadily(path: Path, read: Read) -> TensorIndex:
-    """Return the result of `read` for a file that does not change meanwhile.
+    """Return the result of `read` for a file that must not change while it is read.
 
     Raises EngineError if it is not a file, cannot be read or changes, and the errors of `read`.
     """

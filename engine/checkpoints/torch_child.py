@@ -23,7 +23,7 @@ from engine.checkpoints.torch_zip import (
     read_archive,
 )
 
-# Of address space; Python itself takes a quarter.
+# The most address space; Python itself takes a quarter.
 MEMORY_BYTES = 512 << 20
 CPU_SECONDS = 10
 # The most networks in a list; a longer list does not hold weights.
@@ -103,7 +103,7 @@ def list_tensors(root: object, archive: Archive) -> str:
 
 
 class _Claims:
-    """Every tensor in dictionaries and lists within dictionaries, its name joined with dots.
+    """All tensors in dictionaries and in lists within them, by their keys joined with dots.
 
     A dictionary may occur in many places, and each of them counts: a pickle without repetitions has
     no more entries than instructions.
@@ -134,7 +134,7 @@ class _Claims:
 
 
 def _named(key: object) -> str | Unread | None:
-    """Return a key as a part of a name; a hypernetwork's keys are widths."""
+    """Return a key as part of a name, else None; a hypernetwork's keys are integers (widths)."""
     return str(key) if type(key) is int else key if isinstance(key, (str, Unread)) else None
 
 

@@ -48,8 +48,8 @@ class _Tensor(msgspec.Struct, array_like=True, frozen=True):
 
 class _Answer(msgspec.Struct, frozen=True):
     tensors: tuple[_Tensor, ...] = ()
-    # The name that the pickle asks for, why the archive is not PyTorch's, the name of a checkpoint
-    # packed in it, or how it is damaged.
+    # At most one of these is set: the name that the pickle asks for, the reason why the archive is
+    # not PyTorch's, the name of a checkpoint packed in the archive, or its damage.
     refused: str = ""
     foreign: str = ""
     packed: str = ""
@@ -57,7 +57,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
     @property
     def is_list(self) -> bool:
-        """True if the answer has the tensors, and not a reason why it does not."""
+        """True if the answer lists the tensors instead of a reason for refusing them."""
         return not (self.refused or self.foreign or self.packed or self.damaged)
 
 

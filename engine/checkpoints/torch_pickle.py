@@ -22,8 +22,8 @@ from engine.checkpoints.torch_instructions import (
     instructions,
 )
 
-# Six times those of a whole SDXL checkpoint; 190,000 entries of a name and a number; about half a
-# second of reading.
+# Six times the instructions of a whole SDXL checkpoint; enough for 190,000 entries of a name and a
+# number; about half a second of reading.
 MAX_INSTRUCTIONS = 600_000
 
 # Torch's storage types, mapped to the element types of safetensors.
@@ -92,7 +92,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Inert:
-    """The result of calling a harmless name; it has no behaviour."""
+    """A placeholder without behaviour for the result of calling a harmless name."""
 
     name: Name
 
@@ -162,7 +162,7 @@ class _Machine:
         self.stack.append(value)
 
     def since_mark(self) -> list[Any]:
-        """Take the values after the last mark, and the mark."""
+        """Remove and return the values after the last mark; the mark is removed, too."""
         for place in range(len(self.stack) - 1, -1, -1):
             if self.stack[place] is _MARK:
                 values = self.stack[place + 1 :]
@@ -290,7 +290,7 @@ _CALLS: dict[tuple[str, str], Callable[[tuple[Any, ...]], object]] = {
 
 
 def _key(value: object) -> object:
-    """Allow only values that cannot be nested as keys: hashing nested tuples recurses."""
+    """Return a dictionary key; refuse values that can be nested: hashing them recurses."""
     if not isinstance(value, (str, int, float, bool, bytes, Name, Unread, type(None))):
         raise PickleRefused(f"a key that is a {type(value).__name__}")
     return value
@@ -324,7 +324,7 @@ def _refuse_set(_: _Machine, __: object) -> NoReturn:
 
 
 def _nothing(_: _Machine, __: object) -> None:
-    """Ignore an instruction that only helps readers."""
+    """Ignore an instruction that only helps readers of the file (PROTO, FRAME)."""
 
 
 _Act = Callable[[_Machine, Any], object]

@@ -48,14 +48,14 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The place of the pickle in the file, and of each storage by its key."""
+    """The place of the pickle in the file, and the place of each storage by its key."""
 
     pickle: Span
     storages: Mapping[str, Span]
 
 
 class Member(io.RawIOBase):
-    """A part of a file as a file, which can be read in order or skipped."""
+    """A part of a file as a file object, which can be read in order or skipped."""
 
     def __init__(self, file: BinaryIO, span: Span) -> None:
         super().__init__()
@@ -63,11 +63,11 @@ class Member(io.RawIOBase):
         self._at, self._end = span[0], sum(span)
 
     def readable(self) -> bool:
-        """True: it can be read."""
+        """Return True: a member can be read."""
         return True
 
     def seekable(self) -> bool:
-        """True: bytes can be skipped."""
+        """Return True: bytes can be skipped."""
         return True
 
     def readinto(self, buffer: Any, /) -> int:
@@ -141,7 +141,7 @@ def _require_unpacked(names: Sequence[str]) -> None:
 
 
 def _span(file: BinaryIO, member: zipfile.ZipInfo) -> Span:
-    """Return the place of a member's bytes, on which its own header and the list must agree."""
+    """Return the place of a member's bytes; refuse a member whose header and list disagree."""
     name = member.filename
     if not _MEMBER.fullmatch(name) or member.flag_bits & _ENCRYPTED:
         raise ArchiveRefused(f"it holds {name[:80]!a}, which no model does")

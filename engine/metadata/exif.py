@@ -29,7 +29,7 @@ _TEXT_TYPES = frozenset({1, 2, 7})
 
 @dataclass(frozen=True, slots=True)
 class _Tiff:
-    """The data and its byte order, in the notation of `struct`."""
+    """TIFF data and its byte order, "<" or ">" as in `struct`."""
 
     data: bytes
     order: str
@@ -47,13 +47,13 @@ class _Tiff:
             yield tag, kind, length, place + 8
 
     def number(self, place: int) -> int:
-        """Return the unsigned 32-bit number at a position."""
+        """Return the unsigned 32-bit number at a position in the data."""
         (value,) = struct.unpack_from(self.order + "I", self.data, place)
         return value
 
 
 def exif_texts(data: bytes) -> Iterator[TextChunk]:
-    """Yield the texts of EXIF data, with or without its "Exif" mark; none if it is malformed."""
+    """Yield the texts of EXIF data, with or without its "Exif" prefix; none if malformed."""
     data = data.removeprefix(_PREFIX)
     order = _BYTE_ORDERS.get(data[:4])
     if order is None or len(data) < 8:
@@ -72,7 +72,7 @@ def exif_texts(data: bytes) -> Iterator[TextChunk]:
 def _text(
     tiff: _Tiff, seen: set[int], tag: int, kind: int, length: int, place: int
 ) -> Iterator[TextChunk]:
-    """Yield the text of an entry. Each tag once: many entries may claim the same bytes."""
+    """Yield the text of an entry, each tag once: many entries may point to the same bytes."""
     if tag not in _TAGS or tag in seen or kind not in _TEXT_TYPES:
         return
     start = place if length <= 4 else tiff.number(place)

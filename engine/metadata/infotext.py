@@ -24,7 +24,7 @@ _SDCPP = ", SDCPP: {"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One pair. Keys are two or more letters, digits, spaces, `_`, `-` or `/`; values any text."""
+    """One pair of a key (two or more letters, digits, spaces, `_`, `-`, `/`) and any text."""
 
     key: str
     value: str
@@ -32,7 +32,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Infotext:
-    """The parsed text, unknown pairs included, in the order they are written."""
+    """A parsed text; `parameters` has all pairs, unknown ones included, in their written order."""
 
     prompt: str
     negative_prompt: str = ""
@@ -55,7 +55,7 @@ def format_infotext(info: Infotext) -> str:
 
 
 def parse_infotext(text: str) -> Infotext:
-    """Read any text, in time linear in its length; without a line of pairs it is a prompt."""
+    """Parse any text in linear time; a text without a line of pairs is all prompt."""
     *lines, last = text.strip().split("\n")
     parameters = tuple(islice(_pairs(last), _MAX_PAIRS))
     if len(parameters) < _MIN_PAIRS:
@@ -74,9 +74,10 @@ def parse_infotext(text: str) -> Infotext:
 
 
 def without_templates(text: str) -> str:
-    """Remove the text that sd-dynamic-prompts appends: "Template: " and what follows.
+    """Return the text without "Template: " and what follows, which sd-dynamic-prompts appends.
 
-    After it the line of pairs is no longer the last one, and AUTOMATIC1111 takes it for the prompt.
+    With them the line of pairs is no longer the last one, and AUTOMATIC1111 takes it for the
+    prompt.
     """
     lines = text.split("\n")
     for before, (index, line) in pairwise(enumerate(lines)):

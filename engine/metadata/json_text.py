@@ -25,5 +25,5 @@ def as_list(value: object) -> list[object]:
 
 
 def parse_object(text: str | None) -> Mapping[str, object]:
-    """Return the object in a JSON text; empty without a text or if it is something else."""
+    """Return the object in a JSON text; empty if there is no text or it is something else."""
     return as_object(parse_json(text)) if text else {}

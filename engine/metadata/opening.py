@@ -1,4 +1,4 @@
-"""Opens the pixels of a picture of unknown origin, within bounds. No other module does."""
+"""Opens and decodes a picture of unknown origin, within bounds. Only this module opens pixels."""
 
 import struct
 import warnings

@@ -21,8 +21,8 @@ _HEAD_BYTES = 12
 def read_text_chunks(path: Path) -> tuple[TextChunk, ...]:
     """Return the intact texts of a PNG, JPEG or WebP file, in order.
 
-    Texts that are damaged, malformed or beyond the bounds are left out, and a truncated file gives
-    those before its end. Pixels are never decoded. Raises INPUT_IMAGE_UNREADABLE if the file cannot
+    Texts that are damaged, malformed or beyond the bounds are left out; a truncated file gives the
+    texts before its end. Pixels are never decoded. Raises INPUT_IMAGE_UNREADABLE if the file cannot
     be read or has another format.
     """
     try:

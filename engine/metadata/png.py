@@ -1,4 +1,4 @@
-"""Text chunks of PNG files: read within bounds even from hostile files, and written.
+"""Reader and writer of the text chunks of PNG files; reading is bounded even for hostile files.
 
 Format: PNG specification, third edition, 11.3.3 (tEXt, zTXt, iTXt) and 11.3.4.6 (eXIf). Pixels are
 never decoded.
@@ -52,8 +52,8 @@ def png_texts(file: BinaryIO) -> Iterator[TextChunk]:
             continue
         keyword, text = _split(kind, body, budget)
         if text is None:
-            # A malformed chunk may have cost as much to unpack as a good one; many of them stay
-            # affordable.
+            # A malformed chunk may cost as much to unpack as a good one: halving the budget each
+            # time bounds the total.
             budget //= 2
             continue
         budget -= len(text)
@@ -64,24 +64,27 @@ def png_texts(file: BinaryIO) -> Iterator[TextChunk]:
 
 
 def _split(kind: bytes, body: bytes, limit: int) -> tuple[str, bytes | None]:
-    """Return a chunk's keyword, and its text unless that is malformed or longer than `limit`."""
+    """Return a chunk's keyword, and its text, or None if it is malformed or exceeds `limit`."""
     keyword, separator, rest = body.partition(b"\0")
     is_good = separator and 1 <= len(keyword) <= _KEYWORD_BYTES
     return keyword.decode("latin-1"), _TEXT[kind](rest, limit) if is_good else None
 
 
 def _plain_text(rest: bytes, limit: int) -> bytes | None:
-    """Decode tEXt after the keyword: the text."""
+    """Decode the part of a tEXt chunk after its keyword: the text."""
     return rest if len(rest) <= limit else None
 
 
 def _compressed_text(rest: bytes, limit: int) -> bytes | None:
-    """Decode zTXt after the keyword: method, text."""
+    """Decode the part of a zTXt chunk after its keyword: method and compressed text."""
     return _inflate(rest[1:], limit) if rest[:1] == b"\0" else None
 
 
 def _international_text(rest: bytes, limit: int) -> bytes | None:
-    """Decode iTXt after the keyword: flag, method, language, translated keyword, text."""
+    """Decode the part of an iTXt chunk after its keyword.
+
+    The fields are: compression flag, method, language, translated keyword, text.
+    """
     fields = rest[2:].split(b"\0", 2)
     if len(fields) < 3:
         return None
@@ -106,8 +109,8 @@ _TEXT = {b"tEXt": _plain_text, b"zTXt": _compressed_text, b"iTXt": _internationa
 def insert_text_chunks(png: bytes, chunks: Sequence[TextChunk]) -> bytes:
     """Return an encoded PNG with the chunks added before its pixels.
 
-    tEXt where the text is Latin-1, else iTXt; lone surrogates, which UTF-8 cannot encode, become
-    "?".
+    Chunks are tEXt if the text is Latin-1, else iTXt; lone surrogates, which UTF-8 cannot encode,
+    become "?".
     """
     if not png.startswith(SIGNATURE) or png[12:16] != b"IHDR":
         raise EngineError(ErrorCode.INTERNAL, "Text cannot be added: this is no PNG.")

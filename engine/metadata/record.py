@@ -1,4 +1,4 @@
-"""The record in a picture: as JSON under `safelight`, exact, and as AUTOMATIC1111's text."""
+"""The record in a picture: exact as JSON under `safelight`, and as AUTOMATIC1111's text."""
 
 import json
 import re
@@ -25,7 +25,7 @@ _BACKEND = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
 
 def record_chunks(record: GenerationRecord) -> tuple[TextChunk, ...]:
-    """Return the text chunks for a picture: AUTOMATIC1111's text first, then our own."""
+    """Return the text chunks for a picture: AUTOMATIC1111's text, then our own record."""
     return (
         TextChunk(PARAMETERS_KEYWORD, format_infotext(record_infotext(record))),
         TextChunk(RECORD_KEYWORD, encode_record(record)),
@@ -41,7 +41,7 @@ def encode_record(record: GenerationRecord) -> str:
 
 
 def decode_record(text: str) -> GenerationRecord | None:
-    """Read a record; None if it is damaged, from a later version, or asks for the impossible."""
+    """Read a record; None if it is damaged, from a later version, or has impossible values."""
     try:
         record = msgspec.convert(_cleaned(_current(parse_json(text))), GenerationRecord)
     except msgspec.ValidationError:
@@ -51,19 +51,19 @@ def decode_record(text: str) -> GenerationRecord | None:
     return record
 
 
-# A version 1 record names its convention; the noise of steps was a plain stream then.
+# A version 1 record names its convention; the noise of SDE steps was a plain stream then.
 _VERSION_1 = {
     name.value: msgspec.to_builtins(msgspec.structs.replace(convention, sde_noise=SdeNoise.STREAM))
     for name, convention in CONVENTIONS.items()
 }
-# Habits that a record of version 2 or 3 lacks are those of its tool.
+# Convention fields that a record of version 2 or 3 lacks have the values of its tool.
 _HABITS = {name.value: msgspec.to_builtins(habits) for name, habits in CONVENTIONS.items()}
 for _habits in (*_VERSION_1.values(), *_HABITS.values()):
     del _habits["text_cleaning"]
 
 
 def _current(decoded: Any) -> Any:
-    """Return a record of any version in the present form."""
+    """Return a decoded record of any version in the current version's form."""
     match decoded:
         case {"version": 1, "request": {"convention": str(name)} as request} if name in _VERSION_1:
             request = {**request, "convention": _VERSION_1[name]}
@@ -81,7 +81,8 @@ def _current(decoded: Any) -> Any:
 def _cleaned(decoded: Any) -> Any:
     """Return the record with `text_cleaning`, which older records lack.
 
-    Their texts were not cleaned; texts that cleaning leaves alone get their tool's usual value.
+    Their texts were not cleaned; a record whose texts cleaning would not change gets its tool's
+    default.
     """
     match decoded:
         case {
@@ -109,12 +110,12 @@ def read_record(path: Path) -> GenerationRecord | None:
 
 
 def find_record(chunks: tuple[TextChunk, ...]) -> GenerationRecord | None:
-    """Return the first valid record among the text chunks of a picture."""
+    """Return the first valid record among a picture's text chunks; None if there is none."""
     found = (decode_record(chunk.text) for chunk in chunks if chunk.keyword == RECORD_KEYWORD)
     return next((record for record in found if record is not None), None)
 
 
 def _is_possible(request: ResolvedRequest) -> bool:
-    """True if a person could ask for this: a backend's name, and numbers within their bounds."""
+    """True if the backend's name is well-formed and all numbers are within their bounds."""
     is_named = _BACKEND.fullmatch(request.backend) is not None
     return is_named and all(number.is_within for number in bounded(request))

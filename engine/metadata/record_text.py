@@ -30,7 +30,7 @@ _MODEL_HASH_DIGITS = 10
 
 
 def record_infotext(record: GenerationRecord) -> Infotext:
-    """Return the record as prompts and pairs; the record alone holds the rest."""
+    """Return the record as prompts and pairs; some values are only in the record itself."""
     request = record.request
     pairs = (
         *_main(request, record.checkpoint_sha256),
@@ -111,7 +111,7 @@ def _options(request: ResolvedRequest) -> Pairs:
     yield from ((key, None if value is None else _number(value)) for key, value in options)
     start = request.guidance_options.range[0]
     if start:
-        # AUTOMATIC1111 skips guidance up to and including this share of the run.
+        # AUTOMATIC1111 skips guidance up to and including this fraction of the run.
         yield "Skip Early CFG", _number(math.nextafter(start, 0))
 
 

@@ -1,4 +1,4 @@
-"""Sizes as people and tools write them: "512x768", "1216 x 832 (landscape)"."""
+"""Parser of sizes that people and tools write: "512x768", "1216 x 832 (landscape)"."""
 
 import re
 

@@ -1,8 +1,9 @@
 """Text hidden in the lowest bits of a picture's alpha channel. Decodes pixels, within bounds.
 
 Format: "stealth pnginfo" as in `nai_meta.py` of NovelAI/novelai-image-metadata and SwarmUI's
-`MetadataHelper.cs`: bits run down the columns, the first column first. A mark of 15 characters, the
-number of bits that follow (32 bits, big-endian), and text, compressed by gzip if the mark says so.
+`MetadataHelper.cs`. Bits run down the columns, the first column first: a mark of 15 characters, the
+number of bits that follow (32 bits, big-endian), and the text, compressed by gzip if the mark says
+so.
 """
 
 import struct
@@ -28,7 +29,8 @@ _LOWEST_BIT = [255 * (value & 1) for value in range(256)]
 def read_stealth(path: Path) -> tuple[TextChunk, ...]:
     """Return the texts hidden in a PNG or WebP file; none if it has none or cannot be decoded.
 
-    A JSON object gives one text per entry, like NovelAI's PNG chunks; other text is "parameters".
+    A JSON object gives one text per entry, like NovelAI's PNG chunks; any other text gets the
+    keyword "parameters".
     """
     bits = _alpha_bits(path)
     head = bits[:_HEAD_BYTES]

@@ -12,10 +12,10 @@ FILE_NAME = "file:name"
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """A keyword and any text; newlines are kept as they are.
+    """A text of a picture file with its keyword; newlines are kept as they are.
 
-    In PNG the keyword is the chunk's (1 to 79 Latin-1 characters); elsewhere the tag's, as
-    "exif:UserComment", "jpeg:comment" or "xmp:parameters".
+    In PNG the keyword is the chunk's (1 to 79 Latin-1 characters); in other files it is the tag's,
+    such as "exif:UserComment", "jpeg:comment" or "xmp:parameters".
     """
 
     keyword: str

@@ -23,7 +23,7 @@ def is_webp(head: bytes) -> bool:
 
 
 def webp_texts(file: BinaryIO) -> Iterator[TextChunk]:
-    """Return the texts of an open WebP file, in order, of its first EXIF and first XMP chunk."""
+    """Return the texts of an open WebP file's first EXIF and first XMP chunk, in file order."""
     size = os.fstat(file.fileno()).st_size
     offset = 12
     wanted = dict(_READERS)

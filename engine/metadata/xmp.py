@@ -12,9 +12,10 @@ _CHARACTERS = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
 def xmp_texts(packet: bytes) -> Iterator[TextChunk]:
-    """The settings in a packet, as `build_webp_xmp_packet` of stable-diffusion.cpp writes them.
+    """Yield the settings in a packet, as sdcpp's `build_webp_xmp_packet` writes them.
 
-    By hand: an XML reader would follow entities and namespaces that a hostile packet brings along.
+    sdcpp is stable-diffusion.cpp. The packet is not parsed as XML: an XML reader would follow
+    entities and namespaces that a hostile packet brings along.
     """
     _, opened, rest = packet.decode("utf-8", "replace").partition(_OPEN)
     text, closed, _ = rest.partition(_CLOSE)

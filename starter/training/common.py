@@ -1,4 +1,4 @@
-"""Shared parts of the training stages: drawn pictures, a clock for the schedule, tensors."""
+"""Shared parts of the training stages: drawn pictures, a time budget, tensors."""
 
 # pyright: basic, reportMissingImports=false
 # (torch, diffusers and transformers are in the oracle environment only and leave types open)
@@ -23,7 +23,7 @@ THREADS = 2
 
 @dataclass(slots=True)
 class Clock:
-    """A time budget: learning rates follow the share of it that is spent, not a step count."""
+    """A time budget: learning rates follow the share of the time spent, not a step count."""
 
     seconds: float
     start: float = 0.0
@@ -37,7 +37,7 @@ class Clock:
 
     @property
     def done(self) -> float:
-        """The share of the budget that is spent, 0 to 1 and beyond."""
+        """The spent share of the budget: 0 at the start, 1 at its end, then above 1."""
         return self.spent / self.seconds
 
 

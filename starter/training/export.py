@@ -69,7 +69,7 @@ def _export_text_encoder(folder: Path) -> None:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove training paths from the configs, add a plain default, print the size."""
+    """Remove training paths, set clip_sample, make the files readable, print their size."""
     for path in folder.rglob("config.json"):
         config = json.loads(path.read_text())
         config.pop("_name_or_path", None)

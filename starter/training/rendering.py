@@ -16,7 +16,7 @@ from starter.rendering import Render
 
 @contextmanager
 def diffusers_renderer(folder: Path, steps: int, guidance: float) -> Generator[Render]:
-    """Render with diffusers in float32: DPM++ 2M Karras."""
+    """Yield a renderer that uses diffusers in float32 with DPM++ 2M Karras."""
     pipeline = StableDiffusionPipeline.from_pretrained(
         folder, local_files_only=True, torch_dtype=torch.float32, safety_checker=None
     )

@@ -1,8 +1,8 @@
-"""Trains the text encoder to read captions, before the denoiser sees its features.
+"""Trains the text encoder to read captions, before the denoiser uses its features.
 
-CLIP's encoder was trained separately before Stable Diffusion used it; here naming plays that role:
-one linear head per attribute reads from the last token which value the caption states (or that it
-states none). That makes features linear, and independent of order and synonyms.
+CLIP's encoder was trained separately before Stable Diffusion used it. Here classification replaces
+CLIP's training: one linear head per attribute reads from the last token which value the caption
+states (or that it states none). That makes features linear, and independent of order and synonyms.
 """
 
 # pyright: basic, reportMissingImports=false
@@ -37,7 +37,7 @@ VALUES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Token ids [n, 77] and the labels [n, 6] of the attributes."""
+    """Token ids [n, 77], and [n, 6] labels of the attributes."""
 
     ids: torch.Tensor
     labels: torch.Tensor
@@ -62,7 +62,7 @@ def new_text_encoder(tokenizer: CLIPTokenizer) -> CLIPTextModel:
 
 
 def label(scene: Scene, said: Caption) -> list[int]:
-    """Return each attribute's index of its value, or the number of values if it is not stated."""
+    """Return the index of each attribute's value, or the number of values if it is not stated."""
     return [
         VALUES[name].index(getattr(scene, name)) if name in said.stated else len(VALUES[name])
         for name in ATTRIBUTES

@@ -52,7 +52,7 @@ def _words(line: str) -> list[str]:
 
 
 def _byte_symbols() -> dict[int, str]:
-    """Return GPT-2's printable stand-in for each byte, in CLIP's order."""
+    """Return GPT-2's printable substitute for each byte, in CLIP's order."""
     printable = [*range(33, 127), *range(161, 173), *range(174, 256)]
     symbols = {byte: chr(byte) for byte in printable}
     for byte in range(256):

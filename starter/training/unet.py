@@ -61,20 +61,20 @@ SAVE_SECONDS = 240
 
 @dataclass(frozen=True, slots=True)
 class Latents:
-    """Encoded postcards, scaled to unit spread: `values` [n, 4, 32, 32], and their scenes."""
+    """Encoded postcards: `values` [n, 4, 32, 32] with standard deviation 1, and their scenes."""
 
     values: torch.Tensor
     scenes: list[Scene]
 
 
 def signal_shares() -> torch.Tensor:
-    """Return alpha-bar of each of the 1000 steps, Stable Diffusion 1's scaled-linear schedule."""
+    """Return alpha-bar of each of the 1000 timesteps of Stable Diffusion 1's schedule."""
     betas = torch.linspace(0.00085**0.5, 0.012**0.5, STEPS) ** 2
     return torch.cumprod(1 - betas, dim=0)
 
 
 def loss_weights() -> torch.Tensor:
-    """Return the weight of each step's noise error: min(SNR + 1, 20) / SNR, at most 20."""
+    """Return the loss weight of each timestep: min(SNR + 1, 20) / SNR, at most 20."""
     snr = signal_shares() / (1 - signal_shares())
     return ((snr + 1).clamp(max=SNR_CEILING) / snr).clamp(max=WEIGHT_CEILING)
 
@@ -119,7 +119,7 @@ def load_latents() -> Latents:
 
 
 def scaling_factor() -> float:
-    """Return the factor that gives latents unit spread."""
+    """Return the factor that gives latents a standard deviation of 1."""
     return 1 / float(np.load(RUN / "latents.npy").std(dtype=np.float32))
 
 
@@ -136,7 +136,7 @@ def draw_noise(like: torch.Tensor) -> torch.Tensor:
 
 
 class Average:
-    """Exponential moving average of the parameters, which is sampled and shipped."""
+    """The exponential moving average of the parameters; samples and the export use it."""
 
     def __init__(self, network: nn.Module) -> None:
         self._live = list(network.parameters())

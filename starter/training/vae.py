@@ -1,4 +1,4 @@
-"""Trains the VAE: eight times smaller, four latent channels, thin at full resolution.
+"""Trains the VAE: eight times smaller sides, four latent channels, few channels at full size.
 
 The decoder decides how clean the edges of every picture look, so most crops show the object, and
 the loss adds image gradients to pixel differences. Crops grow from 64 pixels to the whole picture,
@@ -44,7 +44,7 @@ KL_WEIGHT = 2e-6
 EDGE_WEIGHT = 0.5
 WARM_STEPS = 150
 SAVE_SECONDS = 120
-# (share of the time until which it holds, crop in pixels, pictures in each process's batch)
+# (end of the stage as a share of the time, crop in pixels, pictures in each process's batch)
 STAGES = ((0.5, 64, 4), (0.86, 128, 2), (1.0, 256, 1))
 
 
@@ -101,7 +101,7 @@ def _train(rank: int, minutes: float, spent: float) -> None:
 
 
 def _new_vae() -> AutoencoderKL:
-    """Return a VAE that starts as "average each 8x8 pixels, then repeat the average".
+    """Return a VAE whose initial weights average each 8x8 pixels and repeat the average.
 
     From the library's random start it takes more than a thousand steps to see colours at all. Here
     residual branches start at zero, resampling and shortcuts pass their channels on, and the first
@@ -142,7 +142,7 @@ def _pass_on(layer: nn.Conv2d) -> None:
 
 
 def _split_colours(layer: nn.Conv2d) -> None:
-    """Make channels 0 and 1 constants, and 2 to 7 the pairs x, -x of the first three inputs."""
+    """Make channels 0 and 1 constants, and channels 2 to 7 the pairs x, -x of inputs 0 to 2."""
     layer.weight[:8] = 0
     layer.bias[:8] = torch.tensor([2.0, -2.0, 0, 0, 0, 0, 0, 0])
     for i in range(3):
@@ -151,7 +151,7 @@ def _split_colours(layer: nn.Conv2d) -> None:
 
 
 def _join_colours(layer: nn.Conv2d) -> None:
-    """Make the first three outputs the differences of the pairs."""
+    """Make each of the first three outputs the difference of its pair."""
     layer.weight[:3] = 0
     layer.bias[:3] = 0
     for i in range(3):
@@ -160,7 +160,7 @@ def _join_colours(layer: nn.Conv2d) -> None:
 
 
 def standardise(vae: AutoencoderKL, pictures: Pictures) -> None:
-    """Give each latent channel mean 0 and spread 1 over `pictures`, changing no picture.
+    """Give each latent channel mean 0 and standard deviation 1; decoded pictures do not change.
 
     An affine map of the latents is folded into the 1x1 convolutions on either side of them. The
     denoiser starts from standard noise, so latents should be centred, too.
@@ -180,7 +180,7 @@ def standardise(vae: AutoencoderKL, pictures: Pictures) -> None:
 
 
 def crops(pool: Pictures, size: int, count: int, rng: random.Random) -> np.ndarray:
-    """Return `count` square crops, uint8 [count, size, size, 3]: seven in ten on the object."""
+    """Return `count` square crops, uint8 [count, size, size, 3]; seven in ten show the object."""
     out: list[np.ndarray] = []
     for _ in range(count):
         i = rng.randrange(len(pool.scenes))

@@ -1,8 +1,8 @@
-"""From a picture's metadata to a request: exact for our own record, else as far as it maps.
+"""Turns a picture's metadata into a request: exact for our own record, else as far as it maps.
 
 All of this comes from files of unknown origin: numbers are range-checked, checkpoint names never
 become paths, and our own record's paths are used only if they are local. Each tool has a module
-with a recogniser that returns a request or None; the first that returns one is used.
+with a recogniser that returns a request or None; the first request is used.
 """
 
 from collections.abc import Callable
@@ -83,7 +83,7 @@ def read_request(path: Path, *, decode: bool = True) -> ImportedRequest:
 
 
 def _lack(texts: tuple[TextChunk, ...]) -> str:
-    """Say why a picture's texts give no request; completes a sentence that starts with its name."""
+    """Return why a picture's texts give no request, as the rest of a sentence after its name."""
     if holds_graph(texts):
         return "holds a ComfyUI graph without a sampler that is known here."
     if any(workflow_of(chunk) for chunk in texts):
@@ -105,7 +105,10 @@ def recognise(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 
 def _beside(path: Path) -> ImportedRequest | None:
-    """Return the request in a file of the same name; a text of words alone is a caption."""
+    """Return the request in a .json or .txt file of the same name, else None.
+
+    A text without settings is a caption and has no request.
+    """
     for suffix in _SIDECARS:
         text = _read_text(path.with_suffix(suffix))
         imported = from_sidecar(suffix, text)

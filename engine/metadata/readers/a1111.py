@@ -84,7 +84,7 @@ _RESCALE = ("CFG Rescale", "CFG rescale", "CFG Rescale φ", "CFG Rescale phi", "
 
 
 def from_a1111(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """Return the request of the first such text; None if there is none."""
+    """Return the request of the first text in this notation; None if there is none."""
     for chunk in texts:
         # A JSON object belongs to another tool; a prompt may begin like one.
         if chunk.text.lstrip().startswith("{") and parse_object(chunk.text):
@@ -98,7 +98,7 @@ def from_a1111(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 
 def import_infotext(info: Infotext) -> ImportedRequest:
-    """Return the request that a text describes."""
+    """Return the request that a parsed text describes."""
     info = with_usual_keys(info)
     values = Values({pair.key: pair.value for pair in info.parameters})
     values.skip(*DESCRIPTIVE)
@@ -164,7 +164,7 @@ def read_sampler(values: Values, info: Infotext) -> tuple[SamplerName | None, Sc
 
 
 def _variant(values: Values, sampler: SamplerName | None) -> SamplerName | None:
-    """Return the UniPC variant that the text's settings select; other samplers are unchanged."""
+    """Return the UniPC variant that the text's settings select; return other samplers unchanged."""
     if sampler is not SamplerName.UNIPC:
         return sampler
     variant = values.text("UniPC variant")
@@ -174,7 +174,10 @@ def _variant(values: Values, sampler: SamplerName | None) -> SamplerName | None:
 
 
 def _automatic(sampler: SamplerName | None, info: Infotext) -> str:
-    """Return the schedule of "Automatic", or of none: before 1.9 the plain one, but for Restart."""
+    """Return the schedule that "Automatic", or a missing schedule, stands for.
+
+    Before version 1.9 it was the plain one, except for Restart.
+    """
     text = info.get("Version")
     version = version_of(text)
     is_old = text is None or (version is not None and version < SCHEDULE_APART)
@@ -184,7 +187,7 @@ def _automatic(sampler: SamplerName | None, info: Infotext) -> str:
 
 
 def _size(values: Values) -> tuple[int | None, int | None, bool]:
-    """Return width and height of the first pass, and whether there was a second ("hires fix").
+    """Return width and height of the first pass, and True if "hires fix" added a second one.
 
     Very old files state the final size, and the first pass separately; 0x0 let the tool choose a
     size of about 512 x 512 pixels, in steps of 64.
@@ -204,9 +207,9 @@ def _size(values: Values) -> tuple[int | None, int | None, bool]:
 def _convention(
     values: Values, info: Infotext, sampler: SamplerName | None
 ) -> ConventionName | Convention:
-    """Return the convention with the settings in the text; the others are the tool's defaults.
+    """Return the convention with the settings in the text; others keep the tool's defaults.
 
-    "NV" draws on the processor the numbers of an NVIDIA card ("GPU").
+    "NV" draws the numbers of an NVIDIA card ("GPU") on the processor.
     """
     # Some ComfyUI nodes save this text along with or instead of the graph.
     if (info.get("Version") or "").startswith("ComfyUI"):
@@ -238,7 +241,10 @@ def _convention(
 
 
 def _prompt_features(info: Infotext) -> tuple[PromptFeature, ...]:
-    """Return the prompt's features: without comments, if a # in the text is plain."""
+    """Return the prompt features that apply.
+
+    Comments do not if a # in the text is an ordinary character.
+    """
     everything = tuple(PromptFeature)
     if "#" not in info.prompt + info.negative_prompt or keeps_comments(info.get("Version")):
         return everything
@@ -277,7 +283,7 @@ def _seed_options(values: Values) -> SeedOptions:
 def _guidance_options(values: Values) -> GuidanceOptions:
     bounds = bounds_of(GuidanceOptions, "rescale")
     rescale = next((found for key in _RESCALE if (found := values.number(key, *bounds))), 0.0)
-    # Guidance starts after the step that reaches this share of the run.
+    # Guidance starts after the step that reaches this fraction of the run.
     skipped = values.number("Skip Early CFG", 0, 1)
     start = min(math.nextafter(skipped, math.inf), 1.0) if skipped else 0.0
     image_guidance = values.read(GuidanceOptions, image_guidance="Image CFG scale")
@@ -285,7 +291,7 @@ def _guidance_options(values: Values) -> GuidanceOptions:
 
 
 def _mask_options(values: Values) -> MaskOptions:
-    """Return how the mask was used; the mask itself is not in the file."""
+    """Return the mask's settings; the mask itself is not in the file."""
     mode, area = values.text("Mask mode"), values.text("Inpaint area")
     content = values.text("Masked content")
     contents = {content.label: content for content in MaskedContent}
@@ -308,7 +314,7 @@ def _mask_options(values: Values) -> MaskOptions:
 
 
 def _refiner(values: Values) -> RefinerChoice | None:
-    """Return when a refiner took over; the user chooses its checkpoint."""
+    """Return the point where a refiner took over; the user chooses its checkpoint."""
     switch_at = values.number("Refiner switch at", *bounds_of(RefinerChoice, "switch_at"))
     return None if switch_at is None else RefinerChoice(switch_at=switch_at)
 
@@ -326,7 +332,7 @@ def _zero_terminal_snr(values: Values) -> bool | None:
 
 
 def _remarks(values: Values, info: Infotext, *, has_init: bool, has_hires: bool) -> tuple[str, ...]:
-    """Return what the user must know to get the same picture from these values."""
+    """Return sentences on files and settings that the user needs for the same picture."""
     checkpoint, vae = values.text("Model"), values.text("VAE")
     refiner = values.text("Refiner")
     loras = [lora(name, weight or "1") for name, weight in _LORA.findall(info.prompt)]

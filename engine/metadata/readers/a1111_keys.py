@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from engine.metadata.infotext import Infotext, Parameter
 
-# They describe the picture, but add nothing to the other keys.
+# Keys that describe the picture, but add nothing to the other keys.
 DESCRIPTIVE = (
     "Model hash", "VAE hash", "Version", "User", "SDCPP", "Lora hashes", "TI hashes", "Hashes",
     "Batch size", "Batch pos", "Init image hash", "Template", "Negative Template", "App",
@@ -13,7 +13,7 @@ DESCRIPTIVE = (
     "Schedule type",
 )  # fmt: skip
 
-# Values that equal the default.
+# Values that have no effect because they equal the tool's default.
 USUAL = {
     "UniPC variant": "bh1",
     "UniPC skip type": "time_uniform",
@@ -62,7 +62,7 @@ SCHEDULE_APART: Version = (1, 9, 0, 0)
 REFINED_BY_LEVEL: Version = (1, 8, 0, 0)
 FULL_PRECISION_LEVELS: Version = (1, 7, 0, 225)
 NEW_TIMELINES: Version = (1, 6, 0, 0)
-# `[a:b:1.5]` is a share of the second pass since version 1.6, and a step number before.
+# Since version 1.6 the number in `[a:b:1.5]` is a fraction of the second pass; before, a step.
 _FRACTION_ABOVE_ONE = re.compile(r":\s*(?:[1-9]\d*)\.\d*\s*\]", re.ASCII)
 
 
@@ -78,13 +78,13 @@ def version_of(text: str | None) -> Version | None:
 def keeps_comments(version: str | None) -> bool:
     """True if the text holds the prompt as written, with comments: for Forge 2 and Safelight.
 
-    AUTOMATIC1111 removes comments first, and other tools have none.
+    AUTOMATIC1111 removes comments before it writes the text, and other tools have none.
     """
     return (version or "").startswith(("f2", "Safelight"))
 
 
 def old_habits(version: Version | None, prompt: str) -> tuple[str, ...]:
-    """Describe what an old version did differently, as far as a request cannot express it."""
+    """Return sentences on what an old version did differently and a request cannot express."""
     if version is None:
         return ()
     remarks: list[str] = []

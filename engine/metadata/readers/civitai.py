@@ -1,7 +1,7 @@
 """Pictures of Civitai's generator: the ComfyUI graph that ran, and the settings, as JSON.
 
-Prompts are read as in AUTOMATIC1111, by smZ's encoder; the graph may only enlarge an earlier
-picture. Its pictures are marked by "extraMetadata".
+"extraMetadata" marks these pictures. Prompts are read as in AUTOMATIC1111, by smZ's encoder. The
+graph may only enlarge an earlier picture.
 """
 
 from dataclasses import replace
@@ -30,7 +30,7 @@ _DESCRIPTIVE = (
 
 
 def from_civitai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """Return the request of the graph, else of the settings; None if there is neither."""
+    """Return the request of the graph, or of the settings if the graph has none; else None."""
     for chunk in texts:
         if chunk.keyword != USER_COMMENT or f'"{_MARK}"' not in chunk.text:
             continue

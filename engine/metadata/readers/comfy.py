@@ -47,8 +47,8 @@ from engine.metadata.readers.values import Values
 from engine.metadata.texts import FILE_NAME, TextChunk
 
 _MAX_BATCH = 4096
-# In EXIF data `nodes_images.py` writes a label before the JSON; Save Image Extended does so with a
-# capital.
+# `nodes_images.py` writes a label before the JSON in EXIF data; Save Image Extended writes it with
+# a capital letter.
 _MARK = re.compile(r"prompt:\s*(?={)", re.IGNORECASE)
 # smZ's "CLIP Text Encode++" reads prompts as AUTOMATIC1111 does with these parsers.
 _A1111_PARSERS = frozenset({"A1111", "full"})
@@ -56,7 +56,7 @@ _SMZ_FEATURES = (PromptFeature.CHANGES, PromptFeature.COMPOSITION, PromptFeature
 
 
 def from_comfy(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """Return the request of the graph in a picture; None without a graph with a sampler."""
+    """Return the request of the graph in a picture; None if no graph has a known sampler."""
     name = next((chunk.text for chunk in texts if chunk.keyword == FILE_NAME), "")
     for chunk in texts:
         imported = import_graph(_document(chunk), name)
@@ -85,7 +85,7 @@ def holds_graph(texts: tuple[TextChunk, ...]) -> bool:
 
 
 def _document(chunk: TextChunk) -> Mapping[str, object]:
-    """Return the graph in a text, under any keyword that saving nodes use; else empty."""
+    """Return the graph in a text, under any keyword that saving nodes use; empty if none."""
     if chunk.keyword == "prompt":
         return parse_object(chunk.text)
     if not chunk.keyword.startswith("exif:"):
@@ -130,7 +130,7 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
 
 
 def _guider(graph: Graph, sampler: Node) -> tuple[Node, bool]:
-    """Return the node with prompts and model, and whether it uses a negative prompt."""
+    """Return the node with prompts and model, and True if it uses a negative prompt."""
     guider = graph.source(sampler, "guider") or sampler
     return guider, guider.kind != "BasicGuider"
 
@@ -175,7 +175,7 @@ def _request(values: Values, sampling: Sampling, *, guided: bool) -> GenerateReq
 def _convention(
     name: str, sampler: SamplerName | None, *, is_custom: bool
 ) -> ConventionName | Convention:
-    """Return ComfyUI's convention: of the SDE samplers, only those called "_gpu" draw on the card.
+    """Return ComfyUI's convention; SDE samplers draw on the card only if called "_gpu".
 
     Only samplers in a single node leave out a level; linked sigmas are used unchanged.
     """
@@ -190,7 +190,7 @@ def _convention(
 
 
 def as_smz_reads(convention: Convention, *, normalizes: bool = True) -> Convention:
-    """Return a convention that reads prompts as AUTOMATIC1111 does, by smZ's encoder."""
+    """Return the convention changed to read prompts as AUTOMATIC1111 does, by smZ's encoder."""
     return msgspec.structs.replace(
         convention,
         grammar=PromptGrammar.A1111,

@@ -60,12 +60,12 @@ class Graph:
         return self.nodes.get(str(link[0])) if len(link) == 2 else None
 
     def output(self, node: Node, key: str) -> int:
-        """Return the number of the linked node's output; 0 if the link does not say."""
+        """Return the index of the linked node's output; 0 if the link does not state it."""
         link = as_list(node.inputs.get(key))
         return link[1] if len(link) == 2 and isinstance(link[1], int) else 0
 
     def input_of(self, node: Node, role: str) -> str | None:
-        """Return the linked input for a role ("model", "negative"); None if there is none.
+        """Return the linked input's name for a role ("model", "negative"); None if there is none.
 
         Inputs are found by name, because each class numbers its outputs differently: an input
         called like the role, then one with that word in it (`opt_clip`), then a bundle
@@ -83,7 +83,7 @@ class Graph:
         return next(alike, None) or next(bundles, None)
 
     def value(self, node: Node, key: str) -> object:
-        """Return an input's value, followed through nodes that hold or pass it on; None if lost."""
+        """Return an input's value, found through nodes that hold or pass it on; None if unknown."""
         for _ in range(_MAX_HOPS):
             source = self.source(node, key)
             if source is None:
@@ -98,7 +98,7 @@ class Graph:
         return None
 
     def _unbundled(self, node: Node, key: str) -> Node:
-        """Return the node that put a value into a bundle, found by name; else the node itself."""
+        """Return the node that put the value `key` into a bundle; else the node itself."""
         for _ in range(_MAX_HOPS):
             if any(name in node.inputs for name in (key, *HELD)):
                 break
@@ -131,7 +131,7 @@ class Graph:
                     waiting.append((source, distance + 1))
 
     def line(self, start: Node, role: str) -> Iterator[Node]:
-        """Yield the nodes along one role: a model through its patches to its loader."""
+        """Yield the nodes along one role, such as a model's patches and then its loader."""
         seen = {start.name}
         node = start
         while (key := self.input_of(node, role)) is not None:

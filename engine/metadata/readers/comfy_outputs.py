@@ -1,6 +1,7 @@
 """Finds the sampler of a ComfyUI graph that made a picture, and the nodes before and after it.
 
-A graph may save several pictures, each with the whole graph; the file's name distinguishes them.
+A graph may save several pictures, each with the whole graph; the file's name tells the pictures
+apart.
 """
 
 import re
@@ -27,11 +28,11 @@ _PLAIN = ("VAEDecode", "SaveImage", "PreviewImage", "Reroute")
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The first of a row of samplers that made the picture, and the nodes around it.
+    """The first of a chain of samplers that made the picture, and the nodes around it.
 
     `latent` is the node that gave the size; `others` are nodes that a request cannot express.
-    `is_guessed` means that the graph also saves pictures of other samplers, and that nothing tells
-    which of them this is.
+    `is_guessed` means that other samplers of the graph made pictures as well, and that nothing
+    shows which of them made this one.
     """
 
     sampler: Node
@@ -45,9 +46,9 @@ class Sampling:
 
 
 def find_sampling(graph: Graph, name: str = "") -> Sampling | None:
-    """Find the sampler of the saved picture; where samplers follow one another, the first.
+    """Return the sampler of the saved picture; of a chain of samplers, the first.
 
-    If several pictures are saved, the node whose prefix starts the file's `name` counts, else the
+    If several pictures are saved, use the node whose prefix starts the file's `name`, else the
     first.
     """
     saving = _saving(graph, name)
@@ -75,7 +76,7 @@ def _samplings(graph: Graph, endings: list[Node], is_kind: Kind) -> list[Samplin
 
 
 def _saving(graph: Graph, name: str) -> list[Node]:
-    """Return the nodes that save pictures; if prefixes match the file, that of the longest."""
+    """Return the nodes that save pictures, or only the one whose prefix best matches the file."""
     nodes = [node for node in graph.nodes.values() if "save" in node.kind.casefold()]
     # ComfyUI's own node first: only some of the others save pictures.
     nodes.sort(key=lambda node: node.kind != "SaveImage")
@@ -94,7 +95,7 @@ def _prefix(graph: Graph, node: Node) -> str:
 
 
 def _showing(graph: Graph, is_kind: Kind) -> Iterator[Node]:
-    """Yield nodes that show pictures; without any, the last sampler of the graph."""
+    """Yield the preview nodes, then the last sampler of the graph."""
     nodes = graph.nodes.values()
     yield from (node for node in nodes if "preview" in node.kind.casefold())
     yield from [node for node in nodes if is_kind(node)][-1:]
@@ -150,7 +151,7 @@ def _has_size(node: Node) -> bool:
 
 
 def _between(graph: Graph, ending: Node, sampler: Node) -> Iterator[Node]:
-    """Yield nodes between the sampler and the file that may change the picture.
+    """Yield the nodes between the sampler and the file that may change the picture.
 
     Follows the inputs that carry pictures and latents.
     """
@@ -165,7 +166,7 @@ def _between(graph: Graph, ending: Node, sampler: Node) -> Iterator[Node]:
 
 
 def _vae(graph: Graph, ending: Node) -> str | None:
-    """Return the file of the VAE that decoded the picture, if it has its own."""
+    """Return the file of the VAE that decoded the picture; None if it came with the checkpoint."""
     for node, _ in graph.upstream(ending):
         if node.kind.startswith("VAEDecode"):
             loader = graph.source(node, "vae")

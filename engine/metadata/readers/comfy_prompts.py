@@ -8,7 +8,7 @@ from engine.metadata.readers.comfy_texts import read_text
 _MAX_HOPS = 256
 # Text inputs of text encoders; the first that exists counts.
 _TEXTS = ("text", "text_g", "prompt", "text_l", "clip_l", "t5xxl")
-# Inputs that carry a node's conditioning; the first counts where it joins several.
+# Inputs that carry a node's conditioning; of a node that joins several, the first is used.
 _CONDITIONINGS = (
     "conditioning", "conditioning_to", "conditioning_1", "conditioning1", "cond", "cond1",
 )  # fmt: skip
@@ -54,7 +54,7 @@ def find_prompt(graph: Graph, sampler: Node, role: str) -> EncodedPrompt:
 
 
 def _first_key(graph: Graph, sampler: Node, role: str) -> str | None:
-    """Return the input for a role; guiders call a single or first prompt just conditioning."""
+    """Return the input for a role; a guider's only or first prompt is called "conditioning"."""
     key = graph.input_of(sampler, role)
     if key is not None or role == "negative":
         return key
@@ -62,7 +62,7 @@ def _first_key(graph: Graph, sampler: Node, role: str) -> str | None:
 
 
 def _is_understood(graph: Graph, node: Node, texts: list[str]) -> bool:
-    """True if an encoder does nothing else and its texts are equal; the first text is taken."""
+    """True if a node is smZ's encoder, or a known encoder whose texts are all equal."""
     if node.kind in OTHER_PARSERS:
         return True
     is_one = len({read_text(graph, node, name).text for name in texts}) == 1
@@ -80,7 +80,7 @@ def _is_text(graph: Graph, node: Node, name: str) -> bool:
 
 
 def _onward(graph: Graph, node: Node, role: str) -> str | None:
-    """Return the input that carries the conditioning; the first of several."""
+    """Return the input that carries the conditioning; the first if there are several."""
     named = graph.input_of(node, role)
     linked = [key for key in node.inputs if graph.source(node, key) is not None]
     return named or next((key for key in (*_CONDITIONINGS, *linked) if key in linked), None)

@@ -142,7 +142,7 @@ class Networks:
 
     @classmethod
     def of(cls, graph: Graph, holder: Node, encoder: Node | None) -> Self:
-        """Follow the denoiser from the sampler, and the text encoder from the prompt."""
+        """Return the files and changes on the links to the denoiser and the text encoder."""
         nodes = list(graph.line(holder, "model"))
         if encoder is not None:
             nodes += graph.line(encoder, "clip")

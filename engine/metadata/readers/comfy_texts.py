@@ -1,4 +1,4 @@
-"""The texts of a ComfyUI graph: those that nodes hold, pass on or join.
+"""The texts that the nodes of a ComfyUI graph hold, pass on or join.
 
 After `nodes_string.py` of ComfyUI and `WAS_Node_Suite.py`; other nodes by the names of their
 inputs.
@@ -20,9 +20,9 @@ _PLAIN = frozenset(
         "JjkText", "ShowText", "ConvertStringToComboNode", "Note",
     }
 )  # fmt: skip
-# Nodes each of whose outputs is the input at the same place.
+# Nodes whose n-th output is the n-th of these inputs.
 _BY_PLACE = {"Text String": ("text", "text_b", "text_c", "text_d")}
-# Inputs with the drawn or expanded text, next to its template.
+# Inputs that hold the result of a wildcard or random text, next to its template.
 _WRITTEN_OUT = ("populated_text", "processed_text", "result_text", "text_result")
 
 
@@ -93,7 +93,7 @@ class _Reading:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A class of nodes that joins texts: the inputs that hold them, and the join."""
+    """A class of nodes that joins texts: `parts` lists the inputs with texts, `join` joins."""
 
     parts: Callable[[Mapping[str, object]], Iterator[str]]
     join: Callable[[Mapping[str, object], Mapping[str, str]], str]
@@ -116,7 +116,10 @@ _WAS_PARTS = _named("text_a", "text_b", "text_c", "text_d")
 
 
 def _was(inputs: Mapping[str, object], texts: Mapping[str, str]) -> str:
-    """WAS' "Text Concatenate": with a delimiter; older versions with or without a line break."""
+    """Join texts as WAS' "Text Concatenate" does.
+
+    The node has a delimiter; older versions have a switch for a line break.
+    """
     if "linebreak_addition" in inputs:
         separator = "\n" if inputs["linebreak_addition"] == "true" else ""
         return separator.join(texts.values())

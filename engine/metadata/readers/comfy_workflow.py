@@ -52,7 +52,7 @@ _CONTROLS: Mapping[str, tuple[str, ...]] = {
 
 
 def from_workflow(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """Return the request of a workflow; None without one with a known sampler."""
+    """Return the request of a workflow; None if there is none with a known sampler."""
     name = next((chunk.text for chunk in texts if chunk.keyword == FILE_NAME), "")
     for chunk in texts:
         imported = import_graph(_graph(workflow_of(chunk)), name)
@@ -120,7 +120,7 @@ def _inputs(fields: Mapping[str, object], nodes: Nodes, links: Mapping[int, _Lin
 
 
 def _resolved(number: object, nodes: Nodes, links: Mapping[int, _Link]) -> _Link | None:
-    """Return where a link comes from, through bypassed nodes."""
+    """Return the origin of a link, followed through bypassed nodes."""
     for _ in range(_MAX_HOPS):
         link = links.get(number) if isinstance(number, int) else None
         source = nodes.get(link.node) if link else None

@@ -34,7 +34,7 @@ from engine.metadata.readers.names import (
 from engine.metadata.readers.values import Values
 from engine.metadata.texts import TextChunk
 
-# The request keys of labels.
+# The request key for each label.
 _LABELS = {
     "Prompt": "prompt", "Negative Prompt": "negative_prompt", "Seed": "seed", "Width": "width",
     "Height": "height", "Steps": "num_inference_steps", "Guidance Scale": "guidance_scale",
@@ -76,7 +76,7 @@ def from_easy_diffusion(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 
 def from_sidecar(suffix: str, text: str) -> ImportedRequest | None:
-    """Return the request in a .json or .txt file; None if it is not of this tool."""
+    """Return the request in a .json or .txt file; None if another tool wrote it."""
     if suffix == ".json":
         written = _by_key(parse_object(text))
     else:
@@ -128,7 +128,7 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
 
 
 def _sampler(values: Values, name: str) -> tuple[SamplerName | None, tuple[str, ...]]:
-    """Return our sampler, and the difference if it only resembles the tool's."""
+    """Return our sampler, and a warning if it only resembles the tool's."""
     like = sampler_of(EASY_DIFFUSION_LIKE, name)
     if like is not None:
         return like, (drawn_alike(name, like.label),)
@@ -160,7 +160,7 @@ def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
 
 
 def _names(value: object) -> list[str]:
-    """Return one or several names or numbers: a JSON list, Python's list as text, or commas."""
+    """Return names or numbers from a JSON list, Python's list as text, or text with commas."""
     if isinstance(value, str):
         value = value[:_MAX_LISTED]
         if value.startswith("["):

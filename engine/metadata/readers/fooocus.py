@@ -1,7 +1,7 @@
 """Fooocus' pictures: its own JSON, or AUTOMATIC1111's text with other keys.
 
-After `modules/meta_parser.py` of Fooocus 2.5: "fooocus_scheme", or in EXIF data the maker's note,
-names the notation.
+After `modules/meta_parser.py` of Fooocus 2.5: "fooocus_scheme" names the notation, in EXIF data the
+tag MakerNote.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The result of readers, and the sentences about values they could not take over."""
+"""The result of readers, and warnings about values they could not take over."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

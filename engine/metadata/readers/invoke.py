@@ -114,7 +114,7 @@ def _sampler(values: Values) -> tuple[SamplerName | None, ScheduleName | None]:
 
 
 def _convention(device: object) -> ConventionName | Convention:
-    """Return its convention; the first noise is the processor's unless the file says otherwise."""
+    """Return InvokeAI's convention; the CPU draws the first noise unless the file says CUDA."""
     base = CONVENTIONS[ConventionName.INVOKE]
     if not isinstance(device, str) or not device.startswith("cuda"):
         return ConventionName.INVOKE
@@ -147,7 +147,7 @@ def _remarks(fields: Mapping[str, object], *, has_init: bool) -> tuple[str, ...]
 
 
 def _legacy(fields: Mapping[str, object], image: Mapping[str, object]) -> dict[str, object]:
-    """Map "sd-metadata" of versions 1.15 to 2.3 to version 3's keys; noise was the card's."""
+    """Map "sd-metadata" of versions 1.15 to 2.3 to version 3's keys; the GPU drew the noise."""
     prompt = image.get("prompt")
     parts = [as_object(part).get("prompt") for part in as_list(prompt)]
     written = next((part for part in (*parts, prompt) if isinstance(part, str)), "")
@@ -165,7 +165,7 @@ def _legacy(fields: Mapping[str, object], image: Mapping[str, object]) -> dict[s
 
 
 def _dream(text: str) -> dict[str, object]:
-    """Read "Dream": a prompt in quotes, and switches like a command line's."""
+    """Read "Dream": a prompt in quotes, and switches as on a command line."""
     prompt, _, switches = text.rpartition('"')
     if not prompt:
         prompt, _, switches = text.partition(" -")
@@ -179,7 +179,7 @@ def _dream(text: str) -> dict[str, object]:
 
 
 def _prompts(text: str) -> dict[str, object]:
-    """Split a prompt: words in square brackets are the negative prompt."""
+    """Split a prompt into positive and negative prompt; the latter is in square brackets."""
     negative = ", ".join(part.strip(" ,") for part in _BRACKETED.findall(text))
     return {
         "positive_prompt": _BRACKETED.sub("", text).strip(),

@@ -308,13 +308,13 @@ A1111_AUTOMATIC = {
     "dpm2_a": "karras",
     "restart": "karras",
 }
-# AUTOMATIC1111 visits its own timesteps with these, whatever the schedule.
+# AUTOMATIC1111 uses these samplers' own timesteps, whatever the schedule.
 A1111_OWN_TIMESTEPS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc", "unipc_bh2"})
 
-# For text that any tool may have written.
+# Tables for text that any tool may have written.
 ANY_SAMPLERS = SDCPP_SAMPLERS | COMFY_SAMPLERS | A1111_SAMPLERS
 ANY_SCHEDULES = SDCPP_SCHEDULES | COMFY_SCHEDULES | A1111_SCHEDULES
-# For names that a person writes, who may know any tool's.
+# Tables for names that a person writes, who may know any tool's names.
 EVERY_SAMPLER = NOVELAI_SAMPLERS | INVOKE_SAMPLERS | EASY_DIFFUSION_SAMPLERS | ANY_SAMPLERS
 EVERY_SCHEDULE = NOVELAI_SCHEDULES | ANY_SCHEDULES
 
@@ -322,12 +322,12 @@ Name = TypeVar("Name", SamplerName, ScheduleName)
 
 
 def sampler_of(table: Mapping[str, str | None], name: str) -> SamplerName | None:
-    """Return our sampler for a tool's name, in any case of letters; None if there is none."""
+    """Return our sampler for a tool's name, ignoring case; None if there is none."""
     return _known(table.get(name.casefold()), SamplerName)
 
 
 def schedule_of(table: Mapping[str, str | None], name: str) -> ScheduleName | None:
-    """Return our schedule for a tool's name, in any case of letters; None if there is none."""
+    """Return our schedule for a tool's name, ignoring case; None if there is none."""
     return _known(table.get(name.casefold()), ScheduleName)
 
 

@@ -32,19 +32,19 @@ _DESCRIPTIVE = (
     "legacy_v3_extend", "add_original_image", "prefer_brownian", "use_coords",
 )  # fmt: skip
 _USUAL = {"uncond_scale": 1, "controlnet_strength": 1}
-# Of its first networks, which were Stable Diffusion 1; AUTOMATIC1111 reads them with these
-# settings.
+# Names of NovelAI's first networks, which were Stable Diffusion 1; AUTOMATIC1111 reads their
+# pictures with these settings.
 _FIRST_SOURCES = ("", "Stable Diffusion ")
 _FIRST_CLIP_SKIP, _FIRST_SEED_DELTA = 2, 31337
 _BRACKET, _MAX_DEPTH, _MAX_CHARACTERS = 1.05, 60, 64
 _ESCAPED = {"(": "\\(", ")": "\\)", "\\": "\\\\"}
 _STRONGER, _WEAKER = frozenset("{]"), frozenset("}[")
-# `1.3::words::`, since its fourth network; a number does not begin a word.
+# The form `1.3::words::`, since the fourth network; a number inside a word does not count.
 _MARK = re.compile(r"[{}\[\]]|(?<![\w.])-?(?:\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})::|::", re.ASCII)
 
 
 def from_novelai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """Return the request of its texts; None if it did not write them."""
+    """Return the request of NovelAI's texts; None if another tool wrote them."""
     by_keyword = {chunk.keyword: chunk.text for chunk in reversed(texts)}
     if by_keyword.get("Software") != "NovelAI" or "Comment" not in by_keyword:
         return None
@@ -60,14 +60,14 @@ def from_novelai(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """A prompt in AUTOMATIC1111's grammar, ending with the prompts of `characters`."""
+    """A prompt in AUTOMATIC1111's grammar; it ends with prompts of `characters` characters."""
 
     text: str
     characters: int = 0
 
 
 def _words(fields: Mapping[str, object], key: str, otherwise: object) -> _Words:
-    """Return the words of the fourth network's caption, else those of earlier networks."""
+    """Return the prompt from the fourth network's caption, else from earlier networks' text."""
     numbers = key in fields
     caption = as_object(as_object(fields.get(key)).get("caption"))
     base = caption.get("base_caption") or otherwise
@@ -131,16 +131,16 @@ def _remarks(source: str, words: tuple[_Words, _Words], *, has_init: bool) -> tu
 
 
 def as_weights(text: str, *, numbers: bool = False) -> str:
-    """Convert a prompt to AUTOMATIC1111's grammar: `{words}` is 1.05 times as strong.
+    """Convert a prompt to AUTOMATIC1111's grammar; `{words}` are 1.05 times as strong.
 
-    `[words]` is weaker by the same factor. With `numbers`, `1.3::words::` is 1.3 times. Brackets
-    nest and multiply; unpaired ones count, too. Parentheses are plain characters.
+    `[words]` are weaker by the same factor. With `numbers`, `1.3::words::` are 1.3 times as strong.
+    Brackets nest and multiply; unpaired ones count, too. Parentheses are plain characters.
     """
     return "".join(_weighted(text, numbers=numbers))
 
 
 def _weighted(text: str, *, numbers: bool) -> Iterator[str]:
-    """Yield the pieces of equal weight, with their weights."""
+    """Yield the pieces of the prompt, each written with its weight."""
     words: list[str] = []
     depth = position = 0
     number: float | None = None

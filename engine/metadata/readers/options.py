@@ -1,4 +1,4 @@
-"""The options that act on each sampler and schedule: tools also write others."""
+"""The sampler and schedule options that have an effect; tools also write others."""
 
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ WITH_ENDS = WITH_RHO | {"normal", "sgm_uniform", "beta", "exponential", "kl_opti
 
 
 def read_schedule_options(values: Values, **keys: str) -> ScheduleOptions:
-    """The options by the tool's keys; 0 is the checkpoint's own level, or the usual density."""
+    """Return the schedule options by the tool's keys; 0 stands for the default, None."""
     found = values.read(ScheduleOptions, **keys)
     return ScheduleOptions(**{name: value or None for name, value in found.items()})
 

@@ -1,4 +1,4 @@
-"""Our own record: the request that makes the picture again, exactly."""
+"""Reader of our own record: the request that makes the same picture again."""
 
 import re
 from typing import Any

@@ -19,7 +19,7 @@ from engine.metadata.xmp import PARAMETERS
 _KEYWORDS = frozenset({"parameters", PARAMETERS})
 _MARK = "Version: stable-diffusion.cpp"
 _GENERATORS = {"cuda": "NV", "cpu": "CPU"}
-# Keys for distilled networks only, or implied by other keys.
+# Keys that only distilled networks use, or that follow from other keys.
 _NO_EFFECT = frozenset({"Guidance", "Sampler RNG"})
 # `resolve_eta`: other samplers have no eta, whatever is written.
 _WITH_ETA = frozenset(
@@ -33,7 +33,7 @@ _DEFAULT_SCHEDULES = {"ddim_trailing": "simple", "lcm": "Automatic", "tcd": "Aut
 
 
 def from_sdcpp(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """Return the request of its text; None if there is none."""
+    """Return the request of stable-diffusion.cpp's text; None if there is none."""
     for chunk in texts:
         if chunk.keyword in _KEYWORDS and _MARK in chunk.text:
             info = parse_infotext(_as_utf8(chunk.text))
@@ -67,9 +67,9 @@ def _translated(info: Infotext) -> Iterator[Parameter]:
 
 
 def _has_eta(info: Infotext, value: str) -> bool:
-    """True if an eta was chosen: "inf" stands for the sampler's own.
+    """True if the user chose an eta; "inf" stands for the sampler's own.
 
-    So did 0 in versions before the JSON.
+    In versions before the JSON, 0 did as well.
     """
     sampler = (info.get("Sampler") or "").partition(" ")[0]
     is_new = info.get("SDCPP") is not None

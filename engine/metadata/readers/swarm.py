@@ -35,7 +35,7 @@ _MAX_LISTED = 10_000
 
 
 def from_swarm(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
-    """Return the request of its parameters; None if there are none."""
+    """Return the request of SwarmUI's parameters; None if there are none."""
     for chunk in texts:
         if chunk.keyword in _KEYWORDS and '"sui_image_params"' in chunk.text:
             parameters = as_object(parse_object(chunk.text).get("sui_image_params"))

@@ -26,9 +26,9 @@ _MAX_CHARACTERS = 1000
 
 
 class Values:
-    """Values that are text, as in AUTOMATIC1111's line, or of any type, as in JSON.
+    """A tool's values by key: texts, as in AUTOMATIC1111's line, or of any type, as in JSON.
 
-    Numbers may be written as text. `unmapped` lists the values that no method asked for. An invalid
+    Numbers may be written as text. `unmapped` lists the values that no method read. An invalid
     value is None, and `warnings` has a sentence about it.
     """
 
@@ -47,7 +47,7 @@ class Values:
         return self._pairs.get(key)
 
     def skip(self, *keys: str) -> None:
-        """Mark values as handled that describe the picture but do not change it."""
+        """Mark keys as handled whose values describe the picture but do not change it."""
         self._taken.update(keys)
 
     def text(self, key: str) -> str | None:
@@ -60,10 +60,10 @@ class Values:
         return None
 
     def read(self, kind: type[msgspec.Struct], **keys: str) -> dict[str, Any]:
-        """Return texts and numbers for fields of a structure, by the tool's key for each field.
+        """Return the fields of a structure, each read under the tool's key for it.
 
-        A number is within the bounds of its field. A missing or refused value is the
-        field's default, or an empty text.
+        Each field is a text or a number, which is within the field's bounds. A missing or refused
+        value is the field's default, or an empty text.
         """
         found: dict[str, Any] = {}
         for name, key in keys.items():
@@ -107,7 +107,7 @@ class Values:
         return self.integer(key, *_SEED)
 
     def strength(self, key: str) -> float | None:
-        """Return a strength, which has no effect without a start picture."""
+        """Return a strength; without an init picture it has no effect."""
         return self.number(key, *_STRENGTH)
 
     def clip_skip(self, key: str) -> int | None:
@@ -130,7 +130,7 @@ class Values:
         return sampler, schedule
 
     def flag(self, key: str) -> bool:
-        """True if a value is true, as JSON or as text."""
+        """Return True for JSON's true and the text "true"."""
         value = self.get(key)
         return value is True or (isinstance(value, str) and value.casefold() == "true")
 
@@ -151,7 +151,7 @@ class Values:
         return None
 
     def unmapped(self) -> tuple[Parameter, ...]:
-        """Return the values that no method asked for, except empty ones."""
+        """Return the values that no method read, except empty ones."""
         left = ((key, value) for key, value in self._pairs.items() if key not in self._taken)
         return tuple(
             Parameter(key, _shown(value))
@@ -169,7 +169,7 @@ class Values:
 
 
 def _number(value: object) -> float:
-    """Return a number; NaN if the value is none."""
+    """Return a value as a number; NaN if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan
     try:
