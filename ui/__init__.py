@@ -1,1 +1,1 @@
-"""The window: draws what `app` holds, and hands what a person does back to it."""
+"""The window: shows the state in `app` and passes the user's actions to it."""

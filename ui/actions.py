@@ -1,4 +1,4 @@
-"""Everything that can be done with a key, in one place."""
+"""The window's actions and their keyboard shortcuts."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -36,7 +36,7 @@ class ActionName(StrEnum):
 class _Entry:
     text: object
     key: str
-    # For keys that text fields need: they act in the strip only.
+    # Actions whose keys text fields need: the keys work in the strip only.
     in_strip: bool = False
 
 
@@ -73,14 +73,14 @@ _ENTRIES = {
     ActionName.TRASH: _Entry(QT_TRANSLATE_NOOP("Actions", "Move to trash"), "Del", in_strip=True),
     ActionName.QUIT: _Entry(QT_TRANSLATE_NOOP("Actions", "Quit"), "Ctrl+Q"),
 }
-# What can be taken from a picture, the most usual first.
+# Actions that reuse a picture's settings, the most usual first.
 REUSING = (
     ActionName.USE_SETTINGS,
     ActionName.USE_PROMPT,
     ActionName.USE_SEED,
     ActionName.USE_EVERYTHING,
 )
-# The numeric keypad's Enter is another key than Return.
+# Qt treats the numeric keypad's Enter and Return as different keys.
 _ALSO = {ActionName.GENERATE: "Ctrl+Enter", ActionName.GENERATE_FIRST: "Ctrl+Shift+Enter"}
 
 
@@ -102,9 +102,9 @@ class Actions(QObject):
         return tuple(self._actions.values())
 
     def key(self, name: ActionName) -> str:
-        """The action's key as this system writes it."""
+        """The action's shortcut as text in the system's notation."""
         text = self[name].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        # What most keyboards have written on that key.
+        # The label of the key on most keyboards.
         return text.replace("Return", "Enter")
 
     def _make(self, name: ActionName, entry: _Entry) -> QAction:

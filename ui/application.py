@@ -13,7 +13,7 @@ from ui.window_place import put
 
 
 class Application(QApplication):
-    """The QApplication with our name; there must be a display (see app.display)."""
+    """The QApplication, named Safelight; needs a display (see app.display)."""
 
     def __init__(self) -> None:
         super().__init__(sys.argv[:1])
@@ -29,7 +29,7 @@ def has_fonts() -> bool:
 
 
 def make_window(application: Application, session: Session) -> MainWindow:
-    """The window where it was the last time, within the screens there are; not shown yet."""
+    """Make the window, still hidden, at its last place, moved into the present screens."""
     window = MainWindow(session, Theme(application))
     put(window, session.memory.place)
     return window

@@ -1,8 +1,7 @@
-"""Ties a control to a value of the state, both ways and without echo.
+"""Two-way binding between a control and a value of the state, without feedback loops.
 
-The control shows the value when it changes; only what the user does is written back. So a value
-that a control cannot show exactly (three decimals in a field of one) stays exact until it is
-edited.
+The control shows each change of the value; only the user's edits are written back. A value that a
+control cannot show exactly (three decimals in a field of one) stays exact until the user edits it.
 """
 
 from collections.abc import Callable
@@ -21,7 +20,7 @@ def bind_shown(
     read: Callable[[], Value],
     show: Callable[[Value], None],
 ) -> None:
-    """Have a control show a value, now and whenever `changed` tells; its own signals stay quiet."""
+    """Show a value in a control now and on each `changed`, with the control's signals blocked."""
 
     def refresh() -> None:
         with QSignalBlocker(widget):
@@ -40,7 +39,7 @@ def bind_text(
     read: Callable[[], str],
     write: Callable[[str], None],
 ) -> None:
-    """Tie a text field to a text. What the state puts in can be undone like any edit."""
+    """Bind a text field to a text. The user can undo a change from the state like any edit."""
     pushing = False
 
     def show(*_: object) -> None:

@@ -25,7 +25,7 @@ def prediction_label(prediction: PredictionType) -> str:
 
 
 def part_label(component: str) -> str:
-    """The name of a part, at the beginning of a line."""
+    """Return the name of a part, capitalized for the beginning of a line."""
     return {
         "text_encoder": translate("checkpoints", "Text encoder"),
         "text_encoder_2": translate("checkpoints", "Second text encoder"),
@@ -42,7 +42,7 @@ def part_summary(part: ComponentInfo) -> str:
 
 
 def fit_label(fit: FittingFile, models: Path, family: str) -> str:
-    """A file that fits: its name below the models folder, and the title of its family, if any."""
+    """Return a fitting file's path below the models folder, and its family's title, if any."""
     path = Path(fit.path)
     near = path.relative_to(models) if path.is_relative_to(models) else Path(path.name)
     name = str(near.with_suffix("")) if path.suffix == ".safetensors" else str(near)
@@ -53,7 +53,7 @@ def fit_label(fit: FittingFile, models: Path, family: str) -> str:
 
 
 def given_parts(components: ComponentFiles) -> str:
-    """Files in the place of parts, in one line; empty where there are none."""
+    """Return the replacement files of parts in one line; empty if there are none."""
     files = {
         "denoiser": components.denoiser,
         "text_encoder": components.text_encoder,
@@ -65,7 +65,7 @@ def given_parts(components: ComponentFiles) -> str:
 
 
 def prediction_line(info: CheckpointInfo) -> str:
-    """Return the denoiser's prediction type, and a note where it is a guess."""
+    """Return the denoiser's prediction type, with a note if it is a guess."""
     label = prediction_label(PredictionType(info.prediction))
     if info.prediction_is_stated:
         return label

@@ -1,4 +1,4 @@
-"""Devices in the user's language. How they did is the engine's sentence."""
+"""Descriptions of devices in the user's language; the engine words the result of a trial."""
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
@@ -11,19 +11,22 @@ translate = QCoreApplication.translate
 
 
 def device_name(device: DeviceInfo) -> str:
-    """The runtime and what it runs on."""
+    """Return the names of a device's runtime and hardware."""
     runtime = device.title or device.backend
     return f"{runtime} · {device.name}" if device.name else runtime
 
 
 def device_times(device: DeviceInfo) -> str:
-    """Return the measured times in each precision that computes rightly."""
+    """Return the measured time in each precision with correct results."""
     right = [figure for figure in device.figures if not figure.problem]
     return " · ".join(f"{f.precision} {_milliseconds(f.milliseconds)}" for f in right)
 
 
 def device_words(device: DeviceInfo, choice: str) -> str:
-    """Return why it is used or not; `choice` is the reason for the first, empty for all others."""
+    """Return a sentence on why a device is used or not.
+
+    `choice` is the reason for the device in use, empty for all others.
+    """
     if choice:
         return translate("devices", "In use: {reason}.").format(reason=choice)
     if device.unusable:

@@ -1,4 +1,4 @@
-"""The app's vocabulary in the user's language."""
+"""Texts of the window in the user's language."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ translate = QCoreApplication.translate
 
 
 def phase_label(phase: Phase, *, once: bool = False) -> str:
-    """Return the name of a phase; `once`: it will not take as long again."""
+    """Return the name of a phase; `once` is True if it will be quicker in later jobs."""
     if once and phase is Phase.COMPILE:
         return translate("labels", "Preparing the networks for this computer, once")
     return {
@@ -36,7 +36,7 @@ def phase_label(phase: Phase, *, once: bool = False) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time span, rounded as people say it."""
+    """Return a time span, rounded as in speech."""
     if seconds < 9.5:
         return translate("labels", "{n} s").format(
             n=_number(max(seconds, 0.1), 1 if seconds < 4.95 else 0)
@@ -49,21 +49,21 @@ def duration(seconds: float) -> str:
 
 
 def step_duration(seconds: float) -> str:
-    """The time a step takes, in two or three digits."""
+    """Return the duration of a step, in two or three digits."""
     digits = 3 if seconds < 0.1 else 2 if seconds < 1 else 1 if seconds < 100 else 0
     return translate("labels", "{n} s per step").format(n=_number(seconds, digits))
 
 
 def checkpoint_label(entry: ListedCheckpoint) -> str:
-    """The name of a checkpoint in the list."""
+    """Return the display name of a checkpoint in the list."""
     return translate("labels", "Safelight starter") if entry.name == STARTER_NAME else entry.name
 
 
 def checkpoint_summary(info: CheckpointInfo, family: str, hashed: int | None = None) -> str:
-    """One line on what a checkpoint of a family with this title is.
+    """Return a one-line description of a checkpoint; `family` is the title of its family.
 
-    `hashed` is the percent of it, while its hash is not known. The hash is shown
-    as A1111 and Civitai show it.
+    `hashed` is the progress in percent while the hash is being computed. The hash has ten digits,
+    as in A1111 and on Civitai.
     """
     parts = [family]
     if info.variant and info.variant != "base":
@@ -82,20 +82,20 @@ def checkpoint_summary(info: CheckpointInfo, family: str, hashed: int | None = N
 
 
 def file_size(size: int) -> str:
-    """Bytes as people say them, in powers of ten."""
+    """Return a number of bytes with a decimal unit (kB, MB, GB)."""
     fmt = QLocale.DataSizeFormat.DataSizeSIFormat
     return QLocale().formattedDataSize(size, 1 if size > 999_999_999 else 0, fmt)
 
 
 def size_label(width: int, height: int) -> str:
-    """Width and height in pixels, in this order also among words from right to left."""
-    # A neutral sign between numbers would take the direction of what is around it.
+    """Return width and height in pixels, in this order also in right-to-left text."""
+    # A neutral sign between numbers would take the direction of the text around it.
     size = f"{width} × {height}"  # noqa: RUF001 (the multiplication sign is what is meant)
     return f"\N{LEFT-TO-RIGHT ISOLATE}{size}\N{POP DIRECTIONAL ISOLATE}"
 
 
 def size_remark(width: int, height: int, side: int) -> str:
-    """Return a warning for a size far from `side`, the checkpoint's own; mostly empty."""
+    """Return a warning for a size far from the checkpoint's own `side`, empty for a good size."""
     own = size_label(side, side)
     match size_fit(width, height, side):
         case SizeFit.LARGER:
@@ -110,7 +110,7 @@ def size_remark(width: int, height: int, side: int) -> str:
 
 
 def side_remark(typed: int, taken: int, step: int) -> str:
-    """Return why a side is not the one that was typed, in pixels."""
+    """Return the reason why a side, in pixels, differs from the typed one."""
     if typed < MIN_SIDE:
         text = translate("labels", "{typed} became {taken}: no side may be smaller.")
     else:
@@ -119,7 +119,7 @@ def side_remark(typed: int, taken: int, step: int) -> str:
 
 
 def settings_summary(request: GenerateRequest) -> str:
-    """One line on how a picture was made."""
+    """Return the settings of a picture in one line."""
     parts: list[str] = []
     if request.width and request.height:
         parts.append(size_label(request.width, request.height))
@@ -135,15 +135,15 @@ def settings_summary(request: GenerateRequest) -> str:
 
 
 def extras_summary(extras: Extras) -> str:
-    """Return the settings in force beyond the form, empty where there are none."""
+    """Return the active settings that the form has no controls for, empty without any."""
     return " · ".join(_summaries(extras))
 
 
 def _summaries(value: msgspec.Struct) -> Iterator[str]:
-    """The words that the fields of a structure state for values that are not their defaults."""
+    """Yield the filled-in `summary` template of each field whose value is not its default."""
     for field in fields_of(type(value)).values():
         part = getattr(value, field.name)
-        # "No" where the checkpoint would have decided says nothing.
+        # False in place of None (the checkpoint decides) is not worth a word.
         if part == field.default or (part is False and field.default is None):
             continue
         if field.summary:
@@ -155,7 +155,7 @@ def _summaries(value: msgspec.Struct) -> Iterator[str]:
 
 
 def _shown(value: object) -> str:
-    """A value in a summary: a file by its name, a pair as a size."""
+    """Return a value's text in a summary: the name of a file, a pair as a size."""
     match value:
         case str():
             return Path(value).name
@@ -170,7 +170,7 @@ def _shown(value: object) -> str:
 
 
 def token_count(check: PromptCheck) -> str:
-    """Return the number of a prompt's tokens, and of those that fit."""
+    """Return a text with the number of a prompt's tokens and the number that fits."""
     if not check.complete:
         text = translate("labels", "more than {n} tokens")
     elif check.drawn:
@@ -182,7 +182,7 @@ def token_count(check: PromptCheck) -> str:
 
 
 def cut_text(check: PromptCheck) -> str:
-    """Return a warning about words without effect, empty where there are none."""
+    """Return a warning about words without effect, empty if there are none."""
     if not check.is_cut:
         return ""
     if check.cut_words is None:
@@ -194,7 +194,7 @@ def cut_text(check: PromptCheck) -> str:
 
 
 def hint_text(hint: Hint) -> str:
-    """Return what looks wrong in a prompt; the place is underlined in the prompt."""
+    """Return a sentence about a hint; its place is underlined in the prompt."""
     sign = hint.subject[:60]
     match hint.kind:
         case HintKind.REFUSED:
@@ -215,7 +215,7 @@ def hint_text(hint: Hint) -> str:
 
 
 def when(modified_ns: int) -> str:
-    """Date and time in the form of the user's system."""
+    """Return a date and time in the format of the user's system."""
     moment = QDateTime.fromMSecsSinceEpoch(modified_ns // 1_000_000)
     return QLocale().toString(moment, QLocale.FormatType.ShortFormat)
 

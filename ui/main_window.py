@@ -39,7 +39,7 @@ from ui.widgets.drop_overlay import DropOverlay
 from ui.widgets.labels import rule
 from ui.window_place import fit, place_of
 
-# By then a window manager has put its frame around the window.
+# The delay after which a window manager has put its frame around the window.
 _FRAMED_MS = 200
 _REUSES = {
     ActionName.USE_SETTINGS: Reuse.ALL_BUT_SEED,
@@ -50,7 +50,7 @@ _REUSES = {
 
 
 class DropOffer(NamedTuple):
-    """A card for a dragged file: its words, and the action of a drop on it."""
+    """A card for a dragged file: its texts, and the action of a drop on it."""
 
     title: str
     sentence: str
@@ -58,7 +58,7 @@ class DropOffer(NamedTuple):
 
 
 class MainWindow(QMainWindow):
-    """Draws a Session. Closing it ends the application."""
+    """The main window, which shows a `Session`. Closing it ends the application."""
 
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
@@ -89,7 +89,7 @@ class MainWindow(QMainWindow):
     def _lay_out(self) -> None:
         side = QWidget()
         side.setProperty("role", "panel")
-        # Wider where the system's font is large: nothing of the form may be cut off.
+        # A large system font makes the form wider: nothing of it may be cut off.
         side.setFixedWidth(max(SIDE_PANEL_WIDTH, self.form.needed_width()))
         column = _column(side)
         column.addWidget(self.form, 1)
@@ -145,30 +145,30 @@ class MainWindow(QMainWindow):
         on(ActionName.QUIT, self.close)
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 (Qt's name)
-        """Nothing is lost by closing: the queue goes on at the next start."""
+        """Close without a question: the queue continues at the next start."""
         self.hide()
         super().closeEvent(event)
 
     def close_background(self) -> None:
-        """Wait for what is being decoded. At the application's end."""
+        """Wait for the decoding threads; called when the application ends."""
         self.thumbnails.close()
         self.canvas.close_background()
 
     def come_forward(self) -> None:
-        """Show the window to a person who started the application again."""
+        """Bring the window to the front, because the user started the application again."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
         self.activateWindow()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 (Qt's name)
-        """Files of this computer are welcome, and pictures of our own strip to start from."""
+        """Accept dragged local files, also pictures from the window's own strip."""
         if dropped_files(event.mimeData()):
             _accept_copy(event)
             self._show_offers(event)
 
     def dragMoveEvent(self, event: QDragMoveEvent) -> None:  # noqa: N802 (Qt's name)
-        """Point at the card under the pointer; a drop beside the cards does nothing."""
+        """Highlight the card under the pointer; a drop beside the cards does nothing."""
         self._show_offers(event)
         if self.overlay.chosen(event.position().toPoint()) is None:
             event.ignore()
@@ -176,11 +176,11 @@ class MainWindow(QMainWindow):
             _accept_copy(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:  # noqa: N802 (Qt's name)
-        """Hide the offers: the dragged files left the window, or Esc was pressed."""
+        """Hide the cards: the dragged files left the window, or Esc was pressed."""
         self.overlay.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 (Qt's name)
-        """Use the file as the card says that it was dropped on."""
+        """Perform the action of the card that the file was dropped on."""
         files = dropped_files(event.mimeData())
         chosen = self.overlay.chosen(event.position().toPoint())
         self.overlay.hide()
@@ -195,7 +195,7 @@ class MainWindow(QMainWindow):
         ours = self._is_ours(event)
         strip = QRect(self.strip.mapTo(self, QPoint(0, 0)), self.strip.size())
         if ours and strip.contains(place):
-            # Who only clicked with a moving hand sees nothing of it.
+            # A click with a slight movement must not flash the cards.
             self.overlay.hide()
             return
         offers = self.offers(dropped_files(event.mimeData())[0], ours=ours)
@@ -206,19 +206,19 @@ class MainWindow(QMainWindow):
         return event.source() is self.strip
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
-        """Make thumbnails for the screen that the window is on."""
+        """Set the thumbnails' resolution to that of the window's screen."""
         super().showEvent(event)
         self.thumbnails.use_ratio(self.devicePixelRatioF())
-        # How much the frame takes is known when the window manager has made it.
+        # The size of the frame is known only when the window manager has made it.
         self._framed.start()
 
     def moveEvent(self, event: QMoveEvent) -> None:  # noqa: N802 (Qt's name)
-        """Remember the window's place."""
+        """Save the window's place."""
         super().moveEvent(event)
         self._keep_place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
-        """Remember the window's size."""
+        """Save the window's size."""
         super().resizeEvent(event)
         self._keep_place()
 
@@ -227,27 +227,27 @@ class MainWindow(QMainWindow):
             self.session.memory.keep_place(place_of(self))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
-        """Coming back, there may be new files."""
+        """Look for new files when the window becomes active."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow():
             self.session.look_again()
 
     def event(self, event: QEvent) -> bool:
-        """On another screen pictures are made for that one."""
+        """Redraw pictures at the resolution of a new screen."""
         if event.type() is QEvent.Type.DevicePixelRatioChange and self._is_built:
             self.thumbnails.use_ratio(self.devicePixelRatioF())
             self.canvas.refresh()
         return super().event(event)
 
     def offers(self, file: Path, *, ours: bool = False) -> list[DropOffer]:
-        """Return the cards for a file; `ours`: it is dragged from the strip of this window."""
+        """Return the cards for a file; `ours` is True if it comes from this window's strip."""
         start = DropOffer(
             self.tr("Start from it"),
             self.tr("It is redrawn, all of it or a part."),
             lambda: self.form.inputs.start_from(str(file)),
         )
         if ours:
-            # Its settings have a button, and a drag may be a slip.
+            # A button already reuses its settings, and the drag may be accidental.
             return [start]
         if not is_picture(file):
             title, sentence = self.tr("Use this model"), self.tr("It is used where it lies.")
@@ -284,12 +284,12 @@ class MainWindow(QMainWindow):
 
 
 def dropped_files(data: QMimeData) -> list[Path]:
-    """The files of this computer in what is being dropped."""
+    """Return the local files in dragged data."""
     return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
 
 
 def _accept_copy(event: QDropEvent) -> None:
-    """A file stays where it is, whatever its source proposes."""
+    """Accept a drop as a copy, so that the source never moves the file."""
     event.setDropAction(Qt.DropAction.CopyAction)
     event.accept()
 

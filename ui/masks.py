@@ -1,27 +1,27 @@
-"""Masks as pictures of Qt's: white is painted, black is kept."""
+"""Masks as QImages: white is painted, black is kept."""
 
 from PySide6.QtCore import QBuffer, QIODevice, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter
 
 from ui.pictures import read_picture
 
-# How much of a picture is hidden by the colour of its mask.
+# The opacity of the mask's colour over a picture.
 _VEIL = 0.55
-# What is more opaque than half, by level.
+# A table from 8-bit alpha to black (up to half) or white (above half).
 _HALF = bytes(255 if level > 128 else 0 for level in range(256))
 
 
 def empty_mask(size: QSize) -> QImage:
-    """A mask that keeps everything."""
+    """Return a mask that keeps everything."""
     mask = QImage(size, QImage.Format.Format_Grayscale8)
     mask.fill(Qt.GlobalColor.black)
     return mask
 
 
 def read_mask(path: str, size: QSize) -> QImage | None:
-    """The mask in a file of unknown origin, brought to a size; None where it cannot be read.
+    """Read a mask from an untrusted file, scaled to a size; None if it cannot be read.
 
-    As the engine reads it: where some of it is transparent, what is opaque is painted.
+    If the picture has transparent pixels, its opaque pixels are painted, as in the engine.
     """
     read = read_picture(path, size).image
     if read.isNull():
@@ -62,7 +62,7 @@ def _scaled(mask: QImage, size: QSize) -> QImage:
 
 
 def _opaque(image: QImage) -> QImage | None:
-    """White where it is opaque; None where it is so everywhere."""
+    """Return a mask with opaque pixels white; None if all pixels are opaque."""
     alpha = image.convertToFormat(QImage.Format.Format_Alpha8)
     levels = bytes(alpha.constBits()).translate(_HALF)
     grey = QImage.Format.Format_Grayscale8
@@ -71,7 +71,7 @@ def _opaque(image: QImage) -> QImage | None:
 
 
 def as_png(mask: QImage, size: QSize) -> bytes:
-    """The mask as a file's content, brought to a size."""
+    """Return the mask, scaled to a size, as the bytes of a PNG file."""
     mask = _scaled(mask, size)
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)

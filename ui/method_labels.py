@@ -1,4 +1,4 @@
-"""Samplers, schedules and tools for a person who chooses: their order, what each is like."""
+"""Samplers, schedules and tools in the window: their order and descriptions."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, cast
@@ -24,14 +24,14 @@ translate = QCoreApplication.translate
 
 
 def QT_TRANSLATE_NOOP(_context: str, text: str) -> str:  # noqa: N802 (what Qt's tools look for)
-    """Mark a text that is translated where it is shown."""
+    """Mark a text for translation and return it; it is translated when it is shown."""
     return text
 
 
 class SamplerAbout(NamedTuple):
-    """A sampler's description, its noise in each step, and its evaluations in each step.
+    """A sampler's description, and the noise and the evaluations of the denoiser in each step.
 
-    `adds_noise` is None where that depends on the tool.
+    `adds_noise` is True if steps add noise, None if that depends on the tool.
     """
 
     text: str
@@ -39,7 +39,7 @@ class SamplerAbout(NamedTuple):
     evaluations: int = 1
 
 
-# Those that most people want first, then kin beside kin.
+# The most popular samplers first; related samplers are next to each other.
 SAMPLER_GROUPS: Mapping[str, tuple[SamplerName, ...]] = {
     QT_TRANSLATE_NOOP("methods", "Common"): (
         SamplerName.DPMPP_2M,
@@ -244,7 +244,7 @@ _ADJUSTED: Mapping[tuple[str, object], str] = {
 
 
 def group_label(name: str) -> str:
-    """The heading of a group of samplers or schedules."""
+    """Return the heading of a group of samplers or schedules."""
     return translate("methods", name)
 
 
@@ -265,12 +265,12 @@ def sampler_about(name: SamplerName) -> str:
 
 
 def schedule_about(name: ScheduleName) -> str:
-    """Return a description of how a schedule spreads the steps."""
+    """Return a description of a schedule: its spacing of the noise levels."""
     return translate("methods", _SCHEDULES[name])
 
 
 def tool_label(chosen: ConventionName | Convention) -> str:
-    """The name of a tool, and that some of its habits are other than usual."""
+    """Return the name of a tool, with a note if some conventions are not its usual ones."""
     chosen = choice_of(chosen) if isinstance(chosen, Convention) else chosen
     if isinstance(chosen, ConventionName):
         return chosen.label
@@ -278,7 +278,7 @@ def tool_label(chosen: ConventionName | Convention) -> str:
 
 
 def tool_about(chosen: ConventionName | Convention) -> str:
-    """Return what following a tool means, and the conventions that differ from its usual ones."""
+    """Return a description of a tool's conventions, and those that differ from its usual ones."""
     if isinstance(chosen, ConventionName):
         return _habits(chosen)
     changes = adjustments(chosen)
@@ -311,7 +311,7 @@ def adjustments(convention: Convention) -> list[str]:
         for name in Convention.__struct_fields__
         if getattr(convention, name) != getattr(usual, name)
     }
-    # Once is enough.
+    # One line is enough if both generators changed to the same one.
     if changed.get("random_source") is changed.get("step_source"):
         changed.pop("step_source", None)
     return [_adjusted(name, value, usual) for name, value in changed.items()]
@@ -326,5 +326,5 @@ def _adjusted(name: str, value: object, usual: Convention) -> str:
         text = _WITHOUT_COMMENTS if lacking == {PromptFeature.COMMENTS} else _WEIGHTS_ONLY
     else:
         text = _ADJUSTED.get((name, value), "")
-    # What no picture of another tool brings is told by its own name.
+    # A change that no reader of metadata makes has no text: show the field's name.
     return translate("methods", text) if text else f"{name.replace('_', ' ')} {value}"

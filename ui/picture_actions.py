@@ -12,9 +12,9 @@ from ui.pictures import ReadPicture, read_whole
 
 
 def reveal(path: str) -> None:
-    """Show a file, selected, in the system's file manager; its folder where that cannot be."""
+    """Show a file, selected, in the system's file manager; if that fails, open its folder."""
     if sys.platform == "win32":
-        # A whole command line: explorer does not read one the way others do.
+        # Explorer parses its command line in its own way, so it gets one string.
         subprocess.Popen(f'explorer /select,"{Path(path)}"')
     elif sys.platform == "darwin":
         QProcess.startDetached("open", ["-R", path])
@@ -28,7 +28,7 @@ def copy_path(path: str) -> None:
 
 
 def copy_picture(path: str, background: Background) -> None:
-    """Put a picture into the clipboard, for image editors and for file managers."""
+    """Put a picture into the clipboard, as an image and as a file."""
 
     def copy(picture: ReadPicture) -> None:
         data = QMimeData()
@@ -41,7 +41,7 @@ def copy_picture(path: str, background: Background) -> None:
 
 
 def _reveal_by_bus(path: str) -> bool:
-    """Ask the desktop's file manager on Linux; whether somebody could be asked."""
+    """Ask the desktop's file manager on Linux by D-Bus; return False if that is impossible."""
     program = QStandardPaths.findExecutable("dbus-send")
     if not program:
         return False

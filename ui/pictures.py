@@ -1,4 +1,4 @@
-"""Reads pictures of unknown origin, off the GUI thread, within bounds."""
+"""Decoding of untrusted pictures with limits on memory; suitable for background threads."""
 
 from pathlib import Path
 
@@ -11,15 +11,15 @@ from engine.errors import EngineError
 from engine.metadata.readers import read_request
 
 MAX_PIXELS = 64_000_000
-# What a decoder may allocate: that many pixels of four bytes.
+# The memory that a decoder may allocate: `MAX_PIXELS` pixels of four bytes.
 ALLOCATION_MB = 256
 _HEAD_BYTES = 12
 
 
 class ReadPicture(msgspec.Struct, frozen=True):
-    """A decoded picture with its own size in pixels; null where it cannot be read.
+    """A decoded picture and the file's full size in pixels; a null image if it cannot be read.
 
-    `request` is how it was made, where it says so.
+    `request` holds the settings in the file's metadata, None without any.
     """
 
     path: str
@@ -30,15 +30,15 @@ class ReadPicture(msgspec.Struct, frozen=True):
 
 
 def limit_decoders() -> None:
-    """Set Qt's own bound on decoding, for the whole process."""
+    """Set Qt's own memory limit of decoders for the whole process."""
     QImageReader.setAllocationLimit(ALLOCATION_MB)
 
 
 def read_picture(path: str, within: QSize, *, cover: bool = False) -> ReadPicture:
-    """Decode a PNG, JPEG or WebP to fit into `within`, in device pixels, keeping its shape.
+    """Decode a PNG, JPEG or WebP, scaled down to `within` device pixels at its own aspect ratio.
 
-    With `cover` its shorter side fits, up to a shape of 2 to 1. Smaller pictures keep their size;
-    what a file is is told by its content. Never raises.
+    With `cover` the picture covers the square `within` instead, up to an aspect ratio of 2 to 1.
+    Smaller pictures keep their size. The content, not the name, tells the format. Never raises.
     """
     reader = QImageReader(path)
     kind = picture_kind(path)
@@ -60,22 +60,25 @@ def read_picture(path: str, within: QSize, *, cover: bool = False) -> ReadPictur
     if image.isNull():
         return ReadPicture(path, image)
     shape = size.transposed() if turned else size
-    # A thumbnail needs no second decoding for what may be hidden in its pixels.
+    # For a thumbnail, metadata hidden in pixels is not worth a second decoding.
     request = _request(path, decode=not cover)
     return ReadPicture(path, image.convertToFormat(_FORMAT), shape.width(), shape.height(), request)
 
 
-# What Qt draws fastest.
+# The format that Qt draws fastest.
 _FORMAT = QImage.Format.Format_ARGB32_Premultiplied
 
 
 def read_whole(path: str) -> ReadPicture:
-    """Decode a picture in its own size."""
+    """Decode a picture at full size."""
     return read_picture(path, QSize(MAX_PIXELS, MAX_PIXELS))
 
 
 def enlarge(image: QImage, within: QSize) -> QImage:
-    """The picture as large as fits, smooth. By doubling: one big step shows its pixels' corners."""
+    """Return the picture, smoothly enlarged to fit.
+
+    It is doubled repeatedly, because a single large step would show the corners of its pixels.
+    """
     target = image.size().scaled(within, Qt.AspectRatioMode.KeepAspectRatio)
     target = target.expandedTo(QSize(1, 1))
     while image.width() * 2 < target.width():
@@ -84,17 +87,17 @@ def enlarge(image: QImage, within: QSize) -> QImage:
 
 
 def preview_image(pixels: bytes, width: int, height: int, within: QSize) -> QImage:
-    """A preview, RGB, as large as fits."""
+    """Return an RGB preview, enlarged to fit."""
     image = QImage(pixels, width, height, 3 * width, QImage.Format.Format_RGB888)
     return enlarge(image, within)
 
 
 def picture_kind(path: str) -> str:
-    """png, jpeg or webp by the first bytes of a file, empty for everything else."""
+    """Return "png", "jpeg" or "webp" by the first bytes of a file, "" for everything else."""
     try:
         with Path(path).open("rb") as file:
             head = file.read(_HEAD_BYTES)
-    # A path with a null character is a ValueError.
+    # A path with a null character raises a ValueError.
     except (OSError, ValueError):
         return ""
     if head.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -105,7 +108,7 @@ def picture_kind(path: str) -> str:
 
 
 def _is_turned(reader: QImageReader) -> bool:
-    """Return True if the camera was held upright, so that width and height change places."""
+    """Return True if the file's orientation swaps width and height."""
     return bool(reader.transformation() & QImageIOHandler.Transformation.TransformationRotate90)
 
 

@@ -1,4 +1,4 @@
-"""Small pictures for lists: decoded off the GUI thread, newest wish first, kept within bytes."""
+"""Thumbnails for lists: decoded in the background, latest request first, in a bounded cache."""
 
 import os
 from collections import OrderedDict
@@ -12,22 +12,22 @@ from app.library.gallery import Picture
 from ui.pictures import ReadPicture, read_picture
 
 BUDGET_BYTES = 64 << 20
-# Wishes beyond this are of rows that were scrolled past.
+# Older requests are dropped: their rows were scrolled out of view.
 _MOST_WAITING = 200
 
 
 class Thumbnail(msgspec.Struct, frozen=True):
-    """A small picture, None where the file cannot be read, and the prompt it was made from."""
+    """A small picture, None if the file cannot be read, and the beginning of its prompt."""
 
     pixmap: QPixmap | None
     prompt: str = ""
 
 
 class ThumbnailStore(QObject):
-    """Gives what it has at once, and gets the rest; `ready` tells the path of what came."""
+    """A cache of thumbnails that decodes missing ones; `ready` emits the path of each new one."""
 
     ready = Signal(str)
-    # ErrorInfo: a fault of ours.
+    # Emits the ErrorInfo of an internal error.
     failed = Signal(object)
 
     def __init__(
@@ -46,14 +46,14 @@ class ThumbnailStore(QObject):
         self._busy: set[Picture] = set()
 
     def use_ratio(self, ratio: float) -> None:
-        """Thumbnails for a screen of `ratio` pixels to the point."""
+        """Make thumbnails for a screen with this device pixel ratio from now on."""
         if ratio != self._ratio:
             self._ratio = ratio
             self._kept.clear()
             self._bytes = 0
 
     def get(self, picture: Picture) -> Thumbnail | None:
-        """The thumbnail of a picture; None if it comes later. Never reads a file here."""
+        """Return a picture's thumbnail; if it is not cached, request it and return None."""
         kept = self._kept.get(picture)
         if kept is not None:
             self._kept.move_to_end(picture)
@@ -68,11 +68,11 @@ class ThumbnailStore(QObject):
 
     @property
     def kept_bytes(self) -> int:
-        """The bytes of the thumbnails that are kept."""
+        """The size of the cached thumbnails in bytes."""
         return self._bytes
 
     def close(self) -> None:
-        """Wait for what is being decoded."""
+        """Drop all requests and wait for the decoding threads."""
         self._waiting.clear()
         self._background.close()
 
@@ -95,7 +95,7 @@ class ThumbnailStore(QObject):
         if not done.image.isNull():
             pixmap = QPixmap.fromImage(done.image)
             pixmap.setDevicePixelRatio(self._ratio)
-        # Many prompts are alike up to here, and a list needs no more.
+        # A list shows no more than this of a prompt.
         prompt = done.request.prompt[:200] if done.request else ""
         self._kept[picture] = Thumbnail(pixmap, prompt)
         self._bytes += _bytes(self._kept[picture])

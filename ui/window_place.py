@@ -1,4 +1,4 @@
-"""The window's place on the desktop: kept, and restored where there is a screen for it."""
+"""The window's place on the desktop: saved, and restored within the present screens."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QStyle, QWidget
 from app.form.last_session import WindowPlace
 
 _SIZE = QSize(1280, 832)
-# What a frame takes at its sides, where nobody knows yet; its title is asked of the style.
+# A guess at the width of a frame's sides; the style knows the height of the title.
 _EDGE = 2
 
 
@@ -31,9 +31,9 @@ def real_frame(widget: QWidget) -> QMargins:
 
 
 def fitted(wanted: QRect, rooms: Sequence[QRect], frame: QMargins) -> QRect:
-    """A window's place, without its frame, so that all of it is in one of the rooms.
+    """Return a window's place, without its frame, moved and shrunk to fit into one of the rooms.
 
-    That is the one it is most in, else the first.
+    The room is the one with the largest overlap; the first if there is none.
     """
 
     def shared(room: QRect) -> int:
@@ -48,12 +48,12 @@ def fitted(wanted: QRect, rooms: Sequence[QRect], frame: QMargins) -> QRect:
 
 
 def room_for(widget: QWidget) -> QSize:
-    """The most that a window above this one can have of its screen, without its frame."""
+    """Return the largest size, without the frame, of a window on this widget's screen."""
     return widget.screen().availableGeometry().marginsRemoved(guessed_frame(widget)).size()
 
 
 def put(window: QWidget, place: WindowPlace | None) -> None:
-    """Put a window that is not shown yet where it was; without a place, in the middle."""
+    """Move a hidden window to its saved place; without one, to the middle of the screen."""
     screen = QGuiApplication.primaryScreen().availableGeometry()
     wanted = QRect(screen.topLeft(), _SIZE)
     wanted.moveCenter(screen.center())
@@ -65,7 +65,7 @@ def put(window: QWidget, place: WindowPlace | None) -> None:
 
 
 def fit(window: QWidget) -> None:
-    """Bring a window that is shown into its screen with the frame that it really has."""
+    """Move a visible window into its screen, now that the size of its frame is known."""
     if window.isMaximized() or window.isFullScreen():
         return
     now = fitted(window.geometry(), _rooms(), real_frame(window))

@@ -1,4 +1,4 @@
-"""The numbers of a request beside the bounds that its fields state."""
+"""The numbers of a request, each paired with the bounds that its field declares."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, cast
@@ -9,7 +9,7 @@ from engine.api.fields import Bounds, Limit, Measure, fields_of
 
 
 class Bounded(NamedTuple):
-    """A number of a request by the name people know it by, and the bounds it must keep."""
+    """A number of a request: its display name, its value and its inclusive bounds."""
 
     name: str
     value: float
@@ -23,7 +23,7 @@ class Bounded(NamedTuple):
 
 
 def bounded(value: msgspec.Struct) -> Iterator[Bounded]:
-    """Every number of a structure, and of those in it, that is given and has bounds."""
+    """Yield every number of a struct and its nested structs that is not None and has bounds."""
     for field in fields_of(type(value)).values():
         part = getattr(value, field.name)
         if part is None:

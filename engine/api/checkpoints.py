@@ -15,7 +15,7 @@ class FamilyName(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ComponentInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """A part of a checkpoint; `precisions` are the types its weights are stored in."""
+    """A part of a checkpoint; `precisions` are the number formats of its stored weights."""
 
     name: str
     parameters: int
@@ -36,23 +36,26 @@ class CheckpointCard(msgspec.Struct, frozen=True, kw_only=True):
     """The title and the notes in a checkpoint's metadata or in a file beside it; empty if none."""
 
     title: str = ""
-    # The model that it is said to be made from, in the words of whoever says so.
+    # The name of the base model, exactly as the metadata gives it.
     base_model: str = ""
     trained_words: tuple[str, ...] = ()
     notes: str = ""
 
 
 class FittingFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that holds a missing part; `family`: of a checkpoint, empty for a part alone."""
+    """A file that holds a missing part.
+
+    `family` is the file's family if the file is a checkpoint, empty if it holds the part alone.
+    """
 
     path: str
     family: str = ""
 
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
-    """A part that a checkpoint lacks, and which of the person's files fit, the best first.
+    """A part that a checkpoint lacks, and the user's files that fit, the best first.
 
-    `component` as in `ComponentFiles`; `label` names it in a sentence.
+    `component` is a field name of `ComponentFiles`; `label` is the part's name in a sentence.
     """
 
     component: str
@@ -67,24 +70,24 @@ class CheckpointInfo(msgspec.Struct, frozen=True, kw_only=True):
     family: str
     variant: str
     prediction: str
-    # Pixels on a side that it was trained for.
+    # The side in pixels of the pictures that the checkpoint was trained on.
     default_size: int
     components: tuple[ComponentInfo, ...]
     missing: tuple[str, ...]
     evidence: tuple[str, ...]
     ignored_keys: int
     digest: str
-    # SHA-256 of the whole file; None for folders, and where it is not known yet.
+    # SHA-256 of the whole file; None for folders, and until it is computed.
     sha256: str | None = None
-    # The folder of its own tokenizer, None where it uses CLIP's.
+    # The folder of the checkpoint's own tokenizer; None if it uses CLIP's.
     tokenizer: str | None = None
-    # What is missing, with the files that fit, where the engine was told where to look.
+    # The missing parts with the files that fit, if `Configure.models` names a folder to search.
     gaps: tuple[Gap, ...] = ()
-    # One for each sampler; first the one that is taken where none is chosen.
+    # One entry for each sampler; the first is the default sampler's.
     suggested: tuple[SuggestedSettings, ...] = ()
     card: CheckpointCard = CheckpointCard()
-    # What a person said it is; all else is as it is with that.
+    # The facts that the user declared; every other field takes them into account.
     override: CheckpointOverride = CheckpointOverride()
-    # False where `prediction` is a guess, until the denoiser has run once.
+    # False while `prediction` is a guess: until the denoiser has run once.
     prediction_is_stated: bool = True
     features: Features = Features()

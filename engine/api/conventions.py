@@ -1,6 +1,7 @@
-"""The points in which tools differ for the same request: a request names a tool, a record all.
+"""Conventions: the choices in which tools differ for the same request.
 
-The arithmetic of each value is where it is used: grammars in `engine.text`, emphasis in
+A request may name a tool for all of them; a record spells out each one. The arithmetic of each
+value is in the module that uses it: grammars in `engine.text`, emphasis in
 `engine.families.shared.clip.conditioning`, noise and schedules in `engine.sampling`.
 """
 
@@ -15,7 +16,7 @@ from engine.api.values import ConventionName, SamplerName
 
 
 class PromptGrammar(StrEnum):
-    """The grammar of a prompt: which brackets weigh words and what nested weights do."""
+    """The grammar of a prompt: the brackets that set weights, and the effect of nested weights."""
 
     A1111 = "a1111"  # (x) [x] (x:1.3), nested weights multiply; [a:b:8], [a|b], AND, BREAK
     COMFY = "comfy"  # (x) (x:1.3), an inner weight replaces the outer one
@@ -24,7 +25,7 @@ class PromptGrammar(StrEnum):
 
 
 class PromptFeature(StrEnum):
-    """A part of A1111's grammar beside its brackets, which a text of another tool may not have."""
+    """A part of A1111's grammar other than its brackets; a convention may leave it out."""
 
     COMMENTS = "comments"  # from # to the end of the line
     NETWORKS = "networks"  # <lora:name:1>
@@ -36,50 +37,50 @@ class PromptFeature(StrEnum):
 class TextCleaning(StrEnum):
     """The clean-up of a text's characters before CLIP's tokenizer splits it into words."""
 
-    NONE = "none"  # nothing but what CLIP's own rules say: transformers' fast tokenizer
-    FTFY = "ftfy"  # ftfy's repairs, as of curly quotes; for OpenCLIP's encoders HTML's as well
-    BASIC = "basic"  # Chinese characters are words each: transformers 4 without ftfy
+    NONE = "none"  # only CLIP's own rules, as in transformers' fast tokenizer
+    FTFY = "ftfy"  # ftfy's repairs, e.g. of curly quotes; for OpenCLIP's encoders also HTML's
+    BASIC = "basic"  # each Chinese character is a word, as in transformers 4 without ftfy
 
 
 class Emphasis(StrEnum):
     """The effect of token weights on the text encoder's output."""
 
-    ORIGINAL = "original"  # multiply, then restore the mean
-    NO_NORM = "no_norm"  # multiply
-    FROM_EMPTY = "from_empty"  # move away from the empty prompt's output
-    COMPEL = "compel"  # above 1 as from_empty, below 1 towards the prompt without the words
-    NONE = "none"  # weights are read and have no effect
-    LITERAL = "literal"  # weights are not read, their brackets are text: A1111's "None"
+    ORIGINAL = "original"  # multiply the output by the weight, then restore the mean
+    NO_NORM = "no_norm"  # multiply the output by the weight
+    FROM_EMPTY = "from_empty"  # scale the difference from the empty prompt's output
+    COMPEL = "compel"  # above 1 like from_empty, below 1 towards the prompt without the words
+    NONE = "none"  # weights are parsed and have no effect
+    LITERAL = "literal"  # weights are not parsed, their brackets are text: A1111's "None"
 
 
 class Chunking(StrEnum):
     """The division of a prompt into chunks of CLIP's 75 positions."""
 
-    COMMA = "comma"  # further chunks, ended at a comma within 20 tokens
-    WORD = "word"  # further chunks, ended at a word of at most 8 tokens
-    PLAIN = "plain"  # further chunks, ended anywhere
-    SENTENCE = "sentence"  # further chunks, ended at a period, else a comma, else a word
-    CUT = "cut"  # one chunk, filled up by the checkpoint's tokenizer; the rest is dropped
+    COMMA = "comma"  # several chunks, each split after a comma in its last 20 tokens
+    WORD = "word"  # several chunks; a weighted piece of fewer than 8 tokens is not split
+    PLAIN = "plain"  # several chunks, split anywhere
+    SENTENCE = "sentence"  # several chunks, split after a period, else a comma, else a word
+    CUT = "cut"  # one chunk, padded by the checkpoint's tokenizer; the rest is dropped
 
 
 class LengthMatching(StrEnum):
     """The padding of prompts that have unequal numbers of chunks to one batch."""
 
-    EMPTY_CHUNKS = "empty_chunks"  # the shorter is followed by empty prompts
-    REPEAT = "repeat"  # each is repeated to the least common multiple
-    REPEAT_LAST = "repeat_last"  # the shorter repeats its last token's vector
+    EMPTY_CHUNKS = "empty_chunks"  # chunks of the empty prompt follow the shorter prompt
+    REPEAT = "repeat"  # each prompt is repeated to the least common multiple of the lengths
+    REPEAT_LAST = "repeat_last"  # the last token's vector of the shorter prompt is repeated
 
 
 class InitialNoise(StrEnum):
-    """The scale of standard normal noise at the first level sigma."""
+    """The scale of the standard normal first noise, for a first noise level sigma."""
 
     SIGMA = "sigma"  # times sigma
     VARIANCE = "variance"  # times sqrt(1 + sigma^2) at the highest level, times sigma below it
-    SCHEDULER = "scheduler"  # as diffusers' scheduler of that name does
+    SCHEDULER = "scheduler"  # as the sampler's scheduler in diffusers scales it
 
 
 class RandomSource(StrEnum):
-    """The generator of torch that the noise comes from."""
+    """The random number generator of PyTorch that draws the noise."""
 
     CPU = "cpu"  # mt19937
     CUDA = "cuda"  # Philox, as NVIDIA cards draw
@@ -88,98 +89,101 @@ class RandomSource(StrEnum):
 class SdeNoise(StrEnum):
     """The noise that the SDE samplers add at each step."""
 
-    BROWNIAN = "brownian"  # increments of a Brownian path: torchsde's tree, filled as first noise
-    BROWNIAN_CUDA = "brownian_cuda"  # the same, filled by CUDA's generator (ComfyUI's "_gpu")
+    BROWNIAN = "brownian"  # increments of torchsde's Brownian tree, drawn by `random_source`
+    BROWNIAN_CUDA = "brownian_cuda"  # the same, drawn by CUDA's generator (ComfyUI's "_gpu")
     STREAM = "stream"  # the next values of the picture's generator
 
 
 class StepSeed(StrEnum):
-    """The seed of the generator of the steps' noise."""
+    """The seed of the generator that draws the noise of the steps."""
 
-    CONTINUED = "continued"  # it is the first noise's generator, which goes on
-    SAME = "same"  # the picture's seed anew
-    FLIPPED = "flipped"  # the picture's seed with its low 32 bits flipped
+    CONTINUED = "continued"  # none: the generator of the first noise continues
+    SAME = "same"  # a new generator with the picture's seed
+    FLIPPED = "flipped"  # a new generator with the picture's seed, its low 32 bits flipped
 
 
 class BatchSeeds(StrEnum):
     """The generators and seeds from which the pictures of a batch get their noise."""
 
-    SUCCESSIVE = "successive"  # a generator each, with seeds n, n + 1, ...
-    ONE_STREAM = "one_stream"  # one generator with seed n, one picture after the other
+    SUCCESSIVE = "successive"  # one generator per picture, with seeds n, n + 1, ...
+    ONE_STREAM = "one_stream"  # one generator with seed n for all pictures in turn
 
 
 class RedrawSteps(StrEnum):
-    """The steps that are taken when a picture is redrawn by a strength."""
+    """The steps of the schedule that img2img runs for a given strength."""
 
-    A1111 = "a1111"  # int(min(strength, 0.999) * steps) + 1 of the schedule's last
-    COMFY = "comfy"  # the last `steps` of a schedule of steps / strength
-    DIFFUSERS = "diffusers"  # int(strength * steps) of the schedule's last
+    A1111 = "a1111"  # the last int(min(strength, 0.999) * steps) + 1 steps
+    COMFY = "comfy"  # the last `steps` steps of a schedule of steps / strength steps
+    DIFFUSERS = "diffusers"  # the last int(strength * steps) steps
 
 
 class Masking(StrEnum):
-    """The way in which the part that a mask keeps is preserved while the rest is painted.
+    """The method of preserving the part of a picture that a mask keeps while the rest is painted.
 
-    The mask of the latent's cells and the blending; with sigma a level and noise the first noise.
+    Each method defines the mask on the cells of the latent and the blending. `kept` is the latent
+    of the original picture, sigma a noise level, and noise the first noise.
     """
 
-    # Cells are painted or kept. What is kept replaces the denoiser's picture; samplers that A1111
-    # runs by timesteps are shown it instead. The result has it.
+    # A cell is either painted or kept. Kept cells replace those of the denoiser's predicted
+    # picture; for samplers that A1111 runs by timesteps they replace cells of the denoiser's
+    # input instead. The final latent has the kept cells.
     A1111 = "a1111"
-    # Cells may be painted in part. The denoiser is shown kept + sigma * noise, and what is kept
-    # replaces its picture.
+    # Cells may be painted in part. The denoiser's input has kept + sigma * noise in the kept
+    # cells, and its predicted picture has `kept` there.
     COMFY = "comfy"
-    # Cells are painted or kept. After each step what is kept becomes kept + sigma * noise. Not for
-    # denoisers that see the mask.
+    # A cell is either painted or kept. After each step kept cells become kept + sigma * noise.
+    # Unused for denoisers that take the mask as input channels.
     DIFFUSERS = "diffusers"
 
 
 class RefinerHandover(StrEnum):
-    """When and how a refiner takes over, for a share of the run that a request names."""
+    """The moment and manner in which a refiner takes over after the requested share of the run."""
 
-    # Within the run: it answers from the first level on that has this share of timesteps above it.
+    # Within the run: from the first noise level that has this share of the timesteps above it.
     LEVEL = "level"
-    # Within the run: it answers after this share of the expected evaluations.
+    # Within the run: after this share of the expected evaluations of the denoiser.
     EVALUATION = "evaluation"
-    # In a run of its own, which begins with the first timestep in what is left of all.
+    # In a run of its own, from the first timestep after this share of all timesteps.
     TIMESTEP = "timestep"
-    # In a run of its own, which begins after this share of the steps, rounded.
+    # In a run of its own, after this share of the steps, rounded to a whole step.
     STEP = "step"
 
 
 class Convention(msgspec.Struct, frozen=True, kw_only=True):
-    """One tool's habits; `name` is the tool's they started from."""
+    """A full set of conventions; `name` is the tool whose defaults it started from."""
 
     name: ConventionName
     grammar: PromptGrammar
     emphasis: Emphasis
     chunking: Chunking
     length_matching: LengthMatching
-    # The text encoder's last norm is applied where layers are skipped, too.
+    # True if the text encoder's final layer norm also applies with clip skip.
     final_norm: bool
     initial_noise: InitialNoise
-    # The generator of the first noise, and that of the steps'.
+    # The generator of the first noise, then the generator of the steps' noise.
     random_source: RandomSource
     step_source: RandomSource
     step_seed: StepSeed
     sde_noise: SdeNoise
     batch_seeds: BatchSeeds
     redraw_steps: RedrawSteps
-    # A picture's latent is drawn from the encoder's distribution before the noise; else its mean.
+    # True if an input picture's latent is sampled from the VAE encoder's distribution, before the
+    # noise is drawn; False if it is the mean of the distribution.
     samples_encoded: bool
-    # Samplers that make their schedule for one step more and leave out its next-to-last level.
+    # Samplers whose schedule is made for one step more, without its next-to-last noise level.
     discards_next_to_last: Annotated[
         tuple[SamplerName, ...],
         length_within(0, 64, "number of discards_next_to_last"),
     ]
-    # For SDXL an empty negative prompt is zeros instead of what the text encoders make of it.
+    # True if SDXL's embedding of an empty negative prompt is zeros, not the encoders' output.
     zeroes_empty_negative: bool
-    # Pixels are rounded to the nearest of 256 levels; else the fraction is cut off.
+    # True if pixels are rounded to the nearest of 256 levels; False if they are truncated.
     rounds_pixels: bool
     masking: Masking = Masking.A1111
     refiner_handover: RefinerHandover = RefinerHandover.LEVEL
-    # Pixels that a mask keeps are the picture's own, and not what the VAE makes of them.
+    # True if kept pixels are copied from the input picture; False if the VAE decodes them.
     pastes_kept: bool = True
-    # What else A1111's grammar finds in a text; other grammars have nothing of it.
+    # The features that A1111's grammar reads beside brackets; other grammars ignore this field.
     prompt_features: tuple[PromptFeature, ...] = tuple(PromptFeature)
     text_cleaning: TextCleaning = TextCleaning.NONE
 
@@ -190,11 +194,11 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         grammar=PromptGrammar.A1111,
         emphasis=Emphasis.ORIGINAL,
         chunking=Chunking.COMMA,
-        # Prompts of unequal length run one by one, to which repeating them comes.
+        # A1111 runs prompts of unequal length one by one; repeating them is equivalent.
         length_matching=LengthMatching.REPEAT,
         final_norm=True,
         initial_noise=InitialNoise.SIGMA,
-        # A1111's own default is the GPU's; the processor's is the same on every machine.
+        # A1111's default is the GPU's generator; the CPU's gives equal noise on every machine.
         random_source=RandomSource.CPU,
         step_source=RandomSource.CPU,
         step_seed=StepSeed.CONTINUED,
@@ -223,7 +227,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         final_norm=True,
         initial_noise=InitialNoise.VARIANCE,
         random_source=RandomSource.CPU,
-        # As on NVIDIA cards, which most of its pictures were made on.
+        # CUDA's generator: most of ComfyUI's pictures were made on NVIDIA cards.
         step_source=RandomSource.CUDA,
         step_seed=StepSeed.SAME,
         sde_noise=SdeNoise.BROWNIAN,
@@ -241,7 +245,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         masking=Masking.COMFY,
         refiner_handover=RefinerHandover.STEP,
         pastes_kept=False,
-        # Of transformers 4, which most of its pictures were made with.
+        # The cleaning of transformers 4, which made most of ComfyUI's pictures.
         text_cleaning=TextCleaning.BASIC,
     ),
     ConventionName.DIFFUSERS: Convention(
@@ -271,7 +275,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         grammar=PromptGrammar.COMPEL,
         emphasis=Emphasis.COMPEL,
         chunking=Chunking.SENTENCE,
-        # What is missing is masked, to which repeating comes.
+        # InvokeAI masks the padding of the shorter prompt; repeating is equivalent.
         length_matching=LengthMatching.REPEAT,
         final_norm=True,
         initial_noise=InitialNoise.SCHEDULER,
@@ -293,10 +297,10 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
 
 
 def choice_of(convention: Convention) -> ConventionName | Convention:
-    """The tool's name where a convention is just that tool's, else the convention itself."""
+    """Return the tool's name if a convention equals that tool's, else the convention itself."""
     return convention.name if CONVENTIONS[convention.name] == convention else convention
 
 
 def convention_of(chosen: ConventionName | Convention) -> Convention:
-    """The habits that a request chose, by a tool's name or one by one."""
+    """Return the convention of a tool's name; a convention is returned unchanged."""
     return chosen if isinstance(chosen, Convention) else CONVENTIONS[chosen]

@@ -1,4 +1,7 @@
-"""The abilities of a checkpoint's architecture, as data: the form's offer, a request's limits."""
+"""The abilities of a checkpoint's architecture, as data.
+
+They decide the controls that the form shows and the limits of a request.
+"""
 
 from enum import StrEnum
 
@@ -8,30 +11,31 @@ from engine.api.values import SamplerName, ScheduleName
 
 
 class ConcatChannels(StrEnum):
-    """Channels that a denoiser takes after those of the latent."""
+    """The input channels of a denoiser that are concatenated after those of the latent."""
 
     NONE = "none"
-    # The latent of the picture that it edits by instruction (Brooks et al. 2023).
+    # The latent of the picture to edit by instruction (InstructPix2Pix, Brooks et al. 2023).
     PICTURE = "picture"
-    # A mask of what is to be painted, and the latent of the picture without that.
+    # A mask of the area to paint, and the latent of the picture with that area blanked.
     MASK = "mask"
 
 
 class GuidanceKind(StrEnum):
     """A way to follow the prompt more strictly."""
 
-    # Away from a negative prompt, which the denoiser runs on, too (Ho and Salimans 2022).
+    # Classifier-free guidance: the denoiser also runs on a negative prompt, and the result moves
+    # away from it (Ho and Salimans 2022).
     CFG = "cfg"
-    # A number that the denoiser takes as an input (Meng et al. 2023).
+    # The guidance scale is an input of a distilled denoiser (Meng et al. 2023).
     EMBEDDED = "embedded"
-    # Towards the picture that is edited (Brooks et al. 2023).
+    # Guidance towards the picture that is edited (Brooks et al. 2023).
     IMAGE = "image"
 
 
 class OptionalSetting(StrEnum):
-    """Settings of a request that mean something to some architectures alone."""
+    """Settings of a request that only some architectures support."""
 
-    # Time ids of SDXL (`SizeOptions`).
+    # SDXL's time ids (`SizeOptions`).
     SIZES = "sizes"
     # The aesthetic scores of SDXL's refiner.
     AESTHETIC_SCORE = "aesthetic_score"
@@ -40,7 +44,10 @@ class OptionalSetting(StrEnum):
 
 
 class TextLength(msgspec.Struct, frozen=True, kw_only=True):
-    """The length of text that an encoder takes: `tokens` at once, of which `chunked` takes more."""
+    """The number of tokens that a text encoder takes at once.
+
+    If `chunked`, a longer text is encoded in several chunks of this length.
+    """
 
     label: str
     tokens: int
@@ -50,23 +57,23 @@ class TextLength(msgspec.Struct, frozen=True, kw_only=True):
 class Features(msgspec.Struct, frozen=True, kw_only=True):
     """The abilities of a checkpoint's architecture."""
 
-    # Whether a negative prompt has an effect.
+    # True if a negative prompt has an effect.
     negative_prompt: bool = True
-    # The layer of the text encoder, counted from the end, that is read where nobody chooses it,
-    # and the farthest that can be read; 0: there is no choice.
+    # The default output layer of the text encoder, counted from the end from 1, and the deepest
+    # that can be chosen; 0: there is no choice.
     clip_skip: int = 1
     deepest_clip_skip: int = 0
     guidance: tuple[GuidanceKind, ...] = (GuidanceKind.CFG,)
     concat_channels: ConcatChannels = ConcatChannels.NONE
-    # Whether refiners were trained for it, and whether it may be one.
+    # True if refiners were trained for this architecture; True if it can be a refiner itself.
     refiner: bool = False
     refines: bool = False
-    # How many pictures can be referred to beside the one that is painted over.
+    # The largest number of reference pictures beside the init picture.
     reference_pictures: int = 0
     # Width and height are multiples of this, in pixels.
     size_multiple: int = 8
     texts: tuple[TextLength, ...] = ()
-    # Those that work; None for all.
+    # The samplers and schedules that work; None if all do.
     samplers: tuple[SamplerName, ...] | None = None
     schedules: tuple[ScheduleName, ...] | None = None
     options: tuple[OptionalSetting, ...] = ()

@@ -1,10 +1,11 @@
-"""Facts that a field of a request states beside its type: bounds, names for people, uses.
+"""Metadata of a request's fields beside their types: bounds, display names, uses.
 
     steps: Annotated[int | None, within(1, MAX_STEPS, "number of steps")] = None
 
-The facts are `msgspec.Meta` that msgspec itself does not enforce. A command with a number out of
-bounds must reach the engine, which refuses it in words, and a line of the queue's journal must be
-read whatever it asks for; `Meta(ge=..., le=...)` would make both undecodable.
+The metadata are `msgspec.Meta` objects that msgspec itself does not enforce. A command with a
+number out of bounds must reach the engine, which refuses it with a message, and a line of the
+queue's journal must be readable even with such a number; `Meta(ge=..., le=...)` would make both
+undecodable.
 """
 
 from dataclasses import dataclass, field
@@ -17,14 +18,14 @@ import msgspec
 
 
 class Bounds(NamedTuple):
-    """The least and the largest value that is accepted."""
+    """The least and the largest accepted value, both inclusive."""
 
     low: float
     high: float
 
     @property
     def whole(self) -> tuple[int, int]:
-        """Both ends of a whole number's bounds."""
+        """Both bounds as integers."""
         return int(self.low), int(self.high)
 
 
@@ -39,7 +40,7 @@ class Measure(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Bounds, and the name by which messages call what they bound; "" is the field's own name."""
+    """Bounds, and the name of the bounded number in messages; "" stands for the field's name."""
 
     name: str
     bounds: Bounds
@@ -57,17 +58,20 @@ def length_within(low: int, high: int, name: str) -> msgspec.Meta:
 
 
 def each_within(low: float, high: float, name: str) -> msgspec.Meta:
-    """Bounds of each number of a tuple; `name` is that of one of them."""
+    """Bounds of each number of a tuple; `name` is the name of a single number."""
     return _limit(name, Bounds(low, high), Measure.EACH)
 
 
 def span_within(low: float, high: float, name: str) -> msgspec.Meta:
-    """Bounds of a start and an end, in this order; `name` is that of what starts and ends."""
+    """Bounds of a (start, end) pair; `name` is the name of the range."""
     return _limit(name, Bounds(low, high), Measure.SPAN)
 
 
 def summary(template: str) -> msgspec.Meta:
-    """Words of the window for a value that is not the default; `{name}` is a field beside it."""
+    """A template for the window's summary of a value that is not the default.
+
+    `{name}` stands for the value of the field `name` of the same struct.
+    """
     return msgspec.Meta(extra={"summary": template})
 
 
@@ -76,15 +80,15 @@ def title(words: str) -> msgspec.Meta:
     return msgspec.Meta(title=words)
 
 
-# `--set NAME=VALUE` takes this field by its name, or each field of it if it is a structure.
+# `--set NAME=VALUE` of the command line accepts this field, or each field of a nested struct.
 SETTING = msgspec.Meta(extra={"is_setting": True})
-# The field is about the machine and not about the picture.
+# The field concerns the machine and not the picture.
 MACHINE = msgspec.Meta(extra={"is_machine": True})
 
 
 @dataclass(frozen=True, slots=True)
 class RequestField:
-    """A field of a structure with all that is stated of it.
+    """A field of a struct with its metadata.
 
     `kind` is its type without annotations; `default` is `msgspec.NODEFAULT` if a value is required.
     """
@@ -100,7 +104,7 @@ class RequestField:
 
     @property
     def structure(self) -> type[msgspec.Struct] | None:
-        """The structure that the field holds or may hold; None if it holds none."""
+        """The struct type among the field's possible types; None if there is none."""
         is_union = get_origin(self.kind) in (Union, UnionType)
         for kind in get_args(self.kind) if is_union else (self.kind,):
             if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
@@ -110,9 +114,9 @@ class RequestField:
 
 @cache
 def fields_of(kind: type[msgspec.Struct]) -> MappingProxyType[str, RequestField]:
-    """The fields of a structure by name, in order.
+    """The fields of a struct by name, in order.
 
-    A class that narrows the type of a field of its base keeps what the base states of it.
+    A subclass that redefines a field with a narrower type inherits the base field's metadata.
     """
     types = get_type_hints(kind)
     stated = _stated(kind)
@@ -130,7 +134,7 @@ def fields_of(kind: type[msgspec.Struct]) -> MappingProxyType[str, RequestField]
 
 
 def bounds_of(kind: type[msgspec.Struct], name: str) -> Bounds:
-    """The bounds that a field states. Raises KeyError if there are none."""
+    """The bounds of a field. Raises KeyError if it has none."""
     limit = fields_of(kind)[name].limit
     if limit is None:
         raise KeyError(f"{kind.__name__}.{name} states no bounds")
@@ -142,7 +146,7 @@ def _limit(name: str, bounds: Bounds, measure: Measure) -> msgspec.Meta:
 
 
 def _stated(kind: type[msgspec.Struct]) -> dict[str, dict[str, Any]]:
-    """The facts of each field, from the class and its bases."""
+    """The metadata of each field by name, from the class and its bases."""
     stated: dict[str, dict[str, Any]] = {}
     for owner in reversed(kind.__mro__):
         for name, hint in get_type_hints(owner, include_extras=True).items():

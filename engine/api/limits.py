@@ -1,14 +1,14 @@
-"""Ends of the bounds that fields of a request state, where other code needs them as well.
+"""Bounds of a request's fields that other code also needs.
 
-Outside these ranges nothing a person means makes a picture. `engine.api.fields.bounds_of` returns
-the bounds of any field.
+No sensible request lies outside these ranges. `engine.api.fields.bounds_of` returns the bounds of
+any field.
 """
 
 MIN_SIDE, MAX_SIDE = 64, 8192
 MAX_STEPS = 1000
 MAX_GUIDANCE = 100.0
 MAX_COUNT = 10_000
-# The noise of the pictures before it is drawn and thrown away: a second of work at 512x512.
+# The noise of the earlier pictures of the batch is drawn and discarded: a second at 512x512.
 MAX_BATCH_INDEX = 1024
 MAX_SEED = 2**64 - 1
 MAX_CLIP_SKIP = 64

@@ -6,10 +6,10 @@ from engine.api.values import ArtifactKind
 
 
 class PrecisionFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """A device's figures in one precision: the median of its runs, and its error.
+    """A device's measurements in one precision: the median time of its runs, and its error.
 
-    `difference` is relative to the length of the cpu backend's float32 result. `problem` is the
-    reason not to use the device in this precision, empty where it is right.
+    `difference` is the L2 distance from the cpu backend's float32 result, divided by the norm of
+    that result. `problem` is the reason not to use the device in this precision, else empty.
     """
 
     precision: str
@@ -21,16 +21,16 @@ class PrecisionFigures(msgspec.Struct, frozen=True, kw_only=True):
 class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A device as one backend sees it; `unusable` is the reason it cannot be used, else empty.
 
-    `install` names the packages on PyPI that would change that, where some are all that is missing.
-    `verdict` says in a sentence how it did when it was run, `checked` whether it was; `failure`
-    why a job had to go on elsewhere. Of what was never looked at, in case it takes the whole
-    process with it, there is only the backend's name.
+    `install` names the packages on PyPI that would make it usable, if only packages are missing.
+    `checked` is True if the device has had its trial run, and `verdict` is a sentence on the
+    result. `failure` is the reason why a job had to move to another device. A device that was
+    never probed, because probing might crash the process, has only the backend's name.
     """
 
     backend: str
     name: str
     precisions: tuple[str, ...]
-    # Whether "auto" may choose it.
+    # True if "auto" may choose the device.
     automatic: bool
     runtime: str
     memory_total_bytes: int
@@ -45,9 +45,10 @@ class DeviceInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ArtifactInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Something in the cache that can be made again; `last_used` in seconds since 1970.
+    """An artifact in the cache, which can be rebuilt; `last_used` is in seconds since 1970.
 
-    What it was made of is empty where it is not known, `device` where it serves every one.
+    `network` and `checkpoint`, its sources, are empty if unknown; `device` is empty if the
+    artifact serves every device.
     """
 
     name: str

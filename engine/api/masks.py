@@ -1,4 +1,4 @@
-"""Options of a mask: which part of a picture is painted, and from what."""
+"""Options of a mask: the part of a picture that is painted, and its initial content."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -13,8 +13,8 @@ from engine.api.limits import MAX_SIDE
 class MaskedContent(StrEnum):
     """The content of the masked part under the noise, before it is painted."""
 
-    ORIGINAL = "original"  # what is there
-    FILL = "fill"  # the colours around it, blurred into it
+    ORIGINAL = "original"  # the picture itself
+    FILL = "fill"  # the colours around the masked part, blurred into it
     LATENT_NOISE = "latent_noise"  # noise of unit variance in the latent
     LATENT_NOTHING = "latent_nothing"  # zeros in the latent
 
@@ -27,28 +27,28 @@ class MaskedContent(StrEnum):
 class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Options of reading and using a mask; white is painted, black is kept. Lengths are in pixels.
 
-    Blur, padding and what is painted first are AUTOMATIC1111's (`StableDiffusionProcessingImg2Img`,
-    `modules/processing.py`), growing the canvas is ComfyUI's (`ImagePadForOutpaint`).
+    Blur, padding and masked content follow AUTOMATIC1111 (`StableDiffusionProcessingImg2Img`,
+    `modules/processing.py`), growing the canvas follows ComfyUI (`ImagePadForOutpaint`).
     """
 
-    # The deviation of the blur, of the mask as it is in its file; None: 4 where the convention is
-    # AUTOMATIC1111's, whose window has that, and 0 elsewhere or where the canvas grows.
+    # The standard deviation of the Gaussian blur, in pixels of the mask's file. None: 4 with
+    # AUTOMATIC1111's convention (its default); 0 with others or if the canvas grows.
     blur: Annotated[int | None, within(0, 64, "blur of the mask")] = None
-    # Black is painted instead.
+    # True if black is painted and white is kept.
     inverted: bool = False
-    # None: the fill where the canvas grows, else the original.
+    # None: FILL if the canvas grows, else ORIGINAL.
     content: MaskedContent | None = None
-    # Only the surroundings of the mask are painted, at the size of the whole, and put back.
+    # True to crop to the mask's surroundings, paint the crop at full size and paste it back.
     only_masked: bool = False
-    # How far these surroundings reach beyond the mask.
+    # The margin of that crop around the mask.
     padding: Annotated[int, within(0, 4096, "padding of the mask")] = 32
-    # How far the canvas grows to the left, the top, the right and the bottom; that is painted.
+    # The growth of the canvas at the left, top, right and bottom; the new area is painted.
     expand: Annotated[
         tuple[int, int, int, int],
         each_within(0, MAX_SIDE, "margin"),
         summary("canvas grown by {expand}"),
     ] = (0, 0, 0, 0)
-    # How far the painted part reaches into the picture there, ever less.
+    # The width of the gradient by which the painted area fades into the picture there.
     feather: Annotated[int, within(0, 4096)] = 40
 
     @property
@@ -58,9 +58,10 @@ class MaskOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 def default_strength(concat: ConcatChannels, options: MaskOptions, *, masked: bool) -> float:
-    """The part of a picture that is redrawn if no strength is given, from 0 to 1.
+    """Return the strength to use if a request gives none, from 0 to 1.
 
-    An instruction is followed from noise, and so is what an inpainting denoiser paints.
+    It is 1, a start from pure noise, for editing by instruction, for an inpainting denoiser with
+    a mask and for a growing canvas.
     """
     from_noise = (
         concat is ConcatChannels.PICTURE

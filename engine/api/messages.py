@@ -1,10 +1,10 @@
-"""What the app and the engine say to each other: commands one way, events the other.
+"""The messages between app and engine: the app sends commands, the engine sends events.
 
 Each message is a tagged struct whose tag is its class name. The app sends `Configure` after the
-engine's `Hello`; nothing but `Ping` is answered before `Ready`. Commands that ask carry a `query`
-number that comes back in the answer, which is the event named here or `QueryFailed`; they are
-answered in order, also while a job runs. A job ends in exactly one of `JobFinished`, `JobCancelled`
-and `JobFailed`, which is the last that is said of it.
+engine's `Hello`; nothing but `Ping` is answered before `Ready`. A query is a command with a `query`
+number. Its answer, the event named in its docstring or `QueryFailed`, has the same number. Queries
+are answered in order, also while a job runs. The last event of a job is exactly one of
+`JobFinished`, `JobCancelled` and `JobFailed`.
 """
 
 from typing import TypeAlias
@@ -18,21 +18,22 @@ from engine.api.record import GenerationRecord, Timings
 from engine.api.request import CheckpointOverride, ComponentFiles, GenerateRequest
 from engine.api.values import ErrorInfo, Phase
 
-# Raised whenever a message changes in a way the other side would misread; both must have the same.
+# Increased whenever a message changes incompatibly; app and engine must have the same version.
 PROTOCOL_VERSION = 10
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """What every message is: immutable, with its class name as tag."""
+    """The base of every message: immutable, with its class name as tag."""
 
 
 # --- commands ---------------------------------------------------------------------------------
 
 
 class Configure(Message, frozen=True, kw_only=True):
-    """First command. Answered by Ready or EngineFatal.
+    """Set the engine's folders: the first command. Answered by Ready or EngineFatal.
 
-    The folders for what can be made again, of lists of words that prompts name, and of checkpoints.
+    `cache` holds artifacts that can be rebuilt, `wildcards` the word lists of prompts, `models`
+    the checkpoints.
     """
 
     cache: str
@@ -42,15 +43,16 @@ class Configure(Message, frozen=True, kw_only=True):
 
 
 class ScanDevices(Message, frozen=True, kw_only=True):
-    """Which devices each backend sees. Answered by DevicesFound."""
+    """List the devices that each backend sees. Answered by DevicesFound."""
 
     query: int
 
 
 class VerifyDevices(Message, frozen=True, kw_only=True):
-    """Try each usable device that was never tried; `again` tries all, and forgets their failures.
+    """Run a trial on each usable device that never had one.
 
-    Answered by DevicesFound, out of the order of queries: the answers to others come in between.
+    `again` repeats the trial on all devices and forgets their failures. Answered by DevicesFound,
+    out of order: other queries are answered in the meantime.
     """
 
     query: int
@@ -58,7 +60,7 @@ class VerifyDevices(Message, frozen=True, kw_only=True):
 
 
 class InspectCheckpoint(Message, frozen=True, kw_only=True):
-    """What a file or folder is, from its header. Answered by CheckpointInspected."""
+    """Identify a checkpoint file or folder by its header. Answered by CheckpointInspected."""
 
     query: int
     path: str
@@ -67,14 +69,14 @@ class InspectCheckpoint(Message, frozen=True, kw_only=True):
 
 
 class CheckPrompt(Message, frozen=True, kw_only=True):
-    """What there is to say of a prompt that is being written. Answered by PromptChecked."""
+    """Count the tokens of a prompt and look for mistakes in it. Answered by PromptChecked."""
 
     query: int
     question: PromptQuestion
 
 
 class RunJob(Message, frozen=True, kw_only=True):
-    """Make the pictures of a request into a folder; jobs run one by one in the order they came."""
+    """Make the pictures of a request and save them in `folder`; jobs run in order, one by one."""
 
     job: str
     request: GenerateRequest
@@ -88,20 +90,20 @@ class CancelJob(Message, frozen=True, kw_only=True):
 
 
 class Ping(Message, frozen=True, kw_only=True):
-    """Are you there? Answered at once by Pong, whatever else is going on."""
+    """Ask for a sign of life. Answered at once by Pong, also while a job runs."""
 
     sequence: int
 
 
 class Shutdown(Message, frozen=True, kw_only=True):
-    """Cancel what is running and exit."""
+    """Cancel the running job and exit."""
 
 
 # --- events -----------------------------------------------------------------------------------
 
 
 class Hello(Message, frozen=True, kw_only=True):
-    """First event: who is speaking."""
+    """The engine has started: the first event."""
 
     version: str
     pid: int
@@ -113,18 +115,21 @@ class Ready(Message, frozen=True, kw_only=True):
 
 
 class FamiliesKnown(Message, frozen=True, kw_only=True):
-    """The families that the engine runs; once, after Ready and before every answer."""
+    """The families that the engine runs; sent once, after Ready and before every answer."""
 
     families: tuple[FamilyName, ...]
 
 
 class DevicesFound(Message, frozen=True, kw_only=True):
-    """Every device, those first that "auto" takes, in its order; `choice` is why the first."""
+    """All devices: first those that "auto" may take, in its order of preference.
+
+    `choice` is the reason why "auto" prefers the first.
+    """
 
     query: int
     devices: tuple[DeviceInfo, ...]
     choice: str = ""
-    # Devices that "auto" does not know yet: VerifyDevices is worth asking.
+    # True if "auto" has no results for some devices yet: send VerifyDevices to get them.
     news: bool = False
 
 
@@ -136,9 +141,9 @@ class CheckpointInspected(Message, frozen=True, kw_only=True):
 
 
 class CheckpointHashed(Message, frozen=True, kw_only=True):
-    """How far the hash of a checkpoint that was inspected or used is; at its end what it is.
+    """Progress of hashing a checkpoint that was inspected or used.
 
-    `sha256` is of the whole file, as other tools know it.
+    `sha256`, set at the end only, is the hash of the whole file, as in other tools.
     """
 
     path: str
@@ -157,8 +162,9 @@ class PromptChecked(Message, frozen=True, kw_only=True):
 class JobPhase(Message, frozen=True, kw_only=True):
     """A phase of a job begins.
 
-    `expected_s` is how long it should take, `after_s` what comes after it to the job's end: learnt
-    from earlier jobs, None where none was like it. `once`: it will be quicker from now on.
+    `expected_s` is the expected duration of the phase, `after_s` that of the rest of the job after
+    it, both estimated from similar earlier jobs and None without one. `once` is True if the phase
+    will be quicker in later jobs.
     """
 
     job: str
@@ -169,7 +175,7 @@ class JobPhase(Message, frozen=True, kw_only=True):
 
 
 class JobProgress(Message, frozen=True, kw_only=True):
-    """How far the current phase is; `total` is None where the runtime does not tell."""
+    """Progress of the current phase; `total` is None if the runtime does not report it."""
 
     job: str
     done: int
@@ -177,9 +183,9 @@ class JobProgress(Message, frozen=True, kw_only=True):
 
 
 class JobWarned(Message, frozen=True, kw_only=True):
-    """What failed and is worked around, or why another device does the job; at once.
+    """A failure that the job works around, or the reason why another device runs it.
 
-    The job's ending repeats it.
+    Sent as soon as it happens; `JobFinished` repeats it.
     """
 
     job: str
@@ -187,9 +193,9 @@ class JobWarned(Message, frozen=True, kw_only=True):
 
 
 class JobPreview(Message, frozen=True, kw_only=True):
-    """The picture so far, small. The frame's payload is RGB, 3 * width * height bytes.
+    """A small preview of the unfinished picture. The payload is RGB, 3 * width * height bytes.
 
-    May be dropped, where the app reads slowly or steps are quick.
+    Previews may be dropped if the app reads slowly or steps are quick.
     """
 
     job: str
@@ -215,7 +221,7 @@ class JobFinished(Message, frozen=True, kw_only=True):
     job: str
     device: str
     timings: Timings
-    # What failed and was worked around.
+    # The failures that were worked around.
     warnings: tuple[ErrorInfo, ...] = ()
 
 
@@ -291,6 +297,6 @@ Event: TypeAlias = (
     | QueryFailed
     | EngineFatal
 )
-# Commands that ask, and the events that answer them; both have a `query` number.
+# Queries and their answers; both have a `query` number.
 Query: TypeAlias = ScanDevices | VerifyDevices | InspectCheckpoint | CheckPrompt
 Answer: TypeAlias = DevicesFound | CheckpointInspected | PromptChecked | QueryFailed

@@ -11,9 +11,10 @@ from engine.api.features import TextLength
 class PromptQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A text, whole or its beginning, and all that its reading depends on.
 
-    `family` is the checkpoint's, None while it is not known, and `lengths` its features' `texts`.
-    `tokenizer` is the folder of the checkpoint's own, None for its family's. `seed` chooses among
-    the words of wildcards, where they are not text.
+    `family` is the checkpoint's, None while it is not known, and `lengths` is `Features.texts`.
+    `tokenizer` is the folder of the checkpoint's own tokenizer, None for the family's. `seed` draws
+    the words of wildcards if `expand_wildcards`; otherwise wildcards are text. `complete` is False
+    if `text` is only the beginning.
     """
 
     text: str
@@ -29,18 +30,18 @@ class PromptQuestion(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class HintKind(StrEnum):
-    """The subject of a hint."""
+    """The kind of problem that a hint points at."""
 
     REFUSED = "refused"  # the text cannot be used as it is
     UNPAIRED = "unpaired"  # a bracket or quote without a partner
-    NETWORK = "network"  # a network that is asked for and not used yet
-    FOREIGN = "foreign"  # a sign of dynamicprompts' grammar, which is text here
+    NETWORK = "network"  # a tag that names a network (LoRA), which has no effect yet
+    FOREIGN = "foreign"  # syntax of dynamicprompts, which is plain text here
 
 
 class Hint(msgspec.Struct, frozen=True):
-    """Something to point out: the engine's sentence where it refuses, else the piece of text.
+    """A probable problem with `length` characters from `position` on, counted from 0.
 
-    It is about `length` characters from `position` on, counted from 0.
+    `subject` is the engine's error message for REFUSED, else the piece of text.
     """
 
     kind: HintKind
@@ -50,11 +51,11 @@ class Hint(msgspec.Struct, frozen=True):
 
 
 class PromptCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """`used` tokens of the `capacity` of the chunks they take.
+    """The result of checking a prompt: `used` tokens of the `capacity` of their chunks, and hints.
 
-    From the character `cut_at` on the text has no effect, and `cut_words` words are lost so; both
-    are None where that cannot be told. `complete` is False where only the beginning was counted,
-    `drawn` is True where wildcards make each picture's number another.
+    If `is_cut`, the text has no effect from character `cut_at` on, which drops `cut_words` words;
+    either is None if unknown. `complete` is False if only the beginning was counted. `drawn` is
+    True if wildcards were expanded, so that the counts may differ between pictures.
     """
 
     text: str = ""

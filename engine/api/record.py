@@ -17,17 +17,17 @@ from engine.api.values import (
     ScheduleName,
 )
 
-# Version 1 named its convention, 2 was before SDXL, 3 before masks, refiners and overrides;
-# `engine.metadata.record` reads them still.
+# Version 1 stored only a convention's name, 2 preceded SDXL, 3 preceded masks, refiners and
+# overrides; `engine.metadata.record` still reads them all.
 RECORD_VERSION = 4
 
 
 class ResolvedRequest(BaseRequest, frozen=True, kw_only=True):
     """A request with every gap filled: enough to make the same pixels again.
 
-    Stated here are the fields that a record must have and a request may leave out (`field()` takes
-    the default away), and those that only a record has. Records of version 1 lack the fields that
-    are not stated here; their defaults are right for such records.
+    This class redeclares the fields that a record must have and a request may omit (`field()`
+    removes the default), and adds the fields that only a record has. Records of version 1 lack the
+    fields that are only in `BaseRequest`; the defaults are right for such records.
     """
 
     negative_prompt: str = msgspec.field()
@@ -47,7 +47,7 @@ class ResolvedRequest(BaseRequest, frozen=True, kw_only=True):
     backend: str = msgspec.field()
     precision: PrecisionName = msgspec.field()
     zero_terminal_snr: bool = False
-    # The prompts before their wildcards were replaced; None where there were none.
+    # The prompts before their wildcards were expanded; None without wildcards.
     prompt_template: Annotated[
         str | None, length_within(0, MAX_PROMPT_CHARACTERS, "length of the prompt's template")
     ] = None
@@ -86,16 +86,16 @@ class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
     family: str
     prediction: PredictionType
     device: str
-    # Of samples of the checkpoint's files: tells its weights from others without reading gigabytes.
+    # A hash of samples of the checkpoint's files: identifies it without reading gigabytes.
     checkpoint_digest: str
     retries: tuple[Retry, ...] = ()
     warnings: tuple[ErrorInfo, ...] = ()
     version: int = RECORD_VERSION
-    # Why this device: "1.9x faster than CUDA here". Empty in records that are older than it.
+    # The reason for the device: "1.9x faster than CUDA here". Empty in older records.
     choice: str = ""
-    # SHA-256 of the whole file, by which other tools know a checkpoint; None for folders, and where
-    # it was not known yet.
+    # SHA-256 of the whole file, by which other tools identify a checkpoint; None for folders, and
+    # if it was not computed yet.
     checkpoint_sha256: str | None = None
-    # The same of the refiner, where there is one.
+    # The same two hashes of the refiner; None without a refiner.
     refiner_digest: str | None = None
     refiner_sha256: str | None = None

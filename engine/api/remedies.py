@@ -1,7 +1,7 @@
-"""The remedies for a failure, as values: the window and the command line word them.
+"""The remedies for a failure, as values; the window and the command line put them into words.
 
-A remedy is here where it is done differently in the two. A sentence that is true in both is the
-hint of an `ErrorInfo`.
+A remedy has a type here if the two need different words for it. Advice that reads the same in
+both is the `hint` of an `ErrorInfo`.
 """
 
 from typing import TypeAlias
@@ -10,7 +10,7 @@ import msgspec
 
 
 class _Remedy(msgspec.Struct, frozen=True, kw_only=True, tag=True):
-    """The type is the code: its name is the tag on the wire and in the journal."""
+    """The base of all remedies; the class name is the tag on the wire and in the journal."""
 
 
 class ChooseFolder(_Remedy, frozen=True):
@@ -18,30 +18,30 @@ class ChooseFolder(_Remedy, frozen=True):
 
 
 class ChooseCheckpoint(_Remedy, frozen=True):
-    """Say which checkpoint is used."""
+    """Choose the checkpoint."""
 
 
 class ChooseStartPicture(_Remedy, frozen=True):
-    """Say which picture is redrawn."""
+    """Choose the picture to start from."""
 
 
 class InvertMask(_Remedy, frozen=True):
-    """Exchange what a mask paints and what it keeps."""
+    """Swap the painted and the kept area of the mask."""
 
 
 class MakeSmaller(_Remedy, frozen=True):
-    """Ask for a smaller picture; what was too large, in pixels, where that is known."""
+    """Ask for a smaller picture than the given size in pixels; None if it is not known."""
 
     width: int | None = None
     height: int | None = None
 
 
 class RaiseMemoryLimit(_Remedy, frozen=True):
-    """Allow more memory than was allowed."""
+    """Raise the memory limit of the request."""
 
 
 class UseAnyDevice(_Remedy, frozen=True):
-    """Leave it to Safelight which device computes."""
+    """Let Safelight choose the device."""
 
 
 class UseAnotherDevice(_Remedy, frozen=True):
@@ -49,30 +49,30 @@ class UseAnotherDevice(_Remedy, frozen=True):
 
 
 class CheckDevices(_Remedy, frozen=True):
-    """Have every device tried again, and forget which ones failed."""
+    """Repeat the trial of every device and forget earlier failures."""
 
 
 class InstallPackages(_Remedy, frozen=True):
-    """Install what a device needs, by the names that packages have on PyPI.
+    """Install the packages that a device needs, by their names on PyPI.
 
-    "torch" is meant in the build for this machine's hardware.
+    "torch" stands for the PyTorch build for this machine's hardware.
     """
 
     packages: tuple[str, ...]
 
 
 class PartFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that holds a part of a checkpoint; `component` as in `ComponentFiles`."""
+    """A file with a part of a checkpoint; `component` is a field name of `ComponentFiles`."""
 
     component: str
     path: str
 
 
 class SupplyParts(_Remedy, frozen=True):
-    """Take these parts from other files: a file of such a part alone, or any checkpoint with it.
+    """Take missing parts from other files: each from a file of the part or another checkpoint.
 
-    `components` as in `ComponentFiles`; `files` are the person's own that fit best, one for each
-    part that is held by any.
+    `components` are field names of `ComponentFiles`; `files` are the user's best fitting files,
+    at most one for each part.
     """
 
     components: tuple[str, ...]
@@ -80,13 +80,13 @@ class SupplyParts(_Remedy, frozen=True):
 
 
 class UseAsPart(_Remedy, frozen=True):
-    """Choose a checkpoint, and take one of these parts of it from this file."""
+    """Choose a checkpoint, and use this file, which is none, as one of these parts of it."""
 
     components: tuple[str, ...]
 
 
 class DeclareFamily(_Remedy, frozen=True):
-    """Say of which family a file is, where its content leaves that open."""
+    """Declare the family of a file whose content fits several."""
 
     families: tuple[str, ...]
 

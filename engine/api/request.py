@@ -1,6 +1,6 @@
-"""A request for pictures, as a person makes it. None and AUTO are filled by the engine.
+"""A request for pictures, as the user makes it; the engine replaces None and AUTO.
 
-Each field states here all that the rest of the code asks about it (`engine.api.fields`).
+The annotations of a field hold all its metadata for the rest of the code (`engine.api.fields`).
 """
 
 from typing import Annotated
@@ -39,17 +39,17 @@ from engine.api.values import (
     ScheduleName,
 )
 
-# Of an option of a sampler or a schedule, and of a picture's weight.
+# The largest option of a sampler or a schedule, and weight of a picture.
 _MAX_OPTION = 10_000.0
-# Both ends fit the messages between app and engine.
+# The largest seed delta of either sign that fits into a message between app and engine.
 _MAX_SEED_DELTA = 2**63 - 1
-# Of size conditioning: a side before the picture was scaled, and the refiner's score.
+# The largest values of size conditioning: an original side in pixels, and an aesthetic score.
 _MAX_ORIGINAL_SIDE = 65_536
 _MAX_SCORE = 100.0
 
 
 class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
-    """Files that replace or supply parts of the checkpoint; None is the checkpoint's own part."""
+    """Files that replace or supply parts of the checkpoint; None: the checkpoint's own part."""
 
     denoiser: Annotated[str | None, title("denoiser (UNet)"), summary("{denoiser}")] = None
     text_encoder: Annotated[str | None, title("text encoder"), summary("{text_encoder}")] = None
@@ -59,15 +59,16 @@ class ComponentFiles(msgspec.Struct, frozen=True, kw_only=True):
     vae: Annotated[str | None, title("VAE"), summary("{vae}")] = None
 
 
-# What a person may say that a checkpoint predicts: flow's levels are other ones altogether.
+# The prediction types that a user may declare for a checkpoint: all but FLOW, whose noise levels
+# differ from those of all others.
 DECLARABLE_PREDICTIONS = tuple(one for one in PredictionType if one is not PredictionType.FLOW)
 
 
 class CheckpointOverride(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Facts about a checkpoint that a person states, where its files lack them or are wrong.
+    """Facts about a checkpoint that the user declares because its files lack them or are wrong.
 
-    None leaves a fact to the files. `family` is a name as in `CheckpointInfo`; a family that the
-    shapes rule out is refused.
+    None takes a fact from the files. `family` is a name as in `CheckpointInfo`; a family that the
+    weights' shapes rule out is refused.
     """
 
     family: str | None = None
@@ -80,9 +81,9 @@ NO_OVERRIDE = CheckpointOverride()
 class RefinerChoice(msgspec.Struct, frozen=True, kw_only=True):
     """A second checkpoint, whose denoiser finishes a picture."""
 
-    # None where a picture's text names a refiner that nobody has chosen here: then there is none.
+    # None if imported metadata names a refiner and the user has not chosen its file: no refiner.
     checkpoint: str | None = None
-    # The part of the run after which the refiner takes over; with 1 it never does.
+    # The fraction of the run after which the refiner takes over; 1: never.
     switch_at: Annotated[float, within(0, 1, "refiner's start")] = 0.8
 
 
@@ -92,14 +93,14 @@ class InputImage(msgspec.Struct, frozen=True, kw_only=True):
     role: InputRole
     path: str
     weight: Annotated[float, within(-_MAX_OPTION, _MAX_OPTION, "weight of a picture")] = 1.0
-    # The part of the run in which the picture acts, as fractions of the steps.
+    # The start and the end of the picture's effect, as fractions of the steps.
     range: Annotated[tuple[float, float], each_within(0, 1, "range of a picture")] = (0.0, 1.0)
 
 
 class SamplerOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Options of a sampler; None is its own default. An option that it has not got is refused."""
+    """Options of a sampler; None is its default. Options that the sampler lacks are refused."""
 
-    # The share of noise that is renewed at each step; k-diffusion's and DDIM's eta.
+    # The share of the noise that is replaced by new noise at each step: k-diffusion's, DDIM's eta.
     eta: Annotated[float | None, within(0, _MAX_OPTION), summary("eta {eta}")] = None
     # A factor on the noise that is added; k-diffusion's s_noise.
     noise_scale: Annotated[
@@ -115,7 +116,7 @@ class SamplerOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
 
 
 class ScheduleOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Options of a schedule; None is what the checkpoint or the schedule itself has."""
+    """Options of a schedule; None is the default of the checkpoint or of the schedule."""
 
     sigma_min: Annotated[float | None, within(0, _MAX_OPTION), summary("sigma min {sigma_min}")] = (
         None
@@ -123,21 +124,22 @@ class ScheduleOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=T
     sigma_max: Annotated[float | None, within(0, _MAX_OPTION), summary("sigma max {sigma_max}")] = (
         None
     )
-    # The density of low levels, more than 0; of Karras' schedule and the polyexponential.
+    # The density of low noise levels, more than 0, in the Karras and polyexponential schedules.
     rho: Annotated[float | None, within(0, _MAX_OPTION), summary("rho {rho}")] = None
 
 
 class SeedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything beside the seed that the first noise is made of."""
+    """The options, beside the seed, that determine the noise."""
 
-    # The noise is turned from the seed's towards this seed's by the strength.
+    # The seed's noise is interpolated towards this seed's by `variation_strength`.
     variation_seed: Annotated[int | None, within(0, MAX_SEED, "variation seed")] = None
     variation_strength: Annotated[
         float,
         within(0, 1, "variation strength"),
         summary("varied by {variation_strength} towards seed {variation_seed}"),
     ] = 0.0
-    # The noise is that of a picture of this width and height, cropped or surrounded by more noise.
+    # Draw the noise of a picture of this width and height, then crop it or surround it by more
+    # noise (A1111's "resize seed from").
     resize_from: Annotated[
         tuple[int, int] | None,
         each_within(MIN_SIDE, MAX_SIDE, "side of the seed's size"),
@@ -149,43 +151,45 @@ class SeedOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
         within(-_MAX_SEED_DELTA, _MAX_SEED_DELTA, "eta seed delta"),
         summary("noise of the steps from seed + {eta_seed_delta}"),
     ] = 0
-    # The place, from 0, in a batch that was drawn from one seed.
+    # The picture's index, from 0, in a batch whose noise was drawn from one seed.
     batch_index: Annotated[
         int,
         within(0, MAX_BATCH_INDEX, "batch index"),
         summary("number {batch_number} of its batch"),
     ] = 0
-    # The number of pictures in that batch: the steps' noise of all of them is drawn at once.
+    # The number of pictures in that batch; each step draws the noise of all of them at once.
     batch_size: Annotated[int, within(1, MAX_BATCH_INDEX + 1, "batch size")] = 1
 
     @property
     def batch_number(self) -> int:
-        """The place in the batch as people count, from 1."""
+        """The picture's place in the batch, counted from 1."""
         return self.batch_index + 1
 
 
-# Of A1111's window and diffusers' pipelines.
+# The default of A1111's window and of diffusers' pipelines.
 DEFAULT_IMAGE_GUIDANCE = 1.5
 
 
 class GuidanceOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Options of guidance beside its scale."""
+    """Options of guidance other than its scale."""
 
-    # The degree to which the contrast is brought back to that of the prompt alone (Lin et al.
-    # 2023, section 3.4; A1111 and diffusers call it guidance rescale, ComfyUI RescaleCFG).
+    # The share by which the guided prediction is rescaled to the standard deviation of the
+    # prompt's own prediction (Lin et al. 2023, section 3.4; "guidance rescale" in A1111 and
+    # diffusers, RescaleCFG in ComfyUI).
     rescale: Annotated[float, within(0, 1, "guidance rescale")] = 0.0
-    # The part of the run in which guidance acts, as fractions of the steps (Kynkaanniemi et al.
-    # 2024); outside of it the prompt alone counts.
+    # The start and the end of guidance, as fractions of the steps (Kynkaanniemi et al. 2024);
+    # outside of them only the prompt's own prediction is used.
     range: Annotated[tuple[float, float], span_within(0, 1, "guidance")] = (0.0, 1.0)
-    # How strictly the picture to be edited is followed, for checkpoints that edit by instruction
-    # (Brooks et al. 2023, equation 3); None: `DEFAULT_IMAGE_GUIDANCE`. Others have none.
+    # The image guidance scale of checkpoints that edit by instruction (Brooks et al. 2023,
+    # equation 3); None: `DEFAULT_IMAGE_GUIDANCE`. Other checkpoints have none.
     image_guidance: Annotated[float | None, within(0, MAX_GUIDANCE, "image guidance")] = None
 
 
 class SizeOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """SDXL's size conditioning, width before height and left before top; None: the picture's own.
+    """SDXL's size conditioning: sizes as (width, height), crops as (left, top).
 
-    The negative prompt is conditioned alike, but for its own fields. The scores are the refiner's.
+    None is the picture's own size, or no crop. A None in a field of the negative prompt is the
+    prompt's own value. The aesthetic scores are inputs of SDXL's refiner.
     """
 
     original: Annotated[
@@ -215,9 +219,9 @@ class SizeOptions(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields that a request and its resolved form share, in the order of a record.
+    """The fields that `GenerateRequest` and `ResolvedRequest` share, in the order of a record.
 
-    Sizes are in pixels. None is a gap: the engine fills it. `ResolvedRequest` has none.
+    Sizes are in pixels. None is a gap that the engine fills; `ResolvedRequest` has no gaps.
     """
 
     prompt: Annotated[str, length_within(0, MAX_PROMPT_CHARACTERS, "length of the prompt")]
@@ -238,7 +242,7 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
         int | None, within(1, MAX_CLIP_SKIP, "clip skip"), summary("clip skip {clip_skip}")
     ] = None
     inputs: Annotated[tuple[InputImage, ...], length_within(0, 64, "number of pictures")] = ()
-    # How much of an init picture is redrawn: 0 keeps it, 1 ignores it.
+    # The denoising strength of img2img: 0 keeps the init picture, 1 ignores it.
     strength: Annotated[float | None, within(0, 1)] = None
     convention: Annotated[ConventionName | Convention, SETTING] = ConventionName.A1111
     backend: Annotated[str, MACHINE] = "auto"
@@ -251,20 +255,21 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     )
     size_options: Annotated[SizeOptions, SETTING, summary("told of other sizes")] = SizeOptions()
     mask_options: Annotated[MaskOptions, SETTING] = MaskOptions()
-    # Whether the levels are stretched so that the first is all noise; None: as the checkpoint says.
+    # True to stretch the noise levels so that the first is pure noise; None: the checkpoint's own
+    # setting.
     zero_terminal_snr: Annotated[bool | None, SETTING, summary("zero terminal SNR")] = None
     override: CheckpointOverride = CheckpointOverride()
-    # The longest side of a tile of the VAE in pixels, with the overlap with its neighbours: less
-    # than 256 would be all overlap. None: whole pictures where there is memory for them.
+    # The longest side of a VAE tile in pixels, including the overlap with its neighbours, which
+    # would fill tiles below 256. None: whole pictures if the memory suffices.
     vae_tile: Annotated[int | None, within(256, MAX_SIDE, "tile of the VAE")] = None
     refiner: RefinerChoice | None = None
 
 
 class GenerateRequest(BaseRequest, frozen=True, kw_only=True):
-    """One press of Generate."""
+    """The user's request for one or more pictures: one press of Generate."""
 
     # The number of pictures, with successive seeds.
     count: Annotated[int, within(1, MAX_COUNT)] = 1
-    # Whether `__name__` and `{a|b}` in the prompts are replaced by a choice the seed makes.
+    # True to replace `__name__` and `{a|b}` in the prompts by words drawn with the seed.
     expand_wildcards: Annotated[bool, SETTING, summary("wildcards kept as text")] = True
     memory_limit_bytes: Annotated[int | None, MACHINE] = None

@@ -1,7 +1,8 @@
-"""Texts that hold halves of characters, as Python reads file names that are not UTF-8.
+"""Encoding of texts with lone surrogates, by which Python represents file names outside UTF-8.
 
-Such a half (a lone surrogate) is a character to Python and none to UTF-8. JSON can say it by an
-escape, which is ASCII; MessagePack cannot, so there a sign stands before it that no text has.
+A lone surrogate is a character in Python but has no UTF-8 encoding. JSON can express it by an
+ASCII escape. MessagePack cannot: there a sign character, which no other text contains, precedes a
+substitute from a private use plane.
 """
 
 import json
@@ -11,19 +12,19 @@ from typing import Any, cast
 
 import msgspec
 
-# A noncharacter: Unicode gives it to nobody for exchange.
+# A noncharacter, which Unicode reserves for internal use.
 _SIGN = "\U0010fffe"
 SIGN_BYTES = _SIGN.encode()
 _HALF = re.compile(f"[\ud800-\udfff{_SIGN}]")
 _SIGNED = re.compile(f"{_SIGN}(.)", re.DOTALL)
-# Where the halves stand behind the sign: a place for each, in a plane for private use.
+# The distance from a surrogate to its substitute after the sign, in a private use plane.
 _SHIFT = 0xF0000 - 0xD800
 
 
 def encode_json(value: object, enc_hook: Callable[[Any], Any] | None = None) -> bytes:
-    """A value as JSON, in UTF-8; in ASCII if a text in it holds half a character.
+    """Return a value as JSON: in UTF-8, or in ASCII if a text in it holds a lone surrogate.
 
-    `enc_hook` is msgspec's: it turns objects of other types into some that JSON has.
+    `enc_hook` is msgspec's: it converts objects of unsupported types to supported ones.
     """
     try:
         return msgspec.json.encode(value, enc_hook=enc_hook)
@@ -33,12 +34,12 @@ def encode_json(value: object, enc_hook: Callable[[Any], Any] | None = None) -> 
 
 
 def with_signs(value: object) -> Any:
-    """Plain data in which every text is one that UTF-8 has."""
+    """Return plain data with every lone surrogate replaced by the sign and its substitute."""
     return _mapped(value, lambda text: _HALF.sub(_signed, text))
 
 
 def without_signs(value: object) -> Any:
-    """Plain data as it was before `with_signs`."""
+    """Return plain data with the replacements of `with_signs` undone."""
     return _mapped(value, lambda text: _SIGNED.sub(_plain, text))
 
 

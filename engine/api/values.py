@@ -1,4 +1,4 @@
-"""The shared vocabulary: names a request, a record and a message may use."""
+"""The shared vocabulary: enumerations and errors used in requests, records and messages."""
 
 from enum import StrEnum
 
@@ -8,7 +8,10 @@ from engine.api.remedies import Remedy
 
 
 class SamplerName(StrEnum):
-    """The method that integrates the probability-flow equation. The value is our identifier."""
+    """The sampler: the numerical method that solves the diffusion equation.
+
+    The value is Safelight's identifier.
+    """
 
     EULER = "euler"
     EULER_ANCESTRAL = "euler_a"
@@ -40,7 +43,7 @@ class SamplerName(StrEnum):
 
     @property
     def label(self) -> str:
-        """The name that A1111 writes into a picture and that people know it by."""
+        """The sampler's common name, which A1111 writes into a picture."""
         return _SAMPLER_LABELS[self]
 
 
@@ -76,7 +79,7 @@ _SAMPLER_LABELS = {
 
 
 class ScheduleName(StrEnum):
-    """The noise levels that the sampler visits. The value is our identifier."""
+    """The schedule of the sampler's noise levels. The value is Safelight's identifier."""
 
     NORMAL = "normal"
     KARRAS = "karras"
@@ -123,7 +126,7 @@ class ConventionName(StrEnum):
 
     @property
     def label(self) -> str:
-        """The tool's name for people."""
+        """The tool's display name."""
         return _TOOLS[self]
 
 
@@ -147,9 +150,9 @@ class PrecisionName(StrEnum):
 class PredictionType(StrEnum):
     """The denoiser's prediction: the noise, the picture, or v = alpha * noise - sigma * picture.
 
-    The two of EDM predict a mixture of picture and noise of unit variance (Karras et al. 2022,
-    equation 8), at any level: EDM as the paper has it, EDM_V with its sign turned, which is v. That
-    of FLOW is noise - picture (Liu et al. 2022, rectified flow).
+    EDM and EDM_V predict a mixture of picture and noise that has unit variance at any noise level
+    (Karras et al. 2022, equation 8): EDM with the paper's sign, EDM_V with the opposite sign, which
+    is v. FLOW predicts noise - picture (Liu et al. 2022, rectified flow).
     """
 
     EPSILON = "epsilon"
@@ -161,7 +164,7 @@ class PredictionType(StrEnum):
 
     @property
     def label(self) -> str:
-        """The kind of prediction in a sentence."""
+        """The name of the prediction type within a sentence."""
         return _PREDICTIONS[self]
 
 
@@ -201,7 +204,7 @@ class ArtifactKind(StrEnum):
 
 
 class ErrorCode(StrEnum):
-    """Every failure a user can meet. Codes are data: the app translates and offers a remedy."""
+    """The code of every failure that a user can meet; the app translates it."""
 
     CHECKPOINT_NOT_FOUND = "checkpoint_not_found"
     CHECKPOINT_UNREADABLE = "checkpoint_unreadable"
@@ -236,10 +239,10 @@ class ErrorCode(StrEnum):
 
 
 class ErrorInfo(msgspec.Struct, frozen=True):
-    """A failure as data: what happened, what to do, and the technical detail for a report.
+    """A failure as data: its message, a hint for the user, and the technical detail for a report.
 
-    `hint` is as true in the window as on the command line; what is done differently in them is in
-    `remedies`, the best first.
+    `hint` reads the same in the window and on the command line; `remedies`, the best first, are
+    the actions that the two word differently.
     """
 
     code: ErrorCode

@@ -1,9 +1,9 @@
-"""Frames: how messages travel over a pipe.
+"""Frames: the binary format of messages on a pipe.
 
     u32 header length | u32 payload length | header: msgpack of a message | payload: raw bytes
 
-Both numbers little-endian. A header has at most 4 MiB, a frame at most 64 MiB: what claims more is
-refused before anything is stored.
+Both numbers are little-endian. A header has at most 4 MiB, a frame at most 64 MiB: a larger one is
+refused before memory is allocated for it.
 """
 
 import struct
@@ -28,26 +28,26 @@ _events = msgspec.msgpack.Decoder[Event](Event)  # pyright: ignore[reportArgumen
 
 
 class WireError(Exception):
-    """The other side does not speak the protocol; the connection is of no further use."""
+    """The other side violates the protocol; the connection cannot be used any further."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One message as bytes, with what it carries."""
+    """One encoded message and its payload."""
 
     header: bytes
     payload: bytes = b""
 
 
 def encode(message: Command | Event, payload: bytes = b"") -> bytes:
-    """A message as a frame. Raises WireError if it is larger than frames may be."""
+    """Return the bytes of a message's frame. Raises WireError if it exceeds the limits."""
     header = _header(message)
     _require_size(len(header), len(payload))
     return _PREFIX.pack(len(header), len(payload)) + header + payload
 
 
 def decode_command(frame: Frame) -> Command:
-    """The command in a frame. Raises WireError."""
+    """Return the command in a frame. Raises WireError if it holds none."""
     try:
         return _decoded(frame.header, _commands)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -55,7 +55,7 @@ def decode_command(frame: Frame) -> Command:
 
 
 def decode_event(frame: Frame) -> Event:
-    """The event in a frame. Raises WireError."""
+    """Return the event in a frame. Raises WireError if it holds none."""
     try:
         return _decoded(frame.header, _events)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -63,7 +63,7 @@ def decode_event(frame: Frame) -> Event:
 
 
 class FrameParser:
-    """Turns the bytes of a stream, in pieces of any size, into frames."""
+    """A parser of a byte stream, fed in pieces of any size, into frames."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -84,7 +84,7 @@ class FrameParser:
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes of a frame that is not complete yet."""
+        """The number of bytes received of a frame that is not complete yet."""
         return len(self._buffer)
 
 

@@ -31,7 +31,10 @@ _BREAK_ITEM = ("BREAK", -1.0)
 
 @dataclass(slots=True)
 class _Bracket:
-    """A pair of brackets around the items `start` to `end`; `order` counts them as they close."""
+    """A pair of brackets around the items `start` to `end` (exclusive).
+
+    `order` is its place in the order in which the brackets close, from 0.
+    """
 
     start: int
     square: bool
@@ -42,7 +45,7 @@ class _Bracket:
 
 @dataclass(slots=True)
 class _Scan:
-    """Texts with their initial weight, and the brackets around them in order of opening."""
+    """The scanned prompt: texts with their initial weights, and brackets in order of opening."""
 
     items: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
     brackets: list[_Bracket] = field(default_factory=list[_Bracket])
@@ -139,7 +142,7 @@ _ORDER = attrgetter("order")
 
 
 class _Open(NamedTuple):
-    """A bracket around the current item, and the running product of the brackets of its kind."""
+    """An open bracket, and the product of the multipliers of all open brackets of its kind."""
 
     bracket: _Bracket
     running: float

@@ -19,7 +19,7 @@ from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_toke
 from engine.text.wildcards import expand_wildcards
 
 _MOST_HINTS = 20
-# Counts a text, whose wildcards are words already, for a question. Takes any text.
+# A function that counts the tokens of any text, its wildcards expanded, for a question.
 TokenCounter: TypeAlias = Callable[[str, PromptQuestion], TokenCount]
 
 
@@ -40,7 +40,7 @@ def check_prompt(
 ) -> PromptCheck:
     """Count the tokens of a text and look for probable mistakes. Takes any text.
 
-    `wildcards` is the folder of word lists, `count` the family's counting. An error that a
+    `wildcards` is the folder of word lists, `count` the family's token counter. An error that a
     job would raise is one of the hints.
     """
     text, hints = question.text, list[Hint]()
@@ -83,7 +83,7 @@ def _unpaired(question: PromptQuestion) -> list[Hint]:
 
 
 def _networks(question: PromptQuestion) -> list[Hint]:
-    # Elsewhere, and in a negative prompt, such a tag is plain text.
+    # In other grammars, and in a negative prompt, such a tag is plain text.
     convention = question.convention
     has_tags = PromptFeature.NETWORKS in convention.prompt_features
     if convention.grammar is not PromptGrammar.A1111 or question.negative or not has_tags:
@@ -102,14 +102,14 @@ def _networks(question: PromptQuestion) -> list[Hint]:
 
 
 def _foreign(question: PromptQuestion) -> list[Hint]:
-    # Without wildcards everything is plain text.
+    # If wildcards are not expanded, their syntax is plain text.
     if not question.expand_wildcards:
         return []
     marks = foreign_marks(question.text)
     return [Hint(HintKind.FOREIGN, place, sign, len(sign)) for place, sign in marks]
 
 
-# Tokenizers of the checkpoints that are in use in turn.
+# Three entries: a user may switch between a few checkpoints.
 @lru_cache(maxsize=3)
 def _tokenizer(folder: str | None) -> ClipTokenizer:
     """Load a folder's tokenizer, or CLIP's if that is damaged: only a job reports the damage."""

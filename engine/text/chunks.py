@@ -18,10 +18,10 @@ from engine.errors import EngineError
 from engine.text.prompt import Break, PromptPart
 from engine.text.tokenizers import ClipTokenizer
 
-# Tokens of a prompt in a chunk; with the start and end tokens, 77 positions.
+# The number of prompt tokens in a chunk; start and end token make it 77 positions.
 CHUNK_TOKENS = 75
 CHUNK_LENGTH = CHUNK_TOKENS + 2
-# With more chunks attention to the text costs more than the picture's self-attention.
+# With more chunks the cross-attention would cost more than the picture's self-attention.
 MAX_CHUNKS = 64
 # A full chunk ends at a comma that is at most this many tokens back.
 _COMMA_BACKTRACK = 20
@@ -34,7 +34,7 @@ NO_PART = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenChunks:
-    """A prompt as CLIP reads it.
+    """A tokenized prompt in CLIP's chunks.
 
     `ids` is int64 [chunks, 77], each row start, at most 75 tokens, end, padding; `weights` is
     float32 [chunks, 77], 1 for start, end and padding; `parts` is int32 [chunks, 77], the index of
@@ -118,8 +118,7 @@ def tokenize_prompt(
             f"The prompt has {used:,} tokens or more; at most {limit:,} can be used.",
             "Shorten the prompt.",
         )
-    # In A1111 an end token written in the prompt also ends the chunk, where padding differs from
-    # it.
+    # In A1111 an end token written in the prompt also ends the chunk, if it is not the padding.
     ends_early = chunking in {Chunking.COMMA, Chunking.PLAIN}
     return _laid_out(chunks, used, tokenizer, ends_early=ends_early)
 
@@ -127,7 +126,10 @@ def tokenize_prompt(
 def measure_prompt(
     tokenizer: ClipTokenizer, parts: Sequence[PromptPart], chunking: Chunking
 ) -> tuple[int, int]:
-    """Return a prompt's tokens (`TokenChunks.used`) and chunks, or more if it is too long."""
+    """Return the numbers of a prompt's tokens (`TokenChunks.used`) and chunks.
+
+    For a prompt that is too long they are only larger than the limits.
+    """
     chunks, used = _chunked(tokenizer, parts, chunking)
     return used, 1 if chunking is Chunking.CUT else len(chunks)
 
@@ -146,12 +148,12 @@ def _chunked(tokenizer: ClipTokenizer, parts: Sequence[PromptPart], chunking: Ch
 
 
 def empty_chunks(tokenizer: ClipTokenizer, count: int = 1) -> TokenChunks:
-    """Return `count` chunks without words."""
+    """Return `count` chunks of the empty prompt."""
     return _laid_out([[] for _ in range(count)], 0, tokenizer, ends_early=False)
 
 
 def extended(chunks: TokenChunks, tokenizer: ClipTokenizer, count: int) -> TokenChunks:
-    """Append empty chunks up to `count`; unchanged if there are as many already."""
+    """Append empty chunks up to `count`; return `chunks` itself if it has as many already."""
     if chunks.count >= count:
         return chunks
     empty = empty_chunks(tokenizer, count - chunks.count)
@@ -164,7 +166,7 @@ def extended(chunks: TokenChunks, tokenizer: ClipTokenizer, count: int) -> Token
 
 
 def _pieces(tokenizer: ClipTokenizer, parts: Sequence[PromptPart]) -> Iterator[list[_Token] | None]:
-    """Yield the tokens of each part, None for a BREAK; stop where there are far too many."""
+    """Yield the tokens of each part, None for a BREAK; stop at twice the usable number."""
     limit = CHUNK_TOKENS * MAX_CHUNKS
     seen = 0
     for index, part in enumerate(parts):
@@ -175,7 +177,7 @@ def _pieces(tokenizer: ClipTokenizer, parts: Sequence[PromptPart]) -> Iterator[l
             ids = tokenizer.encode_up_to(part.text, limit)
             seen += len(ids)
             yield [_Token(token, part.weight, index) for token in ids]
-        # Laying out tokens that cannot be used would only take time.
+        # The prompt will be refused; more tokens would only take time.
         if seen > 2 * limit:
             return
 
@@ -218,7 +220,10 @@ def _by_sentence(pieces: Sequence[list[_Token] | None], tokenizer: ClipTokenizer
 
 
 def _sentence_length(tokens: Sequence[_Token], tokenizer: ClipTokenizer) -> int:
-    """Return the length up to the last end of a sentence, else a phrase, else a word, else all."""
+    """Return the length up to the last end of a sentence, else of a phrase, else of a word.
+
+    Without any of them it is the number of tokens.
+    """
     for ends in (tokenizer.sentence_ends, tokenizer.phrase_ends, tokenizer.word_ends):
         for length in range(len(tokens), 0, -1):
             if tokens[length - 1].id in ends:

@@ -1,7 +1,7 @@
 """The tools' cleaning of a text before it is split into CLIP's words.
 
-The fast tokenizer of transformers composes characters, joins white space and lower-cases, and so
-does `engine.text.tokenizers`. Older tokenizers do more, which gives other tokens.
+The fast tokenizer of transformers normalizes to NFC, joins white space and lower-cases, and so does
+`engine.text.tokenizers`. Older tokenizers clean more, which results in different tokens.
 """
 
 import html
@@ -54,9 +54,9 @@ def repair_with_entities(text: str) -> str:
 
 
 def separate_chinese(text: str) -> str:
-    """`BasicTokenizer` of transformers 4, which its `CLIPTokenizer` uses without ftfy.
+    """Clean a text like transformers 4's `BasicTokenizer`, its `CLIPTokenizer` without ftfy.
 
-    Each Chinese character is a word; control and unassigned characters are dropped.
+    Each Chinese character becomes a word; control and unassigned characters are dropped.
     """
     if is_plain(text):
         return text.lower()

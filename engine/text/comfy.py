@@ -27,7 +27,10 @@ class _EdgeKind(Enum):
 
 
 class _Edge(NamedTuple):
-    """The end of a piece of text and the start of the next; an opening edge may set the weight."""
+    """A boundary between two pieces of text: the first ends at `text_end`, the next at `resume`.
+
+    An opening edge may set the weight.
+    """
 
     kind: _EdgeKind
     text_end: int
@@ -113,7 +116,10 @@ def _groups(text: str) -> tuple[list[_Group], int]:
 
 
 class _Pair(NamedTuple):
-    """The opening bracket of a closing one, and the end of the bracket before the latter."""
+    """A closing bracket's opening bracket at `start`.
+
+    `number_from` is the end of the bracket before the closing one: a weight starts after it.
+    """
 
     start: int
     number_from: int
@@ -145,7 +151,7 @@ def _match_parens(text: str) -> tuple[dict[int, _Pair], deque[int]]:
 
 
 def _group(text: str, start: int, end: int, number_from: int) -> _Group:
-    """Read a group's weight, if the group ends in a colon and a number after some text."""
+    """Return a group with its weight: the number after a final colon that follows some text."""
     colon = text.rfind(":", max(start + 2, number_from), end)
     if colon >= 0:
         try:

@@ -27,14 +27,14 @@ _COMMA = re.compile(r",(\S)")
 _OPERATOR = re.compile(rf"\s*\.(and|add|blend)\s*\(\s*({OPTIONS})\s*\)")
 _OPTION = re.compile(r"\s*([^,\s=]+)[^,]*,?")
 _NUMBER = re.compile(NUMBER)
-# Matches a whole run of backslashes from its first; a long run would else be tried from each place.
+# Matches a whole run of backslashes from its first: starting at each would take quadratic time.
 _ESCAPED = re.compile(r'(?<!\\)(\\++)(?=[()"])')
 _NOT_NORMALIZED = "no_normalize"
 
 
 @dataclass(frozen=True, slots=True)
 class CompelPrompt:
-    """A prompt as compel reads it: at least one part, and the LoRAs it names.
+    """A prompt parsed by compel's grammar: at least one part, and the LoRAs it names.
 
     The encodings of the parts are concatenated.
     """
@@ -45,7 +45,7 @@ class CompelPrompt:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """`(targets).operator(options)`; `start` and `end` of the options and of the whole."""
+    """A parsed `(targets).operator(options)`, the start of its options and the end of the call."""
 
     targets: list[list[Item]]
     operator: str
@@ -88,20 +88,23 @@ def parse_compel(text: str) -> CompelPrompt:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads the forms that only start a prompt; `original` is the text for messages."""
+    """A reader of the forms that stand only at a prompt's start: LoRAs, `.and()`, `.blend()`.
+
+    `original` is the unchanged text, which messages quote.
+    """
 
     original: str
     fragments: Fragments
 
     def loras(self, position: int, tags: list[NetworkTag]) -> int:
-        """Read LoRAs that stand alone; return where they end."""
+        """Append LoRAs that stand alone at this position to `tags`; return the end position."""
         while (found := self.fragments.lora(position)) is not None:
             tags.extend(item for item in found.items if isinstance(item, NetworkTag))
             position = self.fragments.skip_blank(found.end)
         return position
 
     def call(self, position: int) -> _Call | None:
-        """Read prompts in brackets with an operator after them, at this position."""
+        """Read prompts in brackets with an operator after them; None if there are none here."""
         fragments, text = self.fragments, self.fragments.text
         if text[position : position + 1] != "(":
             return None
@@ -144,7 +147,7 @@ class _Reader:
         return Mixture(phrases, shares, normalized=not named)
 
     def _numbers(self, call: _Call, options: str) -> tuple[float, ...]:
-        """Return an operator's numbers, one per prompt; 1 each where there are none."""
+        """Return an operator's numbers, one per prompt; 1 for each if no numbers are given."""
         numbers: list[float] = []
         for option in _OPTION.finditer(options):
             if not _NUMBER.fullmatch(option[1]) or "=" in option[0]:
@@ -160,7 +163,7 @@ class _Reader:
         return tuple(numbers) or (1.0,) * wanted
 
     def error(self, position: int, problem: str, hint: str) -> EngineError:
-        """Return an error at a character of the original text."""
+        """Return an error that marks the original character of a position in the spaced text."""
         inserted = 0
         for count, comma in enumerate(_COMMA.finditer(self.original)):
             if comma.start(1) + count >= position:
@@ -170,9 +173,9 @@ class _Reader:
 
 
 def _leaves(items: Sequence[Item]) -> Iterator[tuple[Item, float, bool]]:
-    """Yield texts, tags and swap boundaries in order: item, weight, whether it is a boundary.
+    """Yield texts, tags and swap boundaries in order as (item, weight, is_boundary).
 
-    A swap is bounded by empty texts: text outside never joins text inside.
+    An empty text marks either end of a swap, so that text inside never joins text outside.
     """
     stack: list[tuple[Iterator[Item], float]] = [(iter(items), 1.0)]
     fences: list[int] = []
@@ -195,7 +198,7 @@ def _leaves(items: Sequence[Item]) -> Iterator[tuple[Item, float, bool]]:
 
 
 def _phrase(items: Sequence[Item], tags: list[NetworkTag]) -> tuple[WeightedText, ...]:
-    """Join fragments of equal weight; append LoRAs to `tags`."""
+    """Return the texts, neighbours of equal weight joined; append LoRAs to `tags`."""
     runs: list[tuple[list[str], float]] = []
     fenced = True
     for item, weight, is_fence in _leaves(items):

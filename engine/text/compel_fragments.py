@@ -41,7 +41,7 @@ _CONTROL = re.compile(r"\\([tnfr])")
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """Fragments, and the factor of their weights."""
+    """Fragments, and a factor on their weights."""
 
     items: list["Item"]
     weight: float
@@ -59,7 +59,7 @@ Item = str | Weighted | Swapped | NetworkTag
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Fragments, and where they end."""
+    """Parsed fragments, and the position after them."""
 
     items: list[Item]
     end: int
@@ -67,13 +67,13 @@ class Found:
 
 class _Kind(Enum):
     BRACKET = auto()  # ends at a closing bracket
-    REPLACEMENT = auto()  # of .swap: without commas and periods, then options and a bracket
-    QUOTE = auto()  # ends with the text
+    REPLACEMENT = auto()  # the argument of .swap: no commas or periods; ends after its bracket
+    QUOTE = auto()  # ends at the end of the text
 
 
 @dataclass(slots=True)
 class _Frame:
-    """A run of fragments being read, starting after its opening character."""
+    """A run of fragments that is being read; `start` is after its opening character."""
 
     start: int
     kind: _Kind
@@ -85,10 +85,10 @@ _Key = tuple[int, _Kind]
 
 
 class Fragments:
-    """Reads the fragments of one text, and remembers the result for each bracket."""
+    """A reader of the fragments of one text, which caches the result for each bracket."""
 
     def __init__(self, text: str) -> None:
-        """`text` is a whole prompt, or the text between two quotes."""
+        """Create a reader of `text`, a whole prompt or the text between two quotes."""
         self.text = text
         self._known: dict[_Key, Found | None] = {}
         self._quotes: dict[int, Found | None] = {}
@@ -145,7 +145,10 @@ class Fragments:
         return self._quotes[position]
 
     def _content(self, position: int) -> str | None:
-        """Return the text between quotes; an escaped quote ends it only if no other does."""
+        """Return the text between quotes, None if they do not close.
+
+        An escaped quote ends the text only if no other quote does.
+        """
         if self.text[position : position + 1] != '"':
             return None
         stop = _QUOTE_END.search(self.text, position + 1)
@@ -175,7 +178,7 @@ class Fragments:
         return None if is_word and found is target else found
 
     def _followed(self, position: int, target: Found) -> Found:
-        """Read the operator after a target; the brackets it needs must be resolved."""
+        """Read the operator after a target; the brackets in it must be in the cache already."""
         glued = _GLUED if self.text[position] in '"(' else _GLUED_TO_WORD
         operator = _ATTEND.match(self.text, target.end)
         if operator is not None:
@@ -190,7 +193,7 @@ class Fragments:
         return target
 
     def _resolved(self, start: int, kind: _Kind) -> Found | None:
-        """Read fragments from here to the end of this kind of run; None if it has no such end."""
+        """Read fragments from `start` to the end that `kind` requires; None without such an end."""
         frames: list[_Frame] = []
         wanted: _Key | None = (start, kind)
         if wanted in self._known:
@@ -206,7 +209,7 @@ class Fragments:
         return self._known[start, kind]
 
     def _advance(self, frame: _Frame) -> _Key | None:
-        """Read fragments until there are none, or until one needs a bracket resolved first."""
+        """Read a frame's fragments; return the key of a bracket to resolve first, else None."""
         frame.position = self.skip_blank(frame.position)
         while frame.position < len(self.text):
             found = self._fragment(frame.position, frame.kind)
@@ -217,7 +220,7 @@ class Fragments:
         return None
 
     def _fragment(self, position: int, kind: _Kind) -> Found | _Key | None:
-        """Return a fragment with its operator, the bracket to resolve first, or None."""
+        """Return a fragment with its operator, the key of a bracket to resolve first, or None."""
         wanted = (position + 1, _Kind.BRACKET)
         if self.text[position] == "(" and wanted not in self._known:
             return wanted
@@ -234,7 +237,7 @@ class Fragments:
         return self._followed(position, target)
 
     def _ended(self, frame: _Frame) -> Found | None:
-        """Return a frame's fragments if it ends as its kind requires."""
+        """Return a frame's fragments; None if it does not end as its kind requires."""
         text, position = self.text, frame.position
         match frame.kind:
             case _Kind.QUOTE:

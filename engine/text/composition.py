@@ -21,7 +21,7 @@ _WEIGHT = re.compile(r"\s*([-+]?(?:\d+\.?|\d*\.\d+))\Z")
 
 @dataclass(frozen=True, slots=True)
 class ComposedText:
-    """A part of a prompt, its weight, and its start in the whole prompt."""
+    """A part of a prompt between two `AND`, its weight, and its start in the whole prompt."""
 
     text: str
     weight: float

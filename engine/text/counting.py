@@ -1,4 +1,4 @@
-"""Counts the tokens of a prompt while it is being written."""
+"""Token counting of a prompt while it is being written."""
 
 from dataclasses import dataclass
 
@@ -35,9 +35,10 @@ def count_tokens(
     steps: int = 20,
     negative: bool = False,
 ) -> TokenCount:
-    """Count a prompt as a convention reads it, at its longest moment. Takes any text, quickly.
+    """Count a prompt's tokens by a convention's grammar. Takes any text, quickly.
 
-    A prompt that the grammar refuses is counted word by word.
+    A prompt that changes during the run or has several parts counts at its longest text. A prompt
+    that the grammar refuses counts as plain text.
     """
     beginning = text[:_COUNTED_CHARACTERS]
     complete = len(beginning) == len(text)

@@ -16,7 +16,7 @@ _PAIRS = {
 }
 _MARK = re.compile(r'\\.|[()\[\]"]', re.DOTALL)
 _MOST = 20
-# Characters to look at; a hint must not delay the writing.
+# The number of characters to search; the hints must not slow down typing.
 _LOOKED_AT = 65_536
 
 

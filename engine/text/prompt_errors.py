@@ -9,7 +9,7 @@ _CUT = "\N{HORIZONTAL ELLIPSIS}"
 
 
 class PromptError(EngineError):
-    """REQUEST_INVALID at `position`, a character of the prompt counted from 0."""
+    """A REQUEST_INVALID error at `position`, a character of the prompt counted from 0."""
 
     def __init__(self, position: int, message: str, hint: str) -> None:
         super().__init__(ErrorCode.REQUEST_INVALID, message, hint)
@@ -17,7 +17,7 @@ class PromptError(EngineError):
 
 
 def prompt_error(text: str, position: int, problem: str, hint: str) -> PromptError:
-    """Return an error whose message counts characters from 1 and marks the place.
+    """Return an error whose message names the character, counted from 1, and quotes the place.
 
     `problem` is a clause such as 'there is no list called "x"'.
     """
@@ -27,7 +27,7 @@ def prompt_error(text: str, position: int, problem: str, hint: str) -> PromptErr
 
 
 def show(text: str, position: int) -> str:
-    """Return a few characters around a place, marked, on one line and in quotes.
+    """Return the text around a position on one line, in quotes, with a mark at the position.
 
     Characters that would break the line, change its direction or be invisible become boxes.
     """

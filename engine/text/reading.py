@@ -1,4 +1,4 @@
-"""Reads a prompt by a convention's grammar into the texts to be encoded."""
+"""Parsing of a prompt by a convention's grammar into the texts to be encoded."""
 
 from dataclasses import dataclass
 from functools import cache, partial
@@ -12,7 +12,7 @@ from engine.text.prompt import Mixture, PromptPart, WeightedText
 from engine.text.tags import NetworkTag, strip_comments, strip_tags
 from engine.text.timeline import TimedText, schedule_prompt
 
-# The encodings of its mixtures are concatenated.
+# The prompt at one time of the run; the encodings of its mixtures are concatenated.
 Passage = tuple[Mixture, ...]
 
 
@@ -26,7 +26,7 @@ class TimedPassage:
 
 @dataclass(frozen=True, slots=True)
 class WeightedTimeline:
-    """The passages of a prompt, or of its part between two `AND`, over the run, and its weight."""
+    """The passages over the run of a prompt, or of a part between two `AND`, and its weight."""
 
     weight: float
     passages: tuple[TimedPassage, ...]
@@ -34,7 +34,7 @@ class WeightedTimeline:
 
 @dataclass(frozen=True, slots=True)
 class PromptReading:
-    """A prompt as a tool reads it: at least one timeline, and the networks it names."""
+    """A parsed prompt: at least one timeline, and the tags of the networks it names."""
 
     timelines: tuple[WeightedTimeline, ...]
     tags: tuple[NetworkTag, ...] = ()
@@ -45,9 +45,9 @@ def read_prompt(
 ) -> PromptReading:
     """Read a prompt by a convention's grammar.
 
-    `steps` is the expected number of denoiser runs, see `schedule_prompt`. A negative prompt has no
-    parts and names no networks in A1111: `AND` and tags are text there. Raises
-    EngineError(REQUEST_INVALID) where the tool refuses the prompt.
+    `steps` is the expected number of denoiser runs, see `schedule_prompt`. In A1111's negative
+    prompts `AND` and tags of networks are plain text. Raises EngineError(REQUEST_INVALID) if the
+    tool refuses the prompt.
     """
     match convention.grammar:
         case PromptGrammar.A1111:

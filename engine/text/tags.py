@@ -1,7 +1,7 @@
-"""The parts AUTOMATIC1111 removes before it reads a prompt: comments, and names of networks.
+"""The parts AUTOMATIC1111 removes before it parses a prompt: comments, and tags of networks.
 
-`<lora:name:0.8>` and the like name a network; `modules/extra_networks.py` (`parse_prompt`) takes
-tags of any kind from the positive prompt. From `#` to the end of the line is a comment
+A tag such as `<lora:name:0.8>` names a network; `modules/extra_networks.py` (`parse_prompt`)
+removes tags of any kind from the positive prompt. A comment extends from `#` to the end of the line
 (`modules/processing_scripts/comments.py`).
 """
 
@@ -36,8 +36,8 @@ class NetworkTag:
     def weights(self) -> tuple[float, float] | None:
         """The weights for the text encoder and the denoiser; None if they are not numbers.
 
-        The first number sets both; `te=` and `unet=` set one. A1111 reads LoRAs like this in
-        `extensions-builtin/Lora/extra_networks_lora.py`.
+        The first number sets both, a second one the denoiser's; `te=` and `unet=` set one each.
+        Behaviour follows A1111's `extensions-builtin/Lora/extra_networks_lora.py`.
         """
         plain = self._plain()
         named = dict(pair for pair in map(_named, self.arguments) if pair is not None)
@@ -59,7 +59,7 @@ def _named(argument: str) -> tuple[str, str] | None:
 
 
 def strip_comments(text: str) -> str:
-    """Return the prompt without its comments; each leaves a line break."""
+    """Return the prompt with each comment replaced by a line break."""
     return _COMMENT.sub("\n", _COMMENT_LINE.sub("\n", text))
 
 
@@ -76,7 +76,7 @@ def strip_tags(text: str) -> tuple[str, tuple[NetworkTag, ...]]:
 
 
 def _tags(text: str) -> Iterator[tuple[NetworkTag, int]]:
-    """Yield each tag and its end."""
+    """Yield each tag and the position after it."""
     position = 0
     closing = text.find(">")
     while closing >= 0 and (opening := _KIND.search(text, position)):

@@ -2,11 +2,11 @@ r"""AUTOMATIC1111's prompts that change while the picture is made.
 
 `[from:to:when]`, `[to:when]` and `[from::when]` change the text once, `[a|b]` at every step. They
 nest in each other and in attention brackets. Behaviour follows `modules/prompt_parser.py`
-(`get_learned_conditioning_prompt_schedules`), whose grammar is ambiguous; its parser resolves it as
-follows, and so does this module:
+(`get_learned_conditioning_prompt_schedules`), whose grammar is ambiguous; this module resolves it
+like A1111's parser:
 
-- round and square brackets must nest properly; one that does not, and all brackets around it, is
-  text;
+- round and square brackets must nest properly; a bracket that does not, and all brackets around it,
+  are text;
 - `[...]` with one or two colons changes the text if a number follows the last colon; otherwise this
   bracket and all around it are text; round brackets may hold one colon;
 - a `|` outside of `[...]`, or in one that is text, or a backslash at the end of a line makes the
@@ -24,7 +24,7 @@ _TOKEN = re.compile(r"(?:[^\\\[\]():|]|\\.)+|[\[\]():|\\]")
 _WHEN = re.compile(
     r"\s*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)\s*\Z",
 )
-# A prompt is expanded once for each of its changes; this bounds the number of pieces.
+# The largest number of changes times tokens: the prompt is expanded once for each change.
 _MAX_PIECES = 4_000_000
 _CHARACTERS_A_PIECE = 16
 
@@ -41,8 +41,8 @@ class TimedText:
 class _Choice:
     """A bracket such as `[a:b:8]` or `[a|b]`, of which one part is used at each step.
 
-    The parts are the tokens between neighbours in `edges`. `when` is the number of a change from
-    the first part to the second, and None for parts that alternate.
+    Each part is the tokens between two neighbours in `edges`. `when` is the written time of the
+    change from the first part to the second, and None for parts that alternate.
     """
 
     edges: tuple[int, ...]
@@ -51,7 +51,7 @@ class _Choice:
 
 @dataclass(slots=True)
 class _Frame:
-    """An open bracket, and the places of its colons and bars."""
+    """An open bracket: the token indices of its start, its colons and its bars."""
 
     start: int
     colons: list[int] = field(default_factory=list[int])
@@ -60,7 +60,7 @@ class _Frame:
 
 @dataclass(slots=True)
 class _Reader:
-    """The tokens of a prompt, and its changing brackets by the token that opens them."""
+    """A parser of a prompt's tokens; `choices` is keyed by the index of the opening token."""
 
     tokens: list[str]
     choices: dict[int, _Choice] = field(default_factory=dict[int, _Choice])
@@ -117,7 +117,7 @@ class _Reader:
         return _Choice((frame.start, middle, last, position), when[1])
 
     def _give_up(self) -> bool:
-        """Treat the open brackets as text; return False if one holds a bar."""
+        """Treat all open brackets as text; return False if one of them holds a bar."""
         found = any(frame.bars for frame in self.frames)
         self.frames.clear()
         return not found
@@ -126,10 +126,10 @@ class _Reader:
 def schedule_prompt(text: str, steps: int) -> tuple[TimedText, ...]:
     """Return a prompt's texts in order; the last is used until evaluation `steps`.
 
-    `steps` is the expected number of denoiser runs, which AUTOMATIC1111 takes for twice the number
-    of steps for samplers of second order. A number with a decimal point is a fraction of it. The
-    time is the length of the text times the number of changes; raises EngineError(REQUEST_INVALID)
-    where that is too much.
+    `steps` is the expected number of denoiser runs; for samplers of second order AUTOMATIC1111
+    expects twice the number of steps. A `when` with a decimal point is a fraction of it. The
+    computing time grows with the length of the text times the number of changes; raises
+    EngineError(REQUEST_INVALID) if the product is too large.
     """
     if "[" not in text:
         return (TimedText(steps, text),)
@@ -158,7 +158,7 @@ def _step(when: str, steps: int) -> int:
     number = float(when)
     if "." in when:
         number *= steps
-    # AUTOMATIC1111 fails on infinite numbers.
+    # The bounds also cover infinite numbers, on which AUTOMATIC1111 fails.
     return int(max(-1.0, min(number, float(steps))))
 
 
@@ -180,7 +180,7 @@ def _text_at(reader: _Reader, step: int, steps: int) -> str:
 
 
 def _taken(choice: _Choice, step: int, steps: int) -> tuple[int, int]:
-    """Return the range of tokens that a bracket contributes at a step."""
+    """Return the start and the end index of the tokens that a bracket contributes at a step."""
     parts = [(first + 1, second) for first, second in pairwise(choice.edges)]
     if choice.when is None:
         return parts[(step - 1) % len(parts)]

@@ -1,7 +1,7 @@
-"""CLIP's byte-level BPE: text to token ids, equal to transformers' `CLIPTokenizerFast`.
+"""CLIP's byte-level BPE tokenizer, with the same ids as transformers' `CLIPTokenizerFast`.
 
 The packaged vocabulary is OpenAI CLIP's, which every Stable Diffusion 1 checkpoint uses; see
-assets/README.md. A diffusers folder may have its own.
+assets/README.md. A diffusers folder may have its own vocabulary.
 """
 
 import errno
@@ -40,7 +40,7 @@ Merge = tuple[str, str]
 
 
 class ClipTokenizer:
-    """Turns text into token ids.
+    """A tokenizer from text to token ids.
 
     `start_id` and `end_id` enclose each chunk, `pad_id` fills it, `comma_id` is the comma at the
     end of a word (None if the vocabulary has none); `vocabulary_size` is one more than the largest
@@ -56,7 +56,10 @@ class ClipTokenizer:
         end: str = END_TOKEN,
         pad: str | None = None,
     ) -> None:
-        """`vocabulary` must hold the named tokens, and the parts and the result of each merge."""
+        """Create a tokenizer.
+
+        `vocabulary` must hold the special tokens, and the parts and the result of each merge.
+        """
         self._made_of = vocabulary, merges, start, end
         self._clean: Clean | None = None
         self.start_id = vocabulary[start]
@@ -78,20 +81,20 @@ class ClipTokenizer:
         self._bpe.add_special_tokens(special)  # pyright: ignore[reportUnknownMemberType]
 
     def filling_with_zero(self) -> "ClipTokenizer":
-        """Return a copy that pads with token 0, as OpenCLIP's checkpoints do, wherever it occurs.
+        """Return a tokenizer that pads with token 0, as for OpenCLIP's checkpoints.
 
-        So an "!" of CLIP, which is token 0, does not merge with its neighbours.
+        Token 0 is then special: in a text, "!" (CLIP's token 0) does not merge with its neighbours.
         """
         vocabulary, merges, start, end = self._made_of
         zero = next(token for token, number in vocabulary.items() if number == 0)
         return self if self.pad_id == 0 else ClipTokenizer(vocabulary, merges, start, end, zero)
 
     def filling_with_end(self) -> "ClipTokenizer":
-        """Return a copy that pads with the end token and treats every other word as text."""
+        """Return a tokenizer that pads with the end token; only start and end are special."""
         return self if self.pad_id == self.end_id else ClipTokenizer(*self._made_of)
 
     def cleaning(self, clean: Clean | None) -> "ClipTokenizer":
-        """Return a copy that cleans texts with a tool's function first."""
+        """Return a copy that first applies a tool's cleaning function to each text."""
         if clean is self._clean:
             return self
         cleaned = copy(self)
@@ -107,22 +110,22 @@ class ClipTokenizer:
         return formed if self._clean is None else self._clean(formed)
 
     def encode_up_to(self, text: str, limit: int) -> list[int]:
-        """Encode, but stop early on a long text once it has more than `limit` ids.
+        """Encode a text, but stop early on a long text once it has more than `limit` ids.
 
-        Then the ids need not be right: they only show quickly that there are too many.
+        After an early stop the ids may be wrong: only their excessive number matters.
         """
         if len(text) <= _SLICE:
             return self.encode(text)
         found: list[int] = []
         for start in range(0, len(text), _SLICE):
             found += self.encode(text[start : start + _SLICE])
-            # A word cut at a seam may give a few more ids than it has.
+            # A word cut at the end of a slice may give a few ids too many.
             if len(found) > limit + _SEAM_IDS * (1 + start // _SLICE):
                 return found
         return self.encode(text)
 
     def character_of(self, text: str, index: int) -> int | None:
-        """Return where in the text the id at `index` of `encode` begins; None with fewer ids."""
+        """Return the position of the id at `index` of `encode(text)`; None with fewer ids."""
         formed = _well_formed(text)
         if self._read(text) != formed:
             return self._character_by_trial(text, index)
@@ -134,7 +137,7 @@ class ClipTokenizer:
         return next(place for place, before in enumerate(_utf16_places(text)) if before >= units)
 
     def _character_by_trial(self, text: str, index: int) -> int | None:
-        """Find the same where cleaning moves characters: the longest prefix without this id."""
+        """Return the same for a text that cleaning changes, by bisection over its prefixes."""
         ends = range(len(text) + 1)
         end = bisect_right(ends, index, key=lambda end: len(self.encode(text[:end])))
         return end - 1 if end < len(ends) else None
@@ -224,7 +227,7 @@ def _parse_merges(text: str) -> list[Merge]:
     return merges
 
 
-# CLIP's files are smaller than 2 MB; a hostile one is not read into memory.
+# CLIP's own files are smaller than 2 MB; the limit protects the memory from hostile files.
 _MAX_FILE_BYTES = 16 << 20
 _MAX_ID = 1 << 24
 
@@ -320,7 +323,7 @@ def _first_named(tokens: list[str | _NamedToken | None], default: str) -> str:
 def _check_vocabulary(
     folder: Path, vocabulary: dict[str, int], merges: list[Merge], special: tuple[str, str, str]
 ) -> None:
-    """Refuse vocabularies for which the tokenizers library raises untyped errors or errs in ids."""
+    """Raise CHECKPOINT_CORRUPT for a vocabulary that the tokenizers library would mishandle."""
     for token in special:
         if token not in vocabulary:
             raise _corrupt(folder, f"the special token {token!r} is not in the vocabulary")

@@ -1,9 +1,9 @@
 r"""Words drawn by a seed: `__name__` from files, `{a|b|c}` from the prompt itself.
 
 `__animals/cats__` becomes a line of `animals/cats.txt` in the wildcards folder; empty lines and
-those that begin with `#` do not count. `{a|b}` becomes one of its parts, and `{3::a|b}` draws a
-three times as often; braces without a bar are text. Both nest, also in the lines of files. `\{`,
-`\}` and, inside braces, `\|` are the plain characters; `\__` keeps a name unchanged.
+lines that begin with `#` are skipped. `{a|b}` becomes one of its parts, and `{3::a|b}` draws a
+three times as often as b; braces without a bar are text. Both nest, also in the lines of files.
+`\{`, `\}` and, inside braces, `\|` are the plain characters; `\__` keeps a name unchanged.
 
 The draws are those of `random.Random(seed).random()`, whose values the Python documentation
 guarantees for all later versions; one draw per choice, outer before inner, left to right. So a
@@ -22,15 +22,15 @@ from engine.errors import EngineError
 from engine.file_paths import is_file
 from engine.text.prompt_errors import prompt_error
 
-# The most choices to expand, and characters: a line may name files whose lines name files.
+# The largest numbers of choices and of resulting characters: lines of files may name other files.
 _MAX_CHOICES = 10_000
 _MAX_CHARACTERS = 1_000_000
 _MAX_FILE_BYTES = 4 << 20
 
 _MARK = re.compile(r"\\(?:__|.)|[{}|]|__", re.DOTALL)
-# Characters a name cannot hold, those it cannot begin with, and its possible ends: a name ends at
-# the first of these after its beginning. They are looked up, because searching from every beginning
-# would take quadratic time.
+# Characters that a name cannot hold, characters that it cannot begin with, and its possible ends: a
+# name ends at the first possible end after its start. Ends are found once and looked up, because a
+# search from every start would take quadratic time.
 _NO_NAME = re.compile(r"[^\w\-./ ]")
 _NO_BEGINNING = re.compile(r"[\s_]")
 _NAME_END = re.compile(r"(?<=[^\W_])__")
@@ -41,7 +41,7 @@ _WEIGHT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)::")
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Braces with bars: the range of each part, and the end of the braces."""
+    """Braces with bars: the range and the weight of each part, and the end of the braces."""
 
     parts: tuple[tuple[int, int], ...]
     weights: tuple[float, ...]
@@ -50,7 +50,7 @@ class _Choice:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A text, with its choices and wildcard names by the position of their first character."""
+    """A text, its choices and wildcard names by start position, and all starts in order."""
 
     text: str
     choices: dict[int, _Choice]
@@ -60,7 +60,10 @@ class _Source:
 
 @dataclass(slots=True)
 class _Range:
-    """A piece of a source still to be expanded, and the file it is a line of."""
+    """A part of a source that is still to be expanded.
+
+    `name` is the wildcard whose line the source is, None for the prompt itself.
+    """
 
     source: _Source
     position: int
@@ -72,8 +75,8 @@ class _Range:
 def expand_wildcards(text: str, seed: int, folder: Path | None) -> str:
     """Expand the wildcards of a prompt. `folder` holds the files; None if there are none.
 
-    Raises EngineError(REQUEST_INVALID) at the name of a file that is missing, has no lines or
-    refers back to itself, and where the result would be too long.
+    Raises EngineError(REQUEST_INVALID), with the position of the name, for a file that is missing,
+    has no lines or refers back to itself, and for a result that is too long.
     """
     return _Expansion(text, Random(seed), folder).result()
 
@@ -96,7 +99,7 @@ class _Expansion:
         return "".join(self.written)
 
     def _advance(self, current: _Range) -> None:
-        """Write the range up to its next choice or name, and start on that."""
+        """Write the range up to its next choice or name, draw, and push the result on the stack."""
         source = current.source
         following = bisect(source.starts, current.position - 1)
         start = source.starts[following] if following < len(source.starts) else current.end
@@ -148,7 +151,10 @@ class _Expansion:
         return self.lines[name]
 
     def _error(self, problem: str, current: _Range | None = None, start: int = 0) -> EngineError:
-        """Return an error at this name in the prompt, or at the one that led into files."""
+        """Return an error at position `start` of the prompt.
+
+        For a name inside a file, the position is the prompt's own name that led to the file.
+        """
         outer = self.stack[0].source
         position = start
         if current is None or current.source is not outer:
@@ -191,12 +197,12 @@ def _marks(text: str, names: dict[int, str]) -> Iterator[re.Match[str]]:
         elif name := name_at(position):
             names[match.start()] = name
             position += len(name) + 2
-        else:  # the second of its characters may be the first of another
+        else:  # the second underscore may begin another mark
             position -= 1
 
 
 class _Names:
-    """Finds names between `__` and `__` in one text, looking up where each ends."""
+    """A finder of names between `__` and `__` in one text, with a precomputed list of ends."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -204,7 +210,7 @@ class _Names:
         self._breaks = [match.start() for match in _NO_NAME.finditer(text)]
 
     def __call__(self, start: int) -> str:
-        """Return the name that begins here; empty if none does."""
+        """Return the name that begins at `start`; empty if there is none."""
         following = bisect(self._ends, start)
         if following == len(self._ends) or _NO_BEGINNING.match(self._text, start):
             return ""
@@ -226,8 +232,8 @@ def _choice(text: str, edges: list[int]) -> _Choice:
 
 
 def _read_lines(folder: Path | None, name: str) -> list[str]:
-    """Return the lines of a wildcard; none if it cannot be read."""
-    # A name must not lead out of the folder.
+    """Return the lines of a wildcard's file; an empty list if it cannot be read."""
+    # The name must not refer to a file outside the folder.
     if folder is None or name.startswith("/") or ".." in name.split("/"):
         return []
     try:

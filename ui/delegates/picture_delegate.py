@@ -1,4 +1,4 @@
-"""Draws a picture of the strip: rounded, with a ring around the one that is shown."""
+"""The drawing of a picture in the strip: rounded, with a ring around the shown one."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen, QPixmap
@@ -13,7 +13,7 @@ CELL = THUMBNAIL + 2 * XS
 
 
 class PictureDelegate(QStyledItemDelegate):
-    """Only draws what is there; a picture on its way is an empty frame."""
+    """A delegate that draws thumbnails, and an empty frame for one that is still being read."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -22,7 +22,7 @@ class PictureDelegate(QStyledItemDelegate):
     def sizeHint(  # noqa: N802 (Qt's name)
         self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QSize:
-        """All cells are alike."""
+        """Return the size that all cells have."""
         return QSize(CELL, CELL)
 
     def paint(
@@ -48,7 +48,7 @@ class PictureDelegate(QStyledItemDelegate):
         shape.addRoundedRect(QRectF(frame), RADIUS, RADIUS)
         painter.setClipPath(shape)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        # Pictures fill their cell: the middle of what is not square.
+        # The picture fills its cell; one that is not square is cropped to its middle.
         target = covering(pixmap.size(), QRectF(frame))
         painter.drawPixmap(target, pixmap, QRectF(pixmap.rect()))
         painter.setClipping(False)

@@ -1,1 +1,1 @@
-"""Windows of their own, opened from the main one."""
+"""Dialogs that open from the main window."""

@@ -1,4 +1,4 @@
-"""The dialog about a checkpoint: its facts, their evidence, and a person's own declarations."""
+"""The dialog about a checkpoint: its facts, their evidence, and the user's declarations."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ Facts = list[tuple[str, str]]
 
 
 class CheckpointDialog(QDialog):
-    """Draws what is known of the chosen checkpoint; each choice counts at once."""
+    """A dialog with the facts about the chosen checkpoint; a declaration applies at once."""
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -155,7 +155,7 @@ class CheckpointDialog(QDialog):
     def _show_found(
         self, override: CheckpointOverride, answer: CheckpointInfo | ErrorInfo | None
     ) -> None:
-        """Show in "As the file says" what the file says, where nothing is declared instead."""
+        """Append the file's own family and prediction to "As the file says", unless overridden."""
         family = prediction = ""
         if isinstance(answer, CheckpointInfo):
             family = "" if override.family else self._title(answer.family)
@@ -178,7 +178,7 @@ class CheckpointDialog(QDialog):
             case CheckpointInfo():
                 column.addWidget(_Table(self._facts(answer)))
                 column.addWidget(plain_label(self.tr("Why"), "heading"))
-                for line in reversed(answer.evidence):  # what it comes to first
+                for line in reversed(answer.evidence):  # the conclusion first
                     column.addWidget(plain_label(breakable(line), "caption", wrap=True))
             case ErrorInfo():
                 text = breakable(f"{answer.message} {advice(answer)}")
@@ -207,7 +207,7 @@ class CheckpointDialog(QDialog):
 
 
 class _Table(QWidget):
-    """Names and what they are, in two columns."""
+    """A table of facts: names and values in two columns."""
 
     def __init__(self, facts: Sequence[tuple[str, str]]) -> None:
         super().__init__()

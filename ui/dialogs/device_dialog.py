@@ -1,4 +1,4 @@
-"""The list of devices: how each did here, which one is used, and a way to try them again."""
+"""The dialog with the devices, their trial results, the one in use and a button for new trials."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -20,7 +20,7 @@ _SIZE = (560, 500)
 
 
 class DeviceDialog(QDialog):
-    """Draws DeviceState as long as it is open."""
+    """A dialog that shows `DeviceState` while it is open."""
 
     def __init__(self, state: DeviceState, parent: QWidget) -> None:
         super().__init__(parent)
@@ -76,7 +76,7 @@ class DeviceDialog(QDialog):
 
 
 class DeviceRow(QWidget):
-    """One device: its name and times, and below them how it did."""
+    """A row for a device: its name and times, and below them the result of its trial."""
 
     def __init__(self, device: DeviceInfo, choice: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A mask to be painted on the picture that the next one starts from."""
+"""The dialog for painting a mask on the start picture."""
 
 from functools import partial
 
@@ -30,25 +30,25 @@ from ui.window_place import room_for
 
 _SIZE = QSize(760, 760)
 _LEAST_BRUSH = 2
-# By how much a key makes the brush larger.
+# The factor by which a key enlarges the brush.
 _GROWTH = 1.25
 
 
 class MaskDialog(QDialog):
-    """Shows the mask in force; "Use" puts what was painted in its place.
+    """A dialog that shows the present mask; "Use" replaces it by the painted one.
 
-    So does closing the window, by Esc or by its frame: what was painted is work. Only "Cancel"
-    drops it, and that can be undone.
+    Closing the window, by Esc or by its frame, also keeps the painted mask, because it is work.
+    Only "Cancel" drops the mask, and that can be undone.
     """
 
     def __init__(
         self, session: Session, theme: Theme, picture: ReadPicture, parent: QWidget
     ) -> None:
-        """`picture` may be smaller than its own size; the mask will have that."""
+        """Create the dialog; `picture` may be scaled down, the mask has the file's full size."""
         super().__init__(parent)
         self._size = QSize(picture.width, picture.height)
         self._session, self._state = session, session.generation
-        # What the canvas showed when it was last in step with the form.
+        # The mask on the canvas when the canvas last agreed with the form.
         self._in_force: QImage | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Redraw a part (mask)"))
@@ -159,7 +159,7 @@ class MaskDialog(QDialog):
         field.setValue(round(max(self.canvas.brush * factor, _LEAST_BRUSH)))
 
     def reject(self) -> None:
-        """Esc, or the button of the frame: keep what was painted, and say so."""
+        """Close on Esc or by the frame's button: keep the painted mask and show a notice."""
         self._take(MaskEnd.CLOSED)
         super().reject()
 
@@ -172,7 +172,7 @@ class MaskDialog(QDialog):
         super().reject()
 
     def _take(self, end: MaskEnd) -> None:
-        """Take the mask; a dialog that was only closed takes one only if something was painted."""
+        """Pass the mask to the session, unless it is unchanged and "Use" was not pressed."""
         mask = self.canvas.painted
         before = empty_mask(mask.size()) if self._in_force is None else self._in_force
         if mask == before and end is not MaskEnd.USED:

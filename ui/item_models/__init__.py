@@ -1,1 +1,1 @@
-"""Item models over the lists that `app` holds."""
+"""Qt item models of the lists in `app`."""

@@ -1,4 +1,4 @@
-"""The checkpoints to choose from as items of a list."""
+"""The item model of the checkpoints to choose from."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class CheckpointItemModel(QAbstractListModel):
-    """One row for each checkpoint the store offers."""
+    """An item model with one row for each checkpoint in the store."""
 
     def __init__(self, store: CheckpointStore, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -25,7 +25,7 @@ class CheckpointItemModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._entries)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The name of a checkpoint; its path as description for screen readers."""
+        """Return a checkpoint's name, or its path as the description for screen readers."""
         if not index.isValid():
             return None
         entry = self._entries[index.row()]
@@ -39,11 +39,11 @@ class CheckpointItemModel(QAbstractListModel):
         return None
 
     def path_at(self, row: int) -> Path:
-        """The checkpoint of a row."""
+        """Return the path of the checkpoint in a row."""
         return self._entries[row].path
 
     def row_of(self, path: Path) -> int:
-        """The row of a checkpoint, -1 if it is not offered."""
+        """Return the row of a checkpoint, -1 if it is not in the list."""
         rows = (row for row, entry in enumerate(self._entries) if entry.path == path)
         return next(rows, -1)
 

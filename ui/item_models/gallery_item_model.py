@@ -1,4 +1,4 @@
-"""The pictures of the gallery as items of a list."""
+"""The item model of the gallery's pictures."""
 
 import html
 from pathlib import Path
@@ -20,12 +20,12 @@ from ui.thumbnails import ThumbnailStore
 
 Index = QModelIndex | QPersistentModelIndex
 PATH_ROLE = Qt.ItemDataRole.UserRole + 1
-# True where the file was looked at and is no picture.
+# An item role: True if the file was read and is not a picture.
 BROKEN_ROLE = Qt.ItemDataRole.UserRole + 2
 
 
 class GalleryItemModel(QAbstractListModel):
-    """One row for each picture, newest first. Files are never read here: see ThumbnailStore."""
+    """An item model with one row per picture, newest first; `ThumbnailStore` reads the files."""
 
     def __init__(
         self, store: GalleryStore, thumbnails: ThumbnailStore, parent: QObject | None = None
@@ -46,7 +46,7 @@ class GalleryItemModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._store)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """The thumbnail, once it is there; path, and words for tooltips and screen readers."""
+        """Return a picture's thumbnail (None until it is read), path, tooltip or description."""
         if not index.isValid() or index.row() >= len(self._store):
             return None
         picture = self._store[index.row()]
@@ -69,7 +69,7 @@ class GalleryItemModel(QAbstractListModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Pictures can be chosen and dragged away."""
+        """Allow selecting and dragging of pictures."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
         return (
@@ -80,17 +80,17 @@ class GalleryItemModel(QAbstractListModel):
         )
 
     def mimeTypes(self) -> list[str]:  # noqa: N802 (Qt's name)
-        """Dragged pictures are files."""
+        """Return the type of dragged pictures: a list of file URLs."""
         return ["text/uri-list"]
 
     def mimeData(self, indexes: Any) -> QMimeData:  # noqa: N802 (Qt's name)
-        """The files themselves."""
+        """Return the URLs of dragged pictures' files."""
         data = QMimeData()
         data.setUrls([QUrl.fromLocalFile(self._store[index.row()].path) for index in indexes])
         return data
 
     def index_of(self, path: str) -> QModelIndex:
-        """The index of a picture, invalid if it is not in the list."""
+        """Return the index of a picture, invalid if it is not in the list."""
         row = self._store.row_of(path)
         return QModelIndex() if row is None else self.index(row)
 

@@ -16,25 +16,25 @@ from ui.theme.theme import Theme
 from ui.widgets.empty_state import EmptyState
 from ui.widgets.picture_view import PictureView
 
-# A window that is dragged larger asks for one new picture, not for fifty.
+# The delay that merges the many resize events of dragging into one new picture.
 _RESIZE_MS = 120
 
 
 class CanvasPanel(QWidget):
-    """Decodes and scales on another thread and draws what comes back, unless it is outdated.
+    """The canvas; a background thread decodes and scales, and outdated results are dropped.
 
-    `shown` tells of a picture that was read: how it was made, or that it cannot be read.
+    `shown` emits each `ReadPicture` that was read, also one that cannot be shown.
     """
 
     shown = Signal(object)
-    # ErrorInfo: a fault of ours.
+    # Emits the ErrorInfo of an internal error.
     failed = Signal(object)
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
         self._session = session
         self._actions = actions
-        # One thread: of two previews the older must not come last.
+        # One thread keeps the order: an older preview must not replace a newer one.
         self._background = Background(1, self)
         self._background.failed.connect(self.failed)
         self._wanted = 0
@@ -62,16 +62,16 @@ class CanvasPanel(QWidget):
         session.progress.ended.connect(self.refresh)
 
     def close_background(self) -> None:
-        """Wait for what is being decoded."""
+        """Wait for the decoding thread."""
         self._background.close()
 
     def refresh(self) -> None:
-        """Draw what the state says is to be seen."""
+        """Draw the preview, the picture, the empty sheet or the invitation, by the state."""
         preview = self._session.progress.preview
         if self._session.pictures.is_live and preview is not None:
             self._enlarge_preview(preview)
         elif self._session.view.path is not None:
-            # Also while a job has no preview yet: better the picture before than none.
+            # Before a job's first preview, the previous picture stays.
             self._read(self._session.view.path)
         elif self._session.pictures.is_live:
             self._show_sheet()
@@ -80,7 +80,7 @@ class CanvasPanel(QWidget):
             self._stack.setCurrentWidget(self.empty)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
-        """The view keeps its size where it is not seen: pictures for it are made before it is."""
+        """Resize the view even while it is hidden: pictures are made for its size beforehand."""
         super().resizeEvent(event)
         self.view.resize(self.size())
 

@@ -1,4 +1,4 @@
-"""The checkpoint: those at hand, or any file, used where it lies."""
+"""The choice of the checkpoint: one from the list, or any file in its own place."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from ui.widgets.labels import breakable, buddy_label, plain_label
 
 
 class CheckpointPanel(QWidget):
-    """A list, a button to open a file, and what the engine says of what is chosen."""
+    """A list, a button to open a file, and the engine's description of the chosen checkpoint."""
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
@@ -71,13 +71,13 @@ class CheckpointPanel(QWidget):
         self.gaps.setContentsMargins(0, XS, 0, 0)
 
     def show_details(self) -> CheckpointDialog:
-        """Open what is known of the checkpoint."""
+        """Open the dialog about the chosen checkpoint."""
         dialog = CheckpointDialog(self._session, self._theme, self.window())
         dialog.open()
         return dialog
 
     def _find(self) -> None:
-        """Ask where a checkpoint is that is gone from its place."""
+        """Ask for the new place of a checkpoint whose file is gone."""
         name = self._session.generation.checkpoint.name
         found, _ = QFileDialog.getOpenFileName(
             self,

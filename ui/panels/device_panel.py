@@ -1,4 +1,4 @@
-"""The last line of the form's side: what pictures are computed with, and why."""
+"""The line below the form: the device in use and the reason for it."""
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -12,7 +12,7 @@ from ui.widgets.labels import ElidedLabel
 
 
 class DevicePanel(QWidget):
-    """Draws DeviceState in one line; the button opens the list."""
+    """A line that shows `DeviceState`; its button opens the list of devices."""
 
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()

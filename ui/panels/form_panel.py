@@ -1,4 +1,4 @@
-"""The form: what to draw, with what, and how."""
+"""The form: prompts, checkpoint, size, sampler, seed and the other settings of a request."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -35,12 +35,12 @@ from ui.widgets.slider_field import SliderField
 from ui.widgets.stepper import Stepper
 
 _PROMPT_LINES, _NEGATIVE_LINES = 5, 2
-# What sliders span; the fields take more.
+# The ranges of the sliders; the fields accept more.
 _USUAL_STEPS, _USUAL_GUIDANCE = (1, 60), (1, 15)
 
 
 class FormPanel(QScrollArea):
-    """Draws GenerationState and writes back what the user edits."""
+    """The form, which shows `GenerationState` and writes the user's edits back to it."""
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class FormPanel(QScrollArea):
         self.inputs = InputPanel(session, theme, actions)
         self.picture_size = SizeField(theme)
         self.size_remark = plain_label("", "caption", wrap=True)
-        # What became of a side that was typed, and the size that it is said of.
+        # The remark on an adjusted side, and the size to which the remark belongs.
         self._adjusted: tuple[str, tuple[int, int]] = "", (0, 0)
         steps = WholeField(*bounds_of(GenerateRequest, "steps").whole)
         self.steps = SliderField(self.tr("Steps"), steps, _USUAL_STEPS)
@@ -118,32 +118,32 @@ class FormPanel(QScrollArea):
         application.focusChanged.connect(self._on_focus)
 
     def _offer(self, *_: object) -> None:
-        """Show the controls that the checkpoint's features have."""
+        """Show the controls that the checkpoint's features support."""
         features = self._state.suggestions.features
         self.negative_panel.setVisible(features.negative_prompt)
         self.picture_size.set_step(features.size_multiple)
 
     def needed_width(self) -> int:
-        """The least width in which nothing is cut off, with a scroll bar."""
+        """Return the least width at which nothing is cut off, including a scroll bar."""
         margins = self._column.contentsMargins()
         content = self._column.minimumSize().width() - margins.left() - margins.right()
         return content + 2 * M
 
     def _on_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
-        """Whatever leads to a field by a key leads to where it can be seen."""
+        """Scroll to a field that received the focus by the keyboard."""
         content = self.widget()
         by_mouse = QApplication.mouseButtons() != Qt.MouseButton.NoButton
-        # What the mouse is on is in view, and must not move away under it.
+        # A field under the mouse is visible, and must not move away from it.
         if now is not None and content is not None and content.isAncestorOf(now) and not by_mouse:
             group = now
             while (above := group.parentWidget()) is not None and above is not content:
                 group = above
-            # First what it belongs to, with its label, as far as there is room.
+            # First show the field's group with its label, as far as it fits, then the field.
             self.ensureWidgetVisible(group, 0, M)
             self.ensureWidgetVisible(now, 0, M)
 
     def _make_room(self, low: int, high: int) -> None:
-        """The scroll bar takes its place from the margin, so that nothing moves."""
+        """Shrink the margin by the scroll bar's width, so that the form does not move."""
         taken = self.verticalScrollBar().sizeHint().width() if high > low else 0
         self._column.setContentsMargins(M, M, M - taken, M)
 
@@ -212,7 +212,7 @@ class FormPanel(QScrollArea):
             (self.seed.lock, ActionName.KEEP_SEED),
         ):
             button.set_name(button.accessibleName(), actions.key(name))
-            # What a key changes is to be seen.
+            # A field that a key changes must be visible.
             actions[name].triggered.connect(self._show_seed_field)
         self._show_seed()
 
@@ -266,7 +266,7 @@ class FormPanel(QScrollArea):
         self._state.count = count
 
     def _on_seed(self, seed: int | None) -> None:
-        # A seed that was typed is meant to be used.
+        # A typed seed is locked, or a new one would replace it.
         self._state.seed = seed
         self._state.seed_locked = seed is not None
 
@@ -275,7 +275,7 @@ class FormPanel(QScrollArea):
 
 
 class _ExtrasRow(QFrame):
-    """A row for the settings of a picture beyond the form, with a button to drop them."""
+    """A row for reused settings that the form has no controls for, and a button to drop them."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -292,10 +292,10 @@ class _ExtrasRow(QFrame):
         layout.addLayout(row)
 
     def text(self) -> str:
-        """The text of the row."""
+        """Return the text of the row."""
         return self._text.text()
 
     def tell(self, text: str) -> None:
-        """Say what is in force; nothing is shown where nothing is."""
+        """Show the active settings; an empty text hides the row."""
         self._text.setText(breakable(text))
         self.setVisible(bool(text))

@@ -21,7 +21,7 @@ _FILTER = "*.safetensors *.sft *.ckpt"
 
 
 class GapPanel(QWidget):
-    """A row for each part that is missing, and one for those that were given."""
+    """A row for each missing part, and one for all parts that the user supplied."""
 
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class GapPanel(QWidget):
         self._show_given()
 
     def show_gaps(self, info: CheckpointInfo | None) -> None:
-        """Draw what is missing of a checkpoint; nothing where nothing is known of one."""
+        """Show a row for each missing part of a checkpoint; none if `info` is None."""
         for row in self.rows:
             row.hide()
             row.deleteLater()
@@ -51,7 +51,7 @@ class GapPanel(QWidget):
         self._show()
 
     def give(self, component: str, file: str) -> None:
-        """Take a part from a file, now and whenever this checkpoint is chosen."""
+        """Use a file for a part, now and whenever this checkpoint is chosen."""
         declaration = self._session.generation.declaration
         parts = msgspec.structs.replace(declaration.components, **{component: file})
         self._session.checkpoint.declare(msgspec.structs.replace(declaration, components=parts))
@@ -77,12 +77,12 @@ class GapPanel(QWidget):
 
     def _show(self) -> None:
         wanted = bool(self.rows) or not self.given.isHidden()
-        # One without a window yet would become one.
+        # A visible widget without a parent would open as a window of its own.
         self.setVisible(wanted and self.parentWidget() is not None)
 
 
 class GapRow(QWidget):
-    """One part: the files that fit, the best chosen already, and buttons to use one or another."""
+    """A missing part: a list of fitting files, best first, and buttons to use one or browse."""
 
     def __init__(self, gap: Gap, checkpoints: CheckpointStore, theme: Theme) -> None:
         super().__init__()
@@ -121,12 +121,12 @@ class GapRow(QWidget):
 
     @property
     def chosen(self) -> str:
-        """The file that would be used."""
+        """The path of the selected file."""
         return self._paths[max(0, self.box.currentIndex())]
 
 
 class _GivenRow(QWidget):
-    """The files that are used in the place of parts, with a button to drop them."""
+    """The files that supply or replace parts, with a button to drop them."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -139,6 +139,6 @@ class _GivenRow(QWidget):
         row.addWidget(self.drop)
 
     def tell(self, text: str) -> None:
-        """Say what is in use; nothing is shown where nothing is."""
+        """Show the files in use; an empty text hides the row."""
         self.text.setText(breakable(text))
         self.setVisible(bool(text))

@@ -1,4 +1,4 @@
-"""The foot of the form: Generate, what is under way, Cancel."""
+"""The foot of the form: the Generate button, the state of the queue, the Cancel buttons."""
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
@@ -12,12 +12,12 @@ from ui.theme.metrics import M, S
 from ui.theme.theme import Theme
 from ui.widgets.labels import breakable, plain_label
 
-# Ten thousand jobs come as ten thousand signals.
+# The delay that merges the signals of many jobs (up to ten thousand) into one refresh.
 _SETTLE_MS = 30
 
 
 class GenerateButton(QPushButton):
-    """The one button that matters, with its key written on it."""
+    """The Generate button, with its shortcut written on it."""
 
     def __init__(self, theme: Theme, text: str, key: str) -> None:
         super().__init__(text)
@@ -26,7 +26,7 @@ class GenerateButton(QPushButton):
         self.setProperty("role", "primary")
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw the button, then its key at the other end."""
+        """Draw the button, then its shortcut at the trailing end."""
         super().paintEvent(event)
         with QPainter(self) as painter:
             font = self.font()
@@ -42,7 +42,7 @@ class GenerateButton(QPushButton):
 
 
 class GeneratePanel(QWidget):
-    """Draws the queue and the engine's state in one line."""
+    """The Generate button, and a line with the state of the queue and the engine."""
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class GeneratePanel(QWidget):
         column.setSpacing(S)
         column.addWidget(self.generate)
         column.addLayout(row)
-        # The line keeps its height whether there are buttons in it or not.
+        # The line keeps its height when its buttons are hidden.
         row.addStrut(self.cancel.sizeHint().height())
 
     def _connect(self) -> None:
@@ -101,7 +101,7 @@ class GeneratePanel(QWidget):
             self._settled.start()
 
     def _on_progress(self) -> None:
-        # That Cancel was heard must be seen at once.
+        # The response to Cancel must be visible at once.
         if self._session.progress.stopping:
             self._refresh()
 
@@ -145,7 +145,7 @@ class GeneratePanel(QWidget):
         return f"{text} · {words}" if text else words
 
     def _making(self) -> str:
-        """Return the number of the picture among those that were asked for together."""
+        """Return a sentence with the running picture's number in its batch."""
         queue = self._session.queue
         if queue.running is None:
             return self.tr("Making a picture")

@@ -1,4 +1,4 @@
-"""The line under the canvas: how the running job is doing, or how the picture was made."""
+"""The line under the canvas: the running job's progress, or the picture's settings."""
 
 from pathlib import Path
 
@@ -15,10 +15,10 @@ from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import ElidedLabel
 
-# Time left goes down between steps, too.
+# The interval of updates between steps, in which the time left decreases too.
 _TICK_MS = 500
 _BAR_PARTS = 1000
-# Less is no number of seconds worth reading, and the end only of a picture that is this far.
+# "Almost done" replaces a shorter time left, if this fraction of the job is done.
 _ALMOST_S, _ALMOST = 1.5, 0.85
 _BUTTONS = (
     (ActionName.COPY_PICTURE, "copy"),
@@ -32,7 +32,7 @@ _OF_A_PICTURE = (*REUSING, ActionName.START_FROM, ActionName.COPY_PATH)
 
 
 class InfoPanel(QWidget):
-    """Two lines of text, and what can be done with the picture."""
+    """Two lines of text, and buttons for actions on the picture."""
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class InfoPanel(QWidget):
         self._refresh()
 
     def show_picture(self, picture: ReadPicture) -> None:
-        """Say how the picture on the canvas was made."""
+        """Show the settings of the picture on the canvas."""
         self._picture = picture
         self._refresh()
 
@@ -128,7 +128,7 @@ class InfoPanel(QWidget):
             self._actions[name].setEnabled(has_picture)
 
     def _refresh_bar(self) -> None:
-        # Of the whole picture; no animation between the ticks, which would cost the engine time.
+        # The fraction of the whole job; an animation would take computing time from the engine.
         self.bar.setValue(round(_BAR_PARTS * self._session.progress.fraction))
 
     def _progress_title(self) -> str:
@@ -144,7 +144,7 @@ class InfoPanel(QWidget):
             )
         left = progress.phase_seconds_left
         if progress.once and left is not None and left >= _ALMOST_S:
-            # Also where nobody knows yet how long the rest of the job will take.
+            # Shown even if the duration of the rest of the job is unknown.
             return self.tr("{phase}, about {time}").format(phase=label, time=duration(left))
         return self.tr("{phase}…").format(phase=label)
 
@@ -172,7 +172,7 @@ class InfoPanel(QWidget):
     def _tell_picture(self, path: str) -> None:
         picture = self._picture
         if picture is None or picture.path != path:
-            # What is said changes with what is seen, once the file is read.
+            # The text changes together with the canvas, when the file has been read.
             return
         if picture.image.isNull():
             self._tell(self.tr("This file cannot be shown as a picture."), Path(path).name)

@@ -1,4 +1,4 @@
-"""The start of the next picture: noise, or a picture, all of it or where a mask is white."""
+"""The start of the next picture: noise, or a picture, redrawn entirely or within a mask."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,22 +27,22 @@ from ui.widgets.slider_field import SliderField
 from ui.widgets.thumbnail_view import ThumbnailView
 
 _SIDE = 64
-# The longest side of a picture in the dialog: on a larger one a brush would lag behind.
+# The longest side of the picture in the mask dialog: on a larger one the brush would lag.
 _TO_PAINT_ON = 1280
-# What the slider spans; the field takes more.
+# The range of the slider; the field accepts more.
 _USUAL_LIKENESS = (1, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A picture and its mask in the size of a thumbnail."""
+    """A picture and its mask, both as thumbnails."""
 
     picture: ReadPicture
     mask: QImage | None
 
 
 class InputPanel(QWidget):
-    """A button to choose a picture; once one is chosen the picture, and how it is used."""
+    """A button to choose a start picture; then the picture with its mask and options."""
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
@@ -79,12 +79,12 @@ class InputPanel(QWidget):
             self.start_from(name)
 
     def start_from(self, path: str) -> None:
-        """Start from a picture, once its size is known."""
+        """Use a picture as the start, as soon as its size is read."""
         side = QSize(_SIDE, _SIDE)
         self._session.background.run(lambda: read_picture(path, side, cover=True), self._on_start)
 
     def edit_mask(self) -> None:
-        """Open the picture to paint on."""
+        """Open the mask dialog on the start picture."""
         path = self._state.input_path(InputRole.INIT)
         if path is not None:
             self.paint.setEnabled(False)

@@ -1,4 +1,4 @@
-"""Sampler and schedule, ours to choose or left to the checkpoint, and the tool to follow."""
+"""The choice of sampler and schedule, or the checkpoint's own, and of the tool to follow."""
 
 from collections.abc import Callable, Collection, Mapping
 
@@ -23,7 +23,10 @@ from ui.widgets.labels import buddy_label
 
 
 class MethodPanel(QWidget):
-    """Three lists. In two the first entry is the checkpoint's own choice and says which that is."""
+    """Lists of samplers, schedules and tools.
+
+    The first entry of the first two lists, "Auto", names the checkpoint's own choice.
+    """
 
     def __init__(self, state: GenerationState, theme: Theme) -> None:
         super().__init__()
@@ -31,13 +34,13 @@ class MethodPanel(QWidget):
         self.sampler = ChoiceBox(theme)
         self.schedule = ChoiceBox(theme)
         self.tool = ChoiceBox(theme)
-        # What can be chosen, from the top.
+        # The values of the tools' list, in order.
         self.tools: tuple[ConventionName | Convention, ...] = ()
         self.tool.setAccessibleName(self.tr("Match results of"))
         self.labels: list[QLabel] = []
         self._lay_out()
         self._filled: tuple[object, object] | None = None
-        # Chosen by the user only: `activated` is silent where we set the row.
+        # `activated` is emitted for the user's choices only, not for rows set by the program.
         self.sampler.activated.connect(self._on_sampler)
         self.schedule.activated.connect(self._on_schedule)
         self.tool.activated.connect(self._on_tool)
@@ -74,7 +77,7 @@ class MethodPanel(QWidget):
         _describe(self.schedule, schedule_about(effective.schedule))
 
     def _fill(self) -> None:
-        """Both lists, with what works with the checkpoint."""
+        """Fill the lists with the samplers and schedules that work with the checkpoint."""
         features = self._state.suggestions.features
         offered = features.samplers, features.schedules
         if offered == self._filled:
@@ -86,7 +89,7 @@ class MethodPanel(QWidget):
     def _show_tool(self) -> None:
         chosen = self._state.convention
         plain = choice_of(chosen) if isinstance(chosen, Convention) else chosen
-        # A picture's own habits stand first, until another tool is chosen.
+        # Conventions adopted from a picture come first, until another tool is chosen.
         self.tools = (*((plain,) if isinstance(plain, Convention) else ()), *ConventionName)
         self.tool.clear()
         for value in self.tools:
@@ -99,7 +102,7 @@ class MethodPanel(QWidget):
         return self.tr("Auto · {name}").format(name=label) if label else self.tr("Auto")
 
     def _on_sampler(self, row: int) -> None:
-        # Qt gives back the bare text.
+        # Qt returns the value as a plain str.
         value = self.sampler.itemData(row)
         self._state.sampler = None if value is None else SamplerName(value)
 
@@ -117,7 +120,7 @@ def _fill(
     about: Callable[..., str],
     offered: Collection[SamplerName] | Collection[ScheduleName] | None,
 ) -> None:
-    """All choices, or those that are offered, under the names of their groups."""
+    """Fill a list with all values, or those in `offered`, under the headings of their groups."""
     box.clear()
     box.addItem("", None)
     for name, values in groups.items():

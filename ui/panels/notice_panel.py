@@ -1,4 +1,4 @@
-"""The top of the canvas: what the engine is in trouble with, and what there is to tell."""
+"""The bars at the top of the canvas: a problem of the engine, and the latest notice."""
 
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from ui.labels import size_label
 from ui.theme.theme import Theme
 from ui.widgets.notice_bar import NoticeBar
 
-# What is to be chosen, by the window's action that has it chosen.
+# The window's action that lets the user choose, for each remedy that needs a choice.
 _CHOSEN_BY = {
     NoticeAction.CHOOSE_CHECKPOINT: ActionName.OPEN,
     NoticeAction.CHOOSE_START_PICTURE: ActionName.OPEN_START,
@@ -24,12 +24,12 @@ _CHOSEN_BY = {
 
 
 class NoticePanel(QWidget):
-    """One bar for the engine, one for the latest notice; nothing where all is well."""
+    """A bar for the engine's problem and a bar for the latest notice, each hidden without one."""
 
     def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
         super().__init__()
         self._session, self._actions = session, actions
-        # The notice whose button asked for a choice last.
+        # The notice whose button last asked for a choice.
         self._asking: Notice | None = None
         self.engine_bar = NoticeBar(theme)
         self.engine_bar.dismiss.hide()
@@ -109,7 +109,7 @@ class NoticePanel(QWidget):
         return notices[-1] if notices else None
 
     def _label(self, action: NoticeAction, notice: Notice) -> str:
-        """Empty where it cannot be done."""
+        """Return the text of an action's button; empty if the action is impossible."""
         if action is NoticeAction.RETRY_SMALLER:
             sizes = self._session.remedies.smaller_sizes(notice)
             if len(sizes) > 1:
@@ -139,7 +139,7 @@ class NoticePanel(QWidget):
         if action is NoticeAction.CHOOSE_FOLDER:
             self._choose_folder(notice)
         elif action in _CHOSEN_BY:
-            # What was said stays until something is chosen.
+            # The notice stays until the user has chosen.
             self._asking = notice
             self._actions[_CHOSEN_BY[action]].trigger()
         else:

@@ -1,4 +1,4 @@
-"""A prompt with what there is to say of it: its tokens, what has no effect, what looks wrong."""
+"""A prompt field with its token count, and remarks on text without effect and on mistakes."""
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
@@ -11,12 +11,12 @@ from ui.widgets.prompt_edit import PromptEdit
 
 
 class PromptPanel(QWidget):
-    """The field; above it its name and the count of tokens, below it a line where one is due."""
+    """A prompt field with its name and token count above and any remarks below."""
 
     def __init__(self, name: str, edit: PromptEdit, state: PromptState) -> None:
         super().__init__()
         self._edit, self._state = edit, state
-        # Beside the name it takes no room of its own, and nothing moves when it appears.
+        # The count is beside the name, so that nothing moves when it appears.
         self.count = plain_label("", "caption")
         self.cut = plain_label("", "note", wrap=True)
         self.hint = plain_label("", "note", wrap=True)
@@ -38,7 +38,7 @@ class PromptPanel(QWidget):
 
     def _show(self) -> None:
         check, hints = self._state.check, self._state.hints
-        # One at a time is enough to put right; all are underlined.
+        # Only the first hint has a sentence; the places of all are underlined.
         hint = hints[0] if hints else None
         refused = hint is not None and hint.kind is HintKind.REFUSED
         sentence = hint_text(hint) if hint else ""

@@ -1,4 +1,4 @@
-"""A second checkpoint that finishes the picture, where one was made for that."""
+"""The choice of a refiner: a second checkpoint that finishes the picture."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ _NAMED_SO = "refiner"
 
 
 class RefinerPanel(QWidget):
-    """A list of checkpoints, and from where in the run the chosen one takes over."""
+    """A list of checkpoints, and the fraction of the run after which the refiner takes over."""
 
     def __init__(self, session: Session, theme: Theme) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class RefinerPanel(QWidget):
             self.box.add_choice(name, path, path)
 
     def _offered(self, chosen: str | None) -> list[tuple[str, str]]:
-        """Paths with names; first those that are called what they are for."""
+        """Return (path, name) of possible refiners; first those with "refiner" in their names."""
         store, current = self._session.checkpoints, self._state.checkpoint
         entries = [entry for entry in store.entries if entry.path != current]
         fitting = (entry for entry in entries if self._may_refine(entry.path))
@@ -88,7 +88,7 @@ class RefinerPanel(QWidget):
         return sorted(offered, key=lambda one: _NAMED_SO not in one[1].lower())
 
     def _may_refine(self, path: Path) -> bool:
-        """Return True unless the checkpoint is known not to refine."""
+        """Return True unless the checkpoint is known not to be a refiner."""
         answer = self._session.checkpoints.answer(path)
         return not isinstance(answer, CheckpointInfo) or answer.features.refines
 

@@ -17,9 +17,9 @@ _SCROLL_BAR = 10
 
 
 class StripPanel(QListView):
-    """One row of pictures; the current one is shown large."""
+    """A row of thumbnails; the canvas shows the current one."""
 
-    # The path of a picture the user asked to see.
+    # Emits the path of a picture that the user selected.
     chosen = Signal(str)
 
     def __init__(
@@ -64,7 +64,7 @@ class StripPanel(QListView):
         self.setFixedHeight(CELL + S + _SCROLL_BAR)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw the pictures, or say what the strip is for."""
+        """Draw the pictures, or an explanation if there are none."""
         super().paintEvent(event)
         if self.pictures.rowCount() == 0:
             with QPainter(self.viewport()) as painter:
@@ -80,7 +80,7 @@ class StripPanel(QListView):
             self.chosen.emit(path)
 
     def _show_current(self) -> None:
-        """Put the ring around what is shown, without asking to see it."""
+        """Select the shown picture without emitting `chosen`."""
         path = self._session.view.path
         if path is None or self._session.pictures.is_live:
             self.selectionModel().clear()

@@ -1,1 +1,1 @@
-"""The look of the window: two sets of colours, a spacing grid, a stylesheet, a set of icons."""
+"""The look of the window: two colour schemes, a spacing grid, a stylesheet and icons."""

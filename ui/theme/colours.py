@@ -1,4 +1,4 @@
-"""The two sets of colours: a darkroom by its safelight, and paper by day."""
+"""The two colour schemes: dark, like a darkroom by its safelight, and light, like paper by day."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,15 @@ from PySide6.QtGui import QColor, QPalette
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """Colours by what they are for, as #rrggbb."""
+    """A colour scheme: a colour, as #rrggbb, for each purpose."""
 
     canvas: str
     window: str
-    # Fields to type into and raised controls.
+    # The background of text fields and raised controls.
     surface: str
     hover: str
     border: str
-    # What a control is told apart by: 3 to 1 against all that is around it (WCAG 2.2, 1.4.11).
+    # The outline of controls: a contrast of 3 to 1 against its surroundings (WCAG 2.2, 1.4.11).
     outline: str
     text: str
     muted: str
@@ -23,7 +23,7 @@ class Colours:
     accent: str
     accent_hover: str
     on_accent: str
-    # Where typing goes: of another hue than what is wrong and what is chosen.
+    # The ring around the focused control: of another hue than errors and selections.
     focus: str
     error: str
     error_surface: str
@@ -66,7 +66,7 @@ LIGHT = Colours(
 
 
 def palette(colours: Colours) -> QPalette:
-    """The same colours as Qt's roles, for what the stylesheet does not reach."""
+    """Return the colours as a QPalette, for widgets that the stylesheet does not cover."""
     roles = {
         QPalette.ColorRole.Window: colours.window,
         QPalette.ColorRole.WindowText: colours.text,
@@ -81,7 +81,7 @@ def palette(colours: Colours) -> QPalette:
         QPalette.ColorRole.ToolTipText: colours.text,
         QPalette.ColorRole.Highlight: colours.accent,
         QPalette.ColorRole.HighlightedText: colours.on_accent,
-        # Styles ring with it what has the focus.
+        # Styles draw the focus ring in this colour.
         QPalette.ColorRole.Accent: colours.focus,
         QPalette.ColorRole.Link: colours.accent,
         QPalette.ColorRole.LinkVisited: colours.accent,
@@ -104,7 +104,7 @@ def palette(colours: Colours) -> QPalette:
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast ratio of two colours, 1 to 21, as WCAG 2 defines it."""
+    """Return the contrast ratio of two colours, 1 to 21, as defined by WCAG 2."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 

@@ -1,4 +1,4 @@
-"""Our icons: small drawings of lines, in whatever colour the theme has."""
+"""Safelight's icons: small line drawings in the theme's colours."""
 
 from importlib import resources
 
@@ -12,7 +12,7 @@ _RATIOS = (1, 2, 3)
 
 
 def draw_icon(name: str, colour: str, disabled: str) -> QIcon:
-    """The icon in two states, for screens of one, two and three pixels to the point."""
+    """Draw an icon, enabled and disabled, for device pixel ratios of 1, 2 and 3."""
     source = icon_source(name)
     icon = QIcon()
     for mode, shade in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, disabled)):
@@ -22,12 +22,12 @@ def draw_icon(name: str, colour: str, disabled: str) -> QIcon:
 
 
 def icon_source(name: str) -> str:
-    """The drawing as SVG; its colour is `currentColor`."""
+    """Return the drawing as SVG; its colour is `currentColor`."""
     return (resources.files("ui.theme") / "icons" / f"{name}.svg").read_text(encoding="utf-8")
 
 
 def draw(source: str, colour: str, side: int, ratio: float) -> QPixmap:
-    """A square drawing, `side` points wide, on a screen of `ratio` pixels to the point."""
+    """Render a square drawing, `side` device-independent pixels wide, at a device pixel ratio."""
     renderer = QSvgRenderer(QByteArray(source.replace("currentColor", colour).encode()))
     pixmap = QPixmap(round(side * ratio), round(side * ratio))
     pixmap.fill(Qt.GlobalColor.transparent)

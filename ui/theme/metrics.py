@@ -1,4 +1,4 @@
-"""The spacing grid, in device-independent pixels. Every margin and gap is one of these."""
+"""The spacing grid, in device-independent pixels: the sizes of all margins and gaps."""
 
 XS, S, M, L = 4, 8, 16, 24
 

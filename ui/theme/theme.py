@@ -1,4 +1,4 @@
-"""The look of the application: follows the system's light or dark, or SAFELIGHT_THEME."""
+"""The look of the application: light or dark like the system, or as SAFELIGHT_THEME says."""
 
 import os
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ from ui.theme.colours import DARK, LIGHT, Colours, palette
 from ui.theme.icons import draw_icon
 
 _FORCED = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}
-# Sizes of text beside the system's own.
+# Text sizes, relative to the system's font size.
 SCALES = {"caption": 0.92, "title": 1.45, "heading": 1.12}
 
 
 class Theme(QObject):
-    """The colours in force and the icons in them; `changed` when the scheme does."""
+    """The current colours, and icons in them; `changed` is emitted when the colours change."""
 
     changed = Signal()
 
@@ -32,7 +32,7 @@ class Theme(QObject):
         hints = application.styleHints()
         forced = _FORCED.get(environment.get("SAFELIGHT_THEME", "").lower())
         if forced is not None:
-            # For what the system draws: title bars, file dialogs.
+            # The scheme also applies to title bars and file dialogs, which the system draws.
             hints.setColorScheme(forced)
         self.colours: Colours = LIGHT
         self._use(forced or hints.colorScheme())
@@ -40,14 +40,14 @@ class Theme(QObject):
             hints.colorSchemeChanged.connect(self._use)
 
     def icon(self, name: str, colour: str | None = None) -> QIcon:
-        """One of our icons; in the colour of text where none is given."""
+        """Return an icon by name; its default colour is that of text."""
         key = (name, colour or self.colours.text)
         if key not in self._icons:
             self._icons[key] = draw_icon(name, key[1], self.colours.disabled)
         return self._icons[key]
 
     def use_colours(self, colours: Colours) -> None:
-        """Change the look of every window."""
+        """Apply a colour scheme to all windows."""
         self.colours = colours
         self._icons.clear()
         self._application.setPalette(palette(colours))
@@ -55,7 +55,7 @@ class Theme(QObject):
         self.changed.emit()
 
     def _use(self, scheme: Qt.ColorScheme) -> None:
-        # Systems that do not tell mostly are light.
+        # Systems that report no scheme are mostly light.
         self.use_colours(DARK if scheme is Qt.ColorScheme.Dark else LIGHT)
 
 
@@ -63,7 +63,7 @@ def _stylesheet(colours: Colours, points: float) -> str:
     text = (resources.files("ui.theme") / "style.qss").read_text(encoding="utf-8")
     values = asdict(colours)
     values |= {name: f"{points * scale:.1f}pt" for name, scale in SCALES.items()}
-    # Longest first: @accent begins @accent_hover.
+    # Longest first: @accent is a prefix of @accent_hover.
     for name in sorted(values, key=len, reverse=True):
         text = text.replace(f"@{name}", values[name])
     return text

@@ -1,1 +1,1 @@
-"""Controls that know nothing of the application."""
+"""General controls, independent of the application's state."""

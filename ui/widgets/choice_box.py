@@ -1,4 +1,4 @@
-"""A combo box with our own arrow."""
+"""A combo box with headings, tooltips and Safelight's arrow."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPaintEvent
@@ -16,15 +16,15 @@ from ui.theme.theme import SCALES, Theme
 from ui.widgets.wheel import PassedByWheel
 
 MOST_ROWS = 12
-# How Qt marks the separators of a combo box.
+# The accessible description by which Qt marks the separators of a combo box.
 _SEPARATOR = "separator"
-# Between the padding of an entry and its text.
+# The distance in pixels between the padding of an entry and its text.
 _TEXT = 3
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 
 class ChoiceBox(PassedByWheel, QComboBox):
-    """A drop-down list of whole rows, a dozen at most, within its window."""
+    """A combo box whose popup shows whole rows, a dozen at most, within the window."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,22 +34,25 @@ class ChoiceBox(PassedByWheel, QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
         self.setMaxVisibleItems(MOST_ROWS)
-        # Its own one ignores the stylesheet.
+        # Qt's own delegate ignores the stylesheet.
         self.setItemDelegate(_ChoiceDelegate(theme, self))
         theme.changed.connect(self.update)
 
     def add_choice(self, text: str, value: object, about: str) -> None:
-        """Add an entry that says what it is about in a tooltip; `about` is text of ours."""
+        """Add an entry with the tooltip `about`, a trusted text."""
         self.addItem(text, value)
         self.setItemData(self.count() - 1, about, Qt.ItemDataRole.ToolTipRole)
 
     def add_heading(self, text: str) -> None:
-        """Begin a group: a line of its own that cannot be chosen, and that typing passes over."""
+        """Begin a group with a heading, which can be selected neither by mouse nor by typing."""
         self.insertSeparator(self.count())
         self.setItemData(self.count() - 1, text, Qt.ItemDataRole.AccessibleTextRole)
 
     def showPopup(self) -> None:  # noqa: N802 (Qt's name)
-        """Open the list: Qt's own counts neither the stylesheet's paddings nor the window."""
+        """Open the list at a height that Qt would miscalculate.
+
+        Qt ignores the stylesheet's paddings and the window's bounds.
+        """
         super().showPopup()
         view = self.view()
         popup = view.window()
@@ -71,13 +74,13 @@ class ChoiceBox(PassedByWheel, QComboBox):
         view.scrollTo(view.currentIndex())
 
     def _room(self) -> QRect:
-        """Return the room for a list: the window, as far as it is on the screen."""
+        """Return the room for the list: the part of the window that is on the screen."""
         window = self.window()
         place = QRect(window.mapToGlobal(window.rect().topLeft()), window.size())
         return place & self.screen().availableGeometry()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw the box, the text as the list has it where it is too long, and the arrow."""
+        """Draw the box, the text, elided in the middle if it is too long, and the arrow."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
         style = self.style()
@@ -95,7 +98,7 @@ class ChoiceBox(PassedByWheel, QComboBox):
 
 
 class _ChoiceDelegate(QStyledItemDelegate):
-    """Entries as the stylesheet has them, and quiet headings."""
+    """A delegate that draws entries by the stylesheet, and headings in small muted text."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -104,7 +107,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
     def sizeHint(  # noqa: N802 (Qt's name)
         self, option: QStyleOptionViewItem, index: AnyIndex
     ) -> QSize:
-        """A heading is as high as an entry: a list shows whole rows wherever it was scrolled to."""
+        """Return an entry's size also for headings, so that the list always shows whole rows."""
         return super().sizeHint(option, index.model().index(0, index.column()))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: AnyIndex) -> None:

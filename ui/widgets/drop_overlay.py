@@ -12,17 +12,17 @@ from ui.widgets.labels import plain_label
 
 _HEIGHT = 168
 _WIDEST = 440
-# How much of the window shows through.
+# The opacity of the veil over the window.
 _VEIL = 215
 
-# What a drop may do: a title and a sentence.
+# A card's text: a title and a sentence.
 Offer = tuple[str, str]
 
 
 class DropOverlay(QWidget):
-    """Veils its parent and says what a drop would do on which card; elsewhere it does nothing.
+    """A veil over its parent with a card for each possible action of a drop.
 
-    The drop itself goes to the parent.
+    The parent receives the drop itself.
     """
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -39,13 +39,13 @@ class DropOverlay(QWidget):
         parent.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 (Qt's name)
-        """Keep to the parent's size."""
+        """Follow the parent's size."""
         if event.type() is QEvent.Type.Resize:
             self.setGeometry(self._covered.rect())
         return False
 
     def appear(self, offers: Sequence[Offer]) -> None:
-        """Show above everything what can be done, side by side."""
+        """Show the cards side by side, above all other widgets."""
         if self.isVisible() and offers == self._offers:
             return
         self._offers = offers
@@ -61,17 +61,17 @@ class DropOverlay(QWidget):
         self.setGeometry(self._covered.rect())
         self.raise_()
         self.show()
-        # So that the cards are where a drop is looked for.
+        # The cards must be laid out before `chosen` looks for one.
         self._row.activate()
         self.point_at(None)
 
     def chosen(self, place: QPoint) -> int | None:
-        """Return the index of the card at this point; None beside the cards."""
+        """Return the index of the card at a point; None beside the cards."""
         at = (index for index, card in enumerate(self.cards) if card.geometry().contains(place))
         return next(at, None) if self.isVisible() else None
 
     def point_at(self, place: QPoint | None) -> None:
-        """Mark the offer that a drop here would take."""
+        """Highlight the card at a point."""
         chosen = None if place is None else self.chosen(place)
         for index, card in enumerate(self.cards):
             role = "drop" if index == chosen else "offer"

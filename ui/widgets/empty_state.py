@@ -1,4 +1,4 @@
-"""A drawing and a friendly sentence for a canvas without a picture."""
+"""The canvas without a picture: a drawing and an invitation."""
 
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QRadialGradient
@@ -15,7 +15,7 @@ _GLOW = 280
 
 
 class EmptyState(QWidget):
-    """A lamp, a title, and what to do first."""
+    """A drawing of a lamp, a title, and a sentence on the first thing to do."""
 
     def __init__(self, theme: Theme, title: str, sentence: str) -> None:
         super().__init__()
@@ -34,7 +34,7 @@ class EmptyState(QWidget):
         layout.addWidget(self._lamp)
         layout.addSpacing(S)
         layout.addWidget(heading)
-        # Without an alignment of its own, so that it gets the height its lines need.
+        # No alignment in the layout, so that the label gets the height that its lines need.
         row = QHBoxLayout()
         row.addStretch()
         row.addWidget(text)
@@ -45,10 +45,10 @@ class EmptyState(QWidget):
         self._draw()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """The lamp's light falls on what is around it."""
+        """Draw the lamp's light around it."""
         colours = self._theme.colours
         canvas, light = QColor(colours.canvas), QColor(colours.accent)
-        # By day a lamp gives no light.
+        # In the light scheme the lamp is off.
         strength = 0 if canvas.lightness() > light.lightness() else 1
         centre = QPointF(self._lamp.geometry().center())
         glow = QRadialGradient(centre, _GLOW)

@@ -1,25 +1,25 @@
-"""A row that folds where it is narrow."""
+"""A row whose buttons move below its text if it is narrow."""
 
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QBoxLayout, QLayout
 
 
 class FoldingRow(QBoxLayout):
-    """Words with buttons beside them, or below them where the words would have too little room."""
+    """A layout of text with buttons beside it, or below it if the text would be too narrow."""
 
     def __init__(self, words: QLayout, buttons: QLayout, least: int) -> None:
-        """`least` is the width in pixels that words want beside buttons."""
+        """Create the row; `least` is the least width in pixels of text beside buttons."""
         super().__init__(QBoxLayout.Direction.LeftToRight)
         self._words, self._buttons, self._least = words, buttons, least
         self.addLayout(words, 1)
         self.addLayout(buttons)
 
     def hasHeightForWidth(self) -> bool:  # noqa: N802 (Qt's name)
-        """Words are wrapped."""
+        """Return True: the text wraps."""
         return True
 
     def heightForWidth(self, width: int) -> int:  # noqa: N802 (Qt's name)
-        """The height with buttons where they will be at that width."""
+        """Return the height at a width, folded or not as at that width."""
         hint = self._buttons.sizeHint()
         if hint.isEmpty():
             return self._height_of_words(width)
@@ -29,16 +29,16 @@ class FoldingRow(QBoxLayout):
         return max(self._height_of_words(left), hint.height())
 
     def minimumHeightForWidth(self, width: int) -> int:  # noqa: N802 (Qt's name)
-        """Nothing of it can be left out."""
+        """Return the full height: no part may be cut off."""
         return self.heightForWidth(width)
 
     def minimumSize(self) -> QSize:  # noqa: N802 (Qt's name)
-        """The size of the folded row, which is its narrowest."""
+        """Return the least size, which is that of the folded row."""
         words, buttons = self._words.minimumSize(), self._buttons.minimumSize()
         return QSize(max(words.width(), buttons.width()), super().minimumSize().height())
 
     def setGeometry(self, rect: QRect) -> None:  # noqa: N802 (Qt's name)
-        """Fold or unfold, and lay out."""
+        """Fold or unfold the row for the width, and lay it out."""
         folds = self._folds(rect.width())
         direction = QBoxLayout.Direction
         wanted = direction.TopToBottom if folds else direction.LeftToRight

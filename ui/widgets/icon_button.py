@@ -1,4 +1,4 @@
-"""A button that is only a drawing, with a name for those who cannot see it."""
+"""A button with only an icon, and a name for screen readers."""
 
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QToolButton, QWidget
@@ -8,7 +8,7 @@ from ui.theme.theme import Theme
 
 
 class IconButton(QToolButton):
-    """Shows one of our icons; its name is its tooltip, too."""
+    """A button with an icon of the theme; its accessible name is also its tooltip."""
 
     def __init__(
         self,
@@ -33,7 +33,7 @@ class IconButton(QToolButton):
         self._draw()
 
     def set_name(self, name: str, key: str = "") -> None:
-        """Name it for screen readers and in the tooltip, there with its key."""
+        """Set the name for screen readers and the tooltip; the tooltip adds the shortcut."""
         self.setAccessibleName(name)
         self.setToolTip(f"{name} ({key})" if key else name)
 

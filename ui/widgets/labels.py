@@ -1,4 +1,4 @@
-"""Labels that show text as it is: what looks like HTML is text, too."""
+"""Labels of plain text, in which HTML is not interpreted."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from ui.theme.metrics import S
 
-# The whole of it is in the report.
+# The longest text of a label; an error's report has the whole text.
 _LONGEST = 400
 _PIECE = 24
 _ZERO_WIDTH_SPACE = "\u200b"
 
 
 class _PlainLabel(QLabel):
-    """Plain text that begins where the window's words begin, whatever direction it has itself."""
+    """A label of plain text, aligned by the window's direction and not by the text's own."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -23,7 +23,7 @@ class _PlainLabel(QLabel):
         self._align()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 (Qt's name)
-        """The window's direction may change."""
+        """Align the text anew when the window's direction changes."""
         super().changeEvent(event)
         is_centred = self.alignment() & Qt.AlignmentFlag.AlignHCenter
         if event.type() is QEvent.Type.LayoutDirectionChange and not is_centred:
@@ -31,12 +31,12 @@ class _PlainLabel(QLabel):
 
     def _align(self) -> None:
         side = Qt.AlignmentFlag.AlignRight if self.isRightToLeft() else Qt.AlignmentFlag.AlignLeft
-        # Qt would take the side from the text: a Latin name in an Arabic form would float away.
+        # Qt would align by the text: a Latin name in an Arabic form would be on the wrong side.
         self.setAlignment(side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter)
 
 
 def plain_label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
-    """A label of plain text; `role` is its look in the stylesheet."""
+    """Make a label of plain text; `role` selects its style in the stylesheet."""
     label = _PlainLabel(text)
     label.setWordWrap(wrap)
     if role:
@@ -45,7 +45,7 @@ def plain_label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel
 
 
 def buddy_label(text: str, buddy: QWidget, role: str = "label") -> QLabel:
-    """The label of a control, which is its accessible name, too."""
+    """Make the label of a control; its text also becomes the control's accessible name."""
     label = plain_label(text, role)
     label.setBuddy(buddy)
     if not buddy.accessibleName():
@@ -54,14 +54,14 @@ def buddy_label(text: str, buddy: QWidget, role: str = "label") -> QLabel:
 
 
 def align(labels: Sequence[QLabel]) -> None:
-    """Make labels of rows above each other as wide as the widest, in whatever font."""
+    """Make the labels of stacked rows as wide as the widest."""
     widest = max(label.sizeHint().width() for label in labels)
     for label in labels:
         label.setFixedWidth(widest + S)
 
 
 def rule(orientation: Qt.Orientation) -> QFrame:
-    """A line between two parts."""
+    """Make a separator line."""
     line = QFrame()
     line.setProperty("role", "rule")
     if orientation is Qt.Orientation.Horizontal:
@@ -72,9 +72,9 @@ def rule(orientation: Qt.Orientation) -> QFrame:
 
 
 def breakable(text: str) -> str:
-    """Text for a label that wraps: of bearable length, in one paragraph, with no endless word.
+    """Prepare text for a label that wraps: shortened, one paragraph, long words breakable.
 
-    A word that cannot be broken would make the whole window as wide as itself.
+    An unbreakable word would make the whole window as wide as itself.
     """
     words = " ".join(text[:_LONGEST].split()).split(" ")
     return " ".join(_ZERO_WIDTH_SPACE.join(_pieces(word)) for word in words)
@@ -85,7 +85,7 @@ def _pieces(word: str) -> list[str]:
 
 
 class ElidedLabel(QLabel):
-    """One line of plain text that ends in … where there is no room for more."""
+    """A label of one line of plain text, elided with … if it is too long."""
 
     def __init__(self, role: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -94,8 +94,8 @@ class ElidedLabel(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw what fits."""
-        # Of a prompt of a million characters only the beginning can be seen.
+        """Draw the text, elided to the label's width."""
+        # A prompt may have a million characters; only the beginning is visible.
         line = " ".join(self.text()[:2000].split())
         shown = self.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, self.width())
         with QPainter(self) as painter:

@@ -1,4 +1,4 @@
-"""A picture to paint a mask on."""
+"""A canvas for painting a mask on a picture."""
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -16,12 +16,15 @@ from ui.masks import empty_mask, inverted, veil
 from ui.theme.theme import Theme
 from ui.widgets.placing import fitted
 
-# What earlier masks may hold, in bytes.
+# The memory for earlier masks (undo), in bytes.
 _UNDO_BYTES = 128 << 20
 
 
 class MaskCanvas(QWidget):
-    """The brush paints, the eraser keeps; `changed` after each stroke. Sizes are the picture's."""
+    """A canvas on which the brush paints white (painted) and the eraser black (kept).
+
+    `changed` is emitted after each stroke. Sizes are in the picture's pixels.
+    """
 
     changed = Signal()
 
@@ -29,13 +32,13 @@ class MaskCanvas(QWidget):
         super().__init__()
         self._theme, self._picture = theme, picture
         self.painted = empty_mask(picture.size())
-        # In the picture's pixels.
+        # The diameter of the brush in the picture's pixels.
         self.brush = max(8, min(picture.width(), picture.height()) // 8)
         self.erases = False
         self._before: list[QImage] = []
         self._last: QPointF | None = None
         self._pointer: QPoint | None = None
-        # The mask as it is seen, and the picture in the size it is seen in.
+        # The mask's coloured overlay, and the picture scaled to its size on the screen.
         self._veil: QImage | None = None
         self._scaled = QImage()
         self.setMouseTracking(True)
@@ -49,21 +52,21 @@ class MaskCanvas(QWidget):
         return bool(self._before)
 
     def show_mask(self, mask: QImage) -> None:
-        """Take another mask of the picture's size; what was there can be had again."""
+        """Replace the mask by one of the picture's size; `undo` restores the old one."""
         self._keep()
         self.painted = mask
         self._tell()
 
     def clear(self) -> None:
-        """Keep everything."""
+        """Replace the mask by one that keeps everything."""
         self.show_mask(empty_mask(self.painted.size()))
 
     def invert(self) -> None:
-        """Paint what is kept, and keep what is painted."""
+        """Swap the painted and the kept area."""
         self.show_mask(inverted(self.painted))
 
     def undo(self) -> None:
-        """Back to the mask before."""
+        """Restore the previous mask, if there is one."""
         if self._before:
             self.painted = self._before.pop()
             self._tell()
@@ -75,14 +78,14 @@ class MaskCanvas(QWidget):
         with QPainter(self.painted) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(pen)
-            # A line without length is not drawn.
+            # Qt does not draw a line without length.
             painter.drawLine(start, end) if start != end else painter.drawPoint(end)
         around = self.brush // 2 + 2
         touched = QRectF(start, end).normalized().adjusted(-around, -around, around, around)
         self._renew(touched.toAlignedRect() & self.painted.rect())
 
     def sizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
-        """Room to paint in."""
+        """Return a comfortable size for painting."""
         return QSize(640, 560)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
@@ -93,7 +96,7 @@ class MaskCanvas(QWidget):
             self.stroke(self._last, self._last)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
-        """Go on with it."""
+        """Continue the stroke and move the brush's outline."""
         self._pointer = event.position().toPoint()
         if self._last is not None:
             place = self._in_picture(event.position())
@@ -102,23 +105,23 @@ class MaskCanvas(QWidget):
         self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
-        """End it."""
+        """End the stroke and emit `changed`."""
         if self._last is not None and event.button() is Qt.MouseButton.LeftButton:
             self._last = None
             self.changed.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:  # noqa: N802 (Qt's name)
-        """The brush is the pointer."""
+        """Hide the pointer: the brush's outline replaces it."""
         super().enterEvent(event)
         self.setCursor(Qt.CursorShape.BlankCursor)
 
     def leaveEvent(self, event: object) -> None:  # noqa: N802 (Qt's name)
-        """Hide the brush: the pointer left the canvas."""
+        """Hide the brush's outline: the pointer left the canvas."""
         self._pointer = None
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw the picture, the colour of the mask, and the brush."""
+        """Draw the picture, the mask's overlay and the brush's outline."""
         if self._veil is None:
             self._veil = veil(self.painted, self._theme.colours.accent)
         target = QRectF(self._target())
@@ -134,7 +137,7 @@ class MaskCanvas(QWidget):
 
     def _draw_brush(self, painter: QPainter, place: QPointF, target: QRectF) -> None:
         radius = self.brush / 2 * target.width() / self._picture.width()
-        # Two rings: one of them is seen on any picture.
+        # Two rings, black and white: one of them is visible on any picture.
         for colour, wider in ((Qt.GlobalColor.black, 1), (Qt.GlobalColor.white, 0)):
             painter.setPen(QPen(colour, 1.5))
             painter.drawEllipse(place, radius + wider, radius + wider)
@@ -145,7 +148,7 @@ class MaskCanvas(QWidget):
         del self._before[:-most]
 
     def _renew(self, part: QRect) -> None:
-        """See what was painted there: as much work as the stroke is large."""
+        """Redraw the overlay in this part only: the time grows with the stroke's size."""
         if self._veil is not None:
             with QPainter(self._veil) as painter:
                 painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)

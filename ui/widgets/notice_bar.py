@@ -1,4 +1,4 @@
-"""A bar that says what happened and what to do, with buttons for it."""
+"""A bar with a message, a hint and buttons for remedies."""
 
 from collections.abc import Sequence
 
@@ -13,14 +13,14 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import breakable, plain_label
 
 _MOST_LINES, _LONGEST_LINE = 5, 200
-# In pixels; in less a sentence becomes a column of words.
+# The least width in pixels of the text beside the buttons.
 _LEAST_WORDS = 240
 
 
 class NoticeBar(QFrame):
-    """Text is plain, whatever it looks like. A failure has another colour and another sign.
+    """A bar of plain text; a failure has another colour and icon than a notice.
 
-    `says_all` is False where there is more to tell than has room.
+    `says_all` is False if details are shortened or left out.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -51,7 +51,7 @@ class NoticeBar(QFrame):
         self.hide()
 
     def tell(self, message: str, hint: str, *, failure: bool, details: Sequence[str] = ()) -> None:
-        """Say something else; of details each has a line of its own, and a few are shown."""
+        """Show a message, a hint, and the first few details, each on its own line."""
         self._failure = failure
         self.message.setText(breakable(message))
         lines = [breakable(hint)] if hint else []
@@ -71,11 +71,11 @@ class NoticeBar(QFrame):
         self.style().unpolish(self)
         self.style().polish(self)
         self._draw()
-        # Screen readers say it at once.
+        # An alert makes screen readers read it at once.
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def add_button(self, text: str) -> QPushButton:
-        """Offer something to do."""
+        """Add a button to the bar and return it."""
         button = QPushButton(text)
         self._buttons.addWidget(button)
         return button

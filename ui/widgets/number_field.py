@@ -1,4 +1,4 @@
-"""Fields for numbers, without the small arrows: a slider or two buttons beside them do that."""
+"""Fields for numbers, without the usual small arrows: a slider or buttons replace them."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidget
@@ -8,7 +8,7 @@ from ui.widgets.wheel import PassedByWheel
 
 
 class WholeField(PassedByWheel, QSpinBox):
-    """A whole number."""
+    """A field for a whole number."""
 
     def __init__(
         self, low: int, high: int, *, step: int = 1, parent: QWidget | None = None
@@ -20,9 +20,9 @@ class WholeField(PassedByWheel, QSpinBox):
 
 
 class SizedField(WholeField):
-    """A whole number that is a multiple of its step once editing ends.
+    """A field for a whole number, rounded to a multiple of its step when editing ends.
 
-    `adjusted` tells what was typed and what was taken in its place.
+    `adjusted` emits the typed and the rounded number if they differ.
     """
 
     adjusted = Signal(int, int)
@@ -37,7 +37,7 @@ class SizedField(WholeField):
         self.editingFinished.connect(self._on_finished)
 
     def valueFromText(self, text: str) -> int:  # noqa: N802 (Qt's name)
-        """The nearest value that is allowed."""
+        """Return the multiple of the step nearest to the text's number."""
         value = super().valueFromText(text)
         step = self.singleStep()
         return round(value / step) * step
@@ -53,7 +53,7 @@ class SizedField(WholeField):
 
 
 class DecimalField(PassedByWheel, QDoubleSpinBox):
-    """A number with up to two decimals, shown without trailing zeros."""
+    """A field for a number with up to two decimals, shown without trailing zeros."""
 
     def __init__(
         self, low: float, high: float, *, step: float, parent: QWidget | None = None
@@ -65,15 +65,15 @@ class DecimalField(PassedByWheel, QDoubleSpinBox):
         _set_up(self)
 
     def textFromValue(self, val: float) -> str:  # noqa: N802 (Qt's name)
-        """7 rather than 7.00."""
+        """Return a number's text without trailing zeros: 7, not 7.00."""
         text = self.locale().toString(val, "f", 2)
         return text.rstrip("0").removesuffix(self.locale().decimalPoint())
 
 
 def _set_up(field: QAbstractSpinBox) -> None:
-    # Its arrows have no width in the stylesheet; without them at all Qt leaves no room for text.
+    # The stylesheet gives the arrows no width; NoButtons would make Qt leave no room for text.
     field.setFixedHeight(CONTROL_HEIGHT)
-    # A value takes effect when it is complete: 512 is not 5, then 51.
+    # A typed value takes effect only when it is complete: 512, but not 5 and 51 before it.
     field.setKeyboardTracking(False)
     field.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
     field.lineEdit().setTextMargins(0, 0, XS, 0)

@@ -1,4 +1,4 @@
-"""The canvas: a picture as large as it fits, with calm around it."""
+"""The view of a picture, as large as it fits, with empty space around it."""
 
 from PySide6.QtCore import QRect, QRectF, QSize, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QResizeEvent
@@ -10,9 +10,9 @@ from ui.widgets.placing import fitted
 
 
 class PictureView(QWidget):
-    """Draws a picture that was brought to size elsewhere, or an empty sheet of its shape.
+    """A view of a picture that others have scaled, or of an empty sheet of its shape.
 
-    After `resized` the picture is drawn stretched until one of the right size comes.
+    `resized` asks for a picture of the new size; until it comes, the old one is drawn stretched.
     """
 
     resized = Signal()
@@ -28,7 +28,7 @@ class PictureView(QWidget):
         theme.changed.connect(self.update)
 
     def room(self) -> QSize:
-        """The largest size of a picture here, in device pixels."""
+        """Return the largest size of a picture in the view, in device pixels."""
         size = self._room().size() * self.devicePixelRatioF()
         return size.expandedTo(QSize(1, 1))
 
@@ -38,19 +38,19 @@ class PictureView(QWidget):
         return self._image
 
     def show_image(self, image: QImage, shape: QSize) -> None:
-        """Draw a picture; `shape` is its own size, whatever it was brought to."""
+        """Draw a picture; `shape` is its original size before scaling."""
         self._image = image
         self._shape = shape
         self.update()
 
     def show_sheet(self, shape: QSize) -> None:
-        """Draw an empty sheet of this shape: nothing is to be seen yet."""
+        """Draw an empty sheet of this shape, for a picture without a preview yet."""
         self._image = None
         self._shape = shape
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 (Qt's name)
-        """Ask for a picture of the new size."""
+        """Ask for a picture of the new size by emitting `resized`."""
         super().resizeEvent(event)
         self.resized.emit()
 

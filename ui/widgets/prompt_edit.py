@@ -10,15 +10,15 @@ from ui.theme.metrics import XS, M
 from ui.theme.theme import Theme
 
 _WAVE = QTextCharFormat.UnderlineStyle.WaveUnderline
-# What Qt keeps apart and gives back as one.
+# Characters that Qt's document changes: both texts are normalized before a comparison.
 _AS_READ = {ord("\r"): "\n", 0x2028: "\n", 0x2029: "\n", 0xA0: " "}
 
 
 class PromptEdit(QPlainTextEdit):
-    """Text dropped or pasted is plain; files dropped on it are the window's.
+    """A prompt field: it takes dropped and pasted text as plain text; the window takes files.
 
-    Pasting ends at so many characters in all, beyond which each key would take its time;
-    `shortened` tells that there were more.
+    A pasted text is cut when the field holds `most` characters, because more would slow typing
+    down; `shortened` is emitted then.
     """
 
     shortened = Signal()
@@ -27,7 +27,7 @@ class PromptEdit(QPlainTextEdit):
         super().__init__(parent)
         self._theme = theme
         self._most = most
-        # The place from which the text is dimmed, and the places that are underlined.
+        # The start of the dimmed text, and the (start, end) of each underlined place.
         self._dimmed: int | None = None
         self._lined: tuple[tuple[int, int], ...] = ()
         self.setTabChangesFocus(True)
@@ -35,10 +35,10 @@ class PromptEdit(QPlainTextEdit):
         theme.changed.connect(self._draw_marks)
 
     def mark(self, text: str, cut_at: int | None, spots: Sequence[tuple[int, int]]) -> None:
-        """Dim what has no effect and underline spots, given by character and length.
+        """Dim the text from `cut_at` on, and underline spots, given as (character, length).
 
-        `text` is what the field holds, or its beginning. Where it does not any more nothing
-        happens: what is typed moves the marks along.
+        `text` is the checked text: the field's, or its beginning. Nothing happens if the field has
+        changed since; Qt moves the old marks with the edits.
         """
         if not self._begins_with(text):
             return
@@ -47,11 +47,11 @@ class PromptEdit(QPlainTextEdit):
         self._draw_marks()
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:  # noqa: N802 (Qt's name)
-        """Text only; a file dropped here goes to the window."""
+        """Accept text only; a dropped file goes to the window."""
         return source.hasText() and not source.hasUrls()
 
     def insertFromMimeData(self, source: QMimeData) -> None:  # noqa: N802 (Qt's name)
-        """Insert a text, or as much of its beginning as there is room for."""
+        """Insert a text, or as much of its beginning as the limit allows."""
         text = source.text()
         cursor = self.textCursor()
         replaced = cursor.selectionEnd() - cursor.selectionStart()

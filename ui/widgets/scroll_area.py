@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea
 
 
 def scroll_area(accessible_name: str) -> QScrollArea:
-    """A frameless pane as wide as its content may be, which never scrolls sideways."""
+    """Make a frameless pane that scrolls only vertically and fits its content to its width."""
     area = QScrollArea()
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)

@@ -12,7 +12,7 @@ from ui.widgets.labels import buddy_label
 
 
 class SeedField(QWidget):
-    """`edited` tells a typed seed, `locked` whether the seed is to be kept."""
+    """A field for the seed: `edited` emits a typed seed or None, `locked` True to keep it."""
 
     edited = Signal(object)
     locked = Signal(bool)
@@ -42,7 +42,7 @@ class SeedField(QWidget):
         self.lock.toggled.connect(self.locked)
 
     def show_seed(self, seed: int | None, *, locked: bool) -> None:
-        """Show the seed and whether it is kept, without telling of it."""
+        """Show the seed and the state of its lock without emitting signals."""
         with QSignalBlocker(self.number), QSignalBlocker(self.lock), QSignalBlocker(self.dice):
             text = "" if seed is None else str(seed)
             if self.number.text() != text and not (seed is None and self.number.hasFocus()):
@@ -57,10 +57,10 @@ class SeedField(QWidget):
 
 
 class _SeedValidator(QValidator):
-    """Whole numbers of 64 bits."""
+    """A validator of unsigned 64-bit whole numbers."""
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
-        """Nothing, or digits up to the largest seed; spaces around a pasted number are dropped."""
+        """Accept an empty text or a number up to the largest seed; strip spaces around it."""
         stripped = text.strip()
         if not stripped:
             return QValidator.State.Acceptable, "", 0

@@ -23,7 +23,7 @@ from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import buddy_label, plain_label
 from ui.widgets.number_field import SizedField
 
-# Sides of presets: networks are trained on multiples of 64.
+# The sides of presets are multiples of this, because networks are trained on multiples of 64.
 _ROUND = 64
 _EXPANDING = (QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
@@ -36,14 +36,17 @@ class Size(NamedTuple):
 
 
 def preset_sizes(side: int) -> tuple[Size, Size, Size, Size]:
-    """Square, portrait, landscape and wide, for a checkpoint trained on `side` pixels."""
+    """Return square, portrait, landscape and wide sizes for a checkpoint trained at `side`."""
     long = round(side * 1.5 / _ROUND) * _ROUND
     wide = round(side * 16 / 9 / _ROUND) * _ROUND
     return Size(side, side), Size(side, long), Size(long, side), Size(wide, side)
 
 
 class SizeField(QWidget):
-    """`edited` tells a new width and height, `adjusted` a side that was typed and the one taken."""
+    """Fields for width and height, and presets.
+
+    `edited` emits a new width and height; `adjusted` emits a typed side and the one used instead.
+    """
 
     edited = Signal(int, int)
     adjusted = Signal(int, int)
@@ -66,7 +69,7 @@ class SizeField(QWidget):
         theme.changed.connect(self._draw)
 
     def set_step(self, pixels: int) -> None:
-        """Take sides that are multiples of this, and of a cell at least."""
+        """Restrict sides to multiples of `pixels`, or of a latent's cell if that is larger."""
         for field in (self.width_field, self.height_field):
             field.setSingleStep(max(pixels, CELL))
 
@@ -135,7 +138,7 @@ class SizeField(QWidget):
 
 
 def _ratio(size: Size) -> str:
-    """The shape in small numbers: 2:3, or the nearest of those people know."""
+    """Return the nearest common aspect ratio, such as 2:3."""
     known = ((1, 1), (2, 3), (3, 2), (16, 9))
     wanted = size.width / size.height
     wide, high = min(known, key=lambda ratio: abs(ratio[0] / ratio[1] - wanted))
@@ -143,7 +146,7 @@ def _ratio(size: Size) -> str:
 
 
 def _outline(size: Size, colour: str) -> QIcon:
-    """A rectangle of that shape."""
+    """Draw an icon of a rectangle with the shape of a size."""
     icon = QIcon()
     for ratio in (1, 2, 3):
         pixmap = QPixmap(ICON * ratio, ICON * ratio)

@@ -1,4 +1,4 @@
-"""A number with its name, a field to type it and a slider to find it."""
+"""A named number with a field and a slider."""
 
 from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
@@ -12,9 +12,9 @@ _FIELD_WIDTH = 60
 
 
 class SliderField(QWidget):
-    """The slider spans the usual values; any value of the field's range can be typed.
+    """A field with a slider over the usual values; the field accepts all of its range.
 
-    `edited` tells what the user chose: int for a WholeField, float for a DecimalField.
+    `edited` emits the user's value: int for a WholeField, float for a DecimalField.
     """
 
     edited = Signal(object)
@@ -26,7 +26,7 @@ class SliderField(QWidget):
         usual: tuple[float, float],
         ends: tuple[str, str] | None = None,
     ) -> None:
-        """`ends` are words below the slider's."""
+        """Create the control; `ends` are the texts below the two ends of the slider."""
         super().__init__()
         self.field = field
         room = field.fontMetrics().horizontalAdvance("1000.5") + S
@@ -52,7 +52,7 @@ class SliderField(QWidget):
         self.slider.valueChanged.connect(self._on_slid)
 
     def show_value(self, value: float) -> None:
-        """Show a value without telling of it."""
+        """Show a value without emitting `edited`."""
         with QSignalBlocker(self.field), QSignalBlocker(self.slider):
             if isinstance(self.field, WholeField):
                 self.field.setValue(round(value))

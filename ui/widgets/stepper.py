@@ -13,7 +13,7 @@ _FIELD_WIDTH = 64
 
 
 class Stepper(QWidget):
-    """`edited` tells the number the user chose."""
+    """A number between a minus and a plus button; `edited` emits the user's number."""
 
     edited = Signal(int)
 
@@ -44,6 +44,6 @@ class Stepper(QWidget):
         self.field.valueChanged.connect(self.edited)
 
     def show_value(self, value: int) -> None:
-        """Show a number without telling of it."""
+        """Show a number without emitting `edited`."""
         with QSignalBlocker(self.field):
             self.field.setValue(value)

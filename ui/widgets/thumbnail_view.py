@@ -1,4 +1,4 @@
-"""A small picture with round corners, and the colour of its mask over it."""
+"""A small picture with round corners, and its mask's coloured overlay."""
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPaintEvent, QPen
@@ -10,7 +10,7 @@ from ui.widgets.placing import covering
 
 
 class ThumbnailView(QWidget):
-    """Draws the middle of a picture, as large as it is itself; an empty frame without one."""
+    """A view of the middle of a picture, cropped to fill the widget; without one, a frame."""
 
     def __init__(self, theme: Theme, side: int) -> None:
         super().__init__()
@@ -20,12 +20,12 @@ class ThumbnailView(QWidget):
         theme.changed.connect(self.update)
 
     def show_layers(self, *layers: QImage) -> None:
-        """Draw these above each other, which have one shape."""
+        """Show images of one shape, stacked in this order."""
         self._layers = layers
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw them, and a line around."""
+        """Draw the images and an outline."""
         frame = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         shape = QPainterPath()
         shape.addRoundedRect(frame, RADIUS, RADIUS)

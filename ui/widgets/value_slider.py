@@ -1,4 +1,4 @@
-"""A slider that is a number field by its nature: screen readers say its value, not its place."""
+"""A slider built on a number field, so that screen readers read its value."""
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
@@ -8,16 +8,16 @@ from ui.theme.metrics import CONTROL_HEIGHT
 from ui.widgets.number_field import DecimalField
 
 _GROOVE, _HANDLE, _RING = 4.0, 14.0, 2.0
-# Room for the ring at both ends.
+# The room for the focus ring at both ends.
 _EDGE = 3.0
 _WIDTH = 84
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class ValueSlider(DecimalField):
-    """Spans the usual values of a range; its value may lie beyond either end.
+    """A slider over the usual values of a range; its value may lie beyond either end.
 
-    Qt's own slider counts in whole positions and tells them to screen readers: 5 for 2.5.
+    Qt's own slider has integer positions, which screen readers would read: 5 for 2.5.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class ValueSlider(DecimalField):
         limits: tuple[float, float],
         parent: QWidget | None = None,
     ) -> None:
-        """`span` is from end to end, `limits` what any value keeps to."""
+        """Create a slider; `span` is the values at its ends, `limits` the bounds of its value."""
         super().__init__(limits[0], limits[1], step=step, parent=parent)
         self._span = span
         self.lineEdit().hide()
@@ -35,15 +35,15 @@ class ValueSlider(DecimalField):
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
     def sizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
-        """The preferred width and the height of a control; the row may stretch it."""
+        """Return a preferred width, which the row may stretch, and the height of a control."""
         return QSize(_WIDTH, CONTROL_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
-        """Narrower it cannot be used."""
+        """Return the least usable size."""
         return QSize(_WIDTH // 2, CONTROL_HEIGHT)
 
     def handle(self) -> QPointF:
-        """The middle of its handle."""
+        """Return the centre of the handle."""
         low, high = self._span
         share = min(max((self.value() - low) / (high - low), 0.0), 1.0)
         if self.isRightToLeft():
@@ -52,7 +52,7 @@ class ValueSlider(DecimalField):
         return QPointF(_EDGE + _HANDLE / 2 + share * room, self.height() / 2)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 (Qt's name)
-        """Arrows to the side move it, too; text is for the field beside it."""
+        """Move the slider also by the left and right arrows; ignore text, meant for the field."""
         steps = _STEPS.get(Qt.Key(event.key()))
         if steps is not None:
             self.stepBy(-steps if self.isRightToLeft() else steps)
@@ -66,22 +66,22 @@ class ValueSlider(DecimalField):
             super().keyPressEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
-        """Go where the mouse is."""
+        """Set the value at the pointer."""
         if event.button() is Qt.MouseButton.LeftButton:
             self._go_to(event.position().x())
         else:
             event.ignore()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
-        """Follow the mouse."""
+        """Set the value at the pointer while the mouse drags."""
         if event.buttons() & Qt.MouseButton.LeftButton:
             self._go_to(event.position().x())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 (Qt's name)
-        """Stay where it is."""
+        """Ignore the release: the value is already set."""
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 (Qt's name)
-        """Draw the groove, what of it is passed, and the handle."""
+        """Draw the groove, its part up to the handle, and the handle."""
         role, colours, middle = QPalette.ColorRole, self.palette(), self.handle()
         groove = QRectF(0, (self.height() - _GROOVE) / 2, self.width(), _GROOVE)
         passed = QRectF(groove)

@@ -1,4 +1,4 @@
-"""Controls that the wheel passes over: it scrolls what is around, and gives no focus."""
+"""Controls that ignore the mouse wheel, so that it scrolls the pane around them."""
 
 from typing import TYPE_CHECKING
 
@@ -13,10 +13,10 @@ else:
 
 
 class PassedByWheel(_Control):
-    """Comes before Qt's class among the bases of every list, number field and slider.
+    """A mixin, before Qt's class in the bases of lists, number fields and sliders.
 
-    Qt's own change by the wheel, and those that ignore it still take the focus by it, so that what
-    is typed next goes to them.
+    Qt's own controls change their value by the wheel, or at least take the focus, so that the next
+    typed text would go to them.
     """
 
     def __init__(self, *arguments: object, **named: object) -> None:
@@ -24,5 +24,5 @@ class PassedByWheel(_Control):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 (Qt's name)
-        """Leave the wheel to what is around."""
+        """Pass the event on to the widget around the control."""
         event.ignore()
