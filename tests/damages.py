@@ -1,4 +1,4 @@
-"""What happens to a file: each of these is done to it in its place."""
+"""Damages to files: each function changes a file in place."""
 
 import json
 import os
@@ -88,7 +88,7 @@ def _marks(damage: Damage) -> list[pytest.MarkDecorator]:
 
 
 def _fields(path: Path) -> Mapping[str, object]:
-    """Of a JSON object; none where the file holds something else."""
+    """Return the keys of a JSON object; none if the file holds something else."""
     try:
         value: object = json.loads(path.read_bytes())
     except ValueError:

@@ -11,7 +11,7 @@ _LOADER, _DRIVER = FOLDER / "libvulkan.so.1", FOLDER / "vk_swiftshader_icd.json"
 
 
 def is_offered() -> bool:
-    """Whether WebGPU runs on the software driver here, and in processes that are started."""
+    """Return True if WebGPU uses the software driver, in this process and in new ones."""
     return os.environ.get("VK_ICD_FILENAMES") == str(_DRIVER)
 
 

@@ -94,7 +94,7 @@ def restless() -> Iterator[None]:
 
 @pytest.mark.usefixtures("restless")
 def test_no_cancellation_is_lost_between_threads() -> None:
-    """Who sees the token set in a block is told exactly once, and nobody who has left it is."""
+    """A function is called exactly once if its block sees the cancellation, else never."""
     for _ in range(100):
         token, calls, start = CancelToken(), list[int](), Barrier(3)
         inside, late = set[int](), list[int]()

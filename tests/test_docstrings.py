@@ -1,12 +1,13 @@
 """A docstring begins with a noun phrase or a verb, so that its first line makes sense alone."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-SOURCES = ("app", "backends", "benchmarks", "engine", "starter", "ui")
+SOURCES = ("app", "backends", "benchmarks", "engine", "starter", "tests", "ui")
 # A clause or a pronoun in place of the thing that is described.
 _RIDDLES = frozenset(
     {"What", "Whether", "How", "Of", "That", "As", "It", "They", "This", "Those", "Which", "Who"}
@@ -45,3 +46,10 @@ def test_a_docstring_begins_with_a_noun_or_a_verb() -> None:
 def test_a_clause_in_place_of_a_noun_is_found() -> None:
     source = '"""What it is."""\ndef f():\n    """Whether so."""\ndef g():\n    """Return 1."""\n'
     assert list(riddles(source)) == ["What it is.", "Whether so."]
+
+
+def test_a_test_name_begins_with_its_subject() -> None:
+    """Pronouns and clauses such as `test_it_` and `test_what_is_` name no subject."""
+    pronoun = re.compile(r"def (test_(?:it|they|that|what|as|of|this|so|which|how)_\w+)")
+    files = (ROOT / "tests").rglob("*.py")
+    assert [name for file in files for name in pronoun.findall(file.read_text("utf-8"))] == []

@@ -68,7 +68,7 @@ def weights(raw: bytes, path: Path) -> None:
 
 
 def pickled(raw: bytes, _: Path) -> None:
-    """What the child of a PyTorch file reads."""
+    """Read a pickle as the child process for PyTorch files does."""
     with suppress(PickleDamaged, PickleRefused):
         read_pickle(io.BytesIO(raw))
 

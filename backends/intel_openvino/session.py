@@ -68,22 +68,22 @@ class OpenVinoSession:
             if sizes is not None:
                 fix_sizes(model, self.inputs, sizes)
             large = devices.needs_large_buffers(self._core, target, largest_tensor(model))
-            told = options.compile_options(
+            properties = options.compile_options(
                 self._device.id, self._graph.precision, large_buffers=large
             )
-            self._use(self._core.compile_model(model, target, told), sizes)
+            self._use(self._core.compile_model(model, target, properties), sizes)
 
     def take(self, blob: Path, sizes: Mapping[str, int]) -> None:
         """Import a file of `exported`'s bytes, compiled for these sizes. Raises BackendError."""
         target = devices.target(self._device)
-        told = options.compile_options(self._device.id, self._graph.precision)
+        properties = options.compile_options(self._device.id, self._graph.precision)
         with translated_errors():
             # Copy-on-write, because OpenVINO requires writable arrays; nothing is ever written.
             self._blob = np.memmap(blob, np.uint8, "c")
             import openvino as ov
 
             tensor = ov.Tensor(self._blob, shared_memory=True)
-            self._use(self._core.import_model(tensor, target, told), sizes)
+            self._use(self._core.import_model(tensor, target, properties), sizes)
 
     def exported(self) -> memoryview:
         """Return the compiled network for `take`. Raises RuntimeError."""

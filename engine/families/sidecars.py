@@ -65,29 +65,29 @@ def cards_of(index: TensorIndex) -> tuple[Card, ...]:
 
 
 def _modelspec(index: TensorIndex) -> Card | None:
-    def said(field: str) -> str:
+    def text_of(field: str) -> str:
         return _short(index.metadata.get(f"modelspec.{field}"))
 
     card = Card(
         "metadata: modelspec",
-        base_model=said("architecture"),
-        side=_side(said("resolution")),
-        title=said("title"),
-        trained_words=_listed(said("trigger_phrase")),
-        notes=said("usage_hint"),
+        base_model=text_of("architecture"),
+        side=_side(text_of("resolution")),
+        title=text_of("title"),
+        trained_words=_listed(text_of("trigger_phrase")),
+        notes=text_of("usage_hint"),
     )
     return _unless_empty(card)
 
 
 def _kohya(index: TensorIndex) -> Card | None:
-    def said(field: str) -> str:
+    def text_of(field: str) -> str:
         return _short(index.metadata.get(f"ss_{field}"))
 
     card = Card(
         "metadata: kohya",
-        base_model=said("base_model_version"),
-        side=_side(said("resolution")),
-        title=said("output_name"),
+        base_model=text_of("base_model_version"),
+        side=_side(text_of("resolution")),
+        title=text_of("output_name"),
     )
     return _unless_empty(card)
 
@@ -129,32 +129,32 @@ CardT = TypeVar("CardT", _CivitaiCard, _A1111Card)
 
 
 def _civitai(path: Path) -> Card | None:
-    said = _read(path, _CivitaiCard)
-    if said is None:
+    card = _read(path, _CivitaiCard)
+    if card is None:
         return None
-    stated = (file.hashes.sha256 for file in said.files or () if file.hashes)
+    stated = (file.hashes.sha256 for file in card.files or () if file.hashes)
     hashes = (value.casefold() for value in stated if value)
-    names = (said.model.name if said.model else None, said.name)
+    names = (card.model.name if card.model else None, card.name)
     card = Card(
         _short(path.name),
-        base_model=_short(said.base_model),
+        base_model=_short(card.base_model),
         title=" ".join(filter(None, map(_short, names))),
-        trained_words=tuple(filter(None, map(_short, (said.trained_words or ())[:MAX_WORDS]))),
+        trained_words=tuple(filter(None, map(_short, (card.trained_words or ())[:MAX_WORDS]))),
         hashes=frozenset(value for value in hashes if _SHA256.fullmatch(value)),
     )
     return _unless_empty(card)
 
 
 def _a1111(path: Path) -> Card | None:
-    said = _read(path, _A1111Card)
-    if said is None:
+    card = _read(path, _A1111Card)
+    if card is None:
         return None
-    unknown = (said.sd_version or "").casefold() == "unknown"
+    unknown = (card.sd_version or "").casefold() == "unknown"
     card = Card(
         _short(path.name),
-        base_model="" if unknown else _short(said.sd_version),
-        trained_words=_listed(_short(said.activation_text)),
-        notes=_short(said.notes),
+        base_model="" if unknown else _short(card.sd_version),
+        trained_words=_listed(_short(card.activation_text)),
+        notes=_short(card.notes),
     )
     return _unless_empty(card)
 

@@ -31,7 +31,7 @@ def test_over_the_wire(name: str) -> None:
 
 
 @given(TEXTS, st.lists(TEXTS))
-def test_as_json(name: str, names: list[str]) -> None:
+def test_texts_survive_json(name: str, names: list[str]) -> None:
     value = Named(name, tuple(names))
     raw = encode_json(value)
     raw.decode()

@@ -23,7 +23,7 @@ _FRAMES = 11
 
 
 class Moment(StrEnum):
-    """When it dies."""
+    """The moment at which the engine dies."""
 
     # Inside a run of a network.
     STEP = "step"

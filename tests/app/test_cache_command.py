@@ -36,7 +36,9 @@ def json_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
     return json.loads(captured.out)
 
 
-def test_it_tells_what_each_is_for(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_states_the_use_of_each_entry(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
     output = json_of(capsys)
     assert output["folder"] == str(bench.cache)
     kinds = [entry["kind"] for entry in output["artifacts"]]

@@ -109,7 +109,9 @@ def test_a_declaration_that_the_shapes_rule_out_is_an_error_and_can_be_taken_bac
     staged.wait(lambda: isinstance(session.checkpoints.answer(path), CheckpointInfo))
 
 
-def test_what_a_job_found_out_is_told(staged: Staged, tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_prediction_type_found_by_a_job_is_shown(
+    staged: Staged, tmp_path: Path, qtbot: QtBot
+) -> None:
     session = staged.start().session
     path = write_unstated(tmp_path / "found.safetensors", SHOWS_V)
 

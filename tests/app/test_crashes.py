@@ -230,7 +230,7 @@ def test_an_app_killed_while_it_works_finds_its_queue_again(
 def test_an_engine_hung_in_native_code_ends_with_the_app(
     hosts: list[Host], supervise: Supervise, tmp_path: Path, tiny: Path
 ) -> None:
-    """It neither returns nor lets the engine's own threads hear that the app is gone."""
+    """Block without letting the engine's own threads learn that the app is gone."""
     host = Host(tmp_path, tiny, Plan(hung=True), 1)
     hosts.append(host)
     pid = int(host.wait_for("engine").split()[1])

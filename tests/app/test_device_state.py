@@ -107,7 +107,7 @@ ENDS: list[Callable[[Client], Any]] = [
 
 
 @pytest.mark.parametrize("end", ENDS)
-def test_it_does_not_wait_for_ever(
+def test_the_wait_for_devices_ends(
     client: Client, state: DeviceState, end: Callable[[Client], Any]
 ) -> None:
     client.answer(FAST, news=True)

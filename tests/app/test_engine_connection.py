@@ -123,7 +123,7 @@ def test_the_event_loop_turns_while_a_flood_is_read(supervise: Supervise) -> Non
     assert len(set(seen)) > 10
 
 
-def test_of_waiting_previews_the_newest_is_told_and_none_after_the_jobs_end(
+def test_only_the_newest_waiting_preview_is_delivered_and_none_after_the_jobs_end(
     supervise: Supervise,
 ) -> None:
     engine = supervise(Plan(previews=50)).start()

@@ -104,7 +104,7 @@ def test_the_canvas_grows(tmp_path: Path, init: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["fill", "latent_noise", "latent_nothing"])
-def test_what_the_masked_part_starts_from_has_a_say(
+def test_the_start_of_the_masked_part_changes_the_picture(
     tmp_path: Path, init: Path, mask: Path, content: str
 ) -> None:
     chosen, usual = tmp_path / "chosen.png", tmp_path / "usual.png"

@@ -96,7 +96,9 @@ SAVE, CANCEL = Saved(job=A, path="a.png"), CancelAsked(job=A)
         ([START, Finished(job=A), LOSE, CANCEL, START], JobState.DONE, 1),
     ],
 )
-def test_what_becomes_of_a_job(entries: list[Entry], state: JobState, attempts: int) -> None:
+def test_a_job_is_listed_in_each_of_its_states(
+    entries: list[Entry], state: JobState, attempts: int
+) -> None:
     job = job_after(*entries)
     assert (job.state, job.attempts) == (state, attempts)
     assert (job.error is not None) == (state is JobState.FAILED)

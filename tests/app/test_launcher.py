@@ -53,7 +53,7 @@ def said(tmp_path: Path) -> list[str]:
 
 
 def models(command: list[str], cwd: Path, **variables: str) -> None:
-    """It lists its checkpoints, and says nothing else."""
+    """Require that the app lists its checkpoints and prints nothing else."""
     done = subprocess.run(
         [*command, "models", "--json"],
         env=os.environ | variables,
@@ -116,7 +116,7 @@ def test_variables_of_others_change_nothing(
 
 
 def test_a_home_of_another_python_is_not_ours(tmp_path: Path) -> None:
-    """As `make run` starts it; pip's script has an interpreter that ends before it reads a line."""
+    """The start by `make run`; the interpreter of pip's script ends before it reads a line."""
     models([sys.executable, "-I", "-m", "app"], tmp_path, PYTHONHOME="/nonexistent")
 
 
@@ -150,7 +150,7 @@ def test_a_second_start_happens_only_where_something_would_change(tmp_path: Path
         assert done.stdout == "the same\n"
 
 
-def test_what_computes_finds_its_libraries_where_a_person_says(tmp_path: Path) -> None:
+def test_runtimes_find_their_libraries_in_the_folders_of_the_environment(tmp_path: Path) -> None:
     variables = {"LD_LIBRARY_PATH": "/a", "SAFELIGHT_LIBRARY_PATH": "/b", "HOME": "/h"}
     found = clean_environment(variables, ["generate", "a house"])
     assert found == {"SAFELIGHT_LIBRARY_PATH": "/b", "LD_LIBRARY_PATH": "/b", "HOME": "/h"}

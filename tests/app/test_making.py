@@ -75,7 +75,7 @@ def test_other_settings_with_the_same_seed_are_made(stage: Stage) -> None:
     assert repeats_told(staged) == []
 
 
-def test_of_a_batch_only_what_is_not_there_is_made(stage: Stage) -> None:
+def test_only_missing_pictures_of_a_batch_are_made(stage: Stage) -> None:
     staged = stage().start()
     lock(staged, 6)
     staged.session.jobs.generate()

@@ -69,7 +69,7 @@ def test_wildcards_that_are_text_are_read_as_text(stage: Stage) -> None:
     staged.wait(lambda: prompt.hints == ())
 
 
-def test_of_a_million_characters_only_the_beginning_is_sent(stage: Stage) -> None:
+def test_only_the_beginning_of_a_million_characters_is_sent(stage: Stage) -> None:
     staged = stage().start()
     prompt = staged.session.prompts.prompt
     staged.session.generation.prompt = "word " * 200_000

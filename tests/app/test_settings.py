@@ -54,7 +54,7 @@ def test_without_settings_a_request_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("text", ["eta", "=1", "etta=1", "eta=much", "name=comfy", "range=1"])
-def test_what_is_no_setting_is_told(text: str) -> None:
+def test_an_unknown_setting_is_reported(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="no "):
         parse_setting(text)
 

@@ -121,7 +121,7 @@ def test_the_lock_of_a_killed_process_does_not_hinder_a_start(
 def test_a_first_instance_that_hangs_is_reported(
     tmp_path: Path, qapp: object, other_start: Callable[..., OtherStart]
 ) -> None:
-    """It holds the lock, and its event loop does not turn."""
+    """A first instance that holds the lock while its event loop stands still."""
     hanging = other_start(tmp_path / "state")
     assert hanging.found() == "first"
     assert SingleInstance(tmp_path / "state").claim(["/a"]) is Start.NOT_ANSWERING

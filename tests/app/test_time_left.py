@@ -54,7 +54,7 @@ def job() -> Job:
 
 
 def a_picture(job: Job, step_s: float, *, expected_step_s: float, steps: int = 20) -> None:
-    """As SD 1.5 is made on a processor: prepare 3 s, steps, decode 6 s."""
+    """The phases of SD 1.5 on a processor: prepare 3 s, steps, decode 6 s."""
     after = 6.0 + 1.0
     denoise = steps * expected_step_s
     job.phase(Phase.COMPILE, 3.0, 1 + denoise + after)
@@ -73,18 +73,18 @@ def a_picture(job: Job, step_s: float, *, expected_step_s: float, steps: int = 2
 
 
 @given(st.floats(0, 1e6))
-def test_what_is_timed_never_claims_to_be_done(ratio: float) -> None:
+def test_the_estimate_never_claims_to_be_done(ratio: float) -> None:
     assert 0 <= eased(ratio) < 1
 
 
 @given(st.floats(0, 10), st.floats(0, 1))
-def test_it_only_grows_and_ever_more_slowly_towards_the_end(ratio: float, more: float) -> None:
+def test_progress_only_grows_and_more_slowly_towards_the_end(ratio: float, more: float) -> None:
     assert eased(ratio + more) >= eased(ratio)
     if ratio >= 0.8:
         assert eased(ratio + more) - eased(ratio) <= more + 1e-9
 
 
-def test_it_goes_as_expected_first_and_has_no_corner() -> None:
+def test_progress_follows_the_estimate_first_and_is_smooth() -> None:
     assert eased(0.5) == 0.5
     step = 1e-6
     before, after = eased(0.8) - eased(0.8 - step), eased(0.8 + step) - eased(0.8)
@@ -118,7 +118,7 @@ def test_a_known_phase_before_unknown_ones_has_a_bar_and_no_end(job: Job) -> Non
     assert job.time.seconds_left is None
 
 
-def test_what_takes_far_longer_than_it_should_has_no_end_in_sight(job: Job) -> None:
+def test_a_job_far_beyond_its_estimate_has_no_time_left(job: Job) -> None:
     job.phase(Phase.COMPILE, 10.0, 30.0)
     job.wait(19)
     assert job.time.seconds_left is not None

@@ -280,7 +280,7 @@ def laptop(monkeypatch: pytest.MonkeyPatch) -> list[Device]:
     return BACKEND.probe()
 
 
-def test_of_two_adapters_only_the_powerful_one_is_usable(
+def test_only_the_powerful_one_of_two_adapters_is_usable(
     laptop: list[Device],
 ) -> None:
     display, integrated, card = laptop

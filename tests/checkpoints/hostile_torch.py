@@ -70,7 +70,7 @@ def shared_dicts(levels: int, count: int = INSTRUCTIONS) -> bytes:
 
 
 def shared_tensor(levels: int) -> bytes:
-    """As `shared_dicts`, with a tensor at the bottom: a name for every way that leads there."""
+    """Nested dictionaries as in `shared_dicts` with one tensor, which has a name for each path."""
     names = [text(f"{number:x}") for number in range(40)]
     parts = [b"}" + text("t") + TENSOR + b"sq\x000"]
     for level in range(levels):
@@ -321,7 +321,7 @@ FEW = (
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What listing a file took; `answer` is its beginning."""
+    """The memory and time that listing a file took, and the beginning of the answer."""
 
     memory_bytes: int
     seconds: float

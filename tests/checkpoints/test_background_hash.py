@@ -22,7 +22,7 @@ LARGE = {"w": (8 << 10, 1 << 20)}
 
 
 class Heard:
-    """What was told, and a flag that something was."""
+    """A receiver that keeps each report, and an event that is set by the first one."""
 
     def __init__(self) -> None:
         self.told: list[tuple[FileState, int, str | None]] = []

@@ -116,7 +116,7 @@ def test_a_checkpoint_with_leftovers_of_its_training_is_listed(name: str, tmp_pa
     assert HONEST_NAME.format(2999) in found
 
 
-def test_as_many_tensors_as_a_safetensors_file_may_have_are_listed(tmp_path: Path) -> None:
+def test_a_torch_file_may_have_as_many_tensors_as_a_safetensors_file(tmp_path: Path) -> None:
     path = tmp_path / "many.ckpt"
     hostile_torch.write_archive(path, b"\x80\x02" + hostile_torch.named(49_000, 60) + b".")
     assert len(read_torch_index(path).tensors) == 49_000

@@ -105,7 +105,7 @@ def _lose_everything(artifact: Path) -> None:
     ],
     ids=lambda damage: damage.__name__,
 )
-def test_what_is_damaged_is_made_again_without_a_word(
+def test_a_damaged_artifact_is_made_again(
     bench: Bench, caplog: pytest.LogCaptureFixture, damage: Callable[[Path], None]
 ) -> None:
     whole = bench.numbers()
@@ -184,7 +184,7 @@ def _believe_times(artifact: Path) -> None:
     manifest.write_manifest(artifact, msgspec.structs.replace(found, files=files))
 
 
-def test_what_the_runtime_refuses_is_made_again_once(
+def test_an_artifact_that_the_runtime_refuses_is_made_again_once(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A large file whose damage shows in no size and no time."""
@@ -199,7 +199,7 @@ def test_what_the_runtime_refuses_is_made_again_once(
     assert bench.compiles == 2
 
 
-def test_what_the_runtime_refuses_fresh_is_an_error(bench: Bench) -> None:
+def test_a_new_artifact_that_the_runtime_refuses_is_an_error(bench: Bench) -> None:
     class Refusing(NullBackend):
         def load(
             self,
@@ -227,7 +227,7 @@ def test_files_that_a_runtime_adds_later_do_no_harm(bench: Bench) -> None:
     assert bench.compiles == 1
 
 
-def test_what_a_killed_process_left_half_written_is_cleared_away(bench: Bench) -> None:
+def test_half_written_files_of_a_killed_process_are_removed(bench: Bench) -> None:
     bench.numbers()
     (artifact,) = bench.artifacts()
     half = artifact.with_name(f"{artifact.name}.0123abcd.part")
@@ -384,7 +384,7 @@ def test_a_folder_that_must_not_be_written_to_serves_what_is_in_it(
 # --- listing and clearing ---
 
 
-def test_what_is_kept_is_listed_with_what_it_is(bench: Bench) -> None:
+def test_artifacts_are_listed_with_their_networks(bench: Bench) -> None:
     assert bench.store.listed() == ()
     bench.numbers()
     bench.change(carries_weights=True)
@@ -422,7 +422,7 @@ def test_those_named_are_cleared_and_without_a_name_all(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("found", [False, True])
-def test_what_is_in_use_stays_until_it_is_not(bench: Bench, found: bool) -> None:
+def test_an_artifact_in_use_is_removed_only_afterwards(bench: Bench, found: bool) -> None:
     session = bench.session()
     if found:
         session.close()

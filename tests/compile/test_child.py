@@ -26,7 +26,7 @@ def bench(tmp_path: Path) -> Bench:
     return bench
 
 
-def test_it_makes_the_same_artifact(bench: Bench) -> None:
+def test_the_compile_process_makes_the_same_artifact(bench: Bench) -> None:
     bench.change(carries_weights=True)
     bench.numbers()
     (own,) = bench.artifacts()
@@ -67,7 +67,7 @@ def test_a_crash_is_an_error_with_the_last_words(bench: Bench) -> None:
     assert bench.numbers().any()
 
 
-def test_what_the_compiler_refuses_is_said(bench: Bench) -> None:
+def test_the_refusal_of_the_compiler_is_reported(bench: Bench) -> None:
     bench.change(fails=("text_encoder",))
     with pytest.raises(EngineError, match="null failed") as caught:
         bench.session()
@@ -108,7 +108,7 @@ def test_a_wish_to_stop_that_came_before(bench: Bench) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes as Linux lists them")
-def test_it_dies_with_who_started_it(bench: Bench) -> None:
+def test_the_compile_process_dies_with_its_parent(bench: Bench) -> None:
     bench.change(gate=str(bench.folder / "gate"))
     parent = subprocess.Popen(
         [sys.executable, "-m", "tests.compile.contestant", str(bench.folder)],

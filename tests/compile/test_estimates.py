@@ -52,7 +52,7 @@ def test_other_sizes_are_in_proportion_to_the_nearest() -> None:
     assert estimates.expect(work(13824)) == pytest.approx(26 * 13824 / 16384)
 
 
-def test_what_is_done_many_times_takes_so_many_times_as_long() -> None:
+def test_repeated_work_takes_its_multiple_of_the_time() -> None:
     estimates = Estimates(None)
     estimates.note(Work(DENOISE, 4096, times=20), 80.0)
     assert estimates.expect(Work(DENOISE, 4096, times=50)) == pytest.approx(200)
@@ -60,7 +60,7 @@ def test_what_is_done_many_times_takes_so_many_times_as_long() -> None:
 
 
 @pytest.mark.parametrize("field", ["activity", "network", "backend", "device"])
-def test_what_was_done_elsewhere_says_nothing_here(field: str) -> None:
+def test_work_on_another_device_gives_no_estimate(field: str) -> None:
     estimates = learnt((1000.0, 10.0))
     other = Kind(**{**{f: getattr(DENOISE, f) for f in DENOISE.__struct_fields__}, field: "other"})
     assert estimates.expect(work(kind=other)) is None
@@ -91,7 +91,7 @@ def test_only_backends_there_are_have_a_guess() -> None:
     assert {*rules.FIRST_COMPILE_S_PER_GB} <= {reference.name for reference in BACKENDS}
 
 
-def test_what_was_learnt_outlives_the_process(tmp_path: Path) -> None:
+def test_estimates_outlive_the_process(tmp_path: Path) -> None:
     path = tmp_path / "cache" / "durations.json"
     first = Estimates(path)
     first.note(work(), 10.0)

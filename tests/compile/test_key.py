@@ -89,7 +89,7 @@ def bench(tmp_path: Path) -> Bench:
 
 @pytest.mark.parametrize("carries_weights", [False, True])
 @pytest.mark.parametrize("shapes", ShapeSupport)
-def test_what_did_not_change_is_compiled_once(
+def test_an_unchanged_network_is_compiled_once(
     bench: Bench, shapes: ShapeSupport, carries_weights: bool
 ) -> None:
     bench.change(shapes=shapes, carries_weights=carries_weights)

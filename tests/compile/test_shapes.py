@@ -19,7 +19,9 @@ DIMENSIONS = {"height": offered(8, 64, 256), "batch": offered(1, 1, 8)}
     ("present", "range_"),
     [(64, (8, 64, 256)), (4, (4, 4, 256)), (256, (8, 256, 256)), (300, (8, 300, 512))],
 )
-def test_what_is_offered_holds_what_is_present(present: int, range_: tuple[int, int, int]) -> None:
+def test_an_offered_range_contains_the_present_size(
+    present: int, range_: tuple[int, int, int]
+) -> None:
     assert offered(8, present, 256) == DimensionRange(*range_)
 
 

@@ -131,7 +131,7 @@ def test_sizes_that_nobody_knew_before(  # as of a network that does not say
     assert loader.loaded[0].sizes == {"batch": 1, "height": 8, "contexts": 2, "tokens": 3}
 
 
-def test_what_is_pinned_goes_where_it_is_needed_and_once() -> None:
+def test_a_pinned_input_is_handed_once_to_each_session_that_runs() -> None:
     loader = Loader()
     one = session(loader, batch=1, contexts=2, height=8, tokens=3)
     given = feeds(1, 2)

@@ -72,7 +72,7 @@ def test_a_damaged_json_is_read_or_refused(folder: Path, damage: damages.Damage)
 
 
 @pytest.mark.parametrize("name", ["safelight.json", *(f"tokenizer/{name}" for name in _TOKENS)])
-def test_what_is_nested_100000_deep_is_said_to_be_damaged(folder: Path, name: str) -> None:
+def test_json_nested_100000_deep_is_reported_as_damaged(folder: Path, name: str) -> None:
     path = folder / name
     content = path.read_bytes()
     damages.deep_in_an_unknown_field(path)

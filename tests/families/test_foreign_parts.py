@@ -85,7 +85,7 @@ def test_nothing_in_another_bare_part_is_dropped_in_silence(
         supply(whole, ComponentFiles(**{component.value: path}))
 
 
-def test_what_training_leaves_beside_a_bare_unet_is_counted(tmp_path: Path) -> None:
+def test_training_leftovers_beside_a_bare_unet_are_counted(tmp_path: Path) -> None:
     left = listings.leftovers(prefixed(UNET, listings.ldm_unet()))
     left = {name: shape for name, shape in left.items() if not name.startswith("cond_stage_model")}
     left = {n: s for n, s in left.items() if not n.startswith(listings.VAE)} | {"v_pred": (0,)}

@@ -1,4 +1,4 @@
-"""Which of a person's files fit a gap: all that do and none that does not, the best first."""
+"""The files offered for a gap: all that fit and no other, the best first."""
 
 from dataclasses import replace
 from itertools import product
@@ -78,7 +78,9 @@ def test_a_vae_that_sounds_like_another_familys_comes_last(
     assert offered(parts_index, path) == {"vae": [own, whole, general]}
 
 
-def test_of_checkpoints_alike_by_name_comes_first(parts_index: PartsIndex, tmp_path: Path) -> None:
+def test_the_checkpoint_with_the_most_similar_name_comes_first(
+    parts_index: PartsIndex, tmp_path: Path
+) -> None:
     put(parts_index, "another.safetensors", SMALL)
     sibling = put(parts_index, "mine v2.safetensors", SMALL)
     assert offered(parts_index, lacking(tmp_path, SMALL, VAE))["vae"][0] == sibling
@@ -104,7 +106,7 @@ def test_both_text_encoders_of_sdxl(parts_index: PartsIndex, tmp_path: Path) -> 
     assert found["text_encoder_2"] == [second, whole]
 
 
-def test_what_was_looked_at_is_not_read_again(
+def test_a_known_file_is_not_read_again(
     parts_index: PartsIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(parts_index, "lora.safetensors", other_listings.kohya_lora())
@@ -226,7 +228,7 @@ def test_whatever_is_offered_together_makes_a_whole(
         require_complete(supply(checkpoint, ComponentFiles(**given)))
 
 
-def test_what_leaves_no_room_for_the_other_text_encoder_is_not_offered(
+def test_an_encoder_that_leaves_no_room_for_the_other_is_not_offered(
     parts_index: PartsIndex, tmp_path: Path
 ) -> None:
     """SD 2's is as wide as half of what SDXL attends to, and nothing is as wide as the rest."""

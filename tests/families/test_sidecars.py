@@ -132,7 +132,7 @@ def test_metadata(tmp_path: Path, metadata: dict[str, str], says: str, side: int
         ("", None),
     ],
 )
-def test_what_models_are_called(words: str, family: str | None) -> None:
+def test_titles_of_models_are_read_from_sidecars(words: str, family: str | None) -> None:
     assert family_of(Card("x", words)) == family
 
 
@@ -162,7 +162,7 @@ def test_a_card_that_the_shapes_contradict_is_told_and_not_believed(sd2: Path) -
     assert "x.civitai.info: SD 1.5, but its shapes are SD 2.x's" in checkpoint.evidence
 
 
-def test_what_the_file_states_comes_before_what_it_was_made_from(tmp_path: Path) -> None:
+def test_a_statement_of_the_file_comes_before_its_base_model(tmp_path: Path) -> None:
     metadata = {"modelspec.prediction_type": "epsilon"}
     path = write_sparse(tmp_path / "x.safetensors", listings.sd2(), metadata=metadata)
     beside(path, ".civitai.info", CIVITAI)
@@ -203,7 +203,7 @@ def test_cards_are_those_of_the_denoisers_file(sd2: Path, tmp_path: Path) -> Non
     ],
 )
 @pytest.mark.parametrize("ending", [".civitai.info", ".json"])
-def test_what_is_no_card_stops_nobody(sd2: Path, ending: str, content: bytes) -> None:
+def test_a_file_that_is_no_card_is_ignored(sd2: Path, ending: str, content: bytes) -> None:
     sd2.with_suffix(ending).write_bytes(content)
     assert cards(sd2) == []
     assert identify(sd2).prediction is PredictionType.EPSILON
@@ -222,7 +222,7 @@ def test_texts_are_short_and_printable(sd2: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such files")
-def test_what_is_no_file_is_not_opened(sd2: Path) -> None:
+def test_a_sidecar_that_is_no_file_is_not_opened(sd2: Path) -> None:
     os.mkfifo(sd2.with_suffix(".civitai.info"))
     sd2.with_suffix(".json").mkdir()
     assert cards(sd2) == []

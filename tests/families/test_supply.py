@@ -151,7 +151,7 @@ def test_a_text_encoder_brings_its_tokenizer(tmp_path: Path, whole: Path) -> Non
         ),
     ],
 )
-def test_what_does_not_fit(
+def test_a_part_that_does_not_fit_is_refused(
     tmp_path: Path, whole: Path, option: str, names: Listing, says: str
 ) -> None:
     path = write_sparse(tmp_path / "part.safetensors", names)

@@ -82,7 +82,7 @@ def test_a_tiny_vae_is_found_for_its_space_alone(tmp_path: Path) -> None:
     assert find_tiny_decoder(tmp_path / "nowhere", SD.name, read_index) is None
 
 
-def test_as_the_vae_of_a_checkpoint(tmp_path: Path) -> None:
+def test_a_tiny_vae_replaces_the_vae_of_a_checkpoint(tmp_path: Path) -> None:
     checkpoint = identify(write_single_file(tmp_path / "sd1.safetensors"))
     tiny = write_original(tmp_path)
     supplied = supply(checkpoint, ComponentFiles(vae=str(tiny)))
@@ -93,7 +93,7 @@ def test_as_the_vae_of_a_checkpoint(tmp_path: Path) -> None:
     assert any("TAESD" in line for line in supplied.evidence)
 
 
-def test_as_diffusers_folder(tmp_path: Path) -> None:
+def test_a_tiny_vae_in_a_diffusers_folder_is_read(tmp_path: Path) -> None:
     checkpoint = identify(write_single_file(tmp_path / "sd1.safetensors"))
     folder = tmp_path / "taesd"
     write_diffusers(folder / "diffusion_pytorch_model.safetensors")

@@ -126,14 +126,14 @@ def milliseconds(run: Callable[[], object]) -> float:
 
 
 def matrix_peak(device: Device, dtype: Any) -> float:
-    """What one large matrix product reaches, in operations a second."""
+    """Return the operations per second of one large matrix product."""
     a, b = (torch.randn(8192, 8192, dtype=dtype, device=device.id) for _ in range(2))
     taken = milliseconds(lambda: (a @ b)[:1, :1].cpu())
     return 2 * 8192**3 / (taken / 1000)
 
 
 def operations(run: Callable[[], object]) -> int:
-    """Of matrix products, convolutions and attention in one run."""
+    """Count the operations of matrix products, convolutions and attention in one run."""
     from torch.utils.flop_counter import FlopCounterMode
 
     with FlopCounterMode(display=False) as counter:

@@ -87,7 +87,7 @@ def built(emit: Emit, operators: OperatorSet = PLAIN, element: DType = DType.F32
 
 
 def _bound(g: GraphBuilder) -> dict[str, WeightRef]:
-    """What is in a file by reference; of what is derived only the size counts here."""
+    """Bind weights in files by reference, and zeros for derived ones: only their sizes count."""
     return {
         name: source.slice_as(source.dtype)
         or ComputedArray(np.zeros(source.shape, g.element.numpy), g.element)

@@ -157,7 +157,7 @@ OPENVINO = OpenVinoBackend().probe()[0]
 )
 @pytest.mark.parametrize("element", [DType.F32, DType.BF16])
 def test_a_bfloat16_unet_distinguishes_neighbouring_timesteps(element: DType) -> None:
-    """As bfloat16 numbers, 997 to 999 and what is between them are all 1000."""
+    """bfloat16 rounds every number from 997 to 999 to 1000."""
 
     def emit(g: GraphBuilder) -> None:
         unet(g, small_unet())

@@ -92,7 +92,7 @@ class Bench:
         self.shown.append(step)
 
 
-def test_they_take_a_small_share_of_the_steps_time() -> None:
+def test_previews_take_a_small_share_of_the_steps_time() -> None:
     bench = Bench(seconds=0.1)
     answers = bench.steps(60, seconds=1.0)
     bench.previews.close()
@@ -105,7 +105,7 @@ def test_they_take_a_small_share_of_the_steps_time() -> None:
     assert bench.decoder.closed
 
 
-def test_what_would_come_too_rarely_is_given_up_after_one() -> None:
+def test_slow_previews_stop_after_the_first() -> None:
     seconds = 1.1 * MOST_STEPS * SHARE
     bench = Bench(seconds)
     answers = bench.steps(20, seconds=1.0 - seconds)
@@ -191,7 +191,7 @@ def test_one_among_the_persons_files_is_used(tmp_path: Path) -> None:
         write_original(models / "vae_approx", "taesd")
 
 
-def test_as_the_vae_it_makes_the_picture(tmp_path: Path) -> None:
+def test_a_tiny_vae_as_the_only_vae_makes_the_picture(tmp_path: Path) -> None:
     checkpoint = write_checkpoint(tmp_path / "checkpoint")
     tiny = write_diffusers(tmp_path / "taesd.safetensors")
     plain = a_request(checkpoint, backend="cpu")

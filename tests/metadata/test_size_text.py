@@ -16,5 +16,5 @@ def test_a_size_is_read_however_it_is_spelt(text: str) -> None:
 @pytest.mark.parametrize(
     "value", ["512x", "x", "5x5x5", "-1x5", "1" * 400 + "x5", "\u0663x\u0663", "", "5x5 ((a))"]
 )
-def test_what_is_no_size(value: str) -> None:
+def test_a_text_without_a_size_is_refused(value: str) -> None:
     assert read_size(value) is None

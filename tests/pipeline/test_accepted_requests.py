@@ -206,7 +206,7 @@ def test_any_request_that_is_accepted_is_read_back(
     _comes_back(whole, checkpoint)
 
 
-def test_what_the_command_line_sets_is_refused_or_read_back(
+def test_values_of_the_command_line_are_refused_or_read_back(
     whole: GenerateRequest, checkpoint: IdentifiedCheckpoint
 ) -> None:
     for text in ("aesthetic_score=101", "original=70000,70000", "crop=0,-1", "eta=10001"):

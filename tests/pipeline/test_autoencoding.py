@@ -91,9 +91,7 @@ def whole(tiny: Path) -> Result:
     return run(a_large_request(tiny, count=2), CpuBackend(), (Precision.F32,))
 
 
-def test_what_does_not_fit_whole_is_decoded_in_tiles_of_the_same_latent(
-    tiny: Path, whole: Result
-) -> None:
+def test_a_latent_too_large_for_memory_is_decoded_in_tiles(tiny: Path, whole: Result) -> None:
     backend = Small("vae_decoder")
     made = run(a_large_request(tiny, count=2), backend, (Precision.F32,))
     for tiled, expected in zip(made.pixels, whole.pixels, strict=True):

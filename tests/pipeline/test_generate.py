@@ -116,7 +116,7 @@ def test_a_picture_is_redrawn_by_its_strength(tiny: Path, draw: Draw, init: Inpu
 
 
 @pytest.mark.parametrize("prediction", ["epsilon", "v_prediction"])
-def test_what_the_denoiser_predicts_is_read_off_the_folder(
+def test_the_prediction_type_is_read_from_the_folder(
     tmp_path: Path, draw: Draw, usual: NDArray[np.uint8], prediction: str
 ) -> None:
     path = write_checkpoint(tmp_path / prediction, prediction=prediction)

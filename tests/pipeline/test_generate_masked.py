@@ -54,7 +54,9 @@ def test_the_encoder_is_loaded_once_and_gone_before_the_rest(
     assert loads(folder / "8", inputs=inputs[:1])[0] == "vae_encoder"
 
 
-def test_what_the_encoder_does_is_promised(folder: Path, inputs: tuple[InputImage, ...]) -> None:
+def test_encodings_of_the_canvas_are_announced(
+    folder: Path, inputs: tuple[InputImage, ...]
+) -> None:
     """One second a picture: that it starts from, and that with a hole."""
 
     def promised(strength: float) -> float | None:

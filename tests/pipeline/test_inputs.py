@@ -57,7 +57,7 @@ def test_a_picture_is_read_whatever_its_name(tmp_path: Path, form: str) -> None:
     np.testing.assert_allclose(levels(pixels), QUARTERS, rtol=0, atol=tolerance)
 
 
-def test_it_is_resized(tmp_path: Path) -> None:
+def test_a_picture_of_another_size_is_resized(tmp_path: Path) -> None:
     path = save(tmp_path / "a.png", encoded("PNG"))
     pixels = levels(read_image(path, 128, 256))
     assert pixels.shape == (256, 128, 3)
@@ -78,7 +78,7 @@ ORIENTATIONS: dict[int, Callable[[np.ndarray], np.ndarray]] = {
 
 
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
-def test_it_is_turned_as_its_exif_says(tmp_path: Path, orientation: int) -> None:
+def test_a_picture_is_turned_as_its_exif_states(tmp_path: Path, orientation: int) -> None:
     """The stored picture is turned the inverse way."""
     stored = np.ascontiguousarray(ORIENTATIONS[orientation](QUARTERS))
     exif = Image.Exif()
@@ -143,7 +143,7 @@ def test_a_bomb_is_refused_by_its_header(tmp_path: Path) -> None:
             picture_size(path)
 
 
-def test_of_a_moving_picture_the_first_is_used(tmp_path: Path) -> None:
+def test_the_first_frame_of_an_animation_is_used(tmp_path: Path) -> None:
     frames = [Image.fromarray(QUARTERS), Image.new("RGB", (32, 16), "black")]
     for form, options in ("PNG", {}), ("WEBP", {"lossless": True}):
         moving = encoded(form, frames[0], save_all=True, append_images=frames[1:], **options)
@@ -167,7 +167,7 @@ def test_a_whole_picture_of_more_than_89_megapixels_is_refused(tmp_path: Path) -
     "content",
     [b"", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"RIFF\x10\0\0\0WEBPVP8 ", b"<svg/>", bytes(999)],
 )
-def test_what_is_no_picture(tmp_path: Path, content: bytes) -> None:
+def test_a_file_without_a_picture_is_refused(tmp_path: Path, content: bytes) -> None:
     assert_unreadable(save(tmp_path / "a.png", content))
 
 

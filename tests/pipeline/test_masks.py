@@ -79,7 +79,7 @@ def test_the_surroundings_of_a_mask(
     assert surroundings(mask, padding, *size) == expected
 
 
-def test_what_fits_is_in_the_middle_and_its_edges_are_drawn_out() -> None:
+def test_a_fitted_picture_is_centred_and_its_edges_are_extended() -> None:
     wide = Image.new("RGB", (40, 20), "red")
     fits = np.asarray(fitted(wide, 64, 64))
     assert fits.shape == (64, 64, 3)
@@ -94,7 +94,7 @@ def test_what_fits_is_in_the_middle_and_its_edges_are_drawn_out() -> None:
     assert (sideways == high.T).all()
 
 
-def test_what_covers_loses_what_is_over() -> None:
+def test_a_covering_picture_is_cropped() -> None:
     levels = np.zeros((20, 40), np.uint8)
     levels[:, 10:30] = 255
     assert (np.asarray(covering(Image.fromarray(levels), 20, 20)) == 255).all()
@@ -171,7 +171,7 @@ def test_a_canvas_that_grows_is_comfyuis(margins: tuple[int, int, int, int], fea
     assert (pixels[outside] == 128).all()
 
 
-def test_what_a_mask_of_its_own_paints_is_painted_on_a_larger_canvas_too() -> None:
+def test_the_area_of_a_mask_is_painted_on_a_larger_canvas_too() -> None:
     picture = Image.new("RGB", (60, 40))
     _, mask = expanded(picture, a_mask(40, 60, (20, 10, 30, 20)), (8, 0, 0, 0), 0)
     levels = np.asarray(mask)

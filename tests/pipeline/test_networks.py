@@ -54,7 +54,7 @@ def test_the_offer_is_the_apps(checkpoint: IdentifiedCheckpoint) -> None:
     assert text_encoder(checkpoint).dimensions == {"batch": DimensionRange(1, 2, 64)}
 
 
-def test_what_is_larger_than_the_offer_is_offered(checkpoint: IdentifiedCheckpoint) -> None:
+def test_a_size_beyond_the_offered_range_widens_the_range(checkpoint: IdentifiedCheckpoint) -> None:
     large = checkpoint.architecture.denoiser.network(
         4096, 2560, contexts=20, tokens=77 * 5
     ).dimensions

@@ -72,7 +72,7 @@ def test_gaps_are_filled(checkpoint: IdentifiedCheckpoint) -> None:
     assert resolved.precision is PrecisionName.BF16
 
 
-def test_what_is_asked_for_is_kept(checkpoint: IdentifiedCheckpoint) -> None:
+def test_chosen_values_are_kept(checkpoint: IdentifiedCheckpoint) -> None:
     wishes: dict[str, object] = {
         "negative_prompt": "blur",
         "width": 768,
@@ -165,7 +165,7 @@ def test_the_largest_values_are_taken(checkpoint: IdentifiedCheckpoint) -> None:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_what_cannot_be_made_is_refused_by_name(
+def test_an_impossible_value_is_refused_by_name(
     checkpoint: IdentifiedCheckpoint, fields: dict[str, object], words: tuple[str, ...]
 ) -> None:
     error = refused(checkpoint, **fields)
@@ -260,7 +260,7 @@ def test_an_unet_that_paints_what_is_masked_needs_no_picture(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("hints", [NO_HINTS, CheckpointHints(sampler=SamplerName.LCM, steps=4)])
-def test_what_is_suggested_is_what_open_choices_become(
+def test_suggested_settings_equal_the_filled_ones(
     checkpoint: IdentifiedCheckpoint, hints: CheckpointHints
 ) -> None:
     hinted = replace(checkpoint, hints=hints)
@@ -309,7 +309,7 @@ def test_open_choices_are_those_that_the_architecture_has(
         ({"clip_skip": 2}, "clip skip"),
     ],
 )
-def test_what_the_architecture_has_not_got_is_refused(
+def test_a_sampler_that_the_architecture_lacks_is_refused(
     checkpoint: IdentifiedCheckpoint, fields: dict[str, object], says: str
 ) -> None:
     error = refused(narrowed(checkpoint), **fields)

@@ -105,7 +105,7 @@ def test_the_canvas_grows_to_whole_cells_and_says_by_how_much(
     assert resolved.mask_options.expand == (64, 0, 0, 0)
 
 
-def test_what_is_left_open(
+def test_open_choices_are_filled(
     plain: IdentifiedCheckpoint,
     inpainting: IdentifiedCheckpoint,
     editing: IdentifiedCheckpoint,
@@ -148,7 +148,7 @@ def test_options_of_a_mask_that_is_not_there_are_nobodys(
     assert filled(plain, inputs=(init,), mask_options=options).mask_options == MaskOptions()
 
 
-def test_what_needs_a_picture_says_so(
+def test_a_setting_that_needs_a_picture_is_refused_without_one(
     plain: IdentifiedCheckpoint, editing: IdentifiedCheckpoint, mask: InputImage
 ) -> None:
     for error in (
@@ -161,7 +161,9 @@ def test_what_needs_a_picture_says_so(
         assert error.remedies == (ChooseStartPicture(),)
 
 
-def test_what_is_refused(plain: IdentifiedCheckpoint, init: InputImage, mask: InputImage) -> None:
+def test_impossible_inputs_are_refused(
+    plain: IdentifiedCheckpoint, init: InputImage, mask: InputImage
+) -> None:
     missing = InputImage(role=InputRole.MASK, path=f"{mask.path}.none")
     error = refused(plain, inputs=(init, missing))
     assert error.code is ErrorCode.INPUT_IMAGE_UNREADABLE

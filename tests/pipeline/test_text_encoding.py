@@ -26,7 +26,7 @@ ZERO, WORD = 0, 27
         (ConventionName.INVOKE, True, WORD),
     ],
 )
-def test_what_fills_up_is_a_word_but_in_diffusers(
+def test_padding_counts_as_words_except_in_diffusers(
     tiny: Path, name: ConventionName, *, zero_padded: bool, read_as: int
 ) -> None:
     """The padding is "!" in SD 2's and SDXL's OpenCLIP; diffusers asks the encoder's tokenizer."""

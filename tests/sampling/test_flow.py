@@ -121,7 +121,7 @@ def test_a_picture_is_redrawn_from_its_share_of_the_first_latents() -> None:
     np.testing.assert_allclose(plan.start(NOISE, picture), expected, rtol=1e-6)
 
 
-def test_what_a_mask_keeps_is_shown_under_the_level_s_noise() -> None:
+def test_the_part_that_a_mask_keeps_has_the_noise_of_the_level() -> None:
     schedule, level = FlowSchedule.of(1.0, A1111), np.float32(0.25)
     mask = np.zeros((1, 1, 6, 6), np.float32)
     kept = Kept(np.full_like(NOISE, 2), mask, NOISE, np.float32(1))

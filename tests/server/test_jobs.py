@@ -64,7 +64,7 @@ def test_a_job_is_told_from_beginning_to_end(start: Start, job: MakeJob) -> None
     assert finished.device
 
 
-def test_of_a_thousand_weights_each_percent_is_told(start: Start, job: MakeJob) -> None:
+def test_progress_of_a_thousand_weights_is_reported_by_percent(start: Start, job: MakeJob) -> None:
     talk = start()
     talk.send(job("one", starter=True))  # half precision, which the null backend has converted
     talk.wait_for(JobFinished)

@@ -77,7 +77,7 @@ def schedules_of_a_run(checkout: Path, seed: int) -> list[str]:
 
 
 def schedules(checkout: Path) -> list[str]:
-    """What one run finds."""
+    """Return the schedules that A1111 finds in each text, as JSON lines."""
     find = load(checkout / "modules/prompt_parser.py").get_learned_conditioning_prompt_schedules
     cases = [(text, steps) for text in SCHEDULED for steps in STEPS]
     return [json.dumps([text, steps, find([text], steps)[0]]) for text, steps in cases]

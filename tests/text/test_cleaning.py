@@ -1,4 +1,4 @@
-"""What tools do to characters before they look for words, beside their tokenizers' own ids.
+"""The cleaning of characters that tools do before they tokenize, compared with their token ids.
 
 Frozen by freeze_tokens.py: the oracle environment's transformers has no such tokenizer any more.
 """

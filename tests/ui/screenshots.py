@@ -284,7 +284,7 @@ def troubled_engine(photographer: Photographer) -> None:
 
 
 def preparing(photographer: Photographer) -> None:
-    """As on a card whose compiler takes a while; said by nobody but us."""
+    """Show the notice of a card whose compiler takes a while."""
     session = photographer.session
     session.view.follow()
     session.progress.begin("a")

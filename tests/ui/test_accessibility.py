@@ -44,7 +44,7 @@ def test_everything_that_takes_the_focus_has_a_name(desk: Desk) -> None:
     assert unnamed(desk.window) == []
 
 
-def test_so_it_is_with_pictures_notices_and_a_running_job(make_desk: MakeDesk) -> None:
+def test_controls_have_names_beside_pictures_notices_and_a_running_job(make_desk: MakeDesk) -> None:
     desk = make_desk(Plan(steps=100_000, step_seconds=0.01))
     desk.paths.output.mkdir()
     (desk.paths.output / "a picture.png").touch()

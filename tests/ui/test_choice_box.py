@@ -55,7 +55,7 @@ class Opened:
 @pytest.mark.parametrize("rows", [1, 2, 4, 12, 13, 40])
 @pytest.mark.parametrize("at", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("height", [200, 600])
-def test_it_shows_whole_rows_within_the_window(
+def test_the_list_shows_whole_rows_within_the_window(
     qtbot: QtBot, theme: Theme, rows: int, at: float, height: int
 ) -> None:
     opened = Opened(qtbot, theme, rows, at=at, height=height)
@@ -76,7 +76,7 @@ def test_it_shows_whole_rows_within_the_window(
     opened.close()
 
 
-def test_what_is_chosen_is_in_sight(qtbot: QtBot, theme: Theme) -> None:
+def test_the_chosen_row_is_visible(qtbot: QtBot, theme: Theme) -> None:
     opened = Opened(qtbot, theme, 40, at=0.0, height=600)
     opened.close()
     opened.box.setCurrentIndex(opened.box.count() - 1)
@@ -87,7 +87,7 @@ def test_what_is_chosen_is_in_sight(qtbot: QtBot, theme: Theme) -> None:
     opened.close()
 
 
-def test_it_lies_over_nothing_of_its_own_box(qtbot: QtBot, theme: Theme) -> None:
+def test_the_list_does_not_cover_its_box(qtbot: QtBot, theme: Theme) -> None:
     for at in (0.0, 1.0):
         opened = Opened(qtbot, theme, 9, at=at, height=600)
         box = QRect(opened.box.mapToGlobal(QPoint()), opened.box.size())
@@ -96,9 +96,7 @@ def test_it_lies_over_nothing_of_its_own_box(qtbot: QtBot, theme: Theme) -> None
         opened.close()
 
 
-def test_of_a_name_too_long_for_the_box_beginning_and_end_are_seen(
-    qtbot: QtBot, theme: Theme
-) -> None:
+def test_a_long_name_is_cut_in_its_middle(qtbot: QtBot, theme: Theme) -> None:
     box = ChoiceBox(theme)
     qtbot.addWidget(box)
     box.resize(160, box.height())

@@ -145,7 +145,7 @@ def test_grooves_handles_and_frames_can_be_seen(colours: Colours, ground: str) -
 
 
 @LOOKS
-def test_what_has_the_focus_looks_neither_wrong_nor_chosen(colours: Colours) -> None:
+def test_the_focus_outline_differs_from_those_of_errors_and_choices(colours: Colours) -> None:
     """Told apart by hue, not by where one looks: at least a third of the circle."""
     focus = QColor(colours.focus).hueF()
     for other in (colours.error, colours.accent):

@@ -64,7 +64,7 @@ def test_the_list_says_how_each_did(desk: Desk) -> None:
     assert unnamed(dialog) == []
 
 
-def test_they_can_be_checked_again_while_one_looks_on(
+def test_devices_can_be_checked_again_while_they_are_shown(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[bool] = []

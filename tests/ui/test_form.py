@@ -87,7 +87,7 @@ def turn_wheel(widget: QWidget) -> None:
     QApplication.sendEvent(widget, event)
 
 
-def test_what_is_typed_is_what_is_asked_for(desk: Desk) -> None:
+def test_typed_values_become_the_request(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
     for edit, text in ((form.prompt, "a boat"), (form.negative, "fog")):
         edit.setFocus()
@@ -109,7 +109,7 @@ def test_what_is_typed_is_what_is_asked_for(desk: Desk) -> None:
     assert request.seed == MAX_SEED
 
 
-def test_what_cannot_be_is_not_taken(desk: Desk) -> None:
+def test_impossible_values_are_not_accepted(desk: Desk) -> None:
     form, state = desk.window.form, desk.session.generation
     retype(form.seed.number, str(MAX_SEED) + "0")
     assert state.seed == MAX_SEED

@@ -92,7 +92,7 @@ def test_using_the_window_leaves_nothing_of_qt_to_the_collector(
     assert found == []
 
 
-def test_what_is_left_to_the_collector_is_found() -> None:
+def test_objects_left_to_the_collector_are_found() -> None:
     with left_to_the_collector() as found:
         one = QObject()
         one.itself = one  # pyright: ignore[reportAttributeAccessIssue]

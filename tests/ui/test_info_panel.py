@@ -66,7 +66,7 @@ def test_a_quick_picture_is_not_almost_done_before_its_end(desk: Desk, done: int
     assert "almost done" not in info.detail.text()
 
 
-def test_it_is_almost_done_at_its_end(desk: Desk) -> None:
+def test_the_bar_is_almost_full_at_the_end_of_the_estimate(desk: Desk) -> None:
     job = begin(desk)
     progress = desk.session.progress
     progress.on_phase(JobPhase(job=job, phase=Phase.DENOISE))

@@ -225,7 +225,7 @@ def test_a_refiner_is_offered_for_sdxl_alone(make_desk: MakeDesk, tmp_path: Path
 
 
 def test_a_mask_has_the_size_of_a_large_picture(desk: Desk, tmp_path: Path) -> None:
-    """It is painted on a smaller one, so that the brush does not lag behind."""
+    """The mask is painted on a smaller picture, so that the brush does not lag."""
     path = tmp_path / "photo.jpg"
     Image.new("RGB", (3000, 2000), "navy").save(path)
     start(desk, path)

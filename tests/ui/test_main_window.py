@@ -270,7 +270,7 @@ def test_a_drop_counts_on_its_card_only(desk: Desk, tmp_path: Path, card: int | 
     assert (state.checkpoint.name == "mix.safetensors") == (card == 0)
 
 
-def test_what_is_no_file_is_not_taken(desk: Desk) -> None:
+def test_a_drop_without_a_file_is_refused(desk: Desk) -> None:
     data = QMimeData()
     data.setUrls([QUrl("https://example.org/model.safetensors")])
     before = desk.session.generation.checkpoint
@@ -288,7 +288,9 @@ def test_files_dropped_on_a_text_field_are_the_windows(desk: Desk, tmp_path: Pat
 
 
 @pytest.mark.parametrize("size", [(960, 640), (1440, 900), (2560, 1440)])
-def test_it_fits_the_screen_and_has_room_for_the_picture(desk: Desk, size: tuple[int, int]) -> None:
+def test_the_window_fits_the_screen_and_has_room_for_the_picture(
+    desk: Desk, size: tuple[int, int]
+) -> None:
     window = desk.window
     desk.session.notices.tell_error(ERROR, job="x")
     window.resize(*size)
@@ -335,7 +337,7 @@ def test_a_file_that_is_dropped_is_copied_never_moved(
 def test_a_dialog_begins_in_a_folder_that_is_there(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of one that is not, it would write the last part where the name of a file goes."""
+    """A folder that does not exist would put its last part into the field for the file's name."""
     begun: list[Path] = []
 
     def opened(_parent: object, _title: str, folder: str, *_: str) -> tuple[str, str]:

@@ -39,7 +39,7 @@ def choices(box: ChoiceBox) -> list[object]:
 
 
 def choose(method: MethodPanel, tool: ConventionName | Convention) -> None:
-    """As a person does."""
+    """Choose an entry as a person does."""
     row = method.tools.index(tool)
     method.tool.setCurrentIndex(row)
     method.tool.activated.emit(row)
@@ -57,7 +57,7 @@ def test_everything_is_there_once_the_common_first(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("name", SamplerName)
-def test_what_is_said_of_a_sampler_is_so(name: SamplerName) -> None:
+def test_the_description_of_a_sampler_is_true(name: SamplerName) -> None:
     known, said = KNOWN[name], SAMPLERS[name]
     assert said.evaluations == known.evaluations
     # Those that A1111 alone runs with noise.
@@ -122,7 +122,7 @@ def test_a_tools_own_habits_are_no_adjustment(desk: Desk) -> None:
     assert state.build_request().convention == CONVENTIONS[ConventionName.COMFY]
 
 
-def test_what_is_adjusted_is_said_once() -> None:
+def test_an_adjusted_setting_is_stated_once() -> None:
     assert adjustments(ADJUSTED) == ["weights without norm", "a graphics card's noise"]
     assert tool_label(ADJUSTED) == "AUTOMATIC1111, adjusted"
     assert tool_about(CONVENTIONS[ConventionName.INVOKE]) == tool_about(ConventionName.INVOKE)

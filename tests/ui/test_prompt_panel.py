@@ -126,7 +126,7 @@ def test_counts_in_words(check: PromptCheck, text: str) -> None:
     assert re.sub(r"(?<=\d)\D(?=\d)", "", token_count(check)) == text
 
 
-def test_what_is_cut_in_words() -> None:
+def test_tokens_beyond_the_limit_are_stated_in_words() -> None:
     assert cut_text(PromptCheck(is_cut=True, cut_words=1)) == "The last word has no effect."
     assert cut_text(PromptCheck(is_cut=True)) == "The end has no effect."
     assert cut_text(PromptCheck(cut_words=5)) == ""
@@ -138,7 +138,7 @@ def test_braces_of_a_prompt_are_only_braces() -> None:
     assert hint_text(Hint(HintKind.UNPAIRED, 0, "{n}")) == "Unclosed “{n}”"
 
 
-def test_what_is_pasted_in_pieces_has_an_end_too(desk: Desk) -> None:
+def test_a_prompt_pasted_in_pieces_is_limited(desk: Desk) -> None:
     QGuiApplication.clipboard().setText("word " * 1500)
     prompt = desk.window.form.prompt
     prompt.selectAll()

@@ -76,7 +76,7 @@ def test_the_window_never_loads_the_engine() -> None:
     ],
     ids=["plugins", "libraries", "style", "scale", "language"],
 )
-def test_it_starts_with_the_variables_of_others(variables: dict[str, str]) -> None:
+def test_the_app_starts_with_the_environment_variables_of_others(variables: dict[str, str]) -> None:
     assert "ui.main_window" in loaded(run(OPEN, **variables))
 
 

@@ -120,7 +120,7 @@ def test_half_becomes_float32_exactly(tmp_path: Path) -> None:
         np.testing.assert_array_equal(converted.array, given.astype(np.float32))
 
 
-def test_what_is_stored_so_is_bound_by_reference(tmp_path: Path) -> None:
+def test_a_weight_stored_in_the_type_is_bound_by_reference(tmp_path: Path) -> None:
     half = np.arange(6, dtype=np.float16).reshape(2, 3)
     slices = write_sources(tmp_path / "a.safetensors", {"half": half}, F16)
     slices |= write_sources(tmp_path / "b.safetensors", {"full": half}, F32)

@@ -44,7 +44,7 @@ class Days:
         monkeypatch.setattr(copy_checks, "is_sound", counting)
 
     def copies(self) -> WorkingCopies:
-        """As another process has them."""
+        """Return the copies as another process opens them."""
         known = KnownFiles(self._folder / "files", lambda: self.now)
         return WorkingCopies(self._folder / "weights", known=known)
 
@@ -80,7 +80,7 @@ def test_every_changed_byte_is_seen(days: Days) -> None:
     assert missed == []
 
 
-def test_what_is_not_there_or_no_file_is_not_sound(days: Days, tmp_path: Path) -> None:
+def test_a_missing_copy_is_not_sound(days: Days, tmp_path: Path) -> None:
     assert is_sound(tmp_path / "nothing", Event()) is False
     assert is_sound(tmp_path, Event()) is False
     assert is_sound(days.weights["0.weight"].parts()[0].path, Event()) is False  # without sums
@@ -178,8 +178,8 @@ def test_nobody_waits_for_a_check_once_the_job_is_stopped(
     assert ended.wait(60)
 
 
-def test_what_carries_weights_is_not_compiled_from_a_damaged_copy(tmp_path: Path) -> None:
-    """It would outlive the job that finds the damage."""
+def test_an_artifact_with_weights_is_not_compiled_from_a_damaged_copy(tmp_path: Path) -> None:
+    """The artifact would outlive the job that finds the damage."""
     bench = Bench(tmp_path)
     bench.change(carries_weights=True)
     write_weights(bench.weights, dtype=DType.F16)

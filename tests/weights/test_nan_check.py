@@ -37,6 +37,6 @@ def test_one_in_a_scale_and_in_what_is_derived(tmp_path: Path) -> None:
 
 
 def test_infinities_are_numbers_here(tmp_path: Path) -> None:
-    """What comes of them is checked: some are in words that no prompt has."""
+    """Some embeddings of unused tokens hold infinities; results are checked for them later."""
     slices = write_sources(tmp_path / "a.safetensors", {"w": np.array([np.inf, -np.inf, 1])})
     assert not_a_number(slices) is None

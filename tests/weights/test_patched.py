@@ -129,7 +129,7 @@ def turned(weights: Sequence[Array], out: Array) -> None:
 
 
 def test_a_weight_is_derived_from_patched_numbers(tmp_path: Path) -> None:
-    """As heads are packed from projections of which a LoRA patches one."""
+    """Attention heads are packed from projections of which a LoRA may patch one."""
     weight = patched(tmp_path)
     plain: WeightSource = weight.base
     derived = DerivedWeight((plain, weight), (IN, 2 * OUT), turned, "turned")

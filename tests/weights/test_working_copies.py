@@ -48,7 +48,7 @@ def files(copies: WorkingCopies) -> set[str]:
 
 
 @pytest.mark.parametrize("element", [DType.BF16, DType.F32])
-def test_what_is_made_is_found_and_holds_the_converted_numbers(
+def test_a_copy_is_found_again_and_holds_the_converted_numbers(
     copies: WorkingCopies, weights: dict[str, WeightSource], element: DType
 ) -> None:
     assert copies.find("key", weights) is None
@@ -163,7 +163,7 @@ def test_nothing_goes_while_there_is_room(
     assert len(files(copies)) == 3
 
 
-def test_what_a_killed_process_left_is_swept(
+def test_files_left_by_a_killed_process_are_removed(
     copies: WorkingCopies, weights: dict[str, WeightSource]
 ) -> None:
     copies.folder.mkdir(parents=True)
@@ -209,7 +209,7 @@ def test_a_copy_is_written_beside_from_what_is_converted_already(
     assert one.read_bytes() == other.read_bytes()
 
 
-def test_what_is_abandoned_leaves_nothing_and_lets_go(
+def test_an_abandoned_copy_leaves_no_file_and_releases_its_weights(
     ample: WorkingCopies, bound: dict[str, WeightRef], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, may_go_on = threading.Event(), threading.Event()
@@ -346,7 +346,7 @@ def test_those_that_are_named_are_removed_and_without_a_name_all(
     assert (tmp_path / "half.safetensors").exists()
 
 
-def test_what_a_job_found_or_made_stays_while_it_runs(
+def test_copies_of_a_running_job_are_kept(
     copies: WorkingCopies, weights: dict[str, WeightSource]
 ) -> None:
     for key in ("found", "other"):

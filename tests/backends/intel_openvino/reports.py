@@ -1,4 +1,4 @@
-"""What OpenVINO tells of machines that have Intel's GPUs and NPUs.
+"""Reports of OpenVINO on machines with Intel's GPUs and NPUs.
 
 As posted by their owners:
 - names and values of a Core Ultra 9 185H, like those below of a 155H:

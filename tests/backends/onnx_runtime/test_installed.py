@@ -78,7 +78,7 @@ def test_plug_ins_and_tools_are_no_builds(tmp_path: Path) -> None:
         (MIGRAPHX, LINUX, "onnxruntime 1.31.1"),
     ],
 )
-def test_of_two_builds_the_one_installed_last_is_used(
+def test_the_build_installed_last_is_used(
     tmp_path: Path, first: str, second: str, active: str
 ) -> None:
     install(first, tmp_path)

@@ -209,7 +209,7 @@ def test_prompt_guidance_and_seed_change_a_picture_and_a_negative_prompt_does_no
     [{"width": 72}, {"height": 88}, {"sampler": SamplerName.EULER_ANCESTRAL}, {"clip_skip": 2}],
     ids=str,
 )
-def test_what_the_features_lack_is_refused(
+def test_a_setting_that_the_features_lack_is_refused(
     engine: Conversation, file: Path, changes: dict[str, object]
 ) -> None:
     job = f"refused {changes}"

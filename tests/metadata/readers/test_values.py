@@ -51,7 +51,7 @@ def test_a_number_is_taken_at_each_bound_and_refused_past_it(
         assert len(values.warnings) == 1
 
 
-def test_what_is_missing_is_the_default_of_its_field() -> None:
+def test_a_missing_value_is_the_default_of_its_field() -> None:
     found = Values({}).read(
         GenerateRequest, prompt="p", negative_prompt="n", steps="s", guidance="g"
     )

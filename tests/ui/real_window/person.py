@@ -137,7 +137,7 @@ class RealWindow:
     # --- beginning and end ---
 
     def put_back(self) -> None:
-        """As after the first start, for the next test."""
+        """Bring the window back to its state after the first start."""
         self.ask("[dialog.reject() for dialog in window.findChildren(QtWidgets.QDialog)]")
         self.ask("session.jobs.cancel_all()")
         self.ask("state.load_request(type(state.build_request())(prompt=''))")
