@@ -100,15 +100,20 @@ class LayerTensors:
 
     def __getitem__(self, part: str) -> LoraTensor:
         """Return a tensor. Raises EngineError(CHECKPOINT_INCOMPLETE) if the layer lacks it."""
-        tensor = self.module.tensors.get(part)
-        if tensor is None:
+        found = self.get(part)
+        if found is None:
             raise EngineError(
                 ErrorCode.CHECKPOINT_INCOMPLETE,
                 f"The LoRA {self.file} has no {part} of {self.module.layer}.",
                 _HINT,
                 ", ".join(sorted(self.module.tensors)),
             )
-        return LoraTensor(FileWeight(tensor), self.module.layer, part)
+        return found
+
+    def get(self, part: str) -> LoraTensor | None:
+        """Return a tensor; None if the layer lacks it."""
+        tensor = self.module.tensors.get(part)
+        return LoraTensor(FileWeight(tensor), self.module.layer, part) if tensor else None
 
     @property
     def file(self) -> str:
@@ -124,6 +129,15 @@ class LayerTensors:
         if tensor.elements != 1:
             raise self.refused(part)
         return float(tensor.read().reshape(()))
+
+    def scale(self, rank: int | None) -> float:
+        """Return alpha / rank times the trained scalar; each is 1 where the layer lacks it.
+
+        `rank` None: nothing of the change has a rank, so that alpha means nothing.
+        """
+        alpha, scalar = self.number("alpha"), self.number("scalar")
+        ratio = 1.0 if alpha is None or rank is None else alpha / rank
+        return ratio if scalar is None else ratio * scalar
 
     def matrix(self, part: str) -> LoraTensor:
         """Return a part as [rows, columns]: the axes after the first are flattened."""

@@ -4,6 +4,7 @@ A patch is a `Difference`, which is added, or a `Transform`, which computes the 
 patches before it made. The original weight set is not changed: see `engine.weights.weight_set`.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
@@ -59,6 +60,13 @@ class Transform(ABC):
 
 # One change to a weight. Patches of a weight act one after the other.
 Patch = Difference | Transform
+
+
+def fits(patch: Patch, shape: tuple[int, ...]) -> bool:
+    """Return True if a weight of this shape can be changed by the patch."""
+    if isinstance(patch, Transform):
+        return patch.fits(shape)
+    return patch.elements == math.prod(shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import msgspec
 
 from backends.base import FileSlice
 from engine.checkpoints.index import FileState, combined_digest
-from engine.weights.patched import Patch, PatchedWeight, Transform
+from engine.weights.patched import Patch, PatchedWeight, fits
 from engine.weights.sources import Description, WeightSource, as_sources
 
 
@@ -57,7 +57,7 @@ class WeightSet(Mapping[str, WeightSource]):
         """
         sources = dict(self._sources)
         for name, added in patches.items():
-            if name not in sources or not all(_fits(one, sources[name]) for one in added):
+            if name not in sources or not all(fits(one, sources[name].shape) for one in added):
                 raise ValueError(f"the patches do not fit a weight {name}")
             if added:
                 sources[name] = PatchedWeight(sources[name], tuple(added))
@@ -90,9 +90,3 @@ class WeightSet(Mapping[str, WeightSource]):
 
         described = [[name, self._sources[name].describe(place)] for name in sorted(self._sources)]
         return hashlib.sha256(msgspec.json.encode(described)).digest(), tuple(order)
-
-
-def _fits(patch: Patch, weight: WeightSource) -> bool:
-    if isinstance(patch, Transform):
-        return patch.fits(weight.shape)
-    return patch.elements == weight.elements
