@@ -1,9 +1,11 @@
-"""Weights with differences added, as by a LoRA or a merge.
+"""Weights with patches, as of a LoRA or a merge, computed in float32 and rounded once.
 
-A patched weight is `base + sum of strength * difference`, computed in float32 and rounded once.
-The original weight set is not changed: see `engine.weights.weight_set`.
+A patch is a `Difference`, which is added, or a `Transform`, which computes the weight from what the
+patches before it made. The original weight set is not changed: see `engine.weights.weight_set`.
 """
 
+import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,6 +34,39 @@ class Difference(Protocol):
     def describe(self, place: Place) -> Description:
         """Describe all that the numbers depend on but file contents, for a digest."""
         ...
+
+
+class Transform(ABC):
+    """A computation of a whole weight from itself: a rotation (OFT), a new norm (DoRA)."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Return True if weights of this shape can be changed."""
+
+    @abstractmethod
+    def apply(self, weight: Array) -> Array:
+        """Return the changed weight: float32, of the same shape; `weight` may be overwritten."""
+
+    @abstractmethod
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Return every file slice that the computation reads, in order."""
+
+    @abstractmethod
+    def describe(self, place: Place) -> Description:
+        """Describe all that the computation depends on but file contents, for a digest."""
+
+
+# One change to a weight. Patches of a weight act one after the other.
+Patch = Difference | Transform
+
+
+def fits(patch: Patch, shape: tuple[int, ...]) -> bool:
+    """Return True if a weight of this shape can be changed by the patch."""
+    if isinstance(patch, Transform):
+        return patch.fits(shape)
+    return patch.elements == math.prod(shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,15 +142,16 @@ class LowRankDifference:
 
 @dataclass(frozen=True, slots=True)
 class PatchedWeight:
-    """The sum of the weight `unpatched` and its differences.
+    """The weight `unpatched`, changed by each of its patches in turn.
 
-    `unpatched` may be a part of the weight that the differences are for, in any shape; it begins at
-    element `start` of the differences.
+    `unpatched` may be a part of the weight that the patches are for, in any shape; it begins at
+    element `start` of the weight `whole`, which is None if `unpatched` is that weight.
     """
 
     unpatched: WeightSource
-    differences: tuple[Difference, ...]
+    patches: tuple[Patch, ...]
     start: int = 0
+    whole: WeightSource | None = None
 
     @property
     def dtype(self) -> DType:
@@ -138,26 +174,24 @@ class PatchedWeight:
         return self.unpatched.base
 
     def rows(self, start: int, stop: int) -> "PatchedWeight":
-        """Return rows `start` to `stop` of the first axis, with their part of the differences."""
-        row = self.elements // self.shape[0]
+        """Return rows `start` to `stop` of the first axis, with their part of the patches."""
+        first = self.start + start * (self.elements // self.shape[0])
         part = self.unpatched.rows(start, stop)
-        return PatchedWeight(part, self.differences, self.start + start * row)
+        return PatchedWeight(part, self.patches, first, self._whole)
 
     def reshaped(self, shape: tuple[int, ...]) -> "PatchedWeight":
         """Return the same numbers in the same order, in another shape of equal size."""
-        return PatchedWeight(self.unpatched.reshaped(shape), self.differences, self.start)
+        other = self.unpatched.reshaped(shape)
+        return PatchedWeight(other, self.patches, self.start, self._whole)
 
     def read(self) -> Array:
-        """Return the sum in float32."""
+        """Return the changed numbers in float32."""
         return self.read_as(DType.F32)
 
     def read_as(self, element: DType) -> Array:
-        """Return the sum, computed in float32 and rounded to `element` type once."""
-        total = self.unpatched.read_as(DType.F32)
-        flat = total.reshape(-1)
-        for difference in self.differences:
-            flat += difference.read_flat(self.start, self.start + self.elements)
-        return total.astype(element.numpy, copy=False)
+        """Return the changed numbers, computed in float32 and rounded to `element` type once."""
+        changed = self._transformed() if self._transforms else self._sum()
+        return changed.astype(element.numpy, copy=False)
 
     def slice_as(self, element: DType) -> FileSlice | None:
         """Return None: a patched weight is stored in no file."""
@@ -168,11 +202,43 @@ class PatchedWeight:
         return self.unpatched.needs_conversion(element)
 
     def parts(self) -> tuple[FileSlice, ...]:
-        """Return the file slices of the weight without patches, then those of the differences."""
-        added = (part for difference in self.differences for part in difference.parts())
-        return *self.unpatched.parts(), *added
+        """Return the file slices of the weight without patches, then those of the patches."""
+        read = self._whole if self._transforms else self.unpatched
+        return *read.parts(), *(part for patch in self.patches for part in patch.parts())
 
     def describe(self, place: Place) -> Description:
-        """Return the descriptions of the weight without patches and of each difference."""
-        differences = [difference.describe(place) for difference in self.differences]
-        return ["patched", self.unpatched.describe(place), self.start, differences]
+        """Return the descriptions of the weight without patches and of each patch."""
+        patches = [patch.describe(place) for patch in self.patches]
+        whole = [self._whole.describe(place)] if self._transforms else []
+        return ["patched", self.unpatched.describe(place), self.start, patches, *whole]
+
+    @property
+    def _whole(self) -> WeightSource:
+        return self.whole or self.unpatched
+
+    @property
+    def _transforms(self) -> bool:
+        return any(isinstance(patch, Transform) for patch in self.patches)
+
+    def _sum(self) -> Array:
+        """Return the weight and its differences, which are read for this part alone."""
+        total = self.unpatched.read_as(DType.F32)
+        _add(self.patches, total.reshape(-1), self.start)
+        return total
+
+    def _transformed(self) -> Array:
+        """Return this part of the whole weight, which transforms need."""
+        weight = self._whole.read_as(DType.F32)
+        for patch in self.patches:
+            if isinstance(patch, Transform):
+                weight = np.ascontiguousarray(patch.apply(weight))
+            else:
+                _add((patch,), weight.reshape(-1), 0)
+        return weight.reshape(-1)[self.start : self.start + self.elements].reshape(self.shape)
+
+
+def _add(patches: tuple[Patch, ...], total: Array, start: int) -> None:
+    """Add the numbers of differences, from number `start` on, to a flat part of a weight."""
+    for patch in patches:
+        if not isinstance(patch, Transform):
+            total += patch.read_flat(start, start + len(total))

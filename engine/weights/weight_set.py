@@ -9,7 +9,7 @@ import msgspec
 
 from backends.base import FileSlice
 from engine.checkpoints.index import FileState, combined_digest
-from engine.weights.patched import Difference, PatchedWeight
+from engine.weights.patched import Patch, PatchedWeight, fits
 from engine.weights.sources import Description, WeightSource, as_sources
 
 
@@ -49,16 +49,16 @@ class WeightSet(Mapping[str, WeightSource]):
     def __len__(self) -> int:
         return len(self._sources)
 
-    def patched(self, content: str, differences: Mapping[str, Sequence[Difference]]) -> "WeightSet":
-        """Return the set with differences added to some weights, by their names.
+    def patched(self, content: str, patches: Mapping[str, Sequence[Patch]]) -> "WeightSet":
+        """Return the set with some weights patched, by their names.
 
-        `content` is the digest of the content of the differences' files. Raises ValueError for a
-        weight that is not in the set, or has another number of elements than its difference.
+        `content` is the digest of the content of the patches' files. Raises ValueError for a weight
+        that is not in the set, or that a patch does not fit.
         """
         sources = dict(self._sources)
-        for name, added in differences.items():
-            if name not in sources or any(d.elements != sources[name].elements for d in added):
-                raise ValueError(f"the differences do not fit a weight {name}")
+        for name, added in patches.items():
+            if name not in sources or not all(fits(one, sources[name].shape) for one in added):
+                raise ValueError(f"the patches do not fit a weight {name}")
             if added:
                 sources[name] = PatchedWeight(sources[name], tuple(added))
         return WeightSet(combined_digest(self.content, content), sources, self.base)

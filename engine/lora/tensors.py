@@ -1,0 +1,159 @@
+"""The tensors of a LoRA's layer as numbers: shapes are checked before, NaN when they are read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from backends.base import Array, DType, FileSlice
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.lora.modules import LoraModule
+from engine.weights.sources import Description, FileWeight, Place
+
+_HINT = "The file is damaged, or its training failed: download it again, or use another."
+
+
+@dataclass(frozen=True, slots=True)
+class LoraTensor:
+    """A tensor of a LoRA file, as a weight source; reading one that holds NaN or infinity fails.
+
+    `layer` and `part` are its names, for the error.
+    """
+
+    stored: FileWeight
+    layer: str
+    part: str
+
+    @property
+    def dtype(self) -> DType:
+        """The element type that the numbers are stored in."""
+        return self.stored.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The tensor's shape."""
+        return self.stored.shape
+
+    @property
+    def elements(self) -> int:
+        """The number of the tensor's elements."""
+        return self.stored.elements
+
+    @property
+    def base(self) -> "LoraTensor":
+        """The tensor itself: it has no patches."""
+        return self
+
+    def rows(self, start: int, stop: int) -> "LoraTensor":
+        """Return rows `start` to `stop` of the tensor's first axis."""
+        return LoraTensor(self.stored.rows(start, stop), self.layer, self.part)
+
+    def reshaped(self, shape: tuple[int, ...]) -> "LoraTensor":
+        """Return the same numbers in the same order, in another shape of equal size."""
+        return LoraTensor(self.stored.reshaped(shape), self.layer, self.part)
+
+    def read(self) -> Array:
+        """Return the numbers in float32."""
+        return self.read_as(DType.F32)
+
+    def read_as(self, element: DType) -> Array:
+        """Return the numbers in `element` type. Raises EngineError(CHECKPOINT_CORRUPT)."""
+        numbers = self.stored.read_as(DType.F32)
+        if not np.isfinite(numbers).all():
+            raise EngineError(
+                ErrorCode.CHECKPOINT_CORRUPT,
+                f"The LoRA {self.stored.slice.path.name} holds values that are not a number, in "
+                f"{self.part} {list(self.shape)} of {self.layer}.",
+                _HINT,
+            )
+        return numbers.astype(element.numpy, copy=False)
+
+    def slice_as(self, element: DType) -> FileSlice | None:
+        """Return the slice if it is stored in `element` type, else None."""
+        return self.stored.slice_as(element)
+
+    def needs_conversion(self, element: DType) -> bool:
+        """Return True if the slice is stored in another type."""
+        return self.stored.needs_conversion(element)
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Return the slice."""
+        return self.stored.parts()
+
+    def describe(self, place: Place) -> Description:
+        """Return the place of the slice."""
+        return self.stored.describe(place)
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTensors:
+    """The tensors of one layer of a LoRA, by canonical part."""
+
+    module: LoraModule
+
+    def __contains__(self, part: str) -> bool:
+        return part in self.module.tensors
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.module.tensors)
+
+    def __getitem__(self, part: str) -> LoraTensor:
+        """Return a tensor. Raises EngineError(CHECKPOINT_INCOMPLETE) if the layer lacks it."""
+        found = self.get(part)
+        if found is None:
+            raise EngineError(
+                ErrorCode.CHECKPOINT_INCOMPLETE,
+                f"The LoRA {self.file} has no {part} of {self.module.layer}.",
+                _HINT,
+                ", ".join(sorted(self.module.tensors)),
+            )
+        return found
+
+    def get(self, part: str) -> LoraTensor | None:
+        """Return a tensor; None if the layer lacks it."""
+        tensor = self.module.tensors.get(part)
+        return LoraTensor(FileWeight(tensor), self.module.layer, part) if tensor else None
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        paths = {tensor.path.name for tensor in self.module.tensors.values()}
+        return min(paths, default="")
+
+    def number(self, part: str) -> float | None:
+        """Return the single number of a part, such as alpha; None if the layer lacks the part."""
+        if part not in self:
+            return None
+        tensor = self[part]
+        if tensor.elements != 1:
+            raise self.refused(part)
+        return float(tensor.read().reshape(()))
+
+    def scale(self, rank: int | None) -> float:
+        """Return alpha / rank times the trained scalar; each is 1 where the layer lacks it.
+
+        `rank` None: nothing of the change has a rank, so that alpha means nothing.
+        """
+        alpha, scalar = self.number("alpha"), self.number("scalar")
+        ratio = 1.0 if alpha is None or rank is None else alpha / rank
+        return ratio if scalar is None else ratio * scalar
+
+    def matrix(self, part: str) -> LoraTensor:
+        """Return a part as [rows, columns]: the axes after the first are flattened."""
+        tensor = self[part]
+        if not tensor.shape or 0 in tensor.shape:
+            raise self.refused(part)
+        return tensor.reshaped((tensor.shape[0], tensor.elements // tensor.shape[0]))
+
+    def refused(self, *parts: str, wanted: str = "") -> EngineError:
+        """Return the error for parts whose shapes do not fit each other, or the weight `wanted`."""
+        shapes = " and ".join(
+            f"{part} {list(self.module.tensors[part].shape)}" for part in parts if part in self
+        )
+        end = f" do not fit {wanted}" if wanted else " do not fit each other"
+        return EngineError(
+            ErrorCode.CHECKPOINT_MISMATCH,
+            f"The LoRA {self.file} does not work: in {self.module.layer}, {shapes}{end}.",
+            "It may be for other checkpoints, or it is damaged.",
+        )
