@@ -1,0 +1,18 @@
+"""The tensors of a LoRA file for one layer, under canonical names of their parts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backends.base import FileSlice
+
+
+@dataclass(frozen=True, slots=True)
+class LoraModule:
+    """The tensors of a file for one layer.
+
+    `layer` is the layer's name as the file spells it, prefix included; `tensors` are by canonical
+    part, such as `lora_up.weight`, `alpha` or `hada_w1_a`.
+    """
+
+    layer: str
+    tensors: Mapping[str, FileSlice]

@@ -1,0 +1,1 @@
+"""Tests of LoRA files and of what they change."""
