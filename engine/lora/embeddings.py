@@ -34,6 +34,4 @@ def bundled_embeddings(tensors: Mapping[str, FileSlice]) -> tuple[BundledEmbeddi
             continue
         found.setdefault(name, {})[inner] = tensor
         keys.setdefault(name, []).append(key)
-    return tuple(
-        BundledEmbedding(name, parts, tuple(keys[name])) for name, parts in found.items()
-    )
+    return tuple(BundledEmbedding(name, parts, tuple(keys[name])) for name, parts in found.items())

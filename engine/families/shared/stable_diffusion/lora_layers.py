@@ -73,9 +73,7 @@ def _targets(checkpoint: IdentifiedCheckpoint, component: Component) -> dict[str
     }
 
 
-def _names(
-    component: Component, targets: Mapping[str, Target]
-) -> Mapping[str, tuple[Target, ...]]:
+def _names(component: Component, targets: Mapping[str, Target]) -> Mapping[str, tuple[Target, ...]]:
     if component is not _UNET:
         return clip_names(targets)
     names = {layer: (target,) for layer, target in targets.items()}
