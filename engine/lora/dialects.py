@@ -34,7 +34,7 @@ _WHOLE = PARTS - {_WEIGHT}
 # A part of a low-rank change after PEFT, which may name the adapter: `.lora_A.default.weight`.
 _PEFT = re.compile(r"(?P<layer>.+)\.lora_(?P<side>[AB])(?:\.[^.]+)??(?P<kind>\.weight|\.bias)?")
 _SIDES = {"A": "lora_down", "B": "lora_up", "down": "lora_down", "up": "lora_up"}
-# Diffusers: `.lora.down.weight`, `.processor.to_q_lora.down.weight`, `.lora_linear_layer.up.weight`.
+# Diffusers: `.lora.down.weight`, `.to_q_lora.down.weight`, `.lora_linear_layer.up.weight`.
 _DIFFUSERS = re.compile(
     r"(?P<layer>.+?)(?:\.lora|_lora|\.lora_linear_layer)\.(?P<side>down|up)\.weight"
 )

@@ -18,9 +18,9 @@ class Target:
     """The weight that a module changes.
 
     `component` is the value of the family's `Component`; `layer` is the weight's canonical name
-    without `.weight`, and `shape` the whole weight's. Where the weight holds several layers, `rows` are the rows of the weight that
-    the module changes; where the module holds several layers, `part` are the rows of the module's
-    change that belong to the weight. None: all rows.
+    without `.weight`, and `shape` the whole weight's. Where the weight holds several layers, `rows`
+    are the rows of the weight that the module changes; where the module holds several layers,
+    `part` are the rows of the module's change that belong to the weight. None: all rows.
     """
 
     component: str

@@ -11,6 +11,13 @@ _LAYER = re.compile(r"text_model\.encoder\.layers\.(\d+)\.(.+)")
 _OPEN_CLIP_LEAVES = {leaf: original for original, leaf in LEAVES.items()}
 _OPEN_CLIP_TOPS = {f"{_MODEL}{top}": original for original, top in TOPS.items()}
 _FUSED = ("q", "k", "v")
+# Diffusers' first LoRA files name the projections as in a UNet.
+_AS_IN_UNET = {
+    "self_attn.q_proj": "self_attn.to_q",
+    "self_attn.k_proj": "self_attn.to_k",
+    "self_attn.v_proj": "self_attn.to_v",
+    "self_attn.out_proj": "self_attn.to_out",
+}
 
 
 def clip_names(targets: Mapping[str, Target]) -> dict[str, tuple[Target, ...]]:
@@ -19,18 +26,25 @@ def clip_names(targets: Mapping[str, Target]) -> dict[str, tuple[Target, ...]]:
     for layer, target in targets.items():
         # transformers 5 has no `text_model.`
         names[layer.removeprefix(_MODEL)] = (target,)
-        original = _original(layer)
-        if original:
-            names[original] = (target,)
+        for name in _other_names(layer):
+            names[name] = (target,)
     names.update(_fused(targets))
     return names
 
 
-def _original(layer: str) -> str | None:
+def _other_names(layer: str) -> Iterator[str]:
     match = _LAYER.fullmatch(layer)
-    if match and match[2] in _OPEN_CLIP_LEAVES:
-        return f"transformer.resblocks.{match[1]}.{_OPEN_CLIP_LEAVES[match[2]]}"
-    return _OPEN_CLIP_TOPS.get(f"{layer}.weight", "").removesuffix(".weight") or None
+    if match is None:
+        top = _OPEN_CLIP_TOPS.get(f"{layer}.weight")
+        if top is not None:
+            yield top.removesuffix(".weight")
+        return
+    number, leaf = match[1], match[2]
+    if leaf in _OPEN_CLIP_LEAVES:
+        yield f"transformer.resblocks.{number}.{_OPEN_CLIP_LEAVES[leaf]}"
+    if leaf in _AS_IN_UNET:
+        for start in (_MODEL, ""):
+            yield f"{start}encoder.layers.{number}.{_AS_IN_UNET[leaf]}"
 
 
 def _fused(targets: Mapping[str, Target]) -> Iterator[tuple[str, tuple[Target, ...]]]:

@@ -13,7 +13,6 @@ _TEXT, _TEXT_2, _UNET = Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Compon
 _UNET_PREFIXES = (
     "lora_unet_",
     "lycoris_unet_",
-    "lycoris_",
     "unet_",
     "base_model_model_unet_",
     "diffusion_model_",
@@ -40,7 +39,7 @@ _TEXT_2_PREFIXES = (
     "text_encoders_clip_g_transformer_",
     "clip_g_",
 )
-_ANY_PREFIXES = ("", "base_model_model_")
+_ANY_PREFIXES = ("", "base_model_model_", "lycoris_")
 
 
 def lora_layers(checkpoint: IdentifiedCheckpoint) -> LayerTable:
