@@ -1,1 +1,0 @@
-"""Tests of LoRA files and of what they change."""

@@ -19,6 +19,7 @@ from engine.checkpoints.diffusers_folder import (
     ReadIndex,
 )
 from engine.checkpoints.index import TensorIndex, combined_digest
+from engine.checkpoints.sidecars import cards_of
 from engine.families.base import (
     Component,
     ComponentSource,
@@ -79,7 +80,6 @@ from engine.families.shared.stable_diffusion.vae_facts import (
 from engine.families.shared.unet.sizes import UNetFacts, unet_config
 from engine.families.shared.unet.unet_signs import UNetSigns, unet_signs, what_rules_out
 from engine.families.shared.unet.variants import require_known_additions, variant_of
-from engine.families.sidecars import cards_of
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
