@@ -20,24 +20,35 @@ _FACTORS, _BESIDE = "weight", "on_input"
 class LoraFile:
     """A file of changes to a network's weights, read without its numbers.
 
-    `digest` distinguishes files by content; see `engine.checkpoints.index.sampled_digest`. `keys`
-    are the file's keys of each module's layer. `unread` are keys of no known part, and keys that
-    name the same part of a layer a second time.
+    `keys` are the file's keys of each module's layer. `unread` are keys of no known part, and keys
+    that name the same part of a layer a second time.
     """
 
-    path: Path
-    digest: str
-    tensors: Mapping[str, FileSlice]
+    index: TensorIndex
     modules: tuple[LoraModule, ...]
     keys: Mapping[str, tuple[str, ...]]
     unread: tuple[str, ...]
     embeddings: tuple[BundledEmbedding, ...]
-    metadata: Mapping[str, str]
+
+    @property
+    def path(self) -> Path:
+        """The file's path."""
+        return self.index.path
+
+    @property
+    def digest(self) -> str:
+        """The digest that distinguishes files by content; see `sampled_digest`."""
+        return self.index.digest
+
+    @property
+    def tensors(self) -> Mapping[str, FileSlice]:
+        """The file's tensors by its own keys."""
+        return self.index.tensors
 
     @cached_property
     def facts(self) -> LoraFacts:
-        """The facts that the metadata state: title, base model, trigger words, hashes."""
-        return facts_of(self.path, self.metadata)
+        """The facts that metadata and cards state: title, base model, trigger words, hashes."""
+        return facts_of(self.index)
 
     @property
     def total_keys(self) -> int:
@@ -67,14 +78,11 @@ def read_lora(index: TensorIndex) -> LoraFile:
         del layers[layer]
         unread += keys.pop(layer)
     return LoraFile(
-        path=index.path,
-        digest=index.digest,
-        tensors=index.tensors,
+        index=index,
         modules=tuple(LoraModule(layer, parts) for layer, parts in layers.items()),
         keys={layer: tuple(found) for layer, found in keys.items()},
         unread=tuple(unread),
         embeddings=bundled,
-        metadata=index.metadata,
     )
 
 
