@@ -214,6 +214,8 @@ class ErrorCode(StrEnum):
     CHECKPOINT_UNKNOWN_FAMILY = "checkpoint_unknown_family"
     CHECKPOINT_INCOMPLETE = "checkpoint_incomplete"
     CHECKPOINT_MISMATCH = "checkpoint_mismatch"
+    LORA_MISMATCH = "lora_mismatch"
+    LORA_UNREADABLE = "lora_unreadable"
     REQUEST_INVALID = "request_invalid"
     INPUT_IMAGE_UNREADABLE = "input_image_unreadable"
     METADATA_MISSING = "metadata_missing"

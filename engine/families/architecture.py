@@ -16,6 +16,7 @@ from engine.checkpoints.diffusers_folder import ReadIndex
 from engine.compile.network import Network
 from engine.families.latents import EncodedImage
 from engine.families.running import NetworkRunner, Problem, Progress
+from engine.lora.layers import LayerTable
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import NoiseModel
 from engine.sampling.types import Latent
@@ -210,7 +211,11 @@ class PreviewModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """The parts that run one checkpoint. Do not call a part whose component is missing."""
+    """The parts that run one checkpoint. Do not call a part whose component is missing.
+
+    `lora_layers`: the layers that LoRA files may change, by the names in such files; None for a
+    family that takes no LoRA.
+    """
 
     features: Features
     text: TextEncoding
@@ -219,3 +224,4 @@ class Architecture:
     autoencoder: AutoencoderModel
     previews: PreviewModel
     memory: MemoryFacts
+    lora_layers: LayerTable | None = None

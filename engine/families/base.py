@@ -8,10 +8,10 @@ from pathlib import Path
 from engine.api.request import NO_OVERRIDE, CheckpointOverride
 from engine.api.values import PredictionType
 from engine.checkpoints.index import FileState
+from engine.checkpoints.sidecars import Card
 from engine.families.architecture import Architecture
 from engine.families.hints import NO_HINTS, CheckpointHints
 from engine.families.latents import LatentFormat, LatentStatistics
-from engine.families.sidecars import Card
 from engine.sampling.schedules.edm import EdmLevels
 from engine.weights.sources import StoredWeight
 

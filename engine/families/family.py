@@ -72,6 +72,13 @@ class Family(ABC):
         """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
         return False
 
+    def lora_evidence(self, listing: str) -> str | None:
+        """Return the evidence that a LoRA file is for this family; None for other files.
+
+        `listing` has its layers and their sizes; see `engine.lora.listing`.
+        """
+        return None
+
     def learnt_hints(
         self, checkpoint: IdentifiedCheckpoint, folder: DiffusersFolder | None
     ) -> LearntHints | None:

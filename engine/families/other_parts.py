@@ -25,6 +25,34 @@ _WORDS = re.compile(
 )
 _FEW_VECTORS = re.compile(r"\A(\n[^\n]* \[(\d+,)?(768|1024|1280|2048|4096)\]){1,3}\n\Z")
 
+# LoRA files, in all dialects; `engine.families.lora_purpose` tells what they are for.
+LORA = (
+    Kind(
+        "a LoRA",
+        (
+            ".lora_down.",
+            ".lora_A.",
+            ".lora.down.",
+            "_lora.down.",
+            ".lora_linear_layer.down.",
+            "_lora1.down.",
+        ),
+    ),
+    # LoHa, LoKr, Diag-OFT and BOFT, (IA)^3, GLoRA and whole differences, as LyCORIS names them.
+    Kind(
+        "a LyCORIS LoRA",
+        (
+            ".hada_w1_a [",
+            ".lokr_w1",
+            ".oft_blocks [",
+            ".oft_diag [",
+            ".on_input [",
+            ".a1.weight [",
+            ".diff [",
+        ),
+    ),
+)
+
 ADAPTERS = (
     Kind("a ControlNet-LLLite", ("\nlllite_",)),
     Kind("a ControlNet", _CONTROLNET, beside_checkpoint=True),
@@ -53,30 +81,7 @@ ADAPTERS = (
     Kind("a textual inversion embedding", ("\nstring_to_param.",)),
     Kind("a textual inversion embedding", patterns=(_WORDS,)),
     Kind("a textual inversion embedding", patterns=(_FEW_VECTORS,)),
-    Kind(
-        "a LoRA",
-        (
-            ".lora_down.",
-            ".lora_A.",
-            ".lora.down.",
-            "_lora.down.",
-            ".lora_linear_layer.down.",
-            "_lora1.down.",
-        ),
-    ),
-    # LoHa, LoKr, Diag-OFT and BOFT, (IA)^3, GLoRA and whole differences, as LyCORIS names them.
-    Kind(
-        "a LyCORIS LoRA",
-        (
-            ".hada_w1_a [",
-            ".lokr_w1",
-            ".oft_blocks [",
-            ".oft_diag [",
-            ".on_input [",
-            ".a1.weight [",
-            ".diff [",
-        ),
-    ),
+    *LORA,
 )
 
 _UPSCALERS: tuple[Sign, ...] = (

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, ComponentInfo, Gap
+from engine.checkpoints.sidecars import Card
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.sidecars import Card
 from engine.pipeline.resolve import suggested_settings
 
 

@@ -6,6 +6,7 @@ from engine.families.base import Component
 from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
+from engine.families.shared.stable_diffusion.lora_signs import LoraSigns
 from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import UNetSigns
 
@@ -35,4 +36,5 @@ FAMILY = LatentDiffusion(
     latents=latent_spaces.SD,
     default_size=512,
     convolutional=True,
+    lora=LoraSigns(CONTEXT_WIDTH, (768,), attends_first=True, convolutional=True),
 )

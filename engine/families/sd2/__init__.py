@@ -12,6 +12,7 @@ from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.clip.text_use import TextUse
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.latent_diffusion import LatentDiffusion
+from engine.families.shared.stable_diffusion.lora_signs import LoraSigns
 from engine.families.shared.stable_diffusion.training import SD_2_NAMES, Training
 from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
@@ -67,4 +68,5 @@ FAMILY = LatentDiffusion(
     hides_prediction=True,
     text=text_use,
     guess=guessed_training,
+    lora=LoraSigns(CONTEXT_WIDTH, (1024,), attends_first=True),
 )

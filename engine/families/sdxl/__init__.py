@@ -12,6 +12,7 @@ from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.latent_diffusion import SDXL_TEXT, LatentDiffusion
+from engine.families.shared.stable_diffusion.lora_signs import LoraSigns
 from engine.families.shared.stable_diffusion.size_conditioning import SDXL_TIME_IDS
 from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
@@ -55,4 +56,5 @@ FAMILY = LatentDiffusion(
     text=lambda _: SDXL_TEXT,
     architecture=StableDiffusion(SDXL_TIME_IDS, refiner=True, refines=True),
     sizes_name=pruned_name,
+    lora=LoraSigns(CONTEXT_WIDTH, (768, 1280), levels=3, deep=True),
 )

@@ -12,6 +12,7 @@ from engine.families.shared.clip.sizes import ClipTextFacts
 from engine.families.shared.stable_diffusion import latent_spaces
 from engine.families.shared.stable_diffusion.architecture import StableDiffusion
 from engine.families.shared.stable_diffusion.latent_diffusion import SDXL_TEXT, LatentDiffusion
+from engine.families.shared.stable_diffusion.lora_signs import LoraSigns
 from engine.families.shared.stable_diffusion.size_conditioning import REFINER_TIME_IDS
 from engine.families.shared.unet.sizes import UNetFacts
 from engine.families.shared.unet.unet_signs import has_linear_unet
@@ -34,4 +35,5 @@ FAMILY = LatentDiffusion(
     default_size=1024,
     text=lambda _: _TEXT,
     architecture=StableDiffusion(REFINER_TIME_IDS, refines=True),
+    lora=LoraSigns(CONTEXT_WIDTH, (1280,), deep=True),
 )

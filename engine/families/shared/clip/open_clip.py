@@ -12,14 +12,15 @@ from pathlib import Path
 from engine.families.shared.keys.numbering import damaged
 from engine.weights.sources import StoredWeight
 
-_TOPS = {
+# The names of layers outside the blocks, and within a block.
+TOPS = {
     "token_embedding.weight": "embeddings.token_embedding.weight",
     "positional_embedding": "embeddings.position_embedding.weight",
     "ln_final.weight": "final_layer_norm.weight",
     "ln_final.bias": "final_layer_norm.bias",
 }
 _BLOCK = re.compile(r"transformer\.resblocks\.(\d+)\.(.+)")
-_LEAVES = {
+LEAVES = {
     "ln_1": "layer_norm1",
     "ln_2": "layer_norm2",
     "attn.out_proj": "self_attn.out_proj",
@@ -43,7 +44,7 @@ def hugging_face_names(tensors: Mapping[str, StoredWeight], path: Path) -> dict[
     for name, tensor in tensors.items():
         block = _BLOCK.fullmatch(name)
         if block is None:
-            top = _TOPS.get(name)
+            top = TOPS.get(name)
             named[f"text_model.{top}" if top else name] = tensor
             continue
         layer, rest = f"text_model.encoder.layers.{block[1]}", block[2]
@@ -52,7 +53,7 @@ def hugging_face_names(tensors: Mapping[str, StoredWeight], path: Path) -> dict[
             named |= _parts(tensor, f"{layer}.self_attn", fused[1], name, path)
             continue
         leaf, _, kind = rest.rpartition(".")
-        named[f"{layer}.{_LEAVES.get(leaf, leaf)}.{kind}"] = tensor
+        named[f"{layer}.{LEAVES.get(leaf, leaf)}.{kind}"] = tensor
     return named
 
 

@@ -18,6 +18,7 @@ from engine.families.shared.kl_vae.autoencoder import autoencoder_of, has_tiny_v
 from engine.families.shared.kl_vae.previews import LatentPreviews
 from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
+from engine.families.shared.stable_diffusion.lora_layers import lora_layers
 from engine.families.shared.stable_diffusion.size_conditioning import SizeConditioning, TimeIds
 from engine.families.shared.unet.denoiser import UNetDenoiser, concat_channels, embeds_guidance
 from engine.memory.plan import MemoryFacts
@@ -74,6 +75,7 @@ class StableDiffusionMaker:
             autoencoder=autoencoder_of(checkpoint, overflows_f16=self.vae_overflows_f16),
             previews=LatentPreviews(checkpoint, _TINY_SCALES),
             memory=MEMORY,
+            lora_layers=lora_layers(checkpoint),
         )
 
     def _features(self, checkpoint: IdentifiedCheckpoint) -> Features:

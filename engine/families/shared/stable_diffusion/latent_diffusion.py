@@ -19,6 +19,7 @@ from engine.checkpoints.diffusers_folder import (
     ReadIndex,
 )
 from engine.checkpoints.index import TensorIndex, combined_digest
+from engine.checkpoints.sidecars import cards_of
 from engine.families.base import (
     Component,
     ComponentSource,
@@ -59,6 +60,7 @@ from engine.families.shared.stable_diffusion.folder_parts import (
 )
 from engine.families.shared.stable_diffusion.key_layout import KEY_LAYOUT, LABELS
 from engine.families.shared.stable_diffusion.latent_spaces import LatentSpace
+from engine.families.shared.stable_diffusion.lora_signs import LoraSigns
 from engine.families.shared.stable_diffusion.merging import with_override, with_part
 from engine.families.shared.stable_diffusion.pipelines import draws_after_text, is_for_sdxl
 from engine.families.shared.stable_diffusion.training import (
@@ -78,7 +80,6 @@ from engine.families.shared.stable_diffusion.vae_facts import (
 from engine.families.shared.unet.sizes import UNetFacts, unet_config
 from engine.families.shared.unet.unet_signs import UNetSigns, unet_signs, what_rules_out
 from engine.families.shared.unet.variants import require_known_additions, variant_of
-from engine.families.sidecars import cards_of
 from engine.graphs.clip_text import ClipTextConfig
 from engine.graphs.tiny_vae import TinyVaeConfig
 from engine.graphs.unet import UNetConfig
@@ -142,6 +143,8 @@ class LatentDiffusion(Family):
     text: Callable[[int], TextUse] = lambda _: TextUse()
     # Guesses the training from a UNet's weights, if the file does not state it.
     guess: Callable[[ComponentSource], Training | None] = lambda _: None
+    # The signs of LoRA files for the family; None where no file shows its family.
+    lora: LoraSigns | None = None
     # Returns the name of a UNet's sizes, such as of a pruned one; empty for the usual sizes.
     sizes_name: Callable[[UNetConfig], str] = lambda _: ""
 
@@ -172,6 +175,10 @@ class LatentDiffusion(Family):
     def is_called(self, base_model: str) -> bool:
         """Tell whether `base_model`, the base model on a checkpoint's card, names this family."""
         return self.called.match(base_model) is not None
+
+    def lora_evidence(self, listing: str) -> str | None:
+        """Return the evidence that a LoRA file is for this family; None for other files."""
+        return self.lora.evidence(listing) if self.lora else None
 
     def learnt_hints(
         self, checkpoint: IdentifiedCheckpoint, folder: DiffusersFolder | None

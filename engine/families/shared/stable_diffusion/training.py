@@ -15,9 +15,9 @@ from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.diffusers_configs import NoiseConstants, SchedulerFile, unusual
 from engine.checkpoints.faults import unreadable
 from engine.checkpoints.index import TensorIndex
+from engine.checkpoints.sidecars import Card, cards_of
 from engine.errors import EngineError
 from engine.families.shared.stable_diffusion.edm import EdmLevels, edm_of_file, edm_of_scheduler
-from engine.families.sidecars import Card, cards_of
 
 
 @dataclass(frozen=True, slots=True)

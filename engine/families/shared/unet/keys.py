@@ -18,7 +18,8 @@ _GRAMMAR = re.compile(
     r"|down_blocks\.\d+\.downsamplers\.0\.conv|up_blocks\.\d+\.upsamplers\.0\.conv"
     r")\.(weight|bias)"
 )
-_MODULES = {
+# The original names of modules outside the blocks, and of the layers in a residual block.
+MODULES = {
     "time_embed.0": "time_embedding.linear_1",
     "time_embed.2": "time_embedding.linear_2",
     "time_embed.cond_proj": "time_embedding.cond_proj",
@@ -28,7 +29,7 @@ _MODULES = {
     "out.0": "conv_norm_out",
     "out.2": "conv_out",
 }
-_LEAVES = {
+LEAVES = {
     "in_layers.0": "norm1",
     "in_layers.2": "conv1",
     "emb_layers.1": "time_emb_proj",
@@ -44,7 +45,7 @@ _NUMBERED_TWICE = (*_STACKS, "label_emb")
 def _renaming(names: Collection[str], path: Path) -> Rename:
     if not any(name.startswith(_STACKS) for name in names):
         return str
-    modules = _MODULES | _Structure(names, path).modules()
+    modules = MODULES | _Structure(names, path).modules()
 
     def rename(name: str) -> str:
         parts = name.split(".")
@@ -53,7 +54,7 @@ def _renaming(names: Collection[str], path: Path) -> Rename:
         if module is None:
             return name
         leaf, kind = ".".join(parts[length:-1]), parts[-1]
-        return ".".join(part for part in (module, _LEAVES.get(leaf, leaf), kind) if part)
+        return ".".join(part for part in (module, LEAVES.get(leaf, leaf), kind) if part)
 
     return rename
 

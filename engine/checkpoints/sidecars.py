@@ -1,13 +1,15 @@
-"""Cards: descriptions of a checkpoint in its metadata and in files next to it.
+"""Cards: descriptions of a checkpoint or LoRA in its metadata and in files next to it.
 
 Cards are untrusted and often wrong: they may describe another version or have a mistyped name. So
 their size is limited, they count only for facts that shapes and keys do not show, and the user is
 told of contradictions. In order of precedence: the file's own metadata (Stability AI's ModelSpec,
-kohya's trainer), Civitai's card (`.civitai.info`), A1111's card (`.json`).
+kohya's trainer), SwarmUI's card (`.swarm.json`), Civitai's card (`.civitai.info`), A1111's card
+(`.json`), and a text (`.txt`), which A1111 shows as the description.
 """
 
 import math
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -15,24 +17,30 @@ from typing import TypeVar
 import msgspec
 
 from engine.checkpoints.index import TensorIndex
+from engine.regular_file import read_bounded
 from engine.untrusted_json import JsonError, read_json
 
 # Civitai's cards hold the page's text and its pictures' prompts.
 MAX_CARD_BYTES = 1 << 20
 MAX_TEXT = 200
+MAX_DESCRIPTION = 2000
 MAX_WORDS = 40
 _SIDES = (256, 2048)
+# The most characters of a page's text that are looked at.
+_LONGEST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """The facts about a checkpoint from one source; unknown facts are empty.
+    """The facts about a file from one source; unknown facts are empty.
 
     `base_model` is the source's name for the checkpoint's base model: Civitai's base models,
     ModelSpec's architectures (github.com/Stability-AI/ModelSpec), kohya's base versions
     (`library/train_util.py`) or A1111's SD versions. `side` is the side of training pictures in
-    pixels. `hashes` are the SHA-256 of the described files, in lower case. Texts have at most
-    `MAX_TEXT` characters.
+    pixels. `hashes` are the SHA-256 of the described files, in lower case, and `tensors_hashes`
+    the first digits of the SHA-256 of their tensors (Civitai's AutoV3). `weight` and `negative` are
+    the strength and the negative prompt that the user of a LoRA noted. Texts have at most
+    `MAX_TEXT` characters, a description `MAX_DESCRIPTION`.
     """
 
     source: str
@@ -42,6 +50,10 @@ class Card:
     trained_words: tuple[str, ...] = ()
     notes: str = ""
     hashes: frozenset[str] = frozenset()
+    tensors_hashes: frozenset[str] = frozenset()
+    weight: float | None = None
+    negative: str = ""
+    description: str = ""
 
     @property
     def words(self) -> str:
@@ -51,30 +63,38 @@ class Card:
 
 _SIZE = re.compile(r"\(?\s*([0-9]{3,4})\s*(?:[x,]\s*([0-9]{3,4})\s*)?\)?")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_TENSORS_HASH = re.compile(r"[0-9a-f]{12}(?:[0-9a-f]{52})?")
+_TAG = re.compile(r"<[^<>]{0,200}>")
 
 
 def cards_of(index: TensorIndex) -> tuple[Card, ...]:
     """Return all cards of a single file, in order of precedence."""
     found = (
-        _modelspec(index),
+        _modelspec("metadata: modelspec", index.metadata),
         _kohya(index),
+        _swarm(index.path.with_suffix(".swarm.json")),
         _civitai(index.path.with_suffix(".civitai.info")),
         _a1111(index.path.with_suffix(".json")),
+        _text(index.path.with_suffix(".txt")),
     )
     return tuple(card for card in found if card is not None)
 
 
-def _modelspec(index: TensorIndex) -> Card | None:
+def _modelspec(source: str, metadata: Mapping[str, str]) -> Card | None:
     def text_of(field: str) -> str:
-        return _short(index.metadata.get(f"modelspec.{field}"))
+        return _short(metadata.get(f"modelspec.{field}"))
 
+    stated = text_of("hash_sha256").casefold().removeprefix("0x")
     card = Card(
-        "metadata: modelspec",
+        source,
         base_model=text_of("architecture"),
         side=_side(text_of("resolution")),
         title=text_of("title"),
         trained_words=_listed(text_of("trigger_phrase")),
         notes=text_of("usage_hint"),
+        # The specification hashes the tensors without the header.
+        tensors_hashes=_hashes((stated,), _TENSORS_HASH),
+        description=_short(metadata.get("modelspec.description"), MAX_DESCRIPTION),
     )
     return _unless_empty(card)
 
@@ -88,15 +108,34 @@ def _kohya(index: TensorIndex) -> Card | None:
         base_model=text_of("base_model_version"),
         side=_side(text_of("resolution")),
         title=text_of("output_name"),
+        tensors_hashes=_hashes((index.metadata.get("sshs_model_hash", ""),), _TENSORS_HASH),
     )
     return _unless_empty(card)
 
 
-# --- files next to the checkpoint ---
+# --- files next to the checkpoint or LoRA ---
+
+
+def _swarm(path: Path) -> Card | None:
+    """Read SwarmUI's card: ModelSpec's fields, not all of which need be texts."""
+    fields = _read(path, dict[str, object])
+    if fields is None:
+        return None
+    texts = {field: value for field, value in fields.items() if isinstance(value, str)}
+    return _modelspec(_short(path.name), texts)
+
+
+def _text(path: Path) -> Card | None:
+    try:
+        text = read_bounded(path, MAX_CARD_BYTES).decode(errors="replace")
+    except OSError:
+        return None
+    return _unless_empty(Card(_short(path.name), description=_short(text, MAX_DESCRIPTION)))
 
 
 class _Hashes(msgspec.Struct, frozen=True):
     sha256: str | None = msgspec.field(name="SHA256", default=None)
+    auto_v3: str | None = msgspec.field(name="AutoV3", default=None)
 
 
 class _CivitaiFile(msgspec.Struct, frozen=True):
@@ -114,6 +153,7 @@ class _CivitaiCard(msgspec.Struct, frozen=True):
     trained_words: tuple[str, ...] | None = msgspec.field(name="trainedWords", default=None)
     name: str | None = None
     model: _CivitaiModel | None = None
+    description: str | None = None
     files: tuple[_CivitaiFile, ...] | None = None
 
 
@@ -123,38 +163,47 @@ class _A1111Card(msgspec.Struct, frozen=True):
     sd_version: str | None = msgspec.field(name="sd version", default=None)
     activation_text: str | None = msgspec.field(name="activation text", default=None)
     notes: str | None = None
+    description: str | None = None
+    preferred_weight: float | None = msgspec.field(name="preferred weight", default=None)
+    negative_text: str | None = msgspec.field(name="negative text", default=None)
 
 
-CardT = TypeVar("CardT", _CivitaiCard, _A1111Card)
+CardT = TypeVar("CardT", _CivitaiCard, _A1111Card, dict[str, object])
 
 
 def _civitai(path: Path) -> Card | None:
-    card = _read(path, _CivitaiCard)
-    if card is None:
+    fields = _read(path, _CivitaiCard)
+    if fields is None:
         return None
-    stated = (file.hashes.sha256 for file in card.files or () if file.hashes)
-    hashes = (value.casefold() for value in stated if value)
-    names = (card.model.name if card.model else None, card.name)
+    hashes = [file.hashes for file in fields.files or () if file.hashes]
+    names = (fields.model.name if fields.model else None, fields.name)
     card = Card(
         _short(path.name),
-        base_model=_short(card.base_model),
+        base_model=_short(fields.base_model),
         title=" ".join(filter(None, map(_short, names))),
-        trained_words=tuple(filter(None, map(_short, (card.trained_words or ())[:MAX_WORDS]))),
-        hashes=frozenset(value for value in hashes if _SHA256.fullmatch(value)),
+        trained_words=tuple(filter(None, map(_short, (fields.trained_words or ())[:MAX_WORDS]))),
+        hashes=_hashes([one.sha256 for one in hashes], _SHA256),
+        tensors_hashes=_hashes([one.auto_v3 for one in hashes], _TENSORS_HASH),
+        # The page's text, in HTML.
+        description=_short(_TAG.sub(" ", (fields.description or "")[:_LONGEST]), MAX_DESCRIPTION),
     )
     return _unless_empty(card)
 
 
 def _a1111(path: Path) -> Card | None:
-    card = _read(path, _A1111Card)
-    if card is None:
+    fields = _read(path, _A1111Card)
+    if fields is None:
         return None
-    unknown = (card.sd_version or "").casefold() == "unknown"
+    unknown = (fields.sd_version or "").casefold() == "unknown"
     card = Card(
         _short(path.name),
-        base_model="" if unknown else _short(card.sd_version),
-        trained_words=_listed(_short(card.activation_text)),
-        notes=_short(card.notes),
+        base_model="" if unknown else _short(fields.sd_version),
+        trained_words=_listed(_short(fields.activation_text)),
+        notes=_short(fields.notes),
+        # A1111 stores 0 for no weight.
+        weight=_weight(fields.preferred_weight),
+        negative=_short(fields.negative_text),
+        description=_short(fields.description, MAX_DESCRIPTION),
     )
     return _unless_empty(card)
 
@@ -172,10 +221,19 @@ def _unless_empty(card: Card) -> Card | None:
     return card if card != Card(card.source) else None
 
 
-def _short(text: str | None) -> str:
-    """Return a text as one printable line of at most `MAX_TEXT` characters."""
-    line = " ".join((text or "")[: 4 * MAX_TEXT].split())
-    return "".join(sign for sign in line if sign.isprintable())[:MAX_TEXT]
+def _hashes(stated: Iterable[str | None], form: re.Pattern[str]) -> frozenset[str]:
+    hashes = ((value or "").casefold() for value in stated)
+    return frozenset(value for value in hashes if form.fullmatch(value))
+
+
+def _weight(stated: float | None) -> float | None:
+    return stated if stated and math.isfinite(stated) else None
+
+
+def _short(text: str | None, most: int = MAX_TEXT) -> str:
+    """Return a text as one printable line of at most `most` characters."""
+    line = " ".join((text or "")[: 4 * most].split())
+    return "".join(sign for sign in line if sign.isprintable())[:most]
 
 
 def _listed(text: str) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ import pytest
 from engine.api.request import ComponentFiles
 from engine.api.values import PredictionType
 from engine.checkpoints.safetensors import read_index
+from engine.checkpoints.sidecars import MAX_TEXT, MAX_WORDS, Card, cards_of
 from engine.families import identify, supply
 from engine.families.registry import FAMILIES
-from engine.families.sidecars import MAX_TEXT, MAX_WORDS, Card, cards_of
 from engine.pipeline.inspection import inspect
 from tests.checkpoints.files import write_sparse
 from tests.families import listings

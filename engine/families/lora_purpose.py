@@ -1,0 +1,114 @@
+"""The purpose of a LoRA file: the family that it was made for, or the other kind of file it is."""
+
+from dataclasses import dataclass
+
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.families.base import IdentifiedCheckpoint
+from engine.families.finding import recognise
+from engine.families.other_loras import OTHER_LORAS
+from engine.families.other_parts import ADAPTERS, LORA
+from engine.families.recognition import Listing
+from engine.families.registry import FAMILIES
+from engine.lora.file import LoraFile
+from engine.lora.layers import FittedLora, fit
+from engine.lora.listing import listing_of
+
+
+@dataclass(frozen=True, slots=True)
+class LoraPurpose:
+    """The use of a file.
+
+    `words` has the article, as in "a LoRA for SDXL" or "an upscaler"; `families` are the names of
+    the families here that it may be for, more than one where its keys do not tell them apart. `is_
+    lora`: False for another kind of file. `certain`: keys and shapes show it, not only metadata.
+    """
+
+    words: str
+    families: tuple[str, ...] = ()
+    is_lora: bool = True
+    certain: bool = True
+    evidence: str = ""
+
+    def excludes(self, family: str) -> bool:
+        """Return True if the file is certainly not for checkpoints of the family of this name."""
+        return self.certain and family not in self.families
+
+
+def purpose_of(file: LoraFile) -> LoraPurpose:
+    """Return the purpose of a file, by its keys and shapes, then by its metadata."""
+    return _other_kind(file) or _by_keys(file) or _by_metadata(file)
+
+
+def fit_lora(file: LoraFile, checkpoint: IdentifiedCheckpoint) -> FittedLora:
+    """Match a file's modules with a checkpoint's layers.
+
+    Raises EngineError(LORA_MISMATCH), which names the file's purpose, for a file that is for
+    another family or of another kind, and for one none of whose keys fit.
+    """
+    purpose = purpose_of(file)
+    table = checkpoint.architecture.lora_layers
+    if table is None or purpose.excludes(checkpoint.family):
+        raise _unfit(file, checkpoint, purpose)
+    fitted = fit(file, table)
+    if not fitted.modules and not file.embeddings:
+        raise _unfit(file, checkpoint, purpose)
+    return fitted
+
+
+def _other_kind(file: LoraFile) -> LoraPurpose | None:
+    """Return the purpose of a file that is no LoRA; None for a LoRA."""
+    listing = Listing(file.tensors)
+    if file.modules and not any(family.holds_denoiser(listing) for family in FAMILIES):
+        kind = next((kind for kind in ADAPTERS if kind.matches(listing.text)), None)
+        if kind is None or kind in LORA:
+            return None
+        return LoraPurpose(kind.title, is_lora=False)
+    if file.embeddings:
+        return None
+    found = recognise(listing)
+    if found.kind is not None and found.kind not in LORA:
+        return LoraPurpose(found.kind.title, is_lora=False)
+    if found.family is not None:
+        return LoraPurpose(f"a checkpoint of {found.family.title}", is_lora=False)
+    return LoraPurpose("a file of weights that this version does not know", is_lora=False)
+
+
+def _by_keys(file: LoraFile) -> LoraPurpose | None:
+    listing = listing_of(file)
+    other = next((one for one in OTHER_LORAS if one.pattern.search(listing)), None)
+    if other is not None:
+        return LoraPurpose(f"a LoRA for {other.title}")
+    claims = [(family, family.lora_evidence(listing)) for family in FAMILIES]
+    fitting = [(family, words) for family, words in claims if words]
+    if not fitting:
+        return None
+    return LoraPurpose(
+        f"a LoRA for {' or '.join(family.title for family, _ in fitting)}",
+        families=tuple(family.name for family, _ in fitting),
+        evidence=fitting[0][1],
+    )
+
+
+def _by_metadata(file: LoraFile) -> LoraPurpose:
+    base = file.facts.base_model
+    family = FAMILIES.called(base) if base else None
+    if family is not None:
+        return LoraPurpose(f"a LoRA for {family.title}", (family.name,), certain=False)
+    words = f"a LoRA for {base!r}" if base else "a LoRA for an unknown kind of model"
+    return LoraPurpose(words, certain=False)
+
+
+def _unfit(file: LoraFile, checkpoint: IdentifiedCheckpoint, purpose: LoraPurpose) -> EngineError:
+    family = FAMILIES.named(checkpoint.family)
+    if purpose.is_lora and checkpoint.family in purpose.families:
+        message = f"{file.path.name} is {purpose.words}, but none of its layers is in this model."
+    else:
+        message = f"{file.path.name} is {purpose.words}, not for this model ({family.title})."
+    first = ", ".join(ascii(key) for key in list(file.tensors)[:3])
+    return EngineError(
+        ErrorCode.LORA_MISMATCH,
+        message,
+        "Choose a LoRA for this model, or a model that the LoRA is for.",
+        detail=f"{purpose.evidence}\n{len(file.tensors)} keys: {first}".strip(),
+    )

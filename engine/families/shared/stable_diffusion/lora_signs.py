@@ -1,0 +1,75 @@
+"""Recognising the Stable Diffusion family that a LoRA file was made for, by names and sizes."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_CONTEXT = re.compile(r"attn2_to_[kv] \[[\d?]+,(\d+)\]")
+# The levels of a UNet, by diffusers' names; in the original layout three blocks make a level.
+_LEVEL = re.compile(r"(?:down|up)_blocks_(\d)_(?:attentions|resnets|downsamplers|upsamplers)_")
+_BLOCK = re.compile(r"(?:input|output)_blocks_(\d+)_[012]_")
+_FIRST_ATTENTION = re.compile(r"(?:down_blocks_0_attentions_\d|input_blocks_[12]_1)_")
+_DEEP = re.compile(
+    r"(?:attentions_\d|(?:input|output)_blocks_\d+_1|middle_block_1)_transformer_blocks_[1-9]"
+)
+_PROJECTION = re.compile(r"(?:attentions_\d|put_blocks_\d+_1|middle_block_1)_proj_in \[.+\] (\d)d")
+_TEXT = re.compile(
+    r"(?:encoder_layers_\d+_self_attn_(?:[qkv]_proj|to_[qkv])|encoder_layers_\d+_mlp_fc1"
+    r"|resblocks_\d+_mlp_c_fc) \[[\d?]+,(\d+)\]"
+)
+_SECOND_TEXT = re.compile(r"\n(?:lora_te2|lycoris_te2|text_encoder_2|clip_g)_")
+_BLOCKS_OF_A_LEVEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LoraSigns:
+    """The sizes of a family's networks that show in LoRA files.
+
+    `levels` is the number of the UNet's levels, `attends_first` tells of attention at the first of
+    them, `deep` of several transformer blocks in a row, `convolutional` of projections by
+    convolution.
+    """
+
+    context_width: int
+    text_widths: tuple[int, ...]
+    levels: int = 4
+    attends_first: bool = False
+    deep: bool = False
+    convolutional: bool = False
+
+    def evidence(self, listing: str) -> str | None:
+        """Return the evidence that a listing is of this family; None without, or against it."""
+        found = _CONTEXT.search(listing)
+        if found:
+            width = int(found[1])
+            return f"context {width} wide" if width == self.context_width else None
+        facts = list(self._facts(listing))
+        return (
+            "; ".join(words for words, _ in facts) if facts and all(f[1] for f in facts) else None
+        )
+
+    def _facts(self, listing: str) -> Iterator[tuple[str, bool]]:
+        """Yield each fact that tells families apart, and True where it holds for this one."""
+        if _FIRST_ATTENTION.search(listing):
+            yield "attention at the first level", self.attends_first
+        if _DEEP.search(listing):
+            yield "several transformer blocks in a row", self.deep
+        levels = _levels(listing)
+        if levels > _BLOCKS_OF_A_LEVEL:
+            yield f"a UNet of {levels} levels", levels <= self.levels
+        projection = _PROJECTION.search(listing)
+        if projection and self.attends_first:
+            by_convolution = projection[1] == "4"
+            words = f"projections by {'convolution' if by_convolution else 'linear layers'}"
+            yield words, by_convolution == self.convolutional
+        for width in sorted({int(one[1]) for one in _TEXT.finditer(listing)}):
+            yield f"a text encoder {width} wide", width in self.text_widths
+        if _SECOND_TEXT.search(listing):
+            yield "two text encoders", len(self.text_widths) > 1
+
+
+def _levels(listing: str) -> int:
+    levels = (int(one[1]) for one in _LEVEL.finditer(listing))
+    blocks = (int(one[1]) for one in _BLOCK.finditer(listing))
+    numbers = (*levels, *(block // _BLOCKS_OF_A_LEVEL for block in blocks))
+    return 1 + max(numbers, default=-1)

@@ -1,0 +1,37 @@
+"""Textual inversion embeddings that are bundled in a LoRA file.
+
+Kohya's and OneTrainer's trainers save them as `bundle_emb.<name>.<key of the embedding's file>`
+(A1111 `extensions-builtin/Lora/networks.py`, `load_network`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from backends.base import FileSlice
+
+_PREFIX = "bundle_emb."
+
+
+@dataclass(frozen=True, slots=True)
+class BundledEmbedding:
+    """An embedding's name, and its tensors by the keys that its own file would have.
+
+    Such a key is `string_to_param.*`, or `clip_l` and `clip_g`; `keys` are those of the LoRA file.
+    """
+
+    name: str
+    tensors: Mapping[str, FileSlice]
+    keys: tuple[str, ...] = field(default=())
+
+
+def bundled_embeddings(tensors: Mapping[str, FileSlice]) -> tuple[BundledEmbedding, ...]:
+    """Return the bundled embeddings of a file, in its order."""
+    found: dict[str, dict[str, FileSlice]] = {}
+    keys: dict[str, list[str]] = {}
+    for key, tensor in tensors.items():
+        name, dot, inner = key.removeprefix(_PREFIX).partition(".")
+        if not key.startswith(_PREFIX) or not (name and dot and inner):
+            continue
+        found.setdefault(name, {})[inner] = tensor
+        keys.setdefault(name, []).append(key)
+    return tuple(BundledEmbedding(name, parts, tuple(keys[name])) for name, parts in found.items())

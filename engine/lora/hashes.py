@@ -1,0 +1,55 @@
+"""The hashes by which tools and sites name a LoRA file.
+
+A1111 writes `Lora hashes: "name: 0123456789ab"`: for safetensors the SHA-256 of the bytes after the
+header (`hashes.addnet_hash_safetensors`, Civitai's AutoV3), else that of the whole file
+(`extensions-builtin/Lora/network.py`, `NetworkOnDisk.read_hash`). The extension that it took over
+from wrote the same, and before that eight digits of 64 KiB at 1 MiB
+(`addnet_hash_legacy` in kohya's `library/train_util.py`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from engine.checkpoints.files import is_archive
+from engine.checkpoints.full_hash import TENSORS_HASH_DIGITS, hash_file
+
+LEGACY_DIGITS = 8
+_LEGACY_START, _LEGACY_BYTES = 0x100000, 0x10000
+
+
+@dataclass(frozen=True, slots=True)
+class LoraHashes:
+    """Hexadecimal hashes in lower case: SHA-256 of the file and of its tensors, and the legacy one.
+
+    `tensors` is None for a PyTorch file.
+    """
+
+    whole: str
+    tensors: str | None
+    legacy: str
+
+    @property
+    def short(self) -> str:
+        """The 12 digits that A1111 writes into a picture's `Lora hashes`."""
+        return (self.tensors or self.whole)[:TENSORS_HASH_DIGITS]
+
+    def is_called(self, stated: str) -> bool:
+        """Tell whether a hash from a picture, page or card, of 8 digits or more, is this file's."""
+        wanted = stated.strip().casefold().removeprefix("0x")
+        if len(wanted) < LEGACY_DIGITS:
+            return False
+        return any(one.startswith(wanted) for one in (self.whole, self.tensors or "", self.legacy))
+
+
+def hashes_of(path: Path, report: Callable[[int], None] = lambda _: None) -> LoraHashes:
+    """Read a file to its end and return its hashes.
+
+    `report` gets the number of bytes done, and may raise to stop. Raises OSError.
+    """
+    full = hash_file(path, report, tensors=not is_archive(path))
+    with path.open("rb") as file:
+        file.seek(_LEGACY_START)
+        legacy = sha256(file.read(_LEGACY_BYTES)).hexdigest()
+    return LoraHashes(full.whole, full.tensors, legacy[:LEGACY_DIGITS])

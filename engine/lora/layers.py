@@ -1,0 +1,133 @@
+"""Layers of a checkpoint by all names that LoRA files spell, and the fit of a file to them.
+
+A family makes the `LayerTable` of a checkpoint; this module knows no family.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.lora.file import LoraFile
+from engine.lora.modules import LoraModule
+
+Rows = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The weight that a module changes.
+
+    `component` is the value of the family's `Component`; `layer` is the weight's canonical name
+    without `.weight`, and `shape` the whole weight's. Where the weight holds several layers, `rows`
+    are the rows of the weight that the module changes; where the module holds several layers,
+    `part` are the rows of the module's change that belong to the weight. None: all rows.
+    """
+
+    component: str
+    layer: str
+    shape: tuple[int, ...]
+    rows: Rows | None = None
+    part: Rows | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FittedModule:
+    """A module and a weight that it changes; a fused module occurs once for each of its weights."""
+
+    target: Target
+    module: LoraModule
+
+
+@dataclass(frozen=True)
+class LayerTable:
+    """The layers of a checkpoint under every name that LoRA files have for them.
+
+    `layers` has the targets of each component by layer name, without prefix, in which `_` stands
+    for each dot; `prefixes` has the components whose layers a prefix, also with `_`, may begin, in
+    the order in which they are searched.
+    """
+
+    prefixes: Mapping[str, tuple[str, ...]]
+    layers: Mapping[str, Mapping[str, tuple[Target, ...]]]
+
+    def find(self, layer: str) -> tuple[Target, ...]:
+        """Return the targets of a layer as a file spells it; empty for an unknown layer."""
+        name = spelled(layer)
+        for prefix in self._by_length:
+            if not name.startswith(prefix):
+                continue
+            for component in self.prefixes[prefix]:
+                found = self.layers.get(component, {}).get(name[len(prefix) :])
+                if found:
+                    return found
+        return ()
+
+    @cached_property
+    def _by_length(self) -> tuple[str, ...]:
+        return tuple(sorted(self.prefixes, key=len, reverse=True))
+
+
+@dataclass(frozen=True)
+class FittedLora:
+    """The modules of a file that fit a checkpoint, and the keys that are not applied.
+
+    `unused` are the keys of layers that the checkpoint lacks, of unknown parts, and of a second
+    name for a layer that another key names already, in the file's order.
+    """
+
+    file: LoraFile
+    modules: tuple[FittedModule, ...]
+    unused: tuple[str, ...]
+
+    @property
+    def applied(self) -> int:
+        """The number of the file's keys that are applied."""
+        return self.file.total_keys - len(self.unused)
+
+
+def spelled(layer: str) -> str:
+    """Return a layer's name as the table spells it, from any dialect's.
+
+    Diffusers' first LoRA files name a layer by the attention's processor.
+    """
+    return layer.replace(".", "_").replace("_processor_to_", "_to_")
+
+
+def fit(file: LoraFile, table: LayerTable) -> FittedLora:
+    """Match the modules of a file with the layers of a checkpoint, each layer at most once.
+
+    Where a file names a layer in two dialects, the name that comes first counts.
+    """
+    modules: list[FittedModule] = []
+    applied: set[str] = set()
+    changed = _Changed()
+    for module in file.modules:
+        targets = table.find(module.layer)
+        if not targets or any(map(changed.overlaps, targets)):
+            continue
+        for target in targets:
+            changed.add(target)
+        modules += (FittedModule(target, module) for target in targets)
+        applied.update(file.keys[module.layer])
+    bundled = {key for one in file.embeddings for key in one.keys}
+    unused = (key for key in file.tensors if key not in applied and key not in bundled)
+    return FittedLora(file, tuple(modules), tuple(unused))
+
+
+class _Changed:
+    """The rows of weights that are changed already."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], list[Rows]] = {}
+
+    def overlaps(self, target: Target) -> bool:
+        start, stop = _rows(target)
+        taken = self._rows.get((target.component, target.layer), ())
+        return any(start < end and begin < stop for begin, end in taken)
+
+    def add(self, target: Target) -> None:
+        self._rows.setdefault((target.component, target.layer), []).append(_rows(target))
+
+
+def _rows(target: Target) -> Rows:
+    return target.rows or (0, target.shape[0] if target.shape else 1)

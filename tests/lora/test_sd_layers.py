@@ -1,0 +1,93 @@
+"""Each name that a LoRA file has for a layer leads to that layer's weight, in each family."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.checkpoints.files import read_index
+from engine.families import Component, IdentifiedCheckpoint, identify
+from engine.lora.layers import LayerTable, Target
+from tests.checkpoints.files import write_sparse
+from tests.families import listings
+from tests.families.listings import PRUNED_SDXL, SD1, UNET, Listing
+
+TEXT, TEXT_2, DENOISER = Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Component.DENOISER
+
+WHOLES: dict[str, Listing] = {
+    "sd1": listings.original(),
+    "sd1 inpainting": listings.original(replace(SD1, in_channels=9)),
+    "small": listings.original(listings.SMALL_UNET, listings.SMALL_VAE, listings.SMALL_CLIP),
+    "sd2": listings.sd2(),
+    "sdxl": listings.sdxl(),
+    "sdxl_refiner": listings.sdxl_refiner(),
+    **{name: listings.sdxl(sizes) for name, sizes in PRUNED_SDXL.items()},
+}
+
+
+def table_of(checkpoint: IdentifiedCheckpoint) -> LayerTable:
+    table = checkpoint.architecture.lora_layers
+    assert table is not None
+    return table
+
+
+def only(targets: tuple[Target, ...]) -> Target:
+    (target,) = targets
+    return target
+
+
+@pytest.mark.parametrize("name", WHOLES)
+def test_original_names_of_unet_layers_lead_to_their_weights(name: str, tmp_path: Path) -> None:
+    path = write_sparse(tmp_path / "x.safetensors", WHOLES[name])
+    checkpoint, stored = identify(path), read_index(path).tensors
+    table, weights = table_of(checkpoint), checkpoint.components[DENOISER].weights
+    layers = [key.removesuffix(".weight") for key in WHOLES[name] if key.endswith(".weight")]
+    for layer in (one.removeprefix(UNET) for one in layers if one.startswith(UNET)):
+        target = only(table.find("lora_unet_" + layer.replace(".", "_")))
+        assert target.component == DENOISER
+        assert weights[f"{target.layer}.weight"] == stored[f"{UNET}{layer}.weight"]
+
+
+@pytest.mark.parametrize("name", WHOLES)
+def test_canonical_names_of_layers_lead_to_their_weights(name: str, tmp_path: Path) -> None:
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", WHOLES[name]))
+    table = table_of(checkpoint)
+    texts = [one for one in (TEXT, TEXT_2) if one in checkpoint.components]
+    prefixes = {DENOISER: "lora_unet_", texts[0]: "lora_te_"}
+    prefixes |= dict(zip(texts, ("lora_te1_", "lora_te2_"), strict=False)) if texts[1:] else {}
+    for component, prefix in prefixes.items():
+        for weight in checkpoint.components[component].weights:
+            layer = weight.removesuffix(".weight")
+            if layer != weight:
+                target = only(table.find(prefix + layer.replace(".", "_")))
+                assert (target.component, target.layer) == (component, layer)
+
+
+def test_fused_projections_lead_to_query_key_and_value(tmp_path: Path) -> None:
+    table = table_of(identify(write_sparse(tmp_path / "x.safetensors", listings.sdxl())))
+    targets = table.find("lora_te2_transformer_resblocks_3_attn_in_proj")
+    attention = "text_model.encoder.layers.3.self_attn"
+    assert [(one.component, one.layer, one.part) for one in targets] == [
+        (TEXT_2, f"{attention}.q_proj", (0, 1280)),
+        (TEXT_2, f"{attention}.k_proj", (1280, 2560)),
+        (TEXT_2, f"{attention}.v_proj", (2560, 3840)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "layer"),
+    [
+        ("transformer.resblocks.5.attn.out_proj", "text_model.encoder.layers.5.self_attn.out_proj"),
+        ("transformer.resblocks.5.mlp.c_fc", "text_model.encoder.layers.5.mlp.fc1"),
+        ("transformer.resblocks.5.mlp.c_proj", "text_model.encoder.layers.5.mlp.fc2"),
+        ("transformer.resblocks.5.ln_2", "text_model.encoder.layers.5.layer_norm2"),
+        ("encoder.layers.5.mlp.fc1", "text_model.encoder.layers.5.mlp.fc1"),
+        ("ln_final", "text_model.final_layer_norm"),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["lora_te_", "lora_te1_", "text_encoder."])
+def test_other_names_of_text_layers_lead_to_the_canonical_one(
+    prefix: str, spelling: str, layer: str, tmp_path: Path
+) -> None:
+    table = table_of(identify(write_sparse(tmp_path / "x.safetensors", listings.sd2())))
+    assert only(table.find(prefix + spelling)).layer == layer
