@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from app.cli import canvas, overrides, settings
+from app.cli import canvas, loras, overrides, settings
 from app.cli.devices import check_hardware
 from app.cli.spelling import names_of, parse_method, parse_schedule, parse_size
 from app.cli.terminal import TerminalReporter, Usage, print_json, print_note
@@ -145,6 +145,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--refiner-at", type=float, metavar="X", help="after which part of the run; default: 0.8"
     )
+    loras.add_arguments(parser)
     for part in fields_of(ComponentFiles).values():
         option = f"--{part.name.replace('_', '-')}"
         parser.add_argument(option, metavar="FILE", help=f"use this file's {part.title}")
@@ -225,6 +226,7 @@ def _request(options: argparse.Namespace, source: ImportedRequest | None) -> Gen
         override=overrides.given(options, NO_OVERRIDE if options.model else request.override),
         components=_components(options, request.components),
         refiner=_refiner(options, request.refiner),
+        loras=loras.with_loras(request.loras, options.wanted_loras),
     )
 
 

@@ -34,6 +34,18 @@ class PromptFeature(StrEnum):
     BREAKS = "breaks"  # BREAK
 
 
+class NetworkTags(StrEnum):
+    """The meaning of `<lora:name:0.8>` and other tags of networks in a prompt.
+
+    A1111's grammar reads tags only with `PromptFeature.NETWORKS`; compel's has a form of its own.
+    """
+
+    TEXT = "text"  # they are text
+    WHOLE_RUN = "whole_run"  # each acts from the first step to the last, wherever it stands
+    TIMED = "timed"  # a tag within [a:b:8] or [a|b] acts while its part of the prompt is used
+    SWARM = "swarm"  # as WHOLE_RUN; of two strengths the first is the denoiser's, as in SwarmUI
+
+
 class TextCleaning(StrEnum):
     """The clean-up of a text's characters before CLIP's tokenizer splits it into words."""
 
@@ -186,6 +198,7 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     # The features that A1111's grammar reads beside brackets; other grammars ignore this field.
     prompt_features: tuple[PromptFeature, ...] = tuple(PromptFeature)
     text_cleaning: TextCleaning = TextCleaning.NONE
+    network_tags: NetworkTags = NetworkTags.WHOLE_RUN
 
 
 CONVENTIONS: Mapping[ConventionName, Convention] = {
@@ -247,6 +260,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         pastes_kept=False,
         # The cleaning of transformers 4, which made most of ComfyUI's pictures.
         text_cleaning=TextCleaning.BASIC,
+        # Only nodes of its extensions read tags.
+        network_tags=NetworkTags.TEXT,
     ),
     ConventionName.DIFFUSERS: Convention(
         name=ConventionName.DIFFUSERS,
@@ -269,6 +284,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         masking=Masking.DIFFUSERS,
         refiner_handover=RefinerHandover.TIMESTEP,
         pastes_kept=False,
+        network_tags=NetworkTags.TEXT,
     ),
     ConventionName.INVOKE: Convention(
         name=ConventionName.INVOKE,

@@ -33,12 +33,14 @@ class Configure(Message, frozen=True, kw_only=True):
     """Set the engine's folders: the first command. Answered by Ready or EngineFatal.
 
     `cache` holds artifacts that can be rebuilt, `wildcards` the word lists of prompts, `models`
-    the checkpoints.
+    the checkpoints. `lora_folders` are looked into for LoRAs after the usual folders below
+    `models`.
     """
 
     cache: str
     wildcards: str | None = None
     models: str | None = None
+    lora_folders: tuple[str, ...] = ()
     protocol: int = PROTOCOL_VERSION
 
 

@@ -7,6 +7,7 @@ import msgspec
 from engine.api.conventions import Convention
 from engine.api.fields import length_within
 from engine.api.limits import MAX_PROMPT_CHARACTERS
+from engine.api.lora import LoraReport
 from engine.api.request import BaseRequest, ComponentFiles, InputImage
 from engine.api.values import (
     ErrorInfo,
@@ -99,3 +100,5 @@ class GenerationRecord(msgspec.Struct, frozen=True, kw_only=True):
     # The same two hashes of the refiner; None without a refiner.
     refiner_digest: str | None = None
     refiner_sha256: str | None = None
+    # The LoRAs of the request and of the prompt, those that were not found included.
+    loras: tuple[LoraReport, ...] = ()

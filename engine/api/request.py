@@ -29,6 +29,7 @@ from engine.api.limits import (
     MAX_STEPS,
     MIN_SIDE,
 )
+from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraMode
 from engine.api.masks import MaskOptions
 from engine.api.values import (
     ConventionName,
@@ -263,6 +264,15 @@ class BaseRequest(msgspec.Struct, frozen=True, kw_only=True):
     # would fill tiles below 256. None: whole pictures if the memory suffices.
     vae_tile: Annotated[int | None, within(256, MAX_SIDE, "tile of the VAE")] = None
     refiner: RefinerChoice | None = None
+    # LoRAs beside those that the prompt names by tags.
+    loras: Annotated[
+        tuple[LoraChoice, ...], length_within(0, MAX_LORAS, "number of LoRAs"), summary("{loras}")
+    ] = ()
+    # Hashes of files that the prompt names by tags; imported metadata tells them.
+    lora_hashes: Annotated[
+        tuple[LoraHash, ...], length_within(0, MAX_LORAS, "number of LoRA hashes")
+    ] = ()
+    lora_mode: Annotated[LoraMode, SETTING, MACHINE] = LoraMode.AUTO
 
 
 class GenerateRequest(BaseRequest, frozen=True, kw_only=True):

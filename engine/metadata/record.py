@@ -43,7 +43,8 @@ def encode_record(record: GenerationRecord) -> str:
 def decode_record(text: str) -> GenerationRecord | None:
     """Read a record; None if it is damaged, from a later version, or has impossible values."""
     try:
-        record = msgspec.convert(_cleaned(_current(parse_json(text))), GenerationRecord)
+        decoded = _completed(_cleaned(_current(parse_json(text))))
+        record = msgspec.convert(decoded, GenerationRecord)
     except msgspec.ValidationError:
         return None
     if record.version > RECORD_VERSION or not _is_possible(record.request):
@@ -59,7 +60,12 @@ _VERSION_1 = {
 # Convention fields that a record of version 2 or 3 lacks have the values of its tool.
 _HABITS = {name.value: msgspec.to_builtins(habits) for name, habits in CONVENTIONS.items()}
 for _habits in (*_VERSION_1.values(), *_HABITS.values()):
-    del _habits["text_cleaning"]
+    del _habits["text_cleaning"], _habits["network_tags"]
+# Older records of version 4 lack these fields; their values are those of the tool, too.
+_LATER = {
+    name.value: {"network_tags": convention.network_tags.value}
+    for name, convention in CONVENTIONS.items()
+}
 
 
 def _current(decoded: Any) -> Any:
@@ -96,6 +102,18 @@ def _cleaned(decoded: Any) -> Any:
             matters = not (is_plain(prompt) and is_plain(negative))
             cleaning = TextCleaning.NONE if matters else usual
             convention = {"name": name, **habits, "text_cleaning": cleaning.value}
+            return {**decoded, "request": {**request, "convention": convention}}
+        case _:
+            return decoded
+
+
+def _completed(decoded: Any) -> Any:
+    """Return the record with the fields of a convention that were added since it was written."""
+    match decoded:
+        case {"request": {"convention": {"name": str(name)} as habits} as request} if (
+            name in _LATER
+        ):
+            convention = {**_LATER[name], **habits}
             return {**decoded, "request": {**request, "convention": convention}}
         case _:
             return decoded

@@ -87,6 +87,9 @@ def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
         override=request.override,
         vae_tile=request.vae_tile,
         refiner=_refiner(request.refiner, checkpoint),
+        loras=tuple(lora for lora in request.loras if lora.enabled),
+        lora_hashes=request.lora_hashes,
+        lora_mode=request.lora_mode,
     )
     _check(resolved, request.count, checkpoint)
     return resolved

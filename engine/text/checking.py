@@ -5,7 +5,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
-from engine.api.conventions import PromptFeature, PromptGrammar
 from engine.api.prompts import Hint, HintKind, PromptCheck, PromptQuestion
 from engine.errors import EngineError
 from engine.text.cleaning import cleaner
@@ -14,7 +13,7 @@ from engine.text.foreign_syntax import foreign_marks
 from engine.text.hints import bracket_hints
 from engine.text.prompt_errors import PromptError
 from engine.text.reading import read_prompt
-from engine.text.tags import strip_tags
+from engine.text.tags import reads_tags, strip_tags
 from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_tokenizer
 from engine.text.wildcards import expand_wildcards
 
@@ -83,10 +82,8 @@ def _unpaired(question: PromptQuestion) -> list[Hint]:
 
 
 def _networks(question: PromptQuestion) -> list[Hint]:
-    # In other grammars, and in a negative prompt, such a tag is plain text.
-    convention = question.convention
-    has_tags = PromptFeature.NETWORKS in convention.prompt_features
-    if convention.grammar is not PromptGrammar.A1111 or question.negative or not has_tags:
+    # In other conventions, and in a negative prompt, such a tag is plain text.
+    if question.negative or not reads_tags(question.convention):
         return []
     text = question.text
     _, tags = strip_tags(text)

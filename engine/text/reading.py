@@ -9,7 +9,7 @@ from engine.text.comfy import parse_attention_comfy
 from engine.text.compel import parse_compel
 from engine.text.composition import ComposedText, split_composition
 from engine.text.prompt import Mixture, PromptPart, WeightedText
-from engine.text.tags import NetworkTag, strip_comments, strip_tags
+from engine.text.tags import NetworkTag, named_networks
 from engine.text.timeline import TimedText, schedule_prompt
 
 # The prompt at one time of the run; the encodings of its mixtures are concatenated.
@@ -53,12 +53,15 @@ def read_prompt(
         case PromptGrammar.A1111:
             return _read_a1111(text, steps, convention, negative=negative)
         case PromptGrammar.COMFY:
-            return _unchanging((Mixture((parse_attention_comfy(text),)),), steps)
+            named = named_networks(text, convention, negative=negative)
+            passage = (Mixture((parse_attention_comfy(named.stripped),)),)
+            return _unchanging(passage, steps, named.tags)
         case PromptGrammar.COMPEL:
             prompt = parse_compel(text)
             return _unchanging(prompt.parts, steps, prompt.tags)
         case PromptGrammar.LITERAL:
-            return _unchanging((Mixture((_literal(text),)),), steps)
+            named = named_networks(text, convention, negative=negative)
+            return _unchanging((Mixture((_literal(named.stripped),)),), steps, named.tags)
 
 
 def _unchanging(passage: Passage, steps: int, tags: tuple[NetworkTag, ...] = ()) -> PromptReading:
@@ -71,11 +74,8 @@ def _literal(text: str) -> tuple[PromptPart, ...]:
 
 def _read_a1111(text: str, steps: int, convention: Convention, *, negative: bool) -> PromptReading:
     features = convention.prompt_features
-    if PromptFeature.COMMENTS in features:
-        text = strip_comments(text)
-    tags: tuple[NetworkTag, ...] = ()
-    if PromptFeature.NETWORKS in features and not negative:
-        text, tags = strip_tags(text)
+    named = named_networks(text, convention, negative=negative)
+    text = named.stripped
     parts: tuple[ComposedText, ...] = (ComposedText(text, 1.0),)
     if PromptFeature.COMPOSITION in features and not negative:
         parts = split_composition(text)
@@ -92,5 +92,5 @@ def _read_a1111(text: str, steps: int, convention: Convention, *, negative: bool
         return tuple(map(timed, schedule_prompt(text, steps)))
 
     return PromptReading(
-        tuple(WeightedTimeline(part.weight, timeline(part.text)) for part in parts), tags
+        tuple(WeightedTimeline(part.weight, timeline(part.text)) for part in parts), named.tags
     )

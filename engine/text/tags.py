@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engine.api.conventions import Convention, NetworkTags, PromptFeature, PromptGrammar
+
 _KIND = re.compile(r"<(\w+):")
 _COMMENT_LINE = re.compile(r"(?:^|\n)#[^\n]*(?:\n|$)")
 _COMMENT = re.compile(r"#[^\n]*(?:\n|$)")
@@ -32,23 +34,6 @@ class NetworkTag:
         plain = self._plain()
         return plain[0] if plain else ""
 
-    @property
-    def weights(self) -> tuple[float, float] | None:
-        """The weights for the text encoder and the denoiser; None if they are not numbers.
-
-        The first number sets both, a second one the denoiser's; `te=` and `unet=` set one each.
-        Behaviour follows A1111's `extensions-builtin/Lora/extra_networks_lora.py`.
-        """
-        plain = self._plain()
-        named = dict(pair for pair in map(_named, self.arguments) if pair is not None)
-        try:
-            text = float(plain[1]) if len(plain) > 1 else 1.0
-            text = float(named.get("te", text))
-            denoiser = float(plain[2]) if len(plain) > 2 else text
-            return text, float(named.get("unet", denoiser))
-        except ValueError:
-            return None
-
     def _plain(self) -> list[str]:
         return [argument for argument in self.arguments if _named(argument) is None]
 
@@ -56,6 +41,42 @@ class NetworkTag:
 def _named(argument: str) -> tuple[str, str] | None:
     parts = argument.split("=", 2)
     return (parts[0], parts[1]) if len(parts) == 2 else None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedNetworks:
+    """A positive prompt without comments, its tags in order, and the same text without tags.
+
+    The places of the tags are those in `text`.
+    """
+
+    text: str
+    tags: tuple[NetworkTag, ...]
+    stripped: str
+
+
+def reads_tags(convention: Convention) -> bool:
+    """True if tags such as `<lora:name:1>` in a positive prompt name networks."""
+    if convention.network_tags is NetworkTags.TEXT:
+        return False
+    match convention.grammar:
+        case PromptGrammar.A1111:
+            return PromptFeature.NETWORKS in convention.prompt_features
+        case PromptGrammar.COMPEL:
+            return False
+        case PromptGrammar.COMFY | PromptGrammar.LITERAL:
+            return True
+
+
+def named_networks(text: str, convention: Convention, *, negative: bool = False) -> NamedNetworks:
+    """Return a prompt's text and the tags in it, by a convention; negative prompts have none."""
+    features = convention.prompt_features
+    if convention.grammar is PromptGrammar.A1111 and PromptFeature.COMMENTS in features:
+        text = strip_comments(text)
+    if negative or not reads_tags(convention):
+        return NamedNetworks(text, (), text)
+    stripped, tags = strip_tags(text)
+    return NamedNetworks(text, tags, stripped)
 
 
 def strip_comments(text: str) -> str:

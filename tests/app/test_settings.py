@@ -70,6 +70,9 @@ _BY_OPTION = {
     "sampler": "--sampler",
     "seed": "--seed",
     "inputs": "--init",
+    "loras": "--lora",
+    # Known of pictures that other machines made.
+    "lora_hashes": "--from",
 }
 
 

@@ -1,0 +1,287 @@
+"""The LoRAs that a prompt names by tags: `<lora:name:0.8>`.
+
+The tag is AUTOMATIC1111's: `<lora:name:te:unet:dyn>` or with `te=`, `unet=` and `dyn=`
+(`extensions-builtin/Lora/extra_networks_lora.py` of version 1.10.1); `lyco` and `loractl` are other
+names for it. SwarmUI has the strength of the denoiser first. Extensions of A1111 add strengths that
+change over the steps (`engine.text.lora_strengths`), and `lbw=`, `start=`, `stop=` and `step=` of
+sd-webui-lora-block-weight (`engine.text.lora_blocks`).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engine.api.conventions import Convention, NetworkTags, PromptFeature, PromptGrammar
+from engine.api.lora import MAX_LORAS
+from engine.text.compel import parse_compel
+from engine.text.lora_blocks import BlockWeights, block_weights, is_block_text
+from engine.text.lora_strengths import (
+    RunLength,
+    StrengthError,
+    Strengths,
+    at_each_evaluation,
+    same_as_one,
+    strengths_over,
+)
+from engine.text.prompt_errors import prompt_error
+from engine.text.tag_times import evaluations_of_tags
+from engine.text.tags import NetworkTag, named_networks
+
+LORA_KINDS = frozenset({"lora", "lyco", "loractl"})
+_HYPERNETWORK = "hypernet"
+# A colon within brackets belongs to a strength that changes.
+_BRACKETS = re.compile(r"\[[^\[\]]*\]")
+_ENLARGED = ("hr", "hrte", "hrunet")
+# The extension's times count a step once it is over; see `engine.text.lora_strengths`.
+_FROM_THE_START = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LoraUse:
+    """A LoRA that a prompt names, and its strengths.
+
+    `strengths` are those of the denoiser: one for the whole run, or one for each evaluation.
+    `rank`: only that many of the ranks count, None for all.
+    """
+
+    name: str
+    strengths: Strengths = (1.0,)
+    text_strength: float = 1.0
+    blocks: BlockWeights | None = None
+    rank: int | None = None
+
+    @property
+    def is_constant(self) -> bool:
+        """True if the strength is the same throughout the run."""
+        return len(self.strengths) == 1
+
+
+@dataclass(frozen=True, slots=True)
+class LoraTags:
+    """The LoRAs of a prompt in order, and remarks: what of the prompt has no effect, and why.
+
+    A remark is a pair of sentences, the second of which may be empty.
+    """
+
+    uses: tuple[LoraUse, ...] = ()
+    remarks: tuple[tuple[str, str], ...] = ()
+
+
+def lora_tags(prompt: str, convention: Convention, run: RunLength) -> LoraTags:
+    """Return the LoRAs that a prompt names, by a convention's grammar.
+
+    Raises EngineError(REQUEST_INVALID) for more than `MAX_LORAS`, and if the tool refuses the
+    prompt.
+    """
+    text, tags = _tags(prompt, convention)
+    mine = [tag for tag in tags if tag.kind in LORA_KINDS]
+    if len(mine) > MAX_LORAS:
+        problem = f"it names more than {MAX_LORAS} LoRAs"
+        raise prompt_error(text, mine[MAX_LORAS].start, problem, "Leave some out.")
+    remarks = [_other_network(kind, name) for kind, name in _others(tags)]
+    named: list[tuple[NetworkTag, LoraUse]] = []
+    for tag in mine:
+        reader = _TagReader(tag, convention, run)
+        use = reader.read()
+        remarks += reader.remarks
+        if use is not None:
+            named.append((tag, use))
+    if _times_tags(convention):
+        uses = tuple(_timed(text, named, run))
+    else:
+        uses, repeated = _as_repeated([use for _, use in named])
+        remarks += repeated
+    return LoraTags(uses, tuple(dict.fromkeys(remarks)))
+
+
+def _times_tags(convention: Convention) -> bool:
+    """True if a tag within `[a:b:8]` acts only while its part of the prompt is used."""
+    changes = PromptFeature.CHANGES in convention.prompt_features
+    is_a1111s = convention.grammar is PromptGrammar.A1111
+    return changes and is_a1111s and convention.network_tags is NetworkTags.TIMED
+
+
+def _tags(prompt: str, convention: Convention) -> tuple[str, tuple[NetworkTag, ...]]:
+    """Return the tags of a prompt, and the text that their places refer to."""
+    if convention.grammar is PromptGrammar.COMPEL:
+        return prompt, parse_compel(prompt).tags
+    named = named_networks(prompt, convention)
+    return named.text, named.tags
+
+
+class _TagReader:
+    """Reads one tag; `remarks` tells of arguments without effect."""
+
+    def __init__(self, tag: NetworkTag, convention: Convention, run: RunLength) -> None:
+        name, *arguments = _split(":".join(tag.arguments))
+        self._name = name.strip()
+        self._plain, self._named = _sorted(arguments)
+        self._denoiser_first = convention.network_tags is NetworkTags.SWARM
+        self._run = run
+        self._tag = f"<{tag.kind}:{self._name[:80]}>"
+        self.remarks: list[tuple[str, str]] = []
+
+    def read(self) -> LoraUse | None:
+        """Return the LoRA; None, with a remark, if an argument is no number."""
+        blocks = self._blocks()
+        try:
+            denoiser, text = self._strengths()
+            denoiser = self._within(denoiser)
+        except StrengthError as error:
+            self._remark("", "is made without it", str(error))
+            return None
+        for name in _ENLARGED:
+            if name in self._named:
+                self._remark(f"{name}=", "has no effect", "no picture is enlarged within its run")
+        return LoraUse(self._name, denoiser, text[0], blocks, self._rank())
+
+    def _strengths(self) -> tuple[Strengths, Strengths]:
+        """Return the strengths for the denoiser and for the text encoders."""
+        plain = [strengths_over(text, self._run) for text in self._plain[:2]]
+        first = plain[0] if plain else (1.0,)
+        second = plain[1] if len(plain) > 1 else None
+        if self._denoiser_first:
+            denoiser, text = first, second or first
+            return self._given("unet", denoiser), self._given("te", text)
+        text = self._given("te", first)
+        return self._given("unet", second or text), text
+
+    def _given(self, name: str, otherwise: Strengths) -> Strengths:
+        return strengths_over(self._named[name], self._run) if name in self._named else otherwise
+
+    def _blocks(self) -> BlockWeights | None:
+        """Return the weights by block; removes a list in place of the second strength."""
+        text = self._named.get("lbw", self._named.get("w"))
+        if text is None and len(self._plain) > 1 and is_block_text(self._plain[1]):
+            text = self._plain.pop(1)
+        if "lbwe" in self._named:
+            self._remark("lbwe=", "has no effect", "weights of single layers are not supported")
+        if text is None:
+            return None
+        try:
+            inherited = float(self._named.get("x", "1"))
+        except ValueError:
+            inherited = 1.0
+        blocks = block_weights(text.strip(), inherited)
+        if isinstance(blocks, BlockWeights):
+            return blocks
+        self._remark("lbw=", "has no effect", blocks)
+        return None
+
+    def _within(self, strengths: Strengths) -> Strengths:
+        """Return the strengths between `start=` and `stop=`, and 0 outside."""
+        start, stop = self._named.get("start"), self._named.get("stop")
+        if "-" in (both := self._named.get("step", "")):
+            start, _, stop = both.partition("-")
+        if start is None and stop is None:
+            return strengths
+        first, end = self._step(start, 0), self._step(stop, self._run.steps)
+        # Step 1 is the start, too.
+        first, end = (0 if one <= _FROM_THE_START else one for one in (first, end))
+        every = at_each_evaluation(strengths, self._run)
+        size = self._run.evaluations_per_step
+        return same_as_one(
+            tuple(one if first <= e // size < end else 0.0 for e, one in enumerate(every))
+        )
+
+    def _step(self, text: str | None, otherwise: int) -> int:
+        """Return a number of steps; a number with a decimal point is a fraction of them."""
+        if text is None:
+            return otherwise
+        try:
+            return int(float(text) * self._run.steps if "." in text else int(text))
+        except (ValueError, OverflowError):
+            raise StrengthError(f"{text.strip()[:40]!r} is no number of steps") from None
+
+    def _rank(self) -> int | None:
+        text = self._named.get("dyn", self._plain[2] if len(self._plain) > 2 else None)
+        if text is None:
+            return None
+        if not text.strip().isdecimal():
+            self._remark("dyn=", "has no effect", f"{text.strip()[:40]!r} is no number of ranks")
+            return None
+        return int(text)
+
+    def _remark(self, part: str, effect: str, why: str) -> None:
+        what = f"{part} in {self._tag}" if part else f"{self._tag} in the prompt:"
+        subject = what if part else f"{what} the picture"
+        self.remarks.append((f"{subject} {effect}: {why}.", ""))
+
+
+def _split(text: str) -> list[str]:
+    """Split a tag's arguments at the colons outside of brackets."""
+    kept = _BRACKETS.sub(lambda found: found[0].replace(":", "\0"), text)
+    return [part.replace("\0", ":") for part in kept.split(":")]
+
+
+def _sorted(arguments: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the plain arguments, and those of the form name=value."""
+    plain: list[str] = []
+    named: dict[str, str] = {}
+    for argument in arguments:
+        name, *value = argument.split("=", 2)
+        if len(value) == 1:
+            named[name.strip()] = value[0]
+        else:
+            plain.append(argument)
+    return plain, named
+
+
+def _others(tags: Sequence[NetworkTag]) -> Iterator[tuple[str, str]]:
+    yield from dict.fromkeys((tag.kind, tag.name) for tag in tags if tag.kind not in LORA_KINDS)
+
+
+def _other_network(kind: str, name: str) -> tuple[str, str]:
+    if kind == _HYPERNETWORK:
+        return (
+            f"The hypernetwork {name} in the prompt was left out.",
+            "A hypernetwork adds layers to the attention that no LoRA has; this program has none.",
+        )
+    return f"<{kind}:{name}> in the prompt had no effect.", "No network of this kind is known."
+
+
+def _as_repeated(uses: Sequence[LoraUse]) -> tuple[tuple[LoraUse, ...], list[tuple[str, str]]]:
+    """Return the LoRAs as A1111 applies those that are named more than once.
+
+    It adds such a LoRA once for each tag, each time with the strengths of the last tag
+    (`networks.load_networks`); where a strength changes over the steps, with those of the first
+    (loractl's `LoraCtlNetwork`).
+    """
+    counts = Counter(use.name for use in uses)
+    deciding: dict[str, LoraUse] = {}
+    changing = {use.name for use in uses if not use.is_constant}
+    for use in uses:
+        if use.name not in changing or use.name not in deciding:
+            deciding[use.name] = use
+    remarks = [
+        (
+            f"The prompt names the LoRA {name[:80]} {count} times.",
+            f"As in AUTOMATIC1111 it acts {count} times, each time with the strength of the "
+            f"{'first' if name in changing else 'last'} tag.",
+        )
+        for name, count in counts.items()
+        if count > 1
+    ]
+    return tuple(deciding[use.name] for use in uses), remarks
+
+
+def _timed(
+    text: str, named: Sequence[tuple[NetworkTag, LoraUse]], run: RunLength
+) -> Iterator[LoraUse]:
+    """Yield the LoRAs with strength 0 where the part of the prompt with their tag is not in use.
+
+    The text encoders run before the first step, with the LoRAs that act there.
+    """
+    times: Mapping[int, frozenset[int]] = evaluations_of_tags(
+        text, [tag.start for tag, _ in named], run
+    )
+    for tag, use in named:
+        own = times.get(tag.start)
+        if own is None:
+            yield use
+            continue
+        every = enumerate(at_each_evaluation(use.strengths, run))
+        strengths = same_as_one(tuple(one if e in own else 0.0 for e, one in every))
+        text_strength = use.text_strength if 0 in own else 0.0
+        yield replace(use, strengths=strengths, text_strength=text_strength)
