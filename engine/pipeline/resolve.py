@@ -56,10 +56,16 @@ def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
 
     Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE.
     """
+    resolved = _filled(request, checkpoint)
+    _check(resolved, request.count, checkpoint)
+    return resolved
+
+
+def _filled(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> ResolvedRequest:
     sampler = request.sampler or _default_sampler(checkpoint)
     defaults = _defaults(checkpoint, sampler, chosen=request.sampler is not None)
     filled, features = fill_inputs(request, checkpoint), checkpoint.architecture.features
-    resolved = ResolvedRequest(
+    return ResolvedRequest(
         prompt=request.prompt,
         negative_prompt=request.negative_prompt,
         checkpoint=str(checkpoint.path),
@@ -91,8 +97,6 @@ def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
         lora_hashes=request.lora_hashes,
         lora_mode=request.lora_mode,
     )
-    _check(resolved, request.count, checkpoint)
-    return resolved
 
 
 def _zero_terminal_snr(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> bool:

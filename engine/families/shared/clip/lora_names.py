@@ -22,7 +22,7 @@ _AS_IN_UNET = {
 
 def clip_names(targets: Mapping[str, Target]) -> dict[str, tuple[Target, ...]]:
     """Return the targets by all names of the layers; `targets` are by canonical layer name."""
-    names = {layer: (target,) for layer, target in targets.items()}
+    names: dict[str, tuple[Target, ...]] = {layer: (target,) for layer, target in targets.items()}
     for layer, target in targets.items():
         # transformers 5 has no `text_model.`
         names[layer.removeprefix(_MODEL)] = (target,)

@@ -321,7 +321,7 @@ def test_a_negative_prompt_has_no_parts_and_no_tags() -> None:
 
 def test_tags_and_comments_are_taken_out() -> None:
     plan = tokenize_prompts("red # note\n house<lora:x:0.5>", "", TOKENIZER, a_convention(), STEPS)
-    assert [(tag.kind, tag.name, tag.weights) for tag in plan.tags] == [("lora", "x", (0.5, 0.5))]
+    assert [(tag.kind, tag.arguments) for tag in plan.tags] == [("lora", ("x", "0.5"))]
     result = encode(plan, Encoder()).at(0, guided=False)
     np.testing.assert_array_equal(result, encoded("red house"))
 
