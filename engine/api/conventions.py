@@ -2,7 +2,8 @@
 
 A request may name a tool for all of them; a record spells out each one. The arithmetic of each
 value is in the module that uses it: grammars in `engine.text`, emphasis in
-`engine.families.shared.clip.conditioning`, noise and schedules in `engine.sampling`.
+`engine.families.shared.clip.conditioning`, noise and schedules in `engine.sampling`, changes by
+LoRA files in `engine.lora`.
 """
 
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from typing import Annotated
 import msgspec
 
 from engine.api.fields import length_within
+from engine.api.lora_rules import DoraRule, LoraRules, RotationRule
 from engine.api.values import ConventionName, SamplerName
 
 
@@ -199,6 +201,7 @@ class Convention(msgspec.Struct, frozen=True, kw_only=True):
     prompt_features: tuple[PromptFeature, ...] = tuple(PromptFeature)
     text_cleaning: TextCleaning = TextCleaning.NONE
     network_tags: NetworkTags = NetworkTags.WHOLE_RUN
+    lora: LoraRules = LoraRules()
 
 
 CONVENTIONS: Mapping[ConventionName, Convention] = {
@@ -262,6 +265,7 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         text_cleaning=TextCleaning.BASIC,
         # Only nodes of its extensions read tags.
         network_tags=NetworkTags.TEXT,
+        lora=LoraRules(dora=DoraRule.UNCHANGED, rotation=RotationRule.TWICE, glora_alpha=True),
     ),
     ConventionName.DIFFUSERS: Convention(
         name=ConventionName.DIFFUSERS,
@@ -285,6 +289,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         refiner_handover=RefinerHandover.TIMESTEP,
         pastes_kept=False,
         network_tags=NetworkTags.TEXT,
+        # diffusers reads no files of rotations; LyCORIS's rule is that of their trainer.
+        lora=LoraRules(dora=DoraRule.INSIDE, rotation=RotationRule.EACH, glora_alpha=True),
     ),
     ConventionName.INVOKE: Convention(
         name=ConventionName.INVOKE,
@@ -308,6 +314,8 @@ CONVENTIONS: Mapping[ConventionName, Convention] = {
         masking=Masking.DIFFUSERS,
         refiner_handover=RefinerHandover.TIMESTEP,
         pastes_kept=False,
+        # It reads no files of GLoRA or rotations.
+        lora=LoraRules(glora_alpha=True),
     ),
 }
 

@@ -44,3 +44,5 @@ class LoraRules(msgspec.Struct, frozen=True):
 
     dora: DoraRule = DoraRule.INPUTS
     rotation: RotationRule = RotationRule.BLENDED
+    # True if GLoRA's change is scaled by alpha / rank; A1111 takes no notice of alpha.
+    glora_alpha: bool = False

@@ -125,16 +125,12 @@ def _cut(
 
 def hadamard(tensors: LayerTensors, strength: float) -> HadamardDifference:
     """Return the difference of LoHa; `hada_t1` and `hada_t2` make its factors Tucker's."""
-    pairs = [_hada_factor(tensors, number) for number in (1, 2)]
-    rank = tensors["hada_w1_b"].shape[0]
-    if pairs[0].elements != pairs[1].elements:
+    left = _factored(tensors, "hada_w1_a", "hada_w1_b", "hada_t1")
+    right = _factored(tensors, "hada_w2_a", "hada_w2_b", "hada_t2")
+    if left.elements != right.elements:
         raise tensors.refused("hada_w1_a", "hada_w1_b", "hada_w2_a", "hada_w2_b")
-    return HadamardDifference(*pairs, strength * tensors.scale(rank))
-
-
-def _hada_factor(tensors: LayerTensors, number: int) -> LowRankDifference:
-    names = f"hada_w{number}_a", f"hada_w{number}_b", f"hada_t{number}"
-    return _factored(tensors, *names)
+    scale = tensors.scale(tensors["hada_w1_b"].shape[0])
+    return HadamardDifference(left, right, strength * scale)
 
 
 def _factored(tensors: LayerTensors, a: str, b: str, core: str) -> LowRankDifference:
@@ -164,7 +160,7 @@ def kronecker(tensors: LayerTensors, strength: float) -> KroneckerDifference:
     ranks = [tensors[part].shape[0] for part in _KRON_RANKS if part in tensors]
     scale = tensors.scale(ranks[0]) if ranks else tensors.scale(None)
     rows = _rows(tensors, 1), _rows(tensors, 2)
-    return KroneckerDifference(left, right, *rows, strength * scale)
+    return KroneckerDifference(left, right, rows[0], rows[1], strength * scale)
 
 
 _KRON_RANKS = "lokr_w2_b", "lokr_w1_b"

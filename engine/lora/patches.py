@@ -80,7 +80,7 @@ def _plain_patch(
         "hada_w1_a": lambda: hadamard(tensors, strength),
         "lokr_w1": lambda: kronecker(tensors, strength),
         "lokr_w1_a": lambda: kronecker(tensors, strength),
-        "a1.weight": lambda: input_product(tensors, strength, shape),
+        "a1.weight": lambda: input_product(tensors, strength, rules, shape),
         "oft_blocks": lambda: rotation(tensors, strength, rules.rotation),
         "oft_diag": lambda: rotation(tensors, strength, rules.rotation),
         "on_input": lambda: scaled_axis(tensors, strength),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
-from engine.api.lora_rules import DoraRule
+from engine.api.lora_rules import DoraRule, LoraRules
 from engine.lora.differences import tucker
 from engine.lora.tensors import LayerTensors, LoraTensor
 from engine.weights.patched import Difference, LowRankDifference, Patch, Transform, fits
@@ -200,7 +200,7 @@ def peft_scaled_axis(tensors: LayerTensors, strength: float) -> ScaledAxis:
 
 
 def input_product(
-    tensors: LayerTensors, strength: float, shape: tuple[int, ...] | None
+    tensors: LayerTensors, strength: float, rules: LoraRules, shape: tuple[int, ...] | None
 ) -> InputProduct:
     """Return the transform of GLoRA, in LyCORIS's present form or its old one.
 
@@ -214,11 +214,12 @@ def input_product(
         raise tensors.refused("a1.weight", "a2.weight", "b1.weight", "b2.weight")
     # Ranks that equal the width leave it open; ComfyUI takes the old form for square weights.
     square = shape is not None and shape[1:2] == shape[:1] == a2.shape[:1]
-    if old and (not new or square):
-        scale = strength * tensors.scale(a1.shape[0])
+    first = old and (not new or square)
+    rank = a1.shape[0] if first else a2.shape[0]
+    scale = strength * (tensors.scale(rank) if rules.glora_alpha else 1.0)
+    if first:
         change = LowRankDifference(a2, a1, 1.0)
         return InputProduct(change, LowRankDifference(b2, b1, scale), flat=True, strength=scale)
-    scale = strength * tensors.scale(a2.shape[0])
     down = tucker(tensors["bm.weight"], b2) if "bm.weight" in tensors else b2
     change = LowRankDifference(a1, a2, 1.0)
     return InputProduct(change, LowRankDifference(b1, down, scale), flat=False, strength=scale)
