@@ -33,7 +33,7 @@ _HASH = re.compile(r"[0-9a-f]{8,64}")
 
 
 @dataclass(frozen=True, slots=True)
-class FoundLora:
+class FoundFile:
     """A file that was looked for. `others` are files that the same name could have meant.
 
     `differs`: the file's known hashes are other ones than the hash that was asked for.
@@ -75,29 +75,30 @@ class _Listed:
 
 @dataclass(slots=True)
 class LoraFolders:
-    """Folders with LoRA files, which are listed anew for each `LoraLookup`."""
+    """The folders in which LoRAs are looked for: see `lora_folders`."""
 
-    folders: tuple[Path, ...] = ()
+    models: Path | None = None
+    named: tuple[Path, ...] = ()
     known: KnownNames = field(default_factory=KnownNames)
 
     def look(self) -> "LoraLookup":
         """Return a lookup in the files as they are now; they are listed once it is needed."""
-        return LoraLookup(self.folders, self.known)
+        return LoraLookup(lora_folders(self.models, self.named), self.known)
 
 
 class LoraLookup:
     """Finds files in folders whose files are listed once. No function raises."""
 
-    def __init__(self, folders: Iterable[Path], known: KnownNames) -> None:
-        self._folders, self._known = tuple(folders), known
+    def __init__(self, folders: Iterable[Path] = (), known: KnownNames | None = None) -> None:
+        self.folders, self._known = tuple(folders), known or KnownNames()
         self._listed: list[_Listed] | None = None
 
-    def find(self, file: str, hash_digits: str | None = None) -> FoundLora | None:
+    def find(self, file: str, hash_digits: str | None = None) -> FoundFile | None:
         """Return the file that a path or name means, or that has the hash; None without any."""
         wanted = _plain_hash(hash_digits)
         path = Path(file)
         if path.is_absolute() and is_file(path):
-            return FoundLora(path)
+            return FoundFile(path)
         named = self._named(file)
         if not named and (found := _WITH_HASH.fullmatch(file.strip())):
             named, wanted = self._named(found[1]), wanted or found[2].lower()
@@ -105,19 +106,19 @@ class LoraLookup:
             return _first_of(named) or self._by_hash(_plain_hash(file))
         return self._with_hash(named, wanted)
 
-    def _with_hash(self, named: list[_Listed], wanted: str) -> FoundLora | None:
+    def _with_hash(self, named: list[_Listed], wanted: str) -> FoundFile | None:
         """Return the file with a hash among those of a name, else among all."""
         names = [self._known.names(one.path) for one in named]
         for one, own in zip(named, names, strict=True):
             if _has(own, wanted):
-                return FoundLora(one.path)
+                return FoundFile(one.path)
         # A file whose hashes are not known may well be the one.
         unknown = [one for one, own in zip(named, names, strict=True) if not own.hashes]
         if unknown:
             return _first_of(unknown)
         found = self._by_hash(wanted) or _first_of(named)
         is_other = found is not None and any(found.path == one.path for one in named)
-        return FoundLora(found.path, found.others, differs=True) if found and is_other else found
+        return FoundFile(found.path, found.others, differs=True) if found and is_other else found
 
     def _named(self, file: str) -> list[_Listed]:
         """Return the files that a name may mean, the best first."""
@@ -140,19 +141,19 @@ class LoraLookup:
         near = [one for one in self._files() if self._alias(one).casefold() == folded]
         return [one for one in near if self._alias(one) == name] or near
 
-    def _by_hash(self, wanted: str | None) -> FoundLora | None:
+    def _by_hash(self, wanted: str | None) -> FoundFile | None:
         if wanted is None:
             return None
         found = (one for one in self._files() if _has(self._known.names(one.path), wanted))
         first = next(found, None)
-        return None if first is None else FoundLora(first.path)
+        return None if first is None else FoundFile(first.path)
 
     def _alias(self, one: _Listed) -> str:
         return self._known.names(one.path).alias
 
     def _files(self) -> list[_Listed]:
         if self._listed is None:
-            self._listed = [one for folder in self._folders for one in _below(folder)]
+            self._listed = [one for folder in self.folders for one in _below(folder)]
             del self._listed[_MOST_FILES:]
             self._known.prepare(one.path for one in self._listed)
         return self._listed
@@ -185,11 +186,11 @@ def _without_suffix(name: str) -> str:
     return stem if stem and f"{dot}{suffix}".lower() in LORA_SUFFIXES else name
 
 
-def _first_of(files: list[_Listed]) -> FoundLora | None:
+def _first_of(files: list[_Listed]) -> FoundFile | None:
     if not files:
         return None
     first, *others = (one.path for one in files)
-    return FoundLora(first, tuple(others))
+    return FoundFile(first, tuple(others))
 
 
 def _plain_hash(digits: str | None) -> str | None:

@@ -1,7 +1,7 @@
-"""The names and hashes that LoRA files state of themselves, kept while the files are unchanged.
+"""The names and hashes that LoRA files and the cards beside them state, kept while unchanged.
 
-Only the metadata at the start of each file is read. All that is known is one small file in the
-cache: 2,000 LoRAs are known again after a hundredth of a second.
+Only the metadata at the start of each file is read, and its cards. All that is known is one small
+file in the cache, so that a folder of 2,000 files is opened only once.
 """
 
 import logging
@@ -14,9 +14,10 @@ import msgspec
 from engine.api.texts import encode_json
 from engine.cached_state import recall
 from engine.checkpoints.header import LENGTH_BYTES
-from engine.checkpoints.index import FileState
+from engine.checkpoints.index import FileState, TensorIndex
 from engine.checkpoints.known_files import SETTLED_NS
 from engine.checkpoints.safetensors import MAX_HEADER_BYTES
+from engine.checkpoints.sidecars import cards_of
 from engine.durable import replace_file
 from engine.regular_file import open_regular
 
@@ -26,12 +27,18 @@ _log = logging.getLogger(__name__)
 _VERSION = 1
 _MOST_BYTES = 64 << 20
 _MOST_CHARACTERS = 200
+# The ends of the names of cards that may have hashes.
+_CARDS = (".civitai.info", ".swarm.json")
 # Hashes of all tensors that kohya's trainer writes: of 64 digits, and the older one of 8.
 _HASHES = ("sshs_model_hash", "sshs_legacy_hash")
 
 
 class FileNames(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The name that a file's metadata give it, and its hashes in hexadecimal digits, lower case."""
+    """The name that a file's metadata give it, and its hashes as stated, in lower case.
+
+    These are the SHA-256 of the file or its tensors, or first digits of them, and kohya's older
+    hash of 8 digits.
+    """
 
     alias: str = ""
     hashes: tuple[str, ...] = ()
@@ -40,12 +47,20 @@ class FileNames(msgspec.Struct, frozen=True, omit_defaults=True):
 NO_NAMES = FileNames()
 
 
-class _Entry(msgspec.Struct, frozen=True, array_like=True):
-    """The names of a file in the state that these three numbers tell."""
+class _State(msgspec.Struct, frozen=True, array_like=True):
+    """The state of a file and of the cards beside it; while it is the same, so are the names."""
 
     size: int
     modified_ns: int
     changed: int
+    # When each card was last modified, 0 without one.
+    cards: tuple[int, ...]
+
+
+class _Entry(msgspec.Struct, frozen=True, array_like=True):
+    """The names of a file in this state."""
+
+    state: _State
     names: FileNames
 
 
@@ -67,18 +82,25 @@ _START = msgspec.json.Decoder(_Start)
 
 
 def read_names(path: Path) -> FileNames:
-    """Return the names in a file's metadata; none if it has none, or cannot be read."""
+    """Return the names in a file's metadata and cards; none if there are none to be read."""
+    metadata = _metadata(path)
+    alias = metadata.get("ss_output_name", "")[:_MOST_CHARACTERS]
+    stated = (metadata.get(name, "").casefold().removeprefix("0x") for name in _HASHES)
+    # A card needs no tensors.
+    cards = cards_of(TensorIndex(path, {}, metadata, digest=""))
+    on_cards = (one for card in cards for one in sorted(card.hashes | card.tensors_hashes))
+    return FileNames(alias, tuple(dict.fromkeys([*filter(_is_hash, stated), *on_cards])))
+
+
+def _metadata(path: Path) -> dict[str, str]:
     try:
         with open_regular(path) as file:
             length = int.from_bytes(file.read(LENGTH_BYTES), "little")
-            if not 2 <= length <= MAX_HEADER_BYTES:
-                return NO_NAMES
-            metadata = _START.decode(file.read(length)).metadata
+            if 2 <= length <= MAX_HEADER_BYTES:
+                return _START.decode(file.read(length)).metadata
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return NO_NAMES
-    alias = metadata.get("ss_output_name", "")[:_MOST_CHARACTERS]
-    hashes = (metadata.get(name, "").casefold().removeprefix("0x") for name in _HASHES)
-    return FileNames(alias, tuple(one for one in hashes if _is_hash(one)))
+        pass
+    return {}
 
 
 def _is_hash(text: str) -> bool:
@@ -124,21 +146,11 @@ class KnownNames:
             is_current = store is not None and store.version == _VERSION
             self._entries = store.entries if store is not None and is_current else {}
         entry = self._entries.get(str(path))
-        state = _state(path)
-        if entry is None or state is None:
-            return None
-        same = (entry.size, entry.modified_ns, entry.changed) == (
-            state.size,
-            state.modified_ns,
-            state.changed,
-        )
-        return entry if same else None
+        return entry if entry is not None and entry.state == _state(path) else None
 
     def _entry(self, path: Path) -> _Entry | None:
         state = _state(path)
-        if state is None:
-            return None
-        return _Entry(state.size, state.modified_ns, state.changed, self._read(path))
+        return None if state is None else _Entry(state, self._read(path))
 
     def _keep(self, fresh: dict[str, _Entry]) -> None:
         """Remember entries; those of files that were just written are not kept on disk."""
@@ -150,7 +162,7 @@ class KnownNames:
         settled = {
             path: entry
             for path, entry in self._entries.items()
-            if now - max(entry.modified_ns, 0) > SETTLED_NS
+            if now - max(entry.state.modified_ns, *entry.state.cards) > SETTLED_NS
         }
         try:
             replace_file(self._cache, encode_json(_Store(_VERSION, settled)))
@@ -158,8 +170,17 @@ class KnownNames:
             _log.info("names of LoRA files cannot be kept: %s", error)
 
 
-def _state(path: Path) -> FileState | None:
+def _state(path: Path) -> _State | None:
     try:
-        return FileState.of(path, path.stat(), b"")
+        now = FileState.of(path, path.stat(), b"")
     except (OSError, ValueError):
         return None
+    cards = tuple(_modified_ns(path.with_suffix(suffix)) for suffix in _CARDS)
+    return _State(now.size, now.modified_ns, now.changed, cards)
+
+
+def _modified_ns(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -32,7 +32,7 @@ def evaluations_of_tags(
             for found in _MARK.finditer(timed.text):
                 used[int(found[1])].update(range(begin, min(timed.until, run.evaluations)))
             begin = timed.until
-    every = frozenset(range(run.evaluations))
+    every = set(range(run.evaluations))
     return {start: frozenset(own) for start, own in used.items() if own != every}
 
 

@@ -20,7 +20,7 @@ def write(path: Path, **metadata: str) -> Path:
 
 
 def lookup(*folders: Path) -> LoraLookup:
-    return LoraFolders(folders).look()
+    return LoraFolders(None, folders).look()
 
 
 def found(folder: Path, name: str, digits: str | None = None) -> str | None:
@@ -184,6 +184,23 @@ def test_names_are_read_from_metadata(tmp_path: Path) -> None:
     assert read_names(path) == FileNames("ink", (HASH, "0123abcd"))
 
 
+def test_a_hash_on_a_card_beside_the_file_counts(tmp_path: Path) -> None:
+    path = write(tmp_path / "renamed.safetensors", ss_output_name="a")
+    assert found(tmp_path, "ink", HASH[:10]) is None
+    card = {"files": [{"hashes": {"SHA256": HASH.upper(), "AutoV3": OTHER[:12]}}]}
+    path.with_suffix(".civitai.info").write_text(json.dumps(card))
+    assert found(tmp_path, "ink", HASH[:10]) == "renamed.safetensors"
+    assert found(tmp_path, "ink", OTHER[:12]) == "renamed.safetensors"
+
+
+def test_a_new_card_is_read(tmp_path: Path) -> None:
+    cache, path = tmp_path / "names.json", write(tmp_path / "x.safetensors", ss_output_name="a")
+    assert KnownNames(cache, clock=later).names(path).hashes == ()
+    card = {"files": [{"hashes": {"SHA256": HASH}}]}
+    path.with_suffix(".civitai.info").write_text(json.dumps(card))
+    assert KnownNames(cache, clock=later).names(path).hashes == (HASH,)
+
+
 class Reads:
     """A reader of names that counts."""
 
@@ -208,7 +225,7 @@ def test_names_are_read_once_for_all_files_and_once_again_for_a_changed_one(
 
     def find(name: str) -> tuple[Path | None, int]:
         reads = Reads()
-        answer = LoraFolders((folder,), KnownNames(cache, reads, later)).look().find(name)
+        answer = LoraFolders(None, (folder,), KnownNames(cache, reads, later)).look().find(name)
         return (None if answer is None else answer.path), reads.count
 
     assert find("ink 3") == (folder / "3.safetensors", 5)
@@ -221,7 +238,7 @@ def test_names_are_read_once_for_all_files_and_once_again_for_a_changed_one(
 def test_no_file_is_read_where_its_name_is_that_of_the_file(tmp_path: Path) -> None:
     write(tmp_path / "ink.safetensors")
     reads = Reads()
-    assert LoraFolders((tmp_path,), KnownNames(None, reads)).look().find("ink") is not None
+    assert LoraFolders(None, (tmp_path,), KnownNames(None, reads)).look().find("ink") is not None
     assert reads.count == 0
 
 
