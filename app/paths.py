@@ -28,12 +28,15 @@ class Paths:
     # Safelight's own files that outlive a session: the queue's journal, the lock.
     state: Path
     logs: Path
+    # Folders of LoRAs, or of other tools that have some, beside the usual ones below `models`.
+    loras: tuple[Path, ...] = ()
 
 
 def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
     """Return the system's folders, or those that SAFELIGHT_OUTPUT, SAFELIGHT_CACHE,
     SAFELIGHT_MODELS, SAFELIGHT_WILDCARDS, SAFELIGHT_STATE and SAFELIGHT_LOGS name.
 
+    SAFELIGHT_LORAS names several folders, which the system's separator of paths separates.
     Raises EngineError(REQUEST_INVALID) as `typed_path` does."""
 
     def folder(variable: str, default: Path) -> Path:
@@ -48,6 +51,11 @@ def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
         wildcards=folder("SAFELIGHT_WILDCARDS", data / "wildcards"),
         state=folder("SAFELIGHT_STATE", platformdirs.user_state_path("safelight", appauthor=False)),
         logs=folder("SAFELIGHT_LOGS", platformdirs.user_log_path("safelight", appauthor=False)),
+        loras=tuple(
+            typed_path(one)
+            for one in environment.get("SAFELIGHT_LORAS", "").split(os.pathsep)
+            if one
+        ),
     )
 
 

@@ -168,7 +168,11 @@ def run(options: argparse.Namespace) -> int:
     token = CancelToken()
     hashes = BackgroundHash(known_files(paths.cache))
     services = JobServices.in_cache(
-        paths.cache, wildcards=paths.wildcards, models=paths.models, hashes=hashes
+        paths.cache,
+        wildcards=paths.wildcards,
+        models=paths.models,
+        loras=(*paths.loras, *options.lora_folders),
+        hashes=hashes,
     )
     with _interruptible(token, reporter), PeakMemory(private_bytes) as memory, closing(hashes):
         try:

@@ -24,6 +24,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE[:STRENGTH[:TEXT]]",
         help="apply a LoRA, a file or a name; TEXT is the text encoder's strength; may be repeated",
     )
+    parser.add_argument(
+        "--lora-folder",
+        dest="lora_folders",
+        type=typed_path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="look for LoRAs here, too: a folder of LoRAs, or that of another tool",
+    )
 
 
 def parse_lora(text: str) -> LoraChoice:

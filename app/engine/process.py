@@ -100,7 +100,10 @@ class EngineProcess(QObject):
     ) -> None:
         super().__init__(parent)
         self._configure = Configure(
-            cache=str(paths.cache), wildcards=str(paths.wildcards), models=str(paths.models)
+            cache=str(paths.cache),
+            wildcards=str(paths.wildcards),
+            models=str(paths.models),
+            lora_folders=tuple(map(str, paths.loras)),
         )
         self._command = command or engine_command()
         self._supervision = supervision or Supervision()

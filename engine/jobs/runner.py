@@ -90,7 +90,8 @@ class JobRunner:
         if cancel.is_set():
             raise Cancelled
         with host_memory_errors():
-            read = read_job(resolve_job(request, checkpoint, services.wildcards))
+            loras = services.lora_folders.look()
+            read = read_job(resolve_job(request, checkpoint, services.wildcards, loras))
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)
         with self._previewing(reporter, candidates[0], tiny) as previewing:

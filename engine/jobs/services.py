@@ -1,5 +1,6 @@
 """The services that jobs share: caches, facts about files and devices, networks kept loaded."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from engine.devices.choice import Candidate, Devices
 from engine.devices.crash_attribution import CrashMarkers
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.parts_index import PartsIndex
+from engine.lora.folder import LoraFolders
+from engine.lora.known_names import KnownNames
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 
@@ -23,7 +26,7 @@ class JobServices:
     `wildcards` is the folder of the word lists that prompts name. `models` is the folder of
     checkpoints; `parts_index` finds files there that hold a checkpoint's missing components. With a
     `residency` networks stay loaded between jobs where there is room; with `hashes` checkpoint
-    files are hashed in the background.
+    files are hashed in the background. `lora_folders` are where LoRAs are looked for.
     """
 
     cache: NetworkCache
@@ -31,6 +34,7 @@ class JobServices:
     estimates: Estimates
     devices: Devices
     crash_markers: CrashMarkers
+    lora_folders: LoraFolders
     wildcards: Path | None = None
     models: Path | None = None
     parts_index: PartsIndex | None = None
@@ -44,11 +48,15 @@ class JobServices:
         *,
         wildcards: Path | None = None,
         models: Path | None = None,
+        loras: Iterable[Path] = (),
         residency: Residency | None = None,
         hashes: BackgroundHash | None = None,
         devices: Devices | None = None,
     ) -> "JobServices":
-        """Return services that keep their files in the folder `cache`, which may be deleted."""
+        """Return services that keep their files in the folder `cache`, which may be deleted.
+
+        `loras` are folders with LoRAs beside the usual ones below `models`.
+        """
         known = known_files(cache)
         return cls(
             cache=NetworkCache(cache),
@@ -56,6 +64,7 @@ class JobServices:
             estimates=Estimates(cache / "durations.json"),
             devices=devices or Devices(cache),
             crash_markers=CrashMarkers(cache / "at-work"),
+            lora_folders=LoraFolders(models, tuple(loras), KnownNames(cache / "lora-names.json")),
             wildcards=wildcards,
             models=models,
             parts_index=PartsIndex(models, known) if models else None,

@@ -24,7 +24,9 @@ from engine.api.record import ResolvedRequest
 from engine.api.request import GenerateRequest, RefinerChoice, SeedOptions
 from engine.api.values import SamplerName
 from engine.families.base import IdentifiedCheckpoint
+from engine.lora.folder import LoraLookup
 from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.found_loras import with_paths
 from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
 from engine.sampling.samplers import SAMPLERS, SamplerDefaults
@@ -35,14 +37,19 @@ _DEFAULT_SAMPLER = SamplerName.DPMPP_2M
 
 
 def resolve_job(
-    request: GenerateRequest, checkpoint: IdentifiedCheckpoint, wildcards: Path | None
+    request: GenerateRequest,
+    checkpoint: IdentifiedCheckpoint,
+    wildcards: Path | None,
+    loras: LoraLookup | None = None,
 ) -> ResolvedJob:
     """Resolve a request for all its pictures; `wildcards` is the folder of word lists.
 
-    Raises EngineError as `resolve` does.
+    `loras` finds the files of the LoRAs that the request lists; without it names stay names. Raises
+    EngineError as `resolve` does.
     """
+    resolved = resolve(request, checkpoint)
     return ResolvedJob(
-        request=resolve(request, checkpoint),
+        request=with_paths(resolved, loras) if loras else resolved,
         checkpoint=checkpoint,
         count=request.count,
         replace_wildcards=partial(expand_wildcards, folder=wildcards)
@@ -93,6 +100,15 @@ def _filled(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
         override=request.override,
         vae_tile=request.vae_tile,
         refiner=_refiner(request.refiner, checkpoint),
+    )
+    resolved = _with_loras(resolved, request)
+    _check(resolved, request.count, checkpoint)
+    return resolved
+
+
+def _with_loras(resolved: ResolvedRequest, request: GenerateRequest) -> ResolvedRequest:
+    return msgspec.structs.replace(
+        resolved,
         loras=tuple(lora for lora in request.loras if lora.enabled),
         lora_hashes=request.lora_hashes,
         lora_mode=request.lora_mode,

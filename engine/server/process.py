@@ -128,7 +128,12 @@ class Engine:
         hashes = BackgroundHash(known_files(cache), partial(tell_hash, put))
         words, models = (Path(one) if one else None for one in (folders.wildcards, folders.models))
         services = JobServices.in_cache(
-            cache, wildcards=words, models=models, residency=Residency(), hashes=hashes
+            cache,
+            wildcards=words,
+            models=models,
+            loras=map(Path, folders.lora_folders),
+            residency=Residency(),
+            hashes=hashes,
         )
         runner = JobRunner(services, prepares=True)
         put(Ready())

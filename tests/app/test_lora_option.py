@@ -41,7 +41,7 @@ def test_a_file_whose_name_ends_with_a_number_is_that_file(
 
 
 @pytest.mark.parametrize("text", ["", ":0.5", "ink:101", "ink:-101", "ink:nan", "ink:1:inf"])
-def test_a_value_that_is_no_lora_is_refused(text: str) -> None:
+def test_a_text_that_names_no_lora_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         parse_lora(text)
 

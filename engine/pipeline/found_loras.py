@@ -1,0 +1,108 @@
+"""The LoRAs of a picture as files: those in its request's list, and those in its prompt."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from engine.api.lora import LoraChoice
+from engine.api.record import ResolvedRequest
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.lora.folder import FoundFile, LoraLookup
+from engine.sampling.samplers import SAMPLERS
+from engine.text.lora_strengths import RunLength
+from engine.text.lora_tags import LoraUse, lora_tags
+
+_MOST_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLora:
+    """A LoRA that a request or a prompt names, its strengths, and its file."""
+
+    path: Path
+    use: LoraUse
+
+
+def run_length(request: ResolvedRequest, steps: int | None = None) -> RunLength:
+    """Return the length of a run of a request; `steps` are those that are run, None for all."""
+    evaluations = SAMPLERS[request.sampler].evaluations
+    return RunLength(request.steps if steps is None else steps, evaluations, request.steps)
+
+
+def find_loras(
+    request: ResolvedRequest, run: RunLength, lookup: LoraLookup
+) -> tuple[tuple[FoundLora, ...], tuple[ErrorInfo, ...]]:
+    """Return the LoRAs of a picture's request, and warnings about those that are left out.
+
+    Those of the list come first, then those of the prompt. Raises EngineError(REQUEST_INVALID) for
+    a prompt that the tool refuses, or that names too many.
+    """
+    named = lora_tags(request.prompt, request.convention, run)
+    hashes = {_plain(one.name): one.hash for one in request.lora_hashes}
+    wanted = [
+        *((_use_of(one), one.hash) for one in request.loras),
+        *((one, hashes.get(_plain(one.name))) for one in named.uses),
+    ]
+    found: list[FoundLora] = []
+    warnings = [_warning(*remark) for remark in named.remarks]
+    for use, digits in wanted:
+        file = lookup.find(use.name, digits)
+        if file is None:
+            warnings.append(_missing(use.name, digits, lookup.folders))
+            continue
+        found.append(FoundLora(file.path, use))
+        warnings += _doubts(use.name, file)
+    return tuple(found), tuple(dict.fromkeys(warnings))
+
+
+def with_paths(request: ResolvedRequest, lookup: LoraLookup) -> ResolvedRequest:
+    """Return the request with the paths of the LoRAs in its list; names that are not found stay."""
+    loras = tuple(_with_path(one, lookup) for one in request.loras)
+    return msgspec.structs.replace(request, loras=loras)
+
+
+def _with_path(choice: LoraChoice, lookup: LoraLookup) -> LoraChoice:
+    file = lookup.find(choice.file, choice.hash)
+    return choice if file is None else msgspec.structs.replace(choice, file=str(file.path))
+
+
+def _use_of(choice: LoraChoice) -> LoraUse:
+    text = choice.strength if choice.text_strength is None else choice.text_strength
+    return LoraUse(choice.file, (choice.strength,), text)
+
+
+def _plain(name: str) -> str:
+    """Return a name as A1111 writes it beside a hash."""
+    return name.replace(":", "").replace(",", "").strip()
+
+
+def _missing(name: str, digits: str | None, folders: Iterable[Path]) -> ErrorInfo:
+    first = next(iter(folders), None)
+    place = f"into {first}" if first else "into a folder loras in the folder of models"
+    hint = f"Put its file {place}."
+    if digits:
+        hint += f" Civitai finds it by the hash {digits[:_MOST_CHARACTERS]}."
+    shown = name[:_MOST_CHARACTERS]
+    return _warning(f"The LoRA {shown} was not found; the picture is made without it.", hint)
+
+
+def _doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:
+    shown = name[:_MOST_CHARACTERS]
+    if file.differs:
+        yield _warning(
+            f"The LoRA {shown} has another hash than the one that was asked for.",
+            f"{file.path} is used, so the picture may become another one.",
+        )
+    if file.others:
+        others = len(file.others)
+        more = f" and {others - 1} more" if others > 1 else ""
+        yield _warning(
+            f"Several files are called {shown}: {file.path} is used, not {file.others[0]}{more}.",
+            "Name it by its folder, too, as in folder/name, to choose another one.",
+        )
+
+
+def _warning(message: str, hint: str = "") -> ErrorInfo:
+    return ErrorInfo(ErrorCode.NOT_AVAILABLE, message, hint)

@@ -1,0 +1,125 @@
+"""The LoRAs of a picture are found as files; those that are not are named."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from engine.api.lora import LoraChoice, LoraHash
+from engine.api.record import ResolvedRequest
+from engine.api.values import SamplerName
+from engine.errors import EngineError
+from engine.lora.folder import LoraFolders, LoraLookup
+from engine.pipeline.found_loras import find_loras, run_length, with_paths
+from tests.lora.test_folder import HASH, OTHER, write
+from tests.metadata.records import PLAIN_REQUEST
+
+
+def asked(prompt: str = "", *loras: LoraChoice, **fields: object) -> ResolvedRequest:
+    return msgspec.structs.replace(PLAIN_REQUEST, prompt=prompt, loras=loras, **fields)
+
+
+def lookup(folder: Path) -> LoraLookup:
+    return LoraFolders(None, (folder,)).look()
+
+
+def found(request: ResolvedRequest, folder: Path) -> list[tuple[str, tuple[float, ...], float]]:
+    loras, _ = find_loras(request, run_length(request), lookup(folder))
+    return [
+        (one.path.relative_to(folder).as_posix(), one.use.strengths, one.use.text_strength)
+        for one in loras
+    ]
+
+
+def warned(request: ResolvedRequest, folder: Path) -> list[str]:
+    _, warnings = find_loras(request, run_length(request), lookup(folder))
+    return [f"{one.message} {one.hint}" for one in warnings]
+
+
+def test_listed_loras_come_before_those_of_the_prompt(tmp_path: Path) -> None:
+    for name in ("ink", "line"):
+        write(tmp_path / f"{name}.safetensors")
+    request = asked("a <lora:ink:0.5>", LoraChoice(file="line", strength=0.8, text_strength=0.2))
+    assert found(request, tmp_path) == [
+        ("line.safetensors", (0.8,), 0.2),
+        ("ink.safetensors", (0.5,), 0.5),
+    ]
+    assert warned(request, tmp_path) == []
+
+
+def test_without_a_text_strength_both_are_the_same(tmp_path: Path) -> None:
+    write(tmp_path / "ink.safetensors")
+    assert found(asked("", LoraChoice(file="ink", strength=0.8)), tmp_path)[0][1:] == ((0.8,), 0.8)
+
+
+def test_a_lora_that_is_not_found_is_named_with_its_hash(tmp_path: Path) -> None:
+    request = asked(
+        "<lora:gone:1> <lora:else:1>",
+        LoraChoice(file="C:\\lost.safetensors", hash=HASH[:12]),
+        lora_hashes=(LoraHash(name="gone", hash=OTHER[:12]),),
+    )
+    assert found(request, tmp_path) == []
+    assert warned(request, tmp_path) == [
+        f"The LoRA {name} was not found; the picture is made without it. "
+        f"Put its file into {tmp_path}.{hint}"
+        for name, hint in (
+            ("C:\\lost.safetensors", f" Civitai finds it by the hash {HASH[:12]}."),
+            ("gone", f" Civitai finds it by the hash {OTHER[:12]}."),
+            ("else", ""),
+        )
+    ]
+
+
+def test_the_hash_of_a_tag_finds_a_renamed_file(tmp_path: Path) -> None:
+    write(tmp_path / "renamed.safetensors", sshs_model_hash=HASH)
+    # A1111 leaves colons and commas out of the name beside a hash.
+    hashes = (LoraHash(name="ink fine", hash=HASH[:12]),)
+    request = asked("<lora:ink, fine:1>", lora_hashes=hashes)
+    assert [path for path, *_ in found(request, tmp_path)] == ["renamed.safetensors"]
+
+
+def test_a_file_of_another_hash_is_told(tmp_path: Path) -> None:
+    write(tmp_path / "ink.safetensors", sshs_model_hash=OTHER)
+    request = asked("", LoraChoice(file="ink", hash=HASH[:12]))
+    assert len(found(request, tmp_path)) == 1
+    assert "has another hash" in warned(request, tmp_path)[0]
+
+
+def test_files_of_one_name_are_told_with_both_paths(tmp_path: Path) -> None:
+    first, second = (write(tmp_path / name / "ink.safetensors") for name in "ab")
+    (warning,) = warned(asked("<lora:ink:1>"), tmp_path)
+    assert f"{first} is used, not {second}." in warning
+
+
+def test_remarks_about_tags_are_warnings(tmp_path: Path) -> None:
+    assert "hypernetwork anime" in warned(asked("<hypernet:anime:1>"), tmp_path)[0]
+
+
+def test_too_many_loras_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="more than 128 LoRAs"):
+        found(asked("<lora:a:1>" * 129), tmp_path)
+
+
+def test_names_in_the_list_become_paths_where_they_are_found(tmp_path: Path) -> None:
+    path = write(tmp_path / "ink.safetensors")
+    request = asked("", LoraChoice(file="ink", strength=0.3), LoraChoice(file="gone"))
+    assert with_paths(request, lookup(tmp_path)).loras == (
+        LoraChoice(file=str(path), strength=0.3),
+        LoraChoice(file="gone"),
+    )
+
+
+def test_a_file_that_was_deleted_since_is_looked_for_by_its_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "old" / "ink.safetensors")
+    request = with_paths(asked("", LoraChoice(file="ink")), lookup(tmp_path))
+    path.rename(tmp_path / "ink.safetensors")
+    assert [name for name, *_ in found(request, tmp_path)] == ["ink.safetensors"]
+    (tmp_path / "ink.safetensors").unlink()
+    assert "was not found" in warned(request, tmp_path)[0]
+
+
+def test_a_run_has_the_evaluations_of_its_sampler() -> None:
+    request = asked("", sampler=SamplerName.HEUN)
+    run = run_length(request, 5)
+    assert (run.evaluations, run.asked_evaluations) == (10, 40)
+    assert run_length(asked()).evaluations == PLAIN_REQUEST.steps
