@@ -18,6 +18,7 @@ HELP = "list or clear cached data"
 _KINDS = {
     ArtifactKind.COMPILED_NETWORK: "compiled",
     ArtifactKind.CONVERTED_WEIGHTS: "converted weights",
+    ArtifactKind.MERGED_WEIGHTS: "merged weights",
 }
 
 

@@ -201,6 +201,7 @@ class ArtifactKind(StrEnum):
 
     COMPILED_NETWORK = "compiled_network"
     CONVERTED_WEIGHTS = "converted_weights"
+    MERGED_WEIGHTS = "merged_weights"
 
 
 class ErrorCode(StrEnum):

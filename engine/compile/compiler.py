@@ -1,20 +1,32 @@
 """Prepares networks for one device."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from threading import Lock
 
-from backends.base import Backend, Cancellation, Device, FileSlice, MemoryInfo, Precision, Session
+from backends.base import (
+    Backend,
+    Cancellation,
+    Device,
+    DType,
+    FileSlice,
+    MemoryInfo,
+    Precision,
+    Session,
+)
 from engine.compile.artifacts import ArtifactStore
 from engine.compile.network import Network
 from engine.compile.prepared import PreparedNetwork
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
+from engine.weights.merged_copies import MergedCopies
 from engine.weights.sources import WeightSource, as_sources
 from engine.weights.working_copies import WorkingCopies
 
 
 class Compiler:
-    """Prepares networks for one device. Without a store of artifacts no artifact is kept.
+    """Prepares networks for one device.
+
+    Without a store of artifacts no artifact is kept, without `merged` no merged weights.
 
     May be used from any thread.
     """
@@ -25,11 +37,12 @@ class Compiler:
         device: Device,
         working_copies: WorkingCopies,
         artifacts: ArtifactStore | None = None,
+        merged: MergedCopies | None = None,
     ) -> None:
         self.backend = backend
         self.device = device
         self.artifacts = artifacts or ArtifactStore(None)
-        self._working_copies = working_copies
+        self._working_copies, self._merged = working_copies, merged
         self._lock = Lock()
         # By the `id` of the network, which its `PreparedNetwork` keeps alive: ids stay unique.
         self._prepared: dict[tuple[int, Precision], PreparedNetwork] = {}
@@ -46,6 +59,7 @@ class Compiler:
                     self.device,
                     self.artifacts,
                     self._working_copies,
+                    self._merged,
                 )
             return self._prepared[key]
 
@@ -54,9 +68,23 @@ class Compiler:
     ) -> int:
         """Return the bytes of converted weights that binding `weights` in memory would hold."""
         sources = as_sources(weights).values()
-        element = element_type(sources, self.backend.operators(self.device), precision)
+        element = self._element(sources, precision)
         computed = [source for source in sources if source.slice_as(element) is None]
         return sum(source.elements for source in computed) * element.itemsize
+
+    def patched_bytes(
+        self,
+        weights: Mapping[str, FileSlice | WeightSource],
+        patched: Collection[str],
+        precision: Precision,
+    ) -> int:
+        """Return the bytes of those of `weights` that are patched, bound with all `weights`."""
+        sources = as_sources(weights)
+        element = self._element(sources.values(), precision)
+        return sum(sources[name].elements for name in patched) * element.itemsize
+
+    def _element(self, sources: Collection[WeightSource], precision: Precision) -> DType:
+        return element_type(sources, self.backend.operators(self.device), precision)
 
     def require_sound(self, cancel: Cancellation) -> None:
         """Wait until the working copies that were loaded are checked.
@@ -64,6 +92,8 @@ class Compiler:
         Raises EngineError(WORKING_COPY_DAMAGED) if one is damaged, and Cancelled.
         """
         self._working_copies.require_sound(cancel)
+        if self._merged is not None:
+            self._merged.copies.require_sound(cancel)
 
     def memory(self) -> MemoryInfo:
         """Return the present memory of the device."""

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from backends.base import DimensionRange, Precision
 from engine.graphs.operators import GraphBuilder
+from engine.weights.side_branches import SideBranches
 from engine.weights.weight_set import WeightSet
 
 
@@ -23,7 +24,8 @@ class Network:
 
     `dimensions` has the present size and the range of its variable dimensions; a device that
     compiles for sizes learns missing ones at the first run. `checkpoint` is a name for people.
-    `overflows_f16`: its activations are known to exceed float16's range.
+    `overflows_f16`: its activations are known to exceed float16's range. `branches` run beside some
+    layers; their factors and strengths are inputs of the graph.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Network:
     dimensions: Mapping[str, DimensionRange] = field(default_factory=dict[str, DimensionRange])
     checkpoint: str = ""
     overflows_f16: bool = False
+    branches: SideBranches | None = None
 
     def precisions(self, offered: tuple[Precision, ...]) -> tuple[Precision, ...]:
         """Return the offered precisions that are safe for the network; all if none is safe."""

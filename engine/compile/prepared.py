@@ -15,6 +15,7 @@ from engine.errors import Cancelled
 from engine.graphs.operators import GraphBuilder
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, element_type
+from engine.weights.merged_copies import MergedCopies
 from engine.weights.working_copies import WorkingCopies
 
 
@@ -34,10 +35,11 @@ class PreparedNetwork:
         device: Device,
         artifacts: ArtifactStore,
         copies: WorkingCopies,
+        merged: MergedCopies | None = None,
     ) -> None:
         self.network, self.precision = network, precision
         self._backend, self._device, self._artifacts = backend, device, artifacts
-        self._copies = copies
+        self._copies, self._merged = copies, merged
         self._operators = backend.operators(device)
         self._element = element_type(network.weights.values(), self._operators, precision)
         self._lock = Lock()
@@ -114,11 +116,13 @@ class PreparedNetwork:
         with self._lock:
             if self._emitted is None:
                 network, element = self.network, self._element
-                g = GraphBuilder(
-                    network.name, network.weights, self._operators, element, self.precision
-                )
+                given = network.name, network.weights, self._operators, element, self.precision
+                g = GraphBuilder(*given, network.branches)
                 network.emit(g)
-                binding = WeightBinding(network, g.used, element, self._copies)
+                if network.branches is not None:
+                    unknown = network.branches.layers.keys() - g.branched
+                    assert not unknown, f"no layer of the graph has a branch for {unknown}"
+                binding = WeightBinding(network, g.used, element, self._copies, self._merged)
                 self._emitted = g.build({}), binding
             return self._emitted
 

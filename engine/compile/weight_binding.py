@@ -1,7 +1,8 @@
 """Binds the weights of one network: by reference, from its working copy, or computed in memory.
 
 A working copy holds the weights without patches, so that all patched networks of a checkpoint
-share it. Patched weights are computed in memory, from the checkpoint's own numbers.
+share it. Patched weights are computed in memory, from the checkpoint's own numbers; those that are
+wanted again and again are kept in the cache, too.
 """
 
 from collections.abc import Mapping
@@ -13,8 +14,9 @@ from engine.compile.network import Network
 from engine.errors import EngineError
 from engine.memory.plan import WeightPlacement
 from engine.weights.binding import Report, bind
+from engine.weights.merged_copies import MergedCopies
 from engine.weights.nan_check import not_a_number
-from engine.weights.sources import WeightSource
+from engine.weights.sources import FileWeight, WeightSource
 from engine.weights.working_copies import WorkingCopies
 
 
@@ -31,6 +33,7 @@ class WeightBinding:
     used: Mapping[str, WeightSource]
     element: DType
     copies: WorkingCopies
+    merged: MergedCopies | None = None
 
     @property
     def nbytes(self) -> int:
@@ -46,29 +49,41 @@ class WeightBinding:
         EngineError(CHECKPOINT_CORRUPT, DISK_FULL), Cancelled, and the errors of `report`.
         """
         base = {name: source.base for name, source in self.used.items()}
-        if not any(source.needs_conversion(self.element) for source in base.values()):
-            self._require_numbers(self.used)
-            return bind(self.used, self.element, report)
+        patched = {name: one for name, one in self.used.items() if one is not base[name]}
+        converts = any(source.needs_conversion(self.element) for source in base.values())
         # An existing copy is the fastest way, whatever the memory plan.
         key = copy_key(self.network, self.element)
-        patched = {name: one for name, one in self.used.items() if one is not base[name]}
-        copy = self._find_copy(key, base, awaited)
+        copy = _find(self.copies, key, base, awaited) if converts else None
+        # The other weights were checked for NaN when the copy was made.
+        self._require_numbers(self.used if copy is None else patched)
         if copy is not None:
-            # The other weights were checked for NaN when the copy was made.
-            self._require_numbers(patched)
-            return {**copy, **bind(patched, self.element, report)}
-        self._require_numbers(self.used)
-        if placement is WeightPlacement.MEMORY:
-            return bind(self.used, self.element, report)
-        made = self._make_copy(key, base, placement, report)
-        return {**made, **bind(patched, self.element, report)}
+            return {**copy, **self._bind_patched(patched, report, awaited)}
+        patched_bytes = sum(one.elements for one in patched.values()) * self.element.itemsize
+        first, rest = _in_turn(report, patched_bytes)
+        if converts and placement is not WeightPlacement.MEMORY:
+            bound = self._make_copy(key, base, placement, first)
+        else:
+            plain = {name: one for name, one in self.used.items() if name not in patched}
+            bound = bind(plain, self.element, first)
+        return {**bound, **self._bind_patched(patched, rest, awaited)}
 
-    def _find_copy(
-        self, key: str, base: Mapping[str, WeightSource], awaited: Cancellation | None
-    ) -> Mapping[str, WeightRef] | None:
-        if awaited is None:
-            return self.copies.find(key, base)
-        return self.copies.find_sound(key, base, awaited)
+    def _bind_patched(
+        self,
+        patched: Mapping[str, WeightSource],
+        report: Report,
+        awaited: Cancellation | None,
+    ) -> Mapping[str, WeightRef]:
+        """Return the weights that patches change: from the cache, or computed in memory."""
+        if self.merged is None or not patched:
+            return bind(patched, self.element, report)
+        name, element = self.network.name, self.element
+        key = f"{self.network.weights.digest()[:24]}-{name}-{element.value.lower()}"
+        found = _find(self.merged.copies, key, patched, awaited)
+        if found is not None:
+            return found
+        bound = bind(patched, element, report)
+        self.merged.keep(key, bound, element, (name, self.network.checkpoint))
+        return bound
 
     def _make_copy(
         self,
@@ -87,10 +102,43 @@ class WeightBinding:
 
     def _require_numbers(self, weights: Mapping[str, WeightSource]) -> None:
         name = not_a_number(weights)
-        if name is not None:
-            raise EngineError(
-                ErrorCode.CHECKPOINT_CORRUPT,
-                f"The weight {name} of the {self.network.name.replace('_', ' ')} of "
-                f"{self.network.checkpoint} holds values that are not a number.",
-                "The file is damaged, or was merged wrongly: download it again, or use another.",
-            )
+        if name is None:
+            return
+        weight = f"{name} of the {self.network.name.replace('_', ' ')} of {self.network.checkpoint}"
+        own = {part.path for part in weights[name].base.parts()}
+        added = (part for part in weights[name].parts() if part.path not in own)
+        broken = (part.path for part in added if not_a_number({name: FileWeight(part)}))
+        file = next(broken, None)
+        raise EngineError(
+            ErrorCode.CHECKPOINT_CORRUPT,
+            f"The weight {weight} holds values that are not a number."
+            if file is None
+            else f"{file.name} holds values that are not a number; it changes the weight {weight}.",
+            "The file is damaged, or was merged wrongly: download it again, or use another.",
+        )
+
+
+def _find(
+    copies: WorkingCopies,
+    key: str,
+    weights: Mapping[str, WeightSource],
+    awaited: Cancellation | None,
+) -> Mapping[str, WeightRef] | None:
+    if awaited is None:
+        return copies.find(key, weights)
+    return copies.find_sound(key, weights, awaited)
+
+
+def _in_turn(report: Report, rest: int) -> tuple[Report, Report]:
+    """Return reports for a first part and for `rest` more bytes, which rise as one."""
+    before = 0
+
+    def first(done: int, total: int) -> None:
+        nonlocal before
+        before = total
+        report(done, total + rest)
+
+    def second(done: int, total: int) -> None:
+        report(before + done, before + total)
+
+    return first, second

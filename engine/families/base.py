@@ -1,7 +1,7 @@
 """Types that describe a checkpoint: its components, their weights, and facts about them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from engine.checkpoints.sidecars import Card
 from engine.families.architecture import Architecture
 from engine.families.hints import NO_HINTS, CheckpointHints
 from engine.families.latents import LatentFormat, LatentStatistics
+from engine.families.patches import ComponentPatches
 from engine.sampling.schedules.edm import EdmLevels
 from engine.weights.sources import StoredWeight
 
@@ -114,6 +115,10 @@ class IdentifiedCheckpoint:
     # The refiner that finishes this checkpoint's pictures; `refines`: this one is such a refiner.
     refiner: "IdentifiedCheckpoint | None" = None
     refines: bool = False
+    # The changes that LoRAs make to the components that they touch.
+    patches: Mapping[Component, ComponentPatches] = field(
+        default_factory=dict[Component, ComponentPatches]
+    )
     _made: list[Architecture] = field(
         default_factory=list[Architecture], init=False, repr=False, compare=False
     )
@@ -157,3 +162,12 @@ class IdentifiedCheckpoint:
         if not self._made:
             self._made.append(self.make_architecture(self))
         return self._made[0]
+
+    def with_patches(self, patches: Mapping[Component, ComponentPatches]) -> "IdentifiedCheckpoint":
+        """Return the checkpoint with these changes to its components; itself if there are none.
+
+        Its architecture makes networks of its own. Those of components without changes have the
+        same identity as before, so that loaded ones are used again.
+        """
+        acting = {component: one for component, one in patches.items() if one.acts}
+        return replace(self, patches=acting) if acting or self.patches else self

@@ -19,6 +19,7 @@ from backends.base import (
 from engine.api.values import ErrorCode
 from engine.errors import EngineError
 from engine.weights.derived import Derive, DerivedWeight
+from engine.weights.side_branches import SideBranches
 from engine.weights.sources import WeightSource, as_source
 
 # A value flowing through the graph, by its ONNX name.
@@ -40,7 +41,7 @@ class NodeWriter:
 
     `element` is the type of activations and weights in the graph; `precision` is the type that the
     backend is asked to compute in, which may be lower (OpenVINO computes a float32 graph in
-    bfloat16).
+    bfloat16). `branches` run beside some layers.
     """
 
     def __init__(
@@ -50,11 +51,15 @@ class NodeWriter:
         operators: OperatorSet,
         element: DType,
         precision: Precision,
+        branches: SideBranches | None = None,
     ) -> None:
         self.name = name
         self.operators = operators
         self.element = element
         self.precision = precision
+        self.branches = branches
+        # The layers whose branches are written.
+        self.branched: set[str] = set()
         self._available = weights
         self.used: dict[str, WeightSource] = {}
         self._taken: set[str] = set()
@@ -67,6 +72,11 @@ class NodeWriter:
         """Declare an input of the graph; a string in `shape` is a dynamic dimension."""
         self._inputs.append(TensorSpec(name, dtype, shape))
         return name
+
+    def input_once(self, name: str, dtype: DType, shape: tuple[int | str, ...]) -> Value:
+        """Declare an input of the graph, unless it is declared already."""
+        declared = any(spec.name == name for spec in self._inputs)
+        return name if declared else self.input(name, dtype, shape)
 
     def output(self, value: Value, name: str, dtype: DType, shape: tuple[int | str, ...]) -> None:
         """Declare an output of the graph, cast from the graph's element type to `dtype`."""

@@ -117,7 +117,7 @@ class Attempts:
         except EngineError as error:
             if error.code not in (ErrorCode.CANCELLED, ErrorCode.WORKING_COPY_DAMAGED):
                 # A damaged working copy may have caused the failure.
-                self._services.cache.working_copies.require_sound(setting.cancel)
+                self._services.cache.require_sound(setting.cancel)
             if error.code is not ErrorCode.OUT_OF_MEMORY:
                 raise
             size, phase = plan.job.request, setting.stopwatch.latest

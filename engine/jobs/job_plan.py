@@ -1,6 +1,7 @@
 """The plan of a job on one device, made before anything is loaded."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from backends.base import Precision
 from engine.api.remedies import MakeSmaller, RaiseMemoryLimit
@@ -81,21 +82,13 @@ def _needs(
     offered: tuple[Precision, ...],
     allowance: MemoryAllowance,
 ) -> MemoryNeeds:
-    def size(
-        one: IdentifiedCheckpoint, components: tuple[Component, ...], precision: Precision
-    ) -> ComponentBytes:
-        """Return the bytes of the weights of some components, all loaded at once."""
-        weights = [one.components[component].weights for component in components]
-        parameters = sum(ref.elements for some in weights for ref in some.values())
-        return ComponentBytes(
-            packed=parameters * precision.dtype.itemsize,
-            converted=sum(compiler.converted_bytes(some, precision) for some in weights),
-        )
-
-    request, checkpoint = read.job.request, read.job.checkpoint
+    size = partial(_component_bytes, compiler)
+    passes = read.first.passes
+    request, checkpoint = read.job.request, passes[0].checkpoint
     precision, denoiser = offered[0], (Component.DENOISER,)
     vae_precision = checkpoint.architecture.autoencoder.decoder().precisions(offered)[0]
-    texts, refiner = checkpoint.architecture.text.components, checkpoint.refiner
+    texts = checkpoint.architecture.text.components
+    refiner = passes[1].checkpoint if len(passes) > 1 else None
     latent, tile = checkpoint.latent.downscale, request.vae_tile
     return MemoryNeeds(
         denoiser=size(checkpoint, denoiser, precision),
@@ -113,6 +106,25 @@ def _needs(
         tile_cells=tile and (tile // latent) ** 2,
         preview_bytes=allowance.preview_bytes,
     )
+
+
+def _component_bytes(
+    compiler: Compiler,
+    checkpoint: IdentifiedCheckpoint,
+    components: tuple[Component, ...],
+    precision: Precision,
+) -> ComponentBytes:
+    """Return the bytes of the weights of some components, all loaded at once."""
+    packed = converted = patched = 0
+    for component in components:
+        weights = checkpoint.components[component].weights
+        packed += sum(ref.elements for ref in weights.values()) * precision.dtype.itemsize
+        converted += compiler.converted_bytes(weights, precision)
+        patches = checkpoint.patches.get(component)
+        if patches is not None:
+            patched += compiler.patched_bytes(weights, patches.merged, precision)
+            patched += patches.branch_bytes
+    return ComponentBytes(packed, converted, patched)
 
 
 def _require_room(

@@ -45,7 +45,7 @@ class JobRunner:
 
     def close(self) -> None:
         """Stop background work: the writing of working copies, and compiles."""
-        self.services.cache.working_copies.abandon()
+        self.services.cache.abandon()
         if self.preparations is not None:
             self.preparations.close()
 
@@ -66,7 +66,7 @@ class JobRunner:
         """
         self.activity = self.activity.begin()
         try:
-            with self.services.cache.working_copies.holding():
+            with self.services.cache.holding():
                 return self._run(request, saver, reporter, cancel)
         finally:
             self.activity = self.activity.end()
@@ -150,7 +150,7 @@ class JobRunner:
         services = self.services
         return Preparations(
             services.estimates,
-            services.cache.working_copies.holding,
+            services.cache.holding,
             services.devices.note_failure,
             lambda: self.activity.is_busy,
         )

@@ -75,7 +75,11 @@ class JobServices:
     def compiler(self, candidate: Candidate) -> Compiler:
         """Return a compiler, which prepares networks for the candidate's device."""
         return Compiler(
-            candidate.backend, candidate.device, self.cache.working_copies, self.cache.artifacts
+            candidate.backend,
+            candidate.device,
+            self.cache.working_copies,
+            self.cache.artifacts,
+            self.cache.merged,
         )
 
     @property
@@ -96,7 +100,7 @@ class JobServices:
         """Free the networks kept between jobs, but not those in use by a job."""
         if self.residency is not None:
             self.residency.release()
-        self.cache.working_copies.abandon()
+        self.cache.abandon()
         return_free_memory()
 
 

@@ -41,14 +41,22 @@ class MemoryFacts:
 
 @dataclass(frozen=True, slots=True)
 class ComponentBytes:
-    """The bytes of a component's weights: packed by the runtime, and converted in memory."""
+    """The bytes of a component's weights: packed by the runtime, and converted in memory.
+
+    `patched` are those of the weights that LoRAs change, which are always in memory.
+    """
 
     packed: int
     converted: int
+    patched: int = 0
 
     def bytes(self, *, held: bool) -> int:
         """Return the bytes in memory; `held`: converted weights are in memory, not mapped."""
-        return self.packed + self.converted * held
+        return self.packed + self.converted * held + self.patched
+
+    def loading(self, *, held: bool) -> int:
+        """Return the bytes that are in memory while the component is loaded ahead of its use."""
+        return (self.converted * held or self.packed) + self.patched
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +131,7 @@ class MemoryNeeds:
         if not way.resident:
             # Before the first step: one text encoder, and the denoiser's weights.
             text = (self.largest_text or self.text_encoder).bytes(held=held)
-            loaded = (self.denoiser.converted * held or self.denoiser.packed) * way.load_ahead
+            loaded = self.denoiser.loading(held=held) * way.load_ahead
             first, third = max(first, text + loaded), 0
         runs = [first, self._vae(way, held=held)]
         if self.refiner:

@@ -9,6 +9,7 @@ from engine.api.conventions import BatchSeeds
 from engine.api.record import ResolvedRequest
 from engine.families.architecture import Texts, texts_of
 from engine.families.base import IdentifiedCheckpoint
+from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.place import Placement
 
 # Takes a prompt with wildcards and a seed; returns the prompt with words in place of wildcards.
@@ -19,13 +20,15 @@ ReplaceWildcards = Callable[[str, int], str]
 class ResolvedJob:
     """A request without gaps, the checkpoint it runs on, and the number of its pictures.
 
-    Without `replace_wildcards`, text that looks like wildcards is left in the prompt.
+    Without `replace_wildcards`, text that looks like wildcards is left in the prompt. `read_loras`
+    reads the LoRAs of each picture, once its wildcards are replaced.
     """
 
     request: ResolvedRequest
     checkpoint: IdentifiedCheckpoint
     count: int = 1
     replace_wildcards: ReplaceWildcards | None = None
+    read_loras: ReadLoras = no_loras
 
     def pictures(self, places: range) -> Iterator["BatchPicture"]:
         """Yield the pictures at these places of the batch."""

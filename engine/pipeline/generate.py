@@ -13,8 +13,9 @@ from engine.api.values import ErrorCode, ErrorInfo, PredictionType
 from engine.families.architecture import Conditioning, Texts
 from engine.pipeline.batch import BatchPicture
 from engine.pipeline.canvas.pictures import as_pixels
-from engine.pipeline.denoise.denoiser_run import DenoiserRun, PromptedPicture
+from engine.pipeline.denoise.denoiser_run import DenoiserRun
 from engine.pipeline.denoise.denoising import EncodedCanvas
+from engine.pipeline.denoise.predicting import PromptedPicture
 from engine.pipeline.denoise.segments import Handover
 from engine.pipeline.picture_plan import PicturePlan
 from engine.pipeline.place import Placement
@@ -106,7 +107,7 @@ class Generation:
             self._stages.announce(self._plan.runs, pictures)
             self._canvas = self._read.to_encode.encode(self._vae)
         # The text encoder is small and leaves the processor half idle: load the denoiser meanwhile.
-        first = self._read.passes[0].network(group.texts[0], group.pictures[0].texts)
+        first = group.passes[0].network(group.texts[0], group.pictures[0].texts)
         self._stages.prepare(first)
         return tuple(text.encode(self._stages) for text in group.texts)
 
@@ -114,13 +115,14 @@ class Generation:
         """Take one picture through the passes, and return the latent to decode."""
         assert self._canvas is not None, "the canvas is encoded before the first prompts"
         texts, handover = picture.texts, Handover()
-        passes = zip(self._read.passes, self._denoisers, group.texts, prompts, strict=True)
+        passes = zip(group.passes, self._denoisers, group.texts, prompts, strict=True)
         for one, denoiser, text, conditioning in passes:
             if one.takes_no_step:
                 continue
-            network = one.network(text, texts)
-            prompted = PromptedPicture(one.request_of(picture.request), conditioning[texts])
-            result = denoiser.run(network, prompted, self._canvas, handover)
+            own = one.request_of(picture.request)
+            prompted = PromptedPicture(own, conditioning[texts], one.loras)
+            networks = one.networks(text, texts)
+            result = denoiser.run(networks, prompted, self._canvas, handover)
             if result.handover is None:
                 return result.latent
             handover = result.handover

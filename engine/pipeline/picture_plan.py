@@ -31,7 +31,7 @@ def _runs(read: ReadJob, vae: VaeNetworks) -> tuple[Run, ...]:
     """Return the runs of the first picture, which stand for every picture in estimates."""
     cells = vae.cells[0] * vae.cells[1]
     runs = list(vae.encoding(read.to_encode.count)) if read.to_encode.count else []
-    for one, text in zip(read.passes, read.first.texts, strict=True):
+    for one, text in zip(read.first.passes, read.first.texts, strict=True):
         runs += [Run(Phase.ENCODE, network) for network in text.networks]
         runs.append(one.steps(text, read.first.pictures[0].texts, cells))
     return (*runs, *vae.decoding(), Run(Phase.SAVE, each=True, size=cells))

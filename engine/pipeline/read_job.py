@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.families.architecture import TextPlan
@@ -10,6 +10,7 @@ from engine.pipeline.batch import BatchPicture, ResolvedJob
 from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
+from engine.pipeline.picture_loras import WITHOUT_LORAS, PictureLoras
 from engine.text.foreign_syntax import foreign_marks
 
 # The most pictures whose prompts are read and encoded at once, as wildcards make them differ.
@@ -18,22 +19,30 @@ _PICTURES_AT_ONCE = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureGroup:
-    """Some pictures of a job, and their prompts as read for the text encoders of each pass."""
+    """Some pictures of a job that have the same LoRAs, and the passes with these LoRAs.
+
+    `texts` are the prompts as read for the text encoders of each pass.
+    """
 
     pictures: tuple[BatchPicture, ...]
+    passes: tuple[DenoisingPass, ...]
     texts: tuple[TextPlan, ...]
+    loras: PictureLoras = WITHOUT_LORAS
 
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:
         """Warnings about networks (`<lora:...>`) that the prompts name and are not supported."""
         tags = dict.fromkeys((tag.kind, tag.name) for tag in self.texts[0].tags)
-        return tuple(
-            ErrorInfo(
-                ErrorCode.NOT_AVAILABLE,
-                f"<{kind}:{name}> in the prompt had no effect.",
-                "This version cannot apply such networks yet; the picture was made without.",
+        return (
+            tuple(
+                ErrorInfo(
+                    ErrorCode.NOT_AVAILABLE,
+                    f"<{kind}:{name}> in the prompt had no effect.",
+                    "This version cannot apply such networks yet; the picture was made without.",
+                )
+                for kind, name in tags
             )
-            for kind, name in tags
+            + self.loras.warnings
         )
 
 
@@ -75,7 +84,7 @@ class ReadJob:
             places = places[count:]
         left = self.job.pictures(places)
         while pictures := tuple(islice(left, _PICTURES_AT_ONCE)):
-            yield _read(pictures, self.passes)
+            yield from _groups(self.job, pictures, self.passes)
 
 
 def read_job(job: ResolvedJob) -> ReadJob:
@@ -94,12 +103,26 @@ def read_job(job: ResolvedJob) -> ReadJob:
         (request.height, request.width),
         encodes_init=passes[0].denoising.encodes_init,
     )
-    return ReadJob(job, canvas, to_encode, passes, _read(first, passes))
+    return ReadJob(job, canvas, to_encode, passes, next(_groups(job, first, passes)))
 
 
-def _read(pictures: tuple[BatchPicture, ...], passes: tuple[DenoisingPass, ...]) -> PictureGroup:
+def _groups(
+    job: ResolvedJob, pictures: tuple[BatchPicture, ...], passes: tuple[DenoisingPass, ...]
+) -> Iterator[PictureGroup]:
+    """Yield successive pictures with the same LoRAs as a group; reads the LoRAs of all first."""
+    found = [(job.read_loras(picture.request), picture) for picture in pictures]
+    for _, members in groupby(found, lambda one: one[0].key):
+        same = tuple(members)
+        loras = same[0][0]
+        own = tuple(one.with_loras(loras.of_pass(place)) for place, one in enumerate(passes))
+        yield _read(tuple(picture for _, picture in same), own, loras)
+
+
+def _read(
+    pictures: tuple[BatchPicture, ...], passes: tuple[DenoisingPass, ...], loras: PictureLoras
+) -> PictureGroup:
     texts = (
         one.checkpoint.architecture.text.read([one.request_of(each.request) for each in pictures])
         for one in passes
     )
-    return PictureGroup(pictures, tuple(texts))
+    return PictureGroup(pictures, passes, tuple(texts), loras)

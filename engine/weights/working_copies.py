@@ -52,9 +52,13 @@ class WorkingCopies:
         cap_bytes: int = CAP_BYTES,
         spare_bytes: int = SPARE_BYTES,
         known: KnownFiles | None = None,
+        kind: ArtifactKind = ArtifactKind.CONVERTED_WEIGHTS,
     ) -> None:
-        """Open the folder; `known` keeps the results of checks beyond this process."""
-        self.folder = folder
+        """Open the folder; `known` keeps the results of checks beyond this process.
+
+        `kind` is the kind of all its copies, for `listed`.
+        """
+        self.folder, self._kind = folder, kind
         self._checks = CopyChecks(known)
         # The keys of copies that were found damaged and have not been made again.
         self._damaged: set[str] = set()
@@ -208,7 +212,7 @@ class WorkingCopies:
         return tuple(
             ArtifactInfo(
                 name=entry.name,
-                kind=ArtifactKind.CONVERTED_WEIGHTS,
+                kind=self._kind,
                 bytes=entry.bytes,
                 last_used=entry.last_used,
                 network=metadata.get(NETWORK, ""),

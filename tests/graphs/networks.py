@@ -11,6 +11,7 @@ from engine.graphs.operators import GraphBuilder
 from engine.graphs.unet import UNetBlock, UNetConfig
 from engine.graphs.vae import VaeConfig
 from engine.weights.derived import DerivedWeight
+from engine.weights.side_branches import SideBranches
 from engine.weights.sources import FileWeight, WeightSource
 
 Emit = Callable[[GraphBuilder], None]
@@ -63,6 +64,7 @@ def graph_in_memory(
     operators: OperatorSet,
     element: DType = DType.F32,
     precision: Precision = Precision.F32,
+    branches: SideBranches | None = None,
 ) -> Graph:
     """A network with its weights in memory, in the element type."""
     # As if they followed one another in a file: an offset tells which one, and where in it.
@@ -73,7 +75,7 @@ def graph_in_memory(
     for name, array in arrays.items():
         slices[name] = FileSlice(Path("nowhere"), offset, element, array.shape)
         offset += slices[name].nbytes
-    g = GraphBuilder("network", slices, operators, element, precision)
+    g = GraphBuilder("network", slices, operators, element, precision, branches)
     emit(g)
     assert not g.unused()
     return g.build({name: ComputedArray(_read(s, flat), element) for name, s in g.used.items()})

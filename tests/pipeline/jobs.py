@@ -19,9 +19,10 @@ from engine.jobs.reporting import SilentReporter
 from engine.memory.plan import MemoryPlan, WeightPlacement
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
-from engine.pipeline.batch import ResolvedJob
+from engine.pipeline.batch import ReplaceWildcards, ResolvedJob
 from engine.pipeline.generate import Generation, Picture
 from engine.pipeline.network_pool import NetworkPool
+from engine.pipeline.picture_loras import ReadLoras, no_loras
 from engine.pipeline.picture_plan import plan_pictures
 from engine.pipeline.place import place, precisions
 from engine.pipeline.read_job import read_job
@@ -104,6 +105,8 @@ def run(
     log: Log | None = None,
     cancel: Cancellation | None = None,
     residency: Residency | None = None,
+    read_loras: ReadLoras = no_loras,
+    replace_wildcards: ReplaceWildcards | None = None,
 ) -> Result:
     """Make the pictures of a request; `tried` replaces the precisions it asks for."""
     device, log = backend.probe()[0], log or Log()
@@ -120,7 +123,8 @@ def run(
         cancel=cancel,
         residency=residency,
     )
-    read = read_job(ResolvedJob(resolved, checkpoint, request.count))
+    job = ResolvedJob(resolved, checkpoint, request.count, replace_wildcards, read_loras)
+    read = read_job(job)
     placement = place(resolved.precision, resolved.vae_tile, device)
     with closing(stages):
         generation = Generation(plan_pictures(read, placement), stages, log)

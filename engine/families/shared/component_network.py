@@ -39,15 +39,19 @@ def component_network(
     *,
     overflows_f16: bool = False,
 ) -> Network:
-    """Return the network that `emit` writes, bound to the component's weights.
+    """Return the network that `emit` writes, bound to the component's weights with its patches.
 
     `overflows_f16`: the network's activations exceed the range of float16.
     """
     weights = WeightSet(checkpoint.digest, checkpoint.components[component].weights)
+    patches = checkpoint.patches.get(component)
+    if patches is not None and any(patches.merged.values()):
+        weights = weights.patched(patches.content, patches.merged)
+    branches = patches.branches if patches else None
     # A refiner's networks have names of their own, apart from the first checkpoint's.
     name = f"refiner_{name}" if checkpoint.refines else name
     title = checkpoint.path.stem if checkpoint.path.is_file() else checkpoint.path.name
-    return Network(name, emit, weights, dimensions, title, overflows_f16)
+    return Network(name, emit, weights, dimensions, title, overflows_f16, branches)
 
 
 def picture_dimensions(

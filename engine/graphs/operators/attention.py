@@ -47,6 +47,8 @@ class AttentionWriter(LayerWriter):
         `causal_over` and `score_bias` are those of `attention`.
         """
         packed = self.operators.attention is AttentionForm.PACKED and not to.bias
+        # A branch is added to one projection, before it is packed with others.
+        packed = packed and not self.has_branch(*to.names)
         if packed and not causal_over and limits.packs_heads(self.element, to.head_width):
             return self._attend_packed(x, source, to)
         sources = ((x, to.width), (source, to.source_width), (source, to.source_width))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from backends.base import DType, FileSlice, OperatorSet, Precision
 from backends.forms import LayerNormForm, Layout, ResidualForm
 from engine.graphs.builder import Attribute, NodeWriter, Value
+from engine.weights.side_branches import SideBranches
 from engine.weights.sources import WeightSource
 
 MICROSOFT = "com.microsoft"
@@ -40,8 +41,9 @@ class SumWriter(NodeWriter):
         operators: OperatorSet,
         element: DType,
         precision: Precision,
+        branches: SideBranches | None = None,
     ) -> None:
-        super().__init__(name, weights, operators, element, precision)
+        super().__init__(name, weights, operators, element, precision, branches)
         self._held: dict[Value, Sum] = {}
         self._settled: dict[Value, Value] = {}
         # Operator forms that take sums in; without them each sum is written at once.

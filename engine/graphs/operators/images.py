@@ -50,15 +50,19 @@ class ImageWriter(LayerWriter):
         shift = self.weight(f"{name}.bias", (channels[1],)) if bias else ""
         x = self.settled(x)
 
+        strides, edges = [stride, stride], list(pads or (around,) * 4)
+
         def product(shift: Value) -> Value:
-            return self.op(
+            y = self.op(
                 *("Conv" if self.planes else "NhwcConv", x, weight),
                 *([shift] if shift else []),
                 domain="" if self.planes else MICROSOFT,
                 kernel_shape=[kernel, kernel],
-                strides=[stride, stride],
-                pads=list(pads or (around,) * 4),
+                strides=strides,
+                pads=edges,
             )
+            window = kernel, strides, edges
+            return self.beside_conv(y, x, name, channels, *window, planes=self.planes)
 
         return self.hold(Sum(product, shift)) if self.holds_sums and bias else product(shift)
 
@@ -165,7 +169,7 @@ class ImageWriter(LayerWriter):
         self, x: Value, name: str, channels: tuple[int, int], *, bias: bool = True
     ) -> Value:
         """Emit nearest-neighbour upsampling to twice the size, then a 3x3 convolution."""
-        if self.operators.upsampling is UpsamplingForm.RESIZE:
+        if self.operators.upsampling is UpsamplingForm.RESIZE or self.has_branch(name):
             scales = self.constant([1, 1, 2, 2] if self.planes else [1, 2, 2, 1], DType.F32)
             return self.conv(self._resize(x, "", scales), name, channels, bias=bias)
         stored, summed = (channels[1], channels[0], 3, 3), (*channels, 4, 4)

@@ -1,29 +1,29 @@
 """Layers of transformers and text encoders: linear layers, nonlinearities, layer norm."""
 
 import math
-from functools import partial
 
 from backends.forms import GegluForm, GeluForm, LayerNormForm, LinearForm
 from engine.graphs.builder import Value
 from engine.graphs.operators import limits
-from engine.graphs.operators.deferred_sums import MICROSOFT, Sum, SumWriter
+from engine.graphs.operators.deferred_sums import MICROSOFT, Sum
+from engine.graphs.operators.side_branches import BranchWriter
 
 
-class LayerWriter(SumWriter):
+class LayerWriter(BranchWriter):
     """Layers over [batch, tokens, width] with any number of leading axes."""
 
     def linear(self, x: Value, name: str, widths: tuple[int, int], *, bias: bool = True) -> Value:
         """Emit x W^T + b from widths[0] to widths[1]; W is [out, in], as in every checkpoint."""
         weight = self.weight(f"{name}.weight", (widths[1], widths[0]))
         shift = self.weight(f"{name}.bias", (widths[1],)) if bias else ""
-        if self.holds_sums and shift:
-            product = partial(self._shifted_product, self.settled(x), weight)
-            return self.hold(Sum(product, shift, linear=True))
-        return self._shifted_product(x, weight, shift)
+        held = self.holds_sums and shift
+        x = self.settled(x) if held else x
 
-    def _shifted_product(self, x: Value, weight: Value, shift: Value) -> Value:
-        y = self.times_transposed(x, weight)
-        return self.op("Add", y, shift) if shift else y
+        def product(shift: Value) -> Value:
+            y = self.beside_linear(self.times_transposed(x, weight), x, name, widths)
+            return self.op("Add", y, shift) if shift else y
+
+        return self.hold(Sum(product, shift, linear=True)) if held else product(shift)
 
     def times_transposed(self, x: Value, weight: Value) -> Value:
         """Emit x W^T."""
@@ -39,6 +39,7 @@ class LayerWriter(SumWriter):
             weight = self.weight(f"{name}.weight", (2 * outer, inner))
             shift = self.weight(f"{name}.bias", (2 * outer,))
             both = self.times_transposed(x, weight)
+            both = self.beside_linear(both, x, name, (inner, 2 * outer))
             return self.op("BiasSplitGelu", both, shift, domain=MICROSOFT)
         return self._geglu_of_halves(x, name, widths)
 
@@ -49,11 +50,15 @@ class LayerWriter(SumWriter):
         """
         inner, outer = widths
         halves: list[Value] = []
+        narrow = self.narrowed(x, name, inner) if self.has_branch(name) else ""
         for start in (0, outer):
             rows = (start, start + outer)
             weight = self.weight_rows(f"{name}.weight", (2 * outer, inner), *rows)
             shift = self.weight_rows(f"{name}.bias", (2 * outer,), *rows)
-            halves.append(self._shifted_product(x, weight, shift))
+            y = self.times_transposed(x, weight)
+            if narrow:
+                y = self.op("Add", y, self.widened(narrow, name, 2 * outer, rows))
+            halves.append(self.op("Add", y, shift))
         value, gate = halves
         return self.op("Mul", value, self.gelu(gate))
 

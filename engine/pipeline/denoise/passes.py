@@ -1,6 +1,6 @@
 """The passes of a job: each is one denoising of its pictures by one checkpoint."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 import msgspec
@@ -11,6 +11,7 @@ from engine.compile.network import Network
 from engine.families.architecture import TextPlan, Texts
 from engine.families.base import IdentifiedCheckpoint
 from engine.pipeline.denoise.denoising import Denoising
+from engine.pipeline.denoise.lora_stretches import NO_LORAS, PassLoras
 from engine.pipeline.denoise.segments import (
     BaseSegment,
     Handover,
@@ -34,11 +35,20 @@ class PassStart(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class StretchNetwork:
+    """The denoiser for a stretch of a run, up to before the evaluation `end`; None: to the end."""
+
+    network: Network
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class DenoisingPass:
     """One denoising of a picture: its checkpoint, size, strength and first latents.
 
     `request` has the size, strength and CLIP skip of this pass. `share` is its part of the steps,
     for estimates. Where a base and a refiner share a sampler's run, `split` divides its steps.
+    `loras` act on the checkpoint, which has the patches of the run's start.
     """
 
     checkpoint: IdentifiedCheckpoint
@@ -47,6 +57,7 @@ class DenoisingPass:
     begins_with: PassStart = PassStart.NOISE
     share: float = 1.0
     split: RefinerSplit | None = None
+    loras: PassLoras = NO_LORAS
 
     @property
     def takes_no_step(self) -> bool:
@@ -73,15 +84,35 @@ class DenoisingPass:
             return RefinerSegment(self.split, handover or Handover())
         return BaseSegment(self.split)
 
+    def with_loras(self, loras: PassLoras) -> "DenoisingPass":
+        """Return the pass with LoRAs that act on its checkpoint; itself if none acts."""
+        checkpoint = self.checkpoint.with_patches(loras.patches)
+        if checkpoint is self.checkpoint and len(loras.stretches) == 1:
+            return self
+        return replace(self, checkpoint=checkpoint, loras=loras)
+
     def network(self, text: TextPlan, texts: Texts) -> Network:
         """Return the denoiser for the pass's size and the shape of these prompts' context.
 
         Equal shapes give the same object.
         """
+        return self._network(self.checkpoint, text, texts)
+
+    def networks(self, text: TextPlan, texts: Texts) -> tuple[StretchNetwork, ...]:
+        """Return the denoiser for each stretch of the run, as `network` does."""
+        later = self.loras.stretches[1:]
+        found = [self.network(text, texts)]
+        for stretch in later:
+            checkpoint = self.checkpoint.with_patches(stretch.patches)
+            found.append(self._network(checkpoint, text, texts))
+        ends = (*(stretch.start for stretch in later), None)
+        return tuple(map(StretchNetwork, found, ends))
+
+    def _network(self, checkpoint: IdentifiedCheckpoint, text: TextPlan, texts: Texts) -> Network:
         contexts, tokens = self._shape(text, texts)
         # Image guidance takes a latent for each context, with its picture or without.
         rows = contexts if self.denoising.asks_without_picture else 1
-        model, own = self.checkpoint.architecture.denoiser, self.request
+        model, own = checkpoint.architecture.denoiser, self.request
         return model.network(own.height, own.width, contexts=contexts, tokens=tokens, rows=rows)
 
     def steps(self, text: TextPlan, texts: Texts, cells: int) -> Run:

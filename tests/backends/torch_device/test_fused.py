@@ -10,6 +10,7 @@ against ONNX Runtime's processor running the plain graph.
 from dataclasses import replace
 from functools import partial
 from math import erf
+from pathlib import Path
 
 import numpy as np
 import onnxruntime as ort
@@ -38,6 +39,7 @@ from engine.graphs.unet import timestep_embedding, unet  # noqa: E402
 from engine.graphs.vae import vae_decoder, vae_encoder  # noqa: E402
 from tests.backends.samples import Target, relative_error  # noqa: E402
 from tests.backends.torch_device.onnxruntime_vectors import VECTORS, Vector  # noqa: E402
+from tests.graphs.branches import RandomBranches  # noqa: E402
 from tests.graphs.networks import (  # noqa: E402
     SMALL_CLIP,
     SMALL_VAE,
@@ -248,6 +250,31 @@ def test_a_unet_of_fused_operators_equals_the_plain_one(name: str, element: DTyp
 @every_step
 def test_a_unet_of_each_ablation_step_equals_the_plain_one(operators: OperatorSet) -> None:
     check_unet("sd1", (13, 10), operators, DType.F32)
+
+
+@every_step
+def test_side_branches_of_each_ablation_step_equal_merged_weights(
+    operators: OperatorSet, tmp_path: Path
+) -> None:
+    for config, even in ((small_unet(), False), (wide_unet(), True)):
+        emit, strengths = partial(unet, config=config, halves_evenly=even), (1.2, -0.8)
+        weights = random_weights(emit)
+        branches = RandomBranches(tmp_path, weights)
+        merged = graph_in_memory(emit, branches.merged(strengths), operators)
+        beside = graph_in_memory(emit, weights, operators, branches=branches.branches)
+        feeds = {
+            "sample": drawn(2, 4, 8, 12),
+            "timestep_embedding": timestep_embedding(config, 512.5),
+            "context": drawn(6, 11, config.context_width),
+        }
+        expected, result = (
+            Target(Fused(operators), CPU).load(graph).run(feeds | added)["prediction"]
+            for graph, added in (
+                (merged, {}),
+                (beside, branches.feeds(beside.inputs, strengths)),
+            )
+        )
+        assert relative_error(result, expected) < 1e-5
 
 
 @every_element

@@ -1,0 +1,30 @@
+"""The changes that LoRAs make to the networks of a checkpoint."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.weights.patched import Difference
+from engine.weights.side_branches import SideBranches
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComponentPatches:
+    """The changes to one component.
+
+    `content` is the digest of the content of the LoRAs' files. `merged` is added to the weights, by
+    canonical name; `branches` run beside the layers, at strengths that may change with each run.
+    """
+
+    content: str
+    merged: Mapping[str, tuple[Difference, ...]]
+    branches: SideBranches | None = None
+
+    @property
+    def branch_bytes(self) -> int:
+        """The bytes of the factors of the side branches."""
+        return self.branches.nbytes if self.branches else 0
+
+    @property
+    def acts(self) -> bool:
+        """True unless nothing is changed."""
+        return any(self.merged.values()) or self.branches is not None

@@ -1,0 +1,35 @@
+"""The LoRAs of a picture: what they do to each pass of its job."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+from engine.api.record import ResolvedRequest
+from engine.api.values import ErrorInfo
+from engine.pipeline.denoise.lora_stretches import NO_LORAS, PassLoras
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PictureLoras:
+    """The LoRAs of a picture: `passes` has those of the base's pass, then those of a refiner's.
+
+    Pictures of the same `key` have the same LoRAs and share networks.
+    """
+
+    key: Hashable = ()
+    passes: tuple[PassLoras, ...] = ()
+    warnings: tuple[ErrorInfo, ...] = ()
+
+    def of_pass(self, number: int) -> PassLoras:
+        """Return the LoRAs of a pass, by its number from 0."""
+        return self.passes[number] if number < len(self.passes) else NO_LORAS
+
+
+WITHOUT_LORAS = PictureLoras()
+
+# Reads the LoRAs that the request of one picture names. Raises EngineError.
+ReadLoras = Callable[[ResolvedRequest], PictureLoras]
+
+
+def no_loras(_request: ResolvedRequest) -> PictureLoras:
+    """Return no LoRAs, whatever the request names."""
+    return WITHOUT_LORAS

@@ -1,0 +1,111 @@
+"""Side branches: low-rank products beside the layers of a network, instead of merged weights.
+
+A branch adds `up(strength * down(x))` to a layer's output (LoRA: Hu et al. 2021, figure 1). Factors
+and strengths are inputs of the graph, so that one compiled network serves every LoRA of similar
+ranks at every strength, and strengths may change from one run to the next.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from backends.base import Array, DType, TensorSpec
+from engine.weights.patched import LowRankDifference
+
+# Ranks are filled up with zeros to a multiple of this.
+RANK_STEP = 16
+STRENGTHS = "lora.strengths"
+# The ends of the names of a layer's inputs. The factor `down` is [in, rank] for a linear layer,
+# [rank, in, height, width] for a convolution on planes, [rank, height, width, in] with channels
+# last; `up` is [rank, out], or [out, rank, 1, 1] on planes.
+DOWN, DOWN_PLANES, DOWN_LAST = ".lora_down", ".lora_down_planes", ".lora_down_last"
+UP, UP_PLANES = ".lora_up", ".lora_up_planes"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SideBranches:
+    """The branches of a network: the factors of each layer, and the places of each LoRA's ranks.
+
+    `layers` has the factors by the layer's canonical name, each with the number of its LoRA.
+    `ranks` has the highest rank of each LoRA: its factors take that many places, after those of the
+    LoRAs before it. The differences' own strength, such as alpha / rank, is part of the factors;
+    the strength of each LoRA is given to each run.
+    """
+
+    layers: Mapping[str, tuple[tuple[int, LowRankDifference], ...]]
+    ranks: tuple[int, ...]
+    # The factors as inputs of a graph, made once.
+    _made: dict[str, Array] = field(default_factory=dict[str, Array], init=False, repr=False)
+
+    @property
+    def rank(self) -> int:
+        """The rank of every branch, which all layers share."""
+        return -(-sum(self.ranks) // RANK_STEP) * RANK_STEP
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes of all factors in float32."""
+        return sum(
+            4 * self.rank * (one.up.shape[0] + one.down.elements // one.down.shape[0])
+            for parts in self.layers.values()
+            for _, one in parts[:1]
+        )
+
+    def strengths(self, of_loras: Sequence[float]) -> Array:
+        """Return the graph's input of that name: the strength at each rank, float32 [rank]."""
+        found = np.zeros(self.rank, np.float32)
+        for start, rank, strength in zip(self._starts, self.ranks, of_loras, strict=True):
+            found[start : start + rank] = strength
+        return found
+
+    def factors(self, inputs: Sequence[TensorSpec]) -> dict[str, Array]:
+        """Return those inputs of a graph that are factors, by name; the same arrays each time."""
+        for spec in inputs:
+            layer, dot, part = spec.name.rpartition(".")
+            if layer in self.layers and spec.name not in self._made:
+                factor = self._factor(layer, dot + part, spec)
+                self._made[spec.name] = np.ascontiguousarray(factor)
+        return {spec.name: self._made[spec.name] for spec in inputs if spec.name in self._made}
+
+    @property
+    def _starts(self) -> list[int]:
+        return [sum(self.ranks[:number]) for number in range(len(self.ranks))]
+
+    def _factor(self, layer: str, part: str, spec: TensorSpec) -> Array:
+        """Return a factor in the shape of its input; files may store a 1x1 kernel as a matrix."""
+        shape = tuple(map(int, spec.shape))
+        if part in (UP, UP_PLANES):
+            return self._up(layer) if part == UP else self._up(layer).T.reshape(shape)
+        whole = self._down(layer)
+        if part == DOWN:
+            return whole.T
+        if part == DOWN_PLANES:
+            return whole.reshape(shape)
+        rank, height, width, inner = shape
+        return whole.reshape(rank, inner, height, width).transpose(0, 2, 3, 1)
+
+    def _up(self, layer: str) -> Array:
+        """Return the factors `up`, times their own strengths: [rank, out]."""
+        parts = self.layers[layer]
+        found = np.zeros((self.rank, parts[0][1].up.shape[0]), np.float32)
+        for number, one in parts:
+            start, rank = self._starts[number], one.down.shape[0]
+            up = one.up.read_as(DType.F32).reshape(-1, rank)
+            found[start : start + rank] = up.T * np.float32(one.strength)
+        return found
+
+    def _down(self, layer: str) -> Array:
+        """Return the factors `down`: [rank, in * ...]."""
+        parts = self.layers[layer]
+        columns = parts[0][1].down.elements // parts[0][1].down.shape[0]
+        found = np.zeros((self.rank, columns), np.float32)
+        for number, one in parts:
+            start, down = self._starts[number], one.down.read_as(DType.F32)
+            found[start : start + len(down)] = down.reshape(-1, columns)
+        return found
+
+
+def has_branches(branches: SideBranches | None, *layers: str) -> bool:
+    """Return True if one of these layers has a branch."""
+    return branches is not None and any(layer in branches.layers for layer in layers)

@@ -1,0 +1,132 @@
+"""Side branches compute what merged weights do, in every form of a layer."""
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+
+from backends.base import Array, DType, OperatorSet, TensorSpec
+from backends.cpu import CpuBackend
+from backends.forms import AttentionForm, GeluForm, LayerNormForm, LinearForm, UpsamplingForm
+from engine.graphs.unet import UNetConfig, timestep_embedding, unet
+from engine.weights.side_branches import RANK_STEP, STRENGTHS
+from tests.backends.samples import NeverCancelled, ignore, relative_error
+from tests.graphs.branches import RandomBranches
+from tests.graphs.networks import (
+    PLAIN,
+    Emit,
+    graph_in_memory,
+    random_weights,
+    small_unet,
+)
+
+RANDOM = np.random.default_rng(3)
+# Forms that ONNX Runtime's processor runs; tests/backends/torch_device/test_fused.py has the rest.
+FORMS = {
+    "plain": PLAIN,
+    "fused products": replace(PLAIN, linear=LinearForm.FUSED_MATMUL),
+    "attention": replace(PLAIN, attention=AttentionForm.MULTI_HEAD, gelu=GeluForm.STANDARD),
+    "packed": replace(PLAIN, attention=AttentionForm.PACKED),
+    "sums": replace(PLAIN, layer_norm=LayerNormForm.SKIP),
+    "transposed": replace(PLAIN, upsampling=UpsamplingForm.TRANSPOSED),
+}
+UNETS = {"sd1": small_unet(), "linear": small_unet(linear=True, depth=2)}
+
+
+def results(
+    emit: Emit,
+    weights: dict[str, Array],
+    feeds: dict[str, Array],
+    form: OperatorSet,
+    branches: RandomBranches | None = None,
+    strengths: tuple[float, ...] = (),
+) -> Array:
+    given = branches and branches.branches
+    graph = graph_in_memory(emit, weights, form, branches=given)
+    backend = CpuBackend()
+    session = backend.load(graph, None, backend.probe()[0], ignore, NeverCancelled())
+    added = branches.feeds(session.inputs, strengths) if branches else {}
+    (result,) = session.run(feeds | added).values()
+    return result
+
+
+def unet_feeds(config: UNetConfig) -> dict[str, Array]:
+    return {
+        "sample": RANDOM.standard_normal((2, config.in_channels, 8, 12), np.float32),
+        "timestep_embedding": timestep_embedding(config, 512.0),
+        "context": RANDOM.standard_normal((4, 11, config.context_width), np.float32),
+    }
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", UNETS)
+def test_branches_of_every_layer_equal_merged_weights(tmp_path: Path, name: str, form: str) -> None:
+    config, strengths = UNETS[name], (1.3, -0.7)
+    emit, feeds = partial(unet, config=config, halves_evenly=True), unet_feeds(config)
+    weights = random_weights(emit)
+    branches = RandomBranches(tmp_path, weights)
+    plain = results(emit, weights, feeds, FORMS[form])
+    merged = results(emit, branches.merged(strengths), feeds, FORMS[form])
+    beside = results(emit, weights, feeds, FORMS[form], branches, strengths)
+    assert relative_error(beside, merged) < 1e-5
+    assert relative_error(plain, merged) > 0.1
+    off = results(emit, weights, feeds, FORMS[form], branches, (0.0, 0.0))
+    assert relative_error(off, plain) < 1e-6
+
+
+def test_a_layer_without_branch_is_written_as_before(tmp_path: Path) -> None:
+    """A branch of one projection changes neither the other layers nor their inputs."""
+    emit = partial(unet, config=small_unet())
+    weights = random_weights(emit)
+    layer = "down_blocks.1.attentions.0.transformer_blocks.0.attn1.to_q"
+    branches = RandomBranches(tmp_path, {f"{layer}.weight": weights[f"{layer}.weight"]}).branches
+    graphs = [graph_in_memory(emit, weights, PLAIN, branches=one) for one in (None, branches)]
+    before, after = (
+        Counter(node.op_type for node in ModelProto.FromString(graph.model).graph.node)
+        for graph in graphs
+    )
+    assert after - before == {"MatMul": 2, "Mul": 1, "Add": 1, "Reshape": 1}
+    rank = branches.rank
+    assert graphs[1].inputs[-3:] == (
+        TensorSpec(f"{layer}.lora_down", DType.F32, (64, rank)),
+        TensorSpec(STRENGTHS, DType.F32, (rank,)),
+        TensorSpec(f"{layer}.lora_up", DType.F32, (rank, 64)),
+    )
+    assert graphs[1].inputs[:-3] == graphs[0].inputs
+
+
+def test_every_linear_layer_and_convolution_of_a_unet_may_have_a_branch(tmp_path: Path) -> None:
+    for config in (small_unet(), small_unet(linear=True), replace(small_unet(), added_width=12)):
+        emit = partial(unet, config=config)
+        weights = random_weights(emit)
+        branches = RandomBranches(tmp_path, weights).branches
+        graph = graph_in_memory(emit, weights, PLAIN, branches=branches)
+        inputs = {spec.name.rpartition(".")[0] for spec in graph.inputs}
+        assert inputs >= branches.layers.keys()
+        layers = {name.removesuffix(".weight") for name, one in weights.items() if one.ndim > 1}
+        assert branches.layers.keys() == layers
+
+
+def test_factors_are_made_once_and_filled_up_with_zeros(tmp_path: Path) -> None:
+    weights = {"a.weight": RANDOM.standard_normal((6, 4)).astype(np.float32)}
+    branches = RandomBranches(tmp_path, weights).branches
+    assert branches.rank == 2 * RANK_STEP
+    specs = (
+        TensorSpec("sample", DType.F32, (1, "height")),
+        TensorSpec("a.lora_down", DType.F32, (4, 32)),
+        TensorSpec("a.lora_up", DType.F32, (32, 6)),
+    )
+    factors = branches.factors(specs)
+    assert {name: array.shape for name, array in factors.items()} == {
+        "a.lora_down": (4, 32),
+        "a.lora_up": (32, 6),
+    }
+    # The first LoRA has three places, and the second leaves this layer out.
+    assert np.count_nonzero(factors["a.lora_up"].any(axis=1)) == 3
+    again = branches.factors(specs)
+    assert all(again[name] is array for name, array in factors.items())
+    assert branches.strengths((2.0, -1.0)).tolist() == [2.0] * 3 + [-1.0] * 17 + [0.0] * 12
