@@ -12,6 +12,8 @@ from engine.devices.choice import Candidate, Devices
 from engine.devices.crash_attribution import CrashMarkers
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.parts_index import PartsIndex
+from engine.jobs.lora_descriptions import describe_lora
+from engine.jobs.lora_index import LoraIndex
 from engine.memory.release import return_free_memory
 from engine.memory.residency import Residency
 
@@ -23,7 +25,7 @@ class JobServices:
     `wildcards` is the folder of the word lists that prompts name. `models` is the folder of
     checkpoints; `parts_index` finds files there that hold a checkpoint's missing components. With a
     `residency` networks stay loaded between jobs where there is room; with `hashes` checkpoint
-    files are hashed in the background.
+    files are hashed in the background. `loras` lists the user's LoRA files.
     """
 
     cache: NetworkCache
@@ -31,6 +33,7 @@ class JobServices:
     estimates: Estimates
     devices: Devices
     crash_markers: CrashMarkers
+    loras: LoraIndex
     wildcards: Path | None = None
     models: Path | None = None
     parts_index: PartsIndex | None = None
@@ -56,6 +59,7 @@ class JobServices:
             estimates=Estimates(cache / "durations.json"),
             devices=devices or Devices(cache),
             crash_markers=CrashMarkers(cache / "at-work"),
+            loras=LoraIndex(cache / "loras.json", describe_lora),
             wildcards=wildcards,
             models=models,
             parts_index=PartsIndex(models, known) if models else None,
