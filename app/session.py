@@ -8,6 +8,7 @@ from app.background import Background
 from app.commands.announcements import Announcements
 from app.commands.checkpoints import CheckpointCommands
 from app.commands.jobs import JobCommands
+from app.commands.loras import LoraCommands
 from app.commands.pictures import PictureCommands
 from app.commands.remedies import NoticeCommands
 from app.commands.state import AppState
@@ -17,12 +18,15 @@ from app.engine.process import EngineProcess
 from app.engine.status import EngineStatus
 from app.form.changes import FormChanges
 from app.form.generation import GenerationState
+from app.form.lora_list import LoraList
 from app.form.obstacle import ObstacleState
 from app.form.prompt_state import PromptStates
 from app.form.session_memory import SessionMemory
 from app.library.checkpoint_declarations import CheckpointMemory
 from app.library.checkpoint_store import CheckpointStore
 from app.library.gallery import GalleryStore, is_picture
+from app.library.lora_memory import LoraMemory
+from app.library.lora_store import LoraStore
 from app.notices.notices import NoticeState
 from app.paths import Paths
 from app.queue.job_queue import Job, JobQueue, JobState
@@ -52,6 +56,8 @@ class Session(QObject):
         self.checkpoints = CheckpointStore(
             client, self.background, models=paths.models, starter=starter, parent=self
         )
+        self._lora_memory = LoraMemory(paths.state)
+        self.loras = LoraStore(client, self._lora_memory, self)
         self.gallery = GalleryStore(paths.output, self.background, self)
         self.progress = ProgressState(parent=self)
         self.notices = NoticeState(self)
@@ -62,6 +68,7 @@ class Session(QObject):
         self.memory = SessionMemory(paths.state, self.generation, self.checkpoints, self)
         self.prompts = PromptStates(client, self.generation, self.checkpoints, self)
         self.obstacle = ObstacleState(self.generation, self.checkpoints, self.background, self)
+        self.lora_list = LoraList(self.generation, self.loras, self.checkpoints, self)
         self._add_commands(paths)
         self._connect()
 
@@ -85,6 +92,7 @@ class Session(QObject):
         self.jobs = JobCommands(state, self.obstacle, self)
         self.pictures = PictureCommands(state, self.changes, self)
         self.checkpoint = CheckpointCommands(state, self._checkpoint_memory, self)
+        self.lora = LoraCommands(state, self.loras, self.lora_list, self.changes, self)
         self.remedies = NoticeCommands(state, self.jobs, self.devices)
         self._announcements = Announcements(state, self.jobs, self)
 
@@ -101,23 +109,28 @@ class Session(QObject):
         self.process.start()
         self.checkpoint.inspect()
         self.checkpoints.refresh()
+        self.loras.refresh()
         self.gallery.refresh()
         self.prompts.start()
-        self._announcements.tell_what_was_left(self._checkpoint_memory.problem, self.memory.problem)
+        memories = (self._checkpoint_memory, self._lora_memory, self.memory)
+        self._announcements.tell_what_was_left(*(memory.problem for memory in memories))
 
     def look_again(self) -> None:
         """Read folders and files again, which the user may have changed in another program."""
         self.gallery.refresh()
         self.obstacle.look_again()
         self.checkpoint.look_again()
+        self.lora_list.look_again()
 
     def open_file(self, path: Path) -> None:
         """Open a file that was dropped or chosen: a picture gives its settings.
 
-        Any other file is used as a checkpoint.
+        A LoRA is added to the list; any other file is used as a checkpoint.
         """
         if is_picture(path):
             self.pictures.use_settings(path)
+        elif self.lora.is_lora(path):
+            self.lora.open(path)
         else:
             self.checkpoint.open(path)
 

@@ -23,6 +23,7 @@ from app.library.gallery import is_picture
 from app.paths import nearest_folder
 from app.session import Session
 from ui.actions import ActionName, Actions
+from ui.delegates.lora_delegate import PICTURE
 from ui.panels.canvas_panel import CanvasPanel
 from ui.panels.device_panel import DevicePanel
 from ui.panels.form_panel import FormPanel
@@ -70,9 +71,11 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.actions_by_name = Actions(self)
         self.thumbnails = ThumbnailStore(THUMBNAIL, parent=self)
-        self.thumbnails.failed.connect(session.notices.tell_error)
+        self.lora_pictures = ThumbnailStore(PICTURE, parent=self)
+        for pictures in (self.thumbnails, self.lora_pictures):
+            pictures.failed.connect(session.notices.tell_error)
         actions = self.actions_by_name
-        self.form = FormPanel(session, theme, actions)
+        self.form = FormPanel(session, theme, actions, self.lora_pictures)
         self.generate = GeneratePanel(session, theme, actions)
         self.devices = DevicePanel(session, theme)
         self.notices = NoticePanel(session, theme, actions)
@@ -152,6 +155,7 @@ class MainWindow(QMainWindow):
     def close_background(self) -> None:
         """Wait for the decoding threads; called when the application ends."""
         self.thumbnails.close()
+        self.lora_pictures.close()
         self.canvas.close_background()
 
     def come_forward(self) -> None:
@@ -208,9 +212,13 @@ class MainWindow(QMainWindow):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 (Qt's name)
         """Set the thumbnails' resolution to that of the window's screen."""
         super().showEvent(event)
-        self.thumbnails.use_ratio(self.devicePixelRatioF())
+        self._use_ratio()
         # The size of the frame is known only when the window manager has made it.
         self._framed.start()
+
+    def _use_ratio(self) -> None:
+        for pictures in (self.thumbnails, self.lora_pictures):
+            pictures.use_ratio(self.devicePixelRatioF())
 
     def moveEvent(self, event: QMoveEvent) -> None:  # noqa: N802 (Qt's name)
         """Save the window's place."""
@@ -235,7 +243,7 @@ class MainWindow(QMainWindow):
     def event(self, event: QEvent) -> bool:
         """Redraw pictures at the resolution of a new screen."""
         if event.type() is QEvent.Type.DevicePixelRatioChange and self._is_built:
-            self.thumbnails.use_ratio(self.devicePixelRatioF())
+            self._use_ratio()
             self.canvas.refresh()
         return super().event(event)
 
@@ -251,6 +259,8 @@ class MainWindow(QMainWindow):
             return [start]
         if not is_picture(file):
             title, sentence = self.tr("Use this model"), self.tr("It is used where it lies.")
+            if self.session.lora.is_lora(file):
+                title = self.tr("Add this LoRA")
             return [DropOffer(title, sentence, lambda: self.session.open_file(file))]
         use = DropOffer(
             self.tr("Use its settings"),

@@ -18,6 +18,7 @@ from engine.api.messages import (
     FamiliesKnown,
     ImageSaved,
     InspectCheckpoint,
+    InspectLora,
     JobCancelled,
     JobFailed,
     JobFinished,
@@ -25,6 +26,10 @@ from engine.api.messages import (
     JobPreview,
     JobProgress,
     JobWarned,
+    ListLoras,
+    LoraInspected,
+    LorasFound,
+    LorasListed,
     PromptChecked,
     Query,
     QueryFailed,
@@ -51,6 +56,9 @@ class EngineClient(QObject):
     checkpoint_inspected = Signal(object)
     checkpoint_hashed = Signal(object)
     prompt_checked = Signal(object)
+    loras_found = Signal(object)
+    loras_listed = Signal(object)
+    lora_inspected = Signal(object)
     job_phase = Signal(object)
     job_progress = Signal(object)
     job_warned = Signal(object)
@@ -83,6 +91,9 @@ class EngineClient(QObject):
             CheckpointInspected: self.checkpoint_inspected,
             CheckpointHashed: self.checkpoint_hashed,
             PromptChecked: self.prompt_checked,
+            LorasFound: self.loras_found,
+            LorasListed: self.loras_listed,
+            LoraInspected: self.lora_inspected,
             JobPhase: self.job_phase,
             JobProgress: self.job_progress,
             JobWarned: self.job_warned,
@@ -132,6 +143,19 @@ class EngineClient(QObject):
         """Ask for a check of a prompt; `prompt_checked` answers."""
         query = self._next_query()
         return self._ask(query, CheckPrompt(query=query, question=question))
+
+    def list_loras(self, folders: Iterable[str]) -> int:
+        """Ask for the LoRA files in the usual folders and in these.
+
+        `loras_found` carries them, `loras_listed` answers.
+        """
+        query = self._next_query()
+        return self._ask(query, ListLoras(query=query, folders=tuple(folders)))
+
+    def inspect_lora(self, path: str) -> int:
+        """Ask for the description of a file that may be a LoRA; `lora_inspected` answers."""
+        query = self._next_query()
+        return self._ask(query, InspectLora(query=query, path=path))
 
     def scan_devices(self) -> int:
         """Ask which devices each backend finds; `devices_found` answers."""

@@ -60,13 +60,11 @@ class FormChanges(QObject):
 
     def undo(self, before: Form) -> None:
         """Put earlier values back into the form; this change can be undone, too."""
-        self._change(self.tr("The form is as it was before."), lambda: self._form.put(before))
+        self.apply(self.tr("The form is as it was before."), lambda: self._form.put(before))
 
     def reset(self) -> None:
         """Leave size, steps, guidance, sampler and schedule to the checkpoint again."""
-        self._change(
-            self.tr("Settings are back at the model's defaults."), self._form.clear_choices
-        )
+        self.apply(self.tr("Settings are back at the model's defaults."), self._form.clear_choices)
 
     def drop_extras(self) -> None:
         """Drop the settings of a loaded picture that have no control in the form."""
@@ -74,7 +72,7 @@ class FormChanges(QObject):
         def drop() -> None:
             self._form.extras = NO_EXTRAS
 
-        self._change(self.tr("What came with the picture is dropped."), drop)
+        self.apply(self.tr("What came with the picture is dropped."), drop)
 
     def start_from(self, path: str, width: int, height: int) -> None:
         """Start from a picture of this size, in its shape, without the mask of the one before."""
@@ -90,12 +88,12 @@ class FormChanges(QObject):
         if size != (before.width, before.height):
             text = self.tr("Its size is {width} × {height}, in the shape of that picture.")  # noqa: RUF001
             parts.append(text.format(width=size[0], height=size[1]))
-        self._change(" ".join(parts), start)
+        self.apply(" ".join(parts), start)
 
     def start_anew(self) -> None:
         """Start from noise again, in the checkpoint's own size."""
         message = self.tr("The start picture is removed, and the size is the model's.")
-        self._change(message, self._form.start_anew)
+        self.apply(message, self._form.start_anew)
 
     def keep_all(self, end: MaskEnd) -> None:
         """Paint all of the start picture, without a mask."""
@@ -147,16 +145,16 @@ class FormChanges(QObject):
         match what:
             case Reuse.PROMPT:
                 message = self.tr("Prompts replaced by those of {name}.")
-                self._change(message.format(name=name), lambda: self._take_prompt(request))
+                self.apply(message.format(name=name), lambda: self._take_prompt(request))
             case Reuse.SEED if request.seed is None:
                 self._notices.tell(self.tr("{name} does not say its seed.").format(name=name))
             case Reuse.SEED:
                 message = self.tr("The seed of {name} is kept for the next pictures.")
-                self._change(message.format(name=name), lambda: self._take_seed(request))
+                self.apply(message.format(name=name), lambda: self._take_seed(request))
             case Reuse.ALL_BUT_SEED | Reuse.EVERYTHING:
                 message = self.tr("Settings replaced by those of {name}.").format(name=name)
                 with_seed = what is Reuse.EVERYTHING
-                self._change(
+                self.apply(
                     message,
                     lambda: self._take_all(request, with_seed=with_seed),
                     settings.remarks,
@@ -184,9 +182,10 @@ class FormChanges(QObject):
         # The count is the form's, not the picture's.
         form.load_request(msgspec.structs.replace(request, count=form.count))
 
-    def _change(
+    def apply(
         self, message: str, change: Callable[[], None], remarks: tuple[str, ...] = ()
     ) -> None:
+        """Change the form and tell of it; nothing is told if no value changed."""
         before = self._form.form
         change()
         if self._form.form != before:

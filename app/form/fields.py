@@ -13,6 +13,7 @@ from app.field import Field, fields_of
 from app.library.checkpoint_declarations import NO_DECLARATION, CheckpointDeclaration
 from engine.api import fields as request_fields
 from engine.api.conventions import Convention
+from engine.api.lora import LoraChoice
 from engine.api.request import GenerateRequest, InputImage, RefinerChoice
 from engine.api.values import ConventionName, SamplerName, ScheduleName
 
@@ -42,6 +43,7 @@ class RequestControls(QObject):
     inputs_changed = Signal(object)
     strength_changed = Signal(object)
     refiner_changed = Signal(object)
+    loras_changed = Signal(object)
 
     prompt: Field[str] = Field(STARTER_PROMPT)
     negative_prompt: Field[str] = Field("")
@@ -62,6 +64,8 @@ class RequestControls(QObject):
     # The part of the start picture that is redrawn, in [0, 1].
     strength: Field[float | None] = Field(None)
     refiner: Field[RefinerChoice | None] = Field(None)
+    # Those of the list, the switched-off ones too; the prompt may name others by tags.
+    loras: Field[tuple[LoraChoice, ...]] = Field(())
 
 
 CONTROLS = tuple(field.name for field in fields_of(RequestControls))

@@ -14,6 +14,7 @@ from engine.api.checkpoints import CheckpointInfo, SuggestedSettings
 from engine.api.features import Features
 from engine.api.fields import fields_of
 from engine.api.limits import MAX_SIDE, MIN_SIDE
+from engine.api.lora import LoraChoice
 from engine.api.masks import default_strength
 from engine.api.request import ComponentFiles, GenerateRequest, InputImage
 from engine.api.values import InputRole, SamplerName, ScheduleName
@@ -89,6 +90,8 @@ class GenerationState(FormFields):
     effective_changed = Signal()
 
     suggestions = Field(STARTER_SUGGESTIONS)
+    # Files of LoRAs that stay in the list, but are not for the chosen checkpoint or are unusable.
+    left_out: frozenset[str] = frozenset()
 
     def __init__(self, checkpoint: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -182,9 +185,15 @@ class GenerationState(FormFields):
         values["checkpoint"] = str(self.checkpoint)
         values["seed"] = self.seed if self.seed_locked else None
         values["override"] = self.declaration.override
+        values["loras"] = self.used_loras
         if not self.suggestions.features.negative_prompt:
             values["negative_prompt"] = ""
         return GenerateRequest(**values, **msgspec.structs.asdict(extras))
+
+    @property
+    def used_loras(self) -> tuple[LoraChoice, ...]:
+        """The LoRAs of the list that the next picture is made with."""
+        return tuple(lora for lora in self.loras if lora.enabled and lora.file not in self.left_out)
 
     def load_request(self, request: GenerateRequest) -> None:
         """Fill the form; a request without a checkpoint keeps the one that is chosen."""

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import msgspec
 
 from engine.api.checkpoints import CheckpointInfo, FamilyName
+from engine.api.lora_files import LoraInfo
 from engine.api.machine import DeviceInfo
 from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.api.record import GenerationRecord, Timings
@@ -19,7 +20,7 @@ from engine.api.request import CheckpointOverride, ComponentFiles, GenerateReque
 from engine.api.values import ErrorInfo, Phase
 
 # Increased whenever a message changes incompatibly; app and engine must have the same version.
-PROTOCOL_VERSION = 10
+PROTOCOL_VERSION = 11
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
@@ -75,6 +76,24 @@ class CheckPrompt(Message, frozen=True, kw_only=True):
 
     query: int
     question: PromptQuestion
+
+
+class ListLoras(Message, frozen=True, kw_only=True):
+    """List the user's LoRA files. Answered by LorasListed, after LorasFound.
+
+    They lie in the usual folders below `Configure.models` and in `folders`; one of these may be
+    another program's own folder. Other queries are answered in between.
+    """
+
+    query: int
+    folders: tuple[str, ...]
+
+
+class InspectLora(Message, frozen=True, kw_only=True):
+    """Describe a file that may be a LoRA, wherever it lies. Answered by LoraInspected."""
+
+    query: int
+    path: str
 
 
 class RunJob(Message, frozen=True, kw_only=True):
@@ -159,6 +178,30 @@ class PromptChecked(Message, frozen=True, kw_only=True):
 
     query: int
     check: PromptCheck
+
+
+class LorasFound(Message, frozen=True, kw_only=True):
+    """Some of the files that ListLoras asks for.
+
+    A file that had to be opened is sent twice: first without the facts that are in it.
+    """
+
+    query: int
+    loras: tuple[LoraInfo, ...]
+
+
+class LorasListed(Message, frozen=True, kw_only=True):
+    """The answer to ListLoras: every file was sent, and these folders were looked through."""
+
+    query: int
+    folders: tuple[str, ...]
+
+
+class LoraInspected(Message, frozen=True, kw_only=True):
+    """The answer to InspectLora; a file that is no LoRA has a `problem`."""
+
+    query: int
+    lora: LoraInfo
 
 
 class JobPhase(Message, frozen=True, kw_only=True):
@@ -273,6 +316,8 @@ Command: TypeAlias = (
     | VerifyDevices
     | InspectCheckpoint
     | CheckPrompt
+    | ListLoras
+    | InspectLora
     | RunJob
     | CancelJob
     | Ping
@@ -286,6 +331,9 @@ Event: TypeAlias = (
     | CheckpointInspected
     | CheckpointHashed
     | PromptChecked
+    | LorasFound
+    | LorasListed
+    | LoraInspected
     | JobPhase
     | JobProgress
     | JobWarned
@@ -300,5 +348,9 @@ Event: TypeAlias = (
     | EngineFatal
 )
 # Queries and their answers; both have a `query` number.
-Query: TypeAlias = ScanDevices | VerifyDevices | InspectCheckpoint | CheckPrompt
-Answer: TypeAlias = DevicesFound | CheckpointInspected | PromptChecked | QueryFailed
+Query: TypeAlias = (
+    ScanDevices | VerifyDevices | InspectCheckpoint | CheckPrompt | ListLoras | InspectLora
+)
+Answer: TypeAlias = (
+    DevicesFound | CheckpointInspected | PromptChecked | LorasListed | LoraInspected | QueryFailed
+)

@@ -13,6 +13,8 @@ from engine.devices.choice import Candidate, Devices
 from engine.devices.crash_attribution import CrashMarkers
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.parts_index import PartsIndex
+from engine.jobs.lora_descriptions import describe_lora
+from engine.jobs.lora_index import LoraIndex
 from engine.lora.folder import LoraFolders
 from engine.lora.known_names import KnownNames
 from engine.memory.release import return_free_memory
@@ -26,7 +28,8 @@ class JobServices:
     `wildcards` is the folder of the word lists that prompts name. `models` is the folder of
     checkpoints; `parts_index` finds files there that hold a checkpoint's missing components. With a
     `residency` networks stay loaded between jobs where there is room; with `hashes` checkpoint
-    files are hashed in the background. `lora_folders` are where LoRAs are looked for.
+    files are hashed in the background. LoRAs are looked for in the `lora_folders`; `loras` lists
+    those of a folder.
     """
 
     cache: NetworkCache
@@ -35,6 +38,7 @@ class JobServices:
     devices: Devices
     crash_markers: CrashMarkers
     lora_folders: LoraFolders
+    loras: LoraIndex
     wildcards: Path | None = None
     models: Path | None = None
     parts_index: PartsIndex | None = None
@@ -65,6 +69,7 @@ class JobServices:
             devices=devices or Devices(cache),
             crash_markers=CrashMarkers(cache / "at-work"),
             lora_folders=LoraFolders(models, tuple(loras), KnownNames(cache / "lora-names.json")),
+            loras=LoraIndex(cache / "loras.json", describe_lora),
             wildcards=wildcards,
             models=models,
             parts_index=PartsIndex(models, known) if models else None,

@@ -1,6 +1,6 @@
 """The answers to queries, given one after another on a thread of their own."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -10,6 +10,11 @@ from engine.api.messages import (
     Event,
     FamiliesKnown,
     InspectCheckpoint,
+    InspectLora,
+    ListLoras,
+    LoraInspected,
+    LorasFound,
+    LorasListed,
     PromptChecked,
     Query,
     QueryFailed,
@@ -17,10 +22,13 @@ from engine.api.messages import (
     VerifyDevices,
 )
 from engine.api.prompts import PromptCheck, PromptQuestion
+from engine.checkpoints.faults import not_found
 from engine.families.identify import identify, supply
 from engine.families.registry import FAMILIES
+from engine.jobs.lora_index import LoraIndex
 from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
+from engine.lora.folder import lora_folders
 from engine.pipeline.inspection import inspect
 from engine.server.device_checks import devices_found, verify_beside
 from engine.server.failures import error_info
@@ -68,6 +76,25 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
             yield PromptChecked(
                 query=query.query, check=_checked(query.question, runner.services.wildcards)
             )
+        case ListLoras():
+            folders = lora_folders(runner.services.models, map(Path, query.folders))
+            yield from _listed(query, folders, runner.services.loras)
+        case InspectLora():
+            lora = runner.services.loras.look(Path(query.path))
+            if lora is None:
+                raise not_found(Path(query.path))
+            yield LoraInspected(query=query.query, lora=lora)
+
+
+def _listed(query: ListLoras, folders: Iterable[Path], index: LoraIndex) -> _Answer:
+    looking = index.list(folders)
+    while True:
+        try:
+            part = next(looking)
+        except StopIteration as end:
+            yield LorasListed(query=query.query, folders=end.value)
+            return
+        yield None if part is None else LorasFound(query=query.query, loras=part)
 
 
 def _checked(question: PromptQuestion, wildcards: Path | None) -> PromptCheck:

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from engine.api.conventions import convention_of
+from engine.api.lora_files import LoraInfo
 from engine.api.messages import (
     PROTOCOL_VERSION,
     CancelJob,
@@ -30,6 +31,9 @@ from engine.api.messages import (
     JobPhase,
     JobPreview,
     JobProgress,
+    ListLoras,
+    LorasFound,
+    LorasListed,
     Ping,
     Pong,
     PromptChecked,
@@ -95,6 +99,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     preview_side: int = 8
     # Prompts are read as the real engine reads them.
     reads_prompts: bool = False
+    # The LoRA files that it lists; None: it lists none.
+    loras: tuple[LoraInfo, ...] | None = None
 
 
 class FakeEngine:
@@ -140,6 +146,9 @@ class FakeEngine:
                 self._say(DevicesFound(query=command.query, devices=()))
             case CheckPrompt() if self._plan.reads_prompts:
                 self._check(command)
+            case ListLoras() if self._plan.loras is not None:
+                self._say(LorasFound(query=command.query, loras=self._plan.loras))
+                self._say(LorasListed(query=command.query, folders=()))
             case _ if (query := getattr(command, "query", None)) is not None:
                 error = ErrorInfo(ErrorCode.NOT_AVAILABLE, "Not available.")
                 self._say(QueryFailed(query=query, error=error))

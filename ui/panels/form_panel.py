@@ -20,11 +20,13 @@ from ui.bind import bind_shown, bind_text
 from ui.labels import extras_summary, side_remark, size_remark
 from ui.panels.checkpoint_panel import CheckpointPanel
 from ui.panels.input_panel import InputPanel
+from ui.panels.lora_panel import LoraPanel
 from ui.panels.method_panel import MethodPanel
 from ui.panels.prompt_panel import PromptPanel
 from ui.panels.refiner_panel import RefinerPanel
 from ui.theme.metrics import XS, M, S
 from ui.theme.theme import Theme
+from ui.thumbnails import ThumbnailStore
 from ui.widgets.icon_button import IconButton
 from ui.widgets.labels import align, breakable, plain_label
 from ui.widgets.number_field import DecimalField, WholeField
@@ -42,7 +44,9 @@ _USUAL_STEPS, _USUAL_GUIDANCE = (1, 60), (1, 15)
 class FormPanel(QScrollArea):
     """The form, which shows `GenerationState` and writes the user's edits back to it."""
 
-    def __init__(self, session: Session, theme: Theme, actions: Actions) -> None:
+    def __init__(
+        self, session: Session, theme: Theme, actions: Actions, lora_pictures: ThumbnailStore
+    ) -> None:
         super().__init__()
         self._session = session
         self._state = session.generation
@@ -55,6 +59,7 @@ class FormPanel(QScrollArea):
         )
         self.checkpoint = CheckpointPanel(session, theme, actions)
         self.refiner = RefinerPanel(session, theme)
+        self.loras = LoraPanel(session, theme, lora_pictures)
         self.inputs = InputPanel(session, theme, actions)
         self.picture_size = SizeField(theme)
         self.size_remark = plain_label("", "caption", wrap=True)
@@ -90,6 +95,7 @@ class FormPanel(QScrollArea):
         self.negative.setPlaceholderText(self.tr("Things to avoid, e.g. blurry, text"))
         column.addWidget(self.checkpoint)
         column.addWidget(self.refiner)
+        column.addWidget(self.loras)
         column.addWidget(self.inputs)
         sizes = QVBoxLayout()
         sizes.setSpacing(XS)

@@ -1,0 +1,134 @@
+"""Commands for the LoRAs of the form: add, remove and adjust them, and use what they suggest."""
+
+import re
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject
+
+from app.commands.state import AppState
+from app.form.changes import FormChanges
+from app.form.lora_list import LoraList, NamedLora
+from app.form.trigger_words import has_words, with_words, without_words
+from app.library.file_kind import looks_like_lora
+from app.library.lora_store import LoraStore
+from app.queue.jobs import Job
+from engine.api.lora import MAX_LORAS, LoraChoice
+from engine.api.lora_files import FewStepSettings
+
+_STRENGTH = re.compile(r"\s*:\s*(-?[0-9]*\.?[0-9]+)")
+
+
+class LoraCommands(QObject):
+    """Changes the list of LoRAs. What removes or replaces something can be undone by a notice."""
+
+    def __init__(
+        self,
+        state: AppState,
+        store: LoraStore,
+        lora_list: LoraList,
+        changes: FormChanges,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._form, self._notices = state.form, state.notices
+        self._store, self._list, self._changes = store, lora_list, changes
+        self._noted: tuple[str, ...] = ()
+        state.queue.job_added.connect(self._note_use)
+
+    def is_lora(self, path: Path) -> bool:
+        """Return True for a LoRA, in a listed folder or elsewhere; reads the file's header."""
+        known = self._store.info(str(path))
+        if known is not None and known.is_read:
+            return not known.problem
+        return looks_like_lora(path)
+
+    def open(self, path: Path) -> None:
+        """Add a file that was dropped or chosen to the list; a notice offers to undo it."""
+        message = self.tr("{name} is a LoRA, and is in the list now.")
+        name = path.stem[:80]
+        self._changes.apply(message.format(name=name), lambda: self.add(str(path)))
+
+    def add(self, path: str) -> None:
+        """Add a file at full strength; one that is in the list is switched on."""
+        loras = self._form.loras
+        at = next((at for at, lora in enumerate(loras) if lora.file == path), None)
+        if at is not None:
+            self.change(at, enabled=True)
+        elif len(loras) < MAX_LORAS:
+            self._form.loras = (*loras, LoraChoice(file=path))
+
+    def remove(self, at: int) -> None:
+        """Remove a LoRA from the list."""
+        loras = self._form.loras
+        name = Path(loras[at].file).stem[:80]
+        rest = (*loras[:at], *loras[at + 1 :])
+        self._put(self.tr("{name} is removed.").format(name=name), rest)
+
+    def remove_file(self, path: str) -> None:
+        """Remove the LoRA with this file from the list, if it is there."""
+        at = next((at for at, lora in enumerate(self._form.loras) if lora.file == path), None)
+        if at is not None:
+            self.remove(at)
+
+    def change(self, at: int, **changes: float | bool | str | None) -> None:
+        """Change fields of a LoRA in the list, by their names in `LoraChoice`."""
+        loras = self._form.loras
+        changed = msgspec.structs.replace(loras[at], **changes)
+        self._form.loras = (*loras[:at], changed, *loras[at + 1 :])
+
+    def toggle_words(self, words: str) -> None:
+        """Add trigger words to the prompt, or remove them if the prompt has them."""
+        prompt = self._form.prompt
+        act = without_words if has_words(prompt, words) else with_words
+        self._form.prompt = act(prompt, words)
+
+    def use_settings(self, settings: FewStepSettings) -> None:
+        """Use the sampler, schedule, steps and guidance that a LoRA was made for."""
+        form = self._form
+
+        def use() -> None:
+            form.sampler, form.schedule = settings.sampler, settings.schedule
+            form.steps, form.guidance = settings.steps, settings.guidance
+
+        message = self.tr("Sampler, schedule, steps and guidance are those of {title}.")
+        self._changes.apply(message.format(title=settings.title), use)
+
+    def replace(self, at: int, path: Path) -> None:
+        """Use another file for a LoRA whose file is missing; its strengths stay."""
+        loras = self._form.loras
+        found = msgspec.structs.replace(loras[at], file=str(path))
+        message = self.tr("{name} is used now.").format(name=path.stem[:80])
+        self._put(message, (*loras[:at], found, *loras[at + 1 :]))
+
+    def replace_named(self, named: NamedLora, path: Path) -> None:
+        """Use a file for a LoRA that the prompt names: it moves from the prompt to the list."""
+        form = self._form
+        tag = re.compile(rf"\s*<(?:lora|lyco):\s*{re.escape(named.name)}\s*(:[^<>]*)?>", re.I)
+        found = tag.search(form.prompt) or tag.search(form.negative_prompt)
+        given = _STRENGTH.match(found[1]) if found and found[1] else None
+        strength = float(given[1]) if given else 1.0
+
+        def move() -> None:
+            form.prompt = tag.sub("", form.prompt).strip()
+            form.negative_prompt = tag.sub("", form.negative_prompt).strip()
+            form.loras = (*form.loras, LoraChoice(file=str(path), strength=strength))
+
+        message = self.tr("{name} moved from the prompt to the list.")
+        self._changes.apply(message.format(name=named.name[:80]), move)
+
+    def _put(self, message: str, loras: tuple[LoraChoice, ...]) -> None:
+        def put() -> None:
+            self._form.loras = loras
+
+        self._changes.apply(message, put)
+
+    def _note_use(self, job: Job) -> None:
+        paths = tuple(
+            row.info.path
+            for row in self._list.rows
+            if row.info is not None and row.choice in job.request.loras
+        )
+        if paths != self._noted:
+            self._noted = paths
+            self._store.memory.note_use(paths)

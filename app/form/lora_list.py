@@ -1,0 +1,153 @@
+"""The LoRAs of the form with what is known of each, and those that the prompt names by tags."""
+
+import re
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from app.field import Field
+from app.form.generation import GenerationState
+from app.library.checkpoint_store import CheckpointStore
+from app.library.lora_store import LoraStore
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.lora import LoraChoice
+from engine.api.lora_files import LoraInfo
+from engine.api.values import ErrorInfo
+
+# A1111's tags, which SwarmUI and Forge have too.
+_TAG = re.compile(r"<(?:lora|lyco):([^:<>]+)", re.IGNORECASE)
+
+
+class LoraFate(StrEnum):
+    """The use that the next picture makes of a LoRA in the list."""
+
+    APPLIED = "applied"
+    OFF = "off"  # by the user
+    UNSUITED = "unsuited"  # for another family than the checkpoint's
+    BROKEN = "broken"  # the file cannot be used, as its description says
+    MISSING = "missing"
+    UNREAD = "unread"  # not known yet; it is applied if it can be
+
+
+class LoraRow(msgspec.Struct, frozen=True):
+    """A LoRA of the list; `info` is None while nothing is known about its file."""
+
+    choice: LoraChoice
+    info: LoraInfo | None
+    fate: LoraFate
+
+
+class NamedLora(msgspec.Struct, frozen=True):
+    """A LoRA that the prompt names by a tag; `info` is None if its file is not found."""
+
+    name: str
+    # The hash that the picture's metadata gave; empty if unknown.
+    hash: str
+    info: LoraInfo | None
+
+
+class LoraList(QObject):
+    """The rows of the list, which follow the form, the LoRA files and the checkpoint.
+
+    Files that cannot be applied stay in the list and are left out of requests.
+    """
+
+    rows_changed = Signal(object)
+    named_changed = Signal(object)
+
+    rows = Field[tuple[LoraRow, ...]](())
+    named = Field[tuple[NamedLora, ...]](())
+
+    def __init__(
+        self,
+        form: GenerationState,
+        store: LoraStore,
+        checkpoints: CheckpointStore,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._form, self._store, self._checkpoints = form, store, checkpoints
+        # Paths that the engine was asked about, and those that it cannot read.
+        self._asked: set[str] = set()
+        self._unreadable: set[str] = set()
+        for signal in (
+            form.loras_changed,
+            form.checkpoint_changed,
+            form.prompt_changed,
+            form.negative_prompt_changed,
+            form.extras_changed,
+            checkpoints.looked,
+            store.changed,
+        ):
+            signal.connect(self._refresh)
+        store.looked.connect(self._on_looked)
+        self._refresh()
+
+    @property
+    def family(self) -> str | None:
+        """The family of the chosen checkpoint; None while it is not known."""
+        answer = self._checkpoints.answer(self._form.checkpoint)
+        return answer.family if isinstance(answer, CheckpointInfo) else None
+
+    def suits(self, info: LoraInfo) -> bool:
+        """Return False if a LoRA is for another family than the checkpoint's."""
+        family = self.family
+        return family is None or not info.is_certain or family in info.families
+
+    def look_again(self) -> None:
+        """List the files again, and look for those that were missing."""
+        self._asked.clear()
+        self._store.refresh()
+
+    def _refresh(self, *_: object) -> None:
+        rows = tuple(map(self._row, self._form.loras))
+        # First, so that a request made by whoever hears of the rows is right.
+        useless = (LoraFate.UNSUITED, LoraFate.BROKEN)
+        self._form.left_out = frozenset(row.choice.file for row in rows if row.fate in useless)
+        self.rows = rows
+        self.named = self._named()
+
+    def _row(self, choice: LoraChoice) -> LoraRow:
+        info = self._store.find(choice.file, choice.hash)
+        return LoraRow(choice, info, self._fate(choice, info))
+
+    def _fate(self, choice: LoraChoice, info: LoraInfo | None) -> LoraFate:
+        if info is None:
+            return self._fate_of_unknown(choice)
+        if info.problem:
+            return LoraFate.BROKEN
+        if not self.suits(info):
+            return LoraFate.UNSUITED
+        if not choice.enabled:
+            return LoraFate.OFF
+        return LoraFate.APPLIED if info.is_read else LoraFate.UNREAD
+
+    def _fate_of_unknown(self, choice: LoraChoice) -> LoraFate:
+        """Return the fate of a file in no listed folder, and ask the engine about it once."""
+        if not self._store.is_listed:
+            return LoraFate.UNREAD
+        is_path = Path(choice.file).is_absolute()
+        if is_path and choice.file not in self._asked:
+            self._asked.add(choice.file)
+            self._store.look(choice.file)
+        is_missing = not is_path or choice.file in self._unreadable
+        return LoraFate.MISSING if is_missing else LoraFate.UNREAD
+
+    def _named(self) -> tuple[NamedLora, ...]:
+        form = self._form
+        names = dict.fromkeys(_TAG.findall(f"{form.prompt} {form.negative_prompt}"))
+        hashes = {one.name.casefold(): one.hash for one in form.extras.lora_hashes}
+        found: list[NamedLora] = []
+        for name in map(str.strip, names):
+            digits = hashes.get(name.casefold(), "")
+            found.append(NamedLora(name, digits, self._store.find(name, digits)))
+        return tuple(found)
+
+    def _on_looked(self, path: str, answer: LoraInfo | ErrorInfo) -> None:
+        if isinstance(answer, ErrorInfo) or answer.problem:
+            self._unreadable.add(path)
+        else:
+            self._unreadable.discard(path)
+        self._refresh()

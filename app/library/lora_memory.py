@@ -1,0 +1,84 @@
+"""The user's folders of LoRA files, and the times when files were last used, kept in a file."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from app.storage.document import DocumentKind
+from engine.api.texts import encode_json
+from engine.durable import replace_file
+
+_FILE = "loras.json"
+_MOST_BYTES = 4 << 20
+# Beyond these the folders are not kept, and the oldest times are dropped.
+_MOST_FOLDERS, _MOST_USES = 100, 5000
+
+_log = logging.getLogger(__name__)
+
+
+class _Content(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The content of the file: folders, and times in ns since 1970 by path, the latest last."""
+
+    folders: tuple[str, ...] = ()
+    used: dict[str, int] = {}
+
+
+_KIND = DocumentKind(
+    msgspec.json.Decoder(_Content),
+    _MOST_BYTES,
+    damaged="The list of LoRA folders cannot be read; only the usual folders are looked into.",
+)
+
+
+class LoraMemory:
+    """Folders to look into beside the usual ones, and last uses; written at every change."""
+
+    def __init__(self, folder: Path, clock: Callable[[], int] = time.time_ns) -> None:
+        """`folder` need not exist. A file that cannot be read is put aside, as `problem` says."""
+        self._path = folder / _FILE
+        self._clock = clock
+        content, self.problem = _KIND.read(self._path)
+        self._content = content or _Content()
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders that the user named, in the order of naming."""
+        return self._content.folders
+
+    def add_folder(self, folder: Path) -> bool:
+        """Keep another folder; return False if it is kept already, or too many are."""
+        if str(folder) in self.folders or len(self.folders) >= _MOST_FOLDERS:
+            return False
+        self._write(msgspec.structs.replace(self._content, folders=(*self.folders, str(folder))))
+        return True
+
+    def remove_folder(self, folder: str) -> None:
+        """Forget a folder; its files stay where they are."""
+        rest = tuple(one for one in self.folders if one != folder)
+        self._write(msgspec.structs.replace(self._content, folders=rest))
+
+    def used_ns(self, path: str) -> int:
+        """Return the time when a file was last used, in ns since 1970; 0 for never."""
+        return self._content.used.get(path, 0)
+
+    def note_use(self, paths: Iterable[str]) -> None:
+        """Keep the present time as that of the last use of these files."""
+        wanted = tuple(paths)
+        if not wanted:
+            return
+        used = {path: at for path, at in self._content.used.items() if path not in wanted}
+        used |= dict.fromkeys(wanted, self._clock())
+        for path in tuple(used)[:-_MOST_USES]:
+            del used[path]
+        self._write(msgspec.structs.replace(self._content, used=used))
+
+    def _write(self, content: _Content) -> None:
+        """Keep a content; if the file cannot be written, only until the session ends."""
+        self._content = content
+        try:
+            replace_file(self._path, encode_json(content))
+        except OSError as error:
+            _log.warning("LoRA folders and uses cannot be kept: %s", error)

@@ -1,0 +1,120 @@
+"""The settings of LoRAs that were distilled to few steps, recognised by their names.
+
+Such files are trained without text encoders, and most hold no metadata, so that the name decides:
+in the metadata, else of the file, or of its folder where the file has a general name. Each row of
+the table comes from the model's own card, whose address is next to it; guidance 0 on a card means
+no guidance, which is 1 here.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from engine.api.lora_files import FewStepSettings
+from engine.api.values import SamplerName, ScheduleName
+
+# diffusers' `timestep_spacing="trailing"`.
+_TRAILING = ScheduleName.SGM_UNIFORM
+_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-9]+")
+_STEPS = re.compile(r"\b(\d{1,2}) ?steps?\b")
+_MOST_STEPS = 16
+# The names that diffusers and its trainers give to every LoRA.
+_GENERAL = frozenset({"pytorch lora weights", "adapter model", "lora", "model"})
+# Beginnings of the names of text encoders' layers, in every dialect.
+_TEXT_ENCODER = re.compile(
+    r"(lora_te\d?_|text_encoder|te[12]?_|base_model\.text_encoder|lora_prior_te)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A method of distillation: the pattern of its names, and its settings.
+
+    The pattern sees words in lower case with one space between. A number of steps in the name
+    replaces the table's if `counts`; if `needs_count`, a name without one is of something else.
+    """
+
+    pattern: re.Pattern[str]
+    settings: FewStepSettings
+    counts: bool = True
+    needs_count: bool = False
+
+
+def _kind(
+    title: str,
+    pattern: str,
+    sampler: SamplerName,
+    steps: int,
+    guidance: float = 1.0,
+    *,
+    counts: bool = True,
+    needs_count: bool = False,
+) -> _Kind:
+    settings = FewStepSettings(
+        title=title, sampler=sampler, schedule=_TRAILING, steps=steps, guidance=guidance
+    )
+    return _Kind(re.compile(pattern), settings, counts, needs_count)
+
+
+# Tried in this order.
+_KINDS = (
+    # huggingface.co/tianweiy/DMD2: LCM's scheduler at 999, 749, 499, 249, guidance 0
+    _kind("DMD2", r"\bdmd ?2?\b", SamplerName.LCM, 4),
+    # huggingface.co/ByteDance/Hyper-SD: the one-step LoRA is TCD's for 1 to 8 steps, eta 1 at one
+    _kind("Hyper", r"\bhyper\b.*\b1 ?step", SamplerName.TCD, 4, counts=False),
+    # the same card: the LoRAs that preserve CFG want guidance from 5 to 8
+    _kind("Hyper", r"\bhyper\b.*\bcfg\b", SamplerName.EULER, 8, 5.0, needs_count=True),
+    # the same card: DDIM, trailing, which is Euler's method, guidance 0
+    _kind("Hyper", r"\bhyper ?(sd|sdxl|sd ?15|xl)\b", SamplerName.EULER, 8),
+    _kind("Hyper", r"\bhyper\b", SamplerName.EULER, 8, needs_count=True),
+    # huggingface.co/ByteDance/SDXL-Lightning: Euler, trailing, guidance 0
+    _kind("Lightning", r"\b(sd ?)?xl lightning\b", SamplerName.EULER, 4),
+    _kind("Lightning", r"\blightning\b", SamplerName.EULER, 4, needs_count=True),
+    # huggingface.co/h1t/TCD-SDXL-LoRA, h1t/TCD-SD15-LoRA: 4 steps, guidance 0, eta 0.3
+    _kind("TCD", r"\btcd\b", SamplerName.TCD, 4),
+    # huggingface.co/latent-consistency/lcm-lora-sdv1-5 and lcm-lora-sdxl: 2 to 8 steps, guidance
+    # from 1 to 2
+    _kind("LCM", r"\blcm\b", SamplerName.LCM, 4),
+    # huggingface.co/stabilityai/sdxl-turbo: 1 to 4 steps, guidance 0; differences extracted from it
+    # as LoRAs (civitai.com/models/215485) are sampled as it is
+    _kind(
+        "Turbo",
+        r"\b(sd ?(xl|15|21)?|xl) turbo\b|\bturbo (sd ?(xl|15|21)?|xl|lora)\b",
+        SamplerName.EULER_ANCESTRAL,
+        4,
+    ),
+)
+
+
+def few_steps_of(names: Iterable[str], path: Path, layers: Iterable[str]) -> FewStepSettings | None:
+    """Return the settings of a LoRA that was distilled to few steps; None for every other LoRA.
+
+    `names` are those in its metadata; `layers` are the names of its layers as the file spells them.
+    """
+    if any(_TEXT_ENCODER.match(layer) for layer in layers):
+        return None
+    stem = path.stem
+    if _plain(stem) in _GENERAL:
+        stem = path.parent.name
+    return next(filter(None, map(_named, (*names, stem))), None)
+
+
+def _named(name: str) -> FewStepSettings | None:
+    words = _plain(name)
+    found = _STEPS.search(words)
+    steps = int(found[1]) if found and 1 <= int(found[1]) <= _MOST_STEPS else None
+    for kind in _KINDS:
+        if not kind.pattern.search(words) or (kind.needs_count and steps is None):
+            continue
+        if steps is None or not kind.counts:
+            return kind.settings
+        return msgspec.structs.replace(kind.settings, steps=steps)
+    return None
+
+
+def _plain(name: str) -> str:
+    """Return a name's words in lower case, with one space between."""
+    return _BORDER.sub(" ", name).casefold().strip()

@@ -1,0 +1,159 @@
+"""Lists LoRA files below folders, with the pictures and cards beside them; no file is opened."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from engine.folders import has_suffix
+from engine.lora.folder import LORA_SUFFIXES
+
+# The ends of the names of a picture beside a file, in the order of preference (A1111's
+# `find_preview`, ComfyUI-Lora-Manager).
+_PREVIEWS = tuple(
+    f"{middle}{suffix}"
+    for middle in (".preview", "")
+    for suffix in (".png", ".jpg", ".jpeg", ".webp")
+)
+# The ends of the names of files that tell about the LoRA beside them.
+_CARDS = (".swarm.json", ".civitai.info", ".json", ".txt")
+
+
+class Stamp(msgspec.Struct, frozen=True):
+    """A file's state; while all fields are the same, the file is unchanged.
+
+    `changed` is as in `engine.checkpoints.index.FileState`; times are in ns since 1970.
+    """
+
+    size: int
+    modified_ns: int
+    changed: int
+
+
+class ListedLora(msgspec.Struct, frozen=True):
+    """A file that the disk lists, in a certain state.
+
+    `name` is its path below the listed folder, without suffix and with `/`. `cards` are the states
+    of the cards beside it. `preview` is the path of a picture beside it, empty without one.
+    """
+
+    path: str
+    name: str
+    stamp: Stamp
+    cards: tuple[Stamp, ...] = ()
+    preview: str = ""
+    preview_modified_ns: int = 0
+
+
+class ListedFolder(msgspec.Struct, frozen=True):
+    """A folder that was looked through, and the LoRA files directly in it, by name."""
+
+    path: str
+    files: tuple[ListedLora, ...]
+
+
+def list_below(folders: Iterable[Path]) -> Iterator[ListedFolder]:
+    """Yield the folders, each with all folders below it; no folder is entered twice.
+
+    Links are followed. A folder that cannot be read counts as empty, one that is missing is left
+    out.
+    """
+    entered: set[tuple[int, int]] = set()
+    for root in folders:
+        waiting = [root]
+        while waiting:
+            folder = waiting.pop()
+            if not _enter(folder, entered):
+                continue
+            entries = _entries(folder)
+            yield ListedFolder(str(folder), _files(folder, root, entries))
+            below = [folder / entry.name for entry in entries if _is_folder(entry)]
+            waiting.extend(reversed(below))
+
+
+def list_one(path: Path) -> ListedLora | None:
+    """Return one file as it would be listed with its folder; None if it is not there."""
+    entries = [
+        entry for entry in _entries(path.parent) if entry.name.lower().startswith(path.stem.lower())
+    ]
+    files = _files(path.parent, path.parent, entries, frozenset({path.suffix.lower()}))
+    return next((file for file in files if file.path == str(path)), None)
+
+
+def _files(
+    folder: Path,
+    root: Path,
+    entries: Sequence[os.DirEntry[str]],
+    suffixes: frozenset[str] = LORA_SUFFIXES,
+) -> tuple[ListedLora, ...]:
+    by_name = {entry.name.lower(): entry for entry in entries}
+    below = folder.relative_to(root).as_posix()
+    prefix = "" if below == "." else f"{below}/"
+    found: list[ListedLora] = []
+    for entry in entries:
+        stamp = _stamp(entry) if has_suffix(entry.name, suffixes) else None
+        if stamp is None:
+            continue
+        stem = os.path.splitext(entry.name)[0]  # noqa: PTH122 (a path costs ten times it)
+        cards = filter(None, (_stamp_of(by_name, stem + end) for end in _CARDS))
+        preview, preview_modified_ns = _preview(by_name, stem)
+        found.append(
+            ListedLora(entry.path, prefix + stem, stamp, tuple(cards), preview, preview_modified_ns)
+        )
+    return tuple(found)
+
+
+def _preview(by_name: Mapping[str, os.DirEntry[str]], stem: str) -> tuple[str, int]:
+    """Return the path and the time of change of the picture beside a file; empty without one."""
+    for end in _PREVIEWS:
+        entry = by_name.get((stem + end).lower())
+        stamp = _stamp(entry) if entry is not None else None
+        if entry is not None and stamp is not None:
+            return entry.path, stamp.modified_ns
+    return "", 0
+
+
+def _stamp_of(by_name: Mapping[str, os.DirEntry[str]], name: str) -> Stamp | None:
+    entry = by_name.get(name.lower())
+    return None if entry is None else _stamp(entry)
+
+
+def _stamp(entry: os.DirEntry[str]) -> Stamp | None:
+    """Return the state of a file; None for a folder, or a file that is gone since it was listed."""
+    try:
+        if not entry.is_file():
+            return None
+        facts = entry.stat()
+    except OSError:
+        return None
+    changed = facts.st_ino if sys.platform == "win32" else facts.st_ctime_ns
+    return Stamp(facts.st_size, facts.st_mtime_ns, changed)
+
+
+def _enter(folder: Path, entered: set[tuple[int, int]]) -> bool:
+    """Note that a folder is entered; return False if it is missing or was entered before."""
+    try:
+        facts = folder.stat()
+    except (OSError, ValueError):
+        return False
+    identity = facts.st_dev, facts.st_ino
+    is_new = identity not in entered
+    entered.add(identity)
+    return is_new
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except (OSError, ValueError):
+        return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir() and not entry.name.startswith(".")
+    except OSError:
+        return False

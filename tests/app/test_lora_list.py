@@ -1,0 +1,229 @@
+"""The LoRAs of the form: what is applied, what is left out and what is missing."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.form.fields import Extras
+from app.form.generation import Suggestions
+from app.form.lora_list import LoraFate
+from engine.api.checkpoints import CheckpointInfo
+from engine.api.lora import LoraChoice, LoraHash
+from engine.api.lora_files import LoraInfo
+from engine.api.request import GenerateRequest
+from tests.app.fake_engine import Plan
+from tests.app.loras import BROKEN, FAST, HUGE, INK, LCM, LORAS, lora
+from tests.app.sessions import Staged
+from tests.app.supervised import QUICK, fake_command
+from tests.checkpoints.files import write_sparse
+from tests.jobs.test_lora_index import KEYS
+
+
+@pytest.fixture
+def staged(tmp_path: Path, qtbot: QtBot) -> Iterator[Staged]:
+    one = Staged(tmp_path, qtbot, fake_command(Plan(loras=LORAS)), QUICK)
+    one.start()
+    one.wait(lambda: one.session.loras.is_listed)
+    choose(one, "sd1")
+    yield one
+    one.end()
+
+
+def choose(staged: Staged, family: str) -> None:
+    """The engine says that the chosen checkpoint is of a family."""
+    info = CheckpointInfo(
+        path="/a",
+        family=family,
+        variant="base",
+        prediction="epsilon",
+        default_size=512,
+        components=(),
+        missing=(),
+        evidence=(),
+        ignored_keys=0,
+        digest="",
+    )
+    staged.session.checkpoints._keep(staged.session.generation.checkpoint, info)  # pyright: ignore[reportPrivateUsage]
+
+
+def fates(staged: Staged) -> list[LoraFate]:
+    return [row.fate for row in staged.session.lora_list.rows]
+
+
+def files(request: GenerateRequest) -> list[str]:
+    return [one.file for one in request.loras]
+
+
+def test_a_chosen_file_is_in_the_request_with_its_strengths(staged: Staged) -> None:
+    session = staged.session
+    session.lora.add(INK.path)
+    session.lora.change(0, strength=0.6, text_strength=0.2)
+    assert fates(staged) == [LoraFate.APPLIED]
+    expected = LoraChoice(file=INK.path, strength=0.6, text_strength=0.2)
+    assert session.generation.build_request().loras == (expected,)
+
+
+def test_one_that_is_switched_off_stays_in_the_list(staged: Staged) -> None:
+    session = staged.session
+    session.lora.add(INK.path)
+    session.lora.change(0, enabled=False)
+    assert fates(staged) == [LoraFate.OFF]
+    assert session.generation.build_request().loras == ()
+    session.lora.add(INK.path)
+    assert fates(staged) == [LoraFate.APPLIED]
+
+
+def test_one_of_another_family_is_left_out_until_its_checkpoint_is_chosen(staged: Staged) -> None:
+    session = staged.session
+    for info in (INK, HUGE, BROKEN):
+        session.lora.add(info.path)
+    assert fates(staged) == [LoraFate.APPLIED, LoraFate.UNSUITED, LoraFate.BROKEN]
+    assert files(session.generation.build_request()) == [INK.path]
+    choose(staged, "sdxl")
+    assert fates(staged) == [LoraFate.UNSUITED, LoraFate.APPLIED, LoraFate.BROKEN]
+    assert files(session.generation.build_request()) == [HUGE.path]
+    assert len(session.generation.loras) == 3
+
+
+def test_a_file_outside_of_the_folders_is_looked_at_once(staged: Staged, tmp_path: Path) -> None:
+    session, path = staged.session, str(tmp_path / "gone.safetensors")
+    session.lora.add(path)
+    assert fates(staged) == [LoraFate.UNREAD]
+    # The fake engine knows no such file.
+    staged.wait(lambda: fates(staged) == [LoraFate.MISSING])
+    # The engine tells what it does not find, and makes the picture.
+    assert files(session.generation.build_request()) == [path]
+
+
+def test_a_name_from_another_program_is_found_and_a_lost_one_is_missing(staged: Staged) -> None:
+    session = staged.session
+    session.generation.loras = (
+        LoraChoice(file="ink"),
+        LoraChoice(file="renamed", hash="abababababab"),
+        LoraChoice(file="lost", hash="cd" * 6),
+    )
+    rows = session.lora_list.rows
+    assert [row.info for row in rows] == [INK, INK, None]
+    assert fates(staged) == [LoraFate.APPLIED, LoraFate.APPLIED, LoraFate.MISSING]
+
+
+def test_loras_that_the_prompt_names_are_told_with_their_hashes(staged: Staged) -> None:
+    session = staged.session
+    session.generation.prompt = "a cat <lora:ink:0.8> <lyco:seaside:1:0.5>"
+    session.generation.extras = Extras(lora_hashes=(LoraHash(name="Seaside", hash="cd" * 6),))
+    named = session.lora_list.named
+    assert [(one.name, one.info, one.hash) for one in named] == [
+        ("ink", INK, ""),
+        ("seaside", None, "cd" * 6),
+    ]
+
+
+def test_a_lost_one_that_is_found_moves_from_the_prompt_to_the_list(staged: Staged) -> None:
+    session = staged.session
+    session.generation.prompt = "a cat <lora:seaside:0.7>, by day"
+    before = session.generation.form
+    session.lora.replace_named(session.lora_list.named[0], Path("/else/sea.safetensors"))
+    assert session.generation.prompt == "a cat, by day"
+    assert session.generation.loras == (LoraChoice(file="/else/sea.safetensors", strength=0.7),)
+    undo(staged)
+    assert session.generation.form == before
+
+
+def test_another_file_for_a_missing_one_keeps_its_strength(staged: Staged) -> None:
+    session = staged.session
+    session.generation.loras = (LoraChoice(file="lost", strength=0.3),)
+    session.lora.replace(0, Path(INK.path))
+    assert session.generation.loras == (LoraChoice(file=INK.path, strength=0.3),)
+    assert fates(staged) == [LoraFate.APPLIED]
+
+
+def test_removing_can_be_undone(staged: Staged) -> None:
+    session = staged.session
+    session.lora.add(INK.path)
+    session.lora.add(FAST.path)
+    before = session.generation.loras
+    session.lora.remove(0)
+    assert files(session.generation.build_request()) == [FAST.path]
+    undo(staged)
+    assert session.generation.loras == before
+
+
+def test_the_settings_of_a_few_step_lora_are_used_and_that_is_undone(staged: Staged) -> None:
+    session = staged.session
+    session.generation.suggestions = Suggestions(512, session.generation.suggestions.settings)
+    before = session.generation.effective
+    session.lora.use_settings(LCM)
+    now = session.generation.effective
+    assert (now.sampler, now.schedule, now.steps, now.guidance) == (
+        LCM.sampler,
+        LCM.schedule,
+        LCM.steps,
+        LCM.guidance,
+    )
+    undo(staged)
+    assert session.generation.effective == before
+
+
+def undo(staged: Staged) -> None:
+    notice = staged.session.notices.notices[-1]
+    assert notice.undo is not None
+    notice.undo()
+
+
+def test_a_dropped_lora_joins_the_list_and_a_checkpoint_becomes_the_model(
+    staged: Staged, tmp_path: Path
+) -> None:
+    session = staged.session
+    before = session.generation.checkpoint
+    dropped = write_sparse(tmp_path / "dropped.safetensors", KEYS)
+    session.open_file(dropped)
+    assert [one.file for one in session.generation.loras] == [str(dropped)]
+    assert session.generation.checkpoint == before
+    undo(staged)
+    assert session.generation.loras == ()
+    mix = write_sparse(tmp_path / "mix.safetensors", {"a": (1,)})
+    session.open_file(mix)
+    assert session.generation.checkpoint == mix
+    assert session.generation.loras == ()
+
+
+def test_the_time_of_the_last_use_is_kept(staged: Staged) -> None:
+    session = staged.session
+    session.lora.add(INK.path)
+    session.lora.add(HUGE.path)
+    session.jobs.generate()
+    staged.wait_for_jobs(1)
+    memory = session.loras.memory
+    assert memory.used_ns(INK.path) > 0
+    assert memory.used_ns(HUGE.path) == 0
+
+
+def test_the_list_is_there_again_after_a_crash(tmp_path: Path, qtbot: QtBot) -> None:
+    staged = Staged(tmp_path, qtbot, fake_command(Plan(loras=LORAS)), QUICK)
+    staged.session.lora.add(INK.path)
+    staged.session.lora.change(0, strength=0.4, enabled=False)
+    kept = tmp_path / "state" / "session.json"
+    staged.wait(lambda: kept.exists() and b"0.4" in kept.read_bytes())
+    again = Staged(tmp_path, qtbot, fake_command(Plan(loras=LORAS)), QUICK)
+    expected = (LoraChoice(file=INK.path, strength=0.4, enabled=False),)
+    assert again.session.generation.loras == expected
+    again.end()
+    staged.end()
+
+
+@pytest.mark.parametrize(
+    ("info", "suits"),
+    [
+        (lora("a", families=(), is_certain=False), True),
+        (lora("a", families=("sd2",), is_certain=False), True),
+        (lora("a", families=("sd2", "sd1")), True),
+        (lora("a", families=(), purpose="a LoRA for Flux"), False),
+        (HUGE, False),
+    ],
+)
+def test_a_file_whose_family_is_not_known_may_suit(
+    staged: Staged, info: LoraInfo, *, suits: bool
+) -> None:
+    assert staged.session.lora_list.suits(info) is suits

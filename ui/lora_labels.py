@@ -1,0 +1,112 @@
+"""Facts about LoRA files in the user's language."""
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from app.form.lora_list import LoraFate, LoraRow, NamedLora
+from engine.api.lora import LoraChoice
+from engine.api.lora_files import FewStepSettings, LoraInfo
+
+translate = QCoreApplication.translate
+
+# A1111 and Civitai show this many digits of a hash.
+_DIGITS = 12
+
+
+def lora_name(info: LoraInfo) -> str:
+    """Return the name of a file without its folder."""
+    return info.name.rpartition("/")[2]
+
+
+def choice_name(choice: LoraChoice, info: LoraInfo | None) -> str:
+    """Return the name of a LoRA of the form, also if its file is missing."""
+    if info is not None:
+        return lora_name(info)
+    name = choice.file.replace("\\", "/").rpartition("/")[2]
+    return name.removesuffix(".safetensors")
+
+
+def lora_summary(info: LoraInfo, family: str) -> str:
+    """Return the base model or the family's title, the rank, and what else there is to say."""
+    parts = [info.base_model or family]
+    if info.rank is not None:
+        parts.append(translate("loras", "rank {n}").format(n=info.rank))
+    if info.few_steps is not None:
+        parts.append(translate("loras", "few steps: {title}").format(title=info.few_steps.title))
+    return " · ".join(part for part in parts if part)
+
+
+def fate_words(row: LoraRow, family: str, checkpoint_family: str) -> str:
+    """Return the reason why a LoRA is not applied, or empty if it is.
+
+    `family` is the title of the LoRA's family, `checkpoint_family` that of the checkpoint's.
+    """
+    match row.fate:
+        case LoraFate.UNSUITED:
+            text = translate("loras", "Not applied: it is {purpose}, and the model is {family}.")
+            purpose = purpose_words(row.info, family) if row.info is not None else ""
+            return text.format(purpose=purpose, family=checkpoint_family)
+        case LoraFate.BROKEN:
+            problem = row.info.problem if row.info is not None else ""
+            return translate("loras", "Not applied: {problem}").format(problem=problem)
+        case LoraFate.MISSING if row.choice.hash:
+            text = translate("loras", "Its file is not found; its hash is {digits}.")
+            return text.format(digits=row.choice.hash[:_DIGITS])
+        case LoraFate.MISSING:
+            return translate("loras", "Its file is not found.")
+        case LoraFate.OFF:
+            return translate("loras", "Switched off.")
+        case _:
+            return ""
+
+
+def lost_words(named: NamedLora) -> str:
+    """Return a sentence about a LoRA that the prompt names and that is not found."""
+    if not named.hash:
+        return translate("loras", "The prompt names {name}, which is not found.").format(
+            name=named.name[:80]
+        )
+    text = translate("loras", "The prompt names {name}, which is not found; its hash is {digits}.")
+    return text.format(name=named.name[:80], digits=named.hash[:_DIGITS])
+
+
+def few_steps_words(settings: FewStepSettings) -> str:
+    """Return the text of the button that uses a LoRA's settings."""
+    text = translate("loras", "Use its settings: {title}, {n} steps, guidance {guidance}")
+    guidance = QLocale().toString(settings.guidance, "g", 3)
+    return text.format(title=settings.sampler.label, n=settings.steps, guidance=guidance)
+
+
+def purpose_words(info: LoraInfo, family: str) -> str:
+    """Return what a file is for, with the article; `family` is the title of its family."""
+    if family:
+        return translate("loras", "a LoRA for {family}").format(family=family)
+    # The engine's own words for a family that it does not run.
+    return info.purpose or translate("loras", "a LoRA")
+
+
+def unsuited_reason(info: LoraInfo, family: str) -> str:
+    """Return the reason why a file cannot be added; `family` is the title of its family."""
+    return info.problem or purpose_words(info, family)
+
+
+def count_words(shown: int, count: int, unread: int) -> str:
+    """Return how many files there are, how many of them are shown, and how many are being read."""
+    locale = QLocale()
+    parts = [translate("loras", "{n} files").format(n=locale.toString(count))]
+    if shown != count:
+        parts = [
+            translate("loras", "{n} of {count} files").format(
+                n=locale.toString(shown), count=locale.toString(count)
+            )
+        ]
+    if unread:
+        parts.append(translate("loras", "reading {n}").format(n=locale.toString(unread)))
+    return " · ".join(parts)
+
+
+def folder_words(folder: str, count: int, *, is_known: bool) -> str:
+    """Return a folder's line in the list of folders."""
+    if not is_known:
+        return folder
+    text = translate("loras", "{folder} ({n} files)")
+    return text.format(folder=folder, n=QLocale().toString(count))

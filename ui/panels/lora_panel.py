@@ -1,0 +1,201 @@
+"""The LoRAs of the form: a row for each, those that the prompt names, and a button to add more."""
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.form.lora_list import LoraFate, LoraRow, NamedLora
+from app.form.trigger_words import has_words
+from app.library.gallery import Picture
+from app.paths import nearest_folder
+from app.session import Session
+from engine.api.lora_files import FewStepSettings, LoraInfo
+from ui.dialogs.lora_dialog import LoraDialog
+from ui.lora_labels import fate_words, lora_summary, lost_words
+from ui.panels.lora_row import LoraRowPanel
+from ui.theme.metrics import M, S
+from ui.theme.theme import Theme
+from ui.thumbnails import ThumbnailStore
+from ui.widgets.labels import breakable, plain_label
+
+# What file dialogs offer.
+LORA_FILES = "LoRA (*.safetensors *.sft *.pt *.ckpt)"
+
+
+class LoraPanel(QWidget):
+    """A heading with a row for each LoRA; without any, only the button to add one."""
+
+    def __init__(self, session: Session, theme: Theme, pictures: ThumbnailStore) -> None:
+        super().__init__()
+        self._session, self._theme, self._pictures = session, theme, pictures
+        self.rows: list[LoraRowPanel] = []
+        self.lost: list[LostRow] = []
+        self.heading = plain_label(self.tr("LoRA"), "label")
+        self.named = plain_label("", "caption", wrap=True)
+        self.add = QPushButton()
+        self.add.setProperty("role", "link")
+        self._lay_out()
+        self.add.clicked.connect(self.browse)
+        for signal in (
+            session.lora_list.rows_changed,
+            session.lora_list.named_changed,
+            session.generation.prompt_changed,
+            session.generation.effective_changed,
+            session.checkpoints.families_changed,
+        ):
+            signal.connect(self._refresh)
+        pictures.ready.connect(self._on_picture)
+        self._refresh()
+
+    def browse(self) -> LoraDialog:
+        """Open the list of all LoRA files."""
+        dialog = LoraDialog(self._session, self._theme, self._pictures, self.window())
+        dialog.open()
+        return dialog
+
+    def _lay_out(self) -> None:
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S)
+        column.addWidget(self.heading)
+        self._rows = QVBoxLayout()
+        self._rows.setSpacing(M)
+        self._lost = QVBoxLayout()
+        self._lost.setSpacing(S)
+        column.addLayout(self._rows)
+        column.addLayout(self._lost)
+        column.addWidget(self.named)
+        column.addWidget(self.add, 0, Qt.AlignmentFlag.AlignLeading)
+
+    def _refresh(self, *_: object) -> None:
+        rows, named = self._session.lora_list.rows, self._session.lora_list.named
+        self._make_rows(len(rows))
+        for row, panel in zip(rows, self.rows, strict=True):
+            self._show(row, panel)
+        found = [one.name for one in named if one.info is not None]
+        text = self.tr("The prompt also names {names}.").format(names=", ".join(found))
+        self.named.setText(breakable(text))
+        self.named.setVisible(bool(found))
+        self._show_lost([one for one in named if one.info is None])
+        self.heading.setVisible(bool(rows) or bool(named))
+        self.add.setText(
+            self.tr("Add a LoRA…") if rows else self.tr("LoRA: add a style or a subject…")
+        )
+
+    def _make_rows(self, count: int) -> None:
+        focused = self.focusWidget()
+        lost = self.rows[count:]
+        # Qt has none where nothing in the panel has the focus.
+        had_focus = bool(focused) and any(panel.isAncestorOf(focused) for panel in lost)
+        while len(self.rows) > count:
+            panel = self.rows.pop()
+            panel.hide()
+            panel.deleteLater()
+        while len(self.rows) < count:
+            panel = LoraRowPanel(self._theme)
+            self._rows.addWidget(panel)
+            self._connect(panel, len(self.rows))
+            self.rows.append(panel)
+        if had_focus:
+            (self.rows[-1].remove if self.rows else self.add).setFocus()
+
+    def _connect(self, panel: LoraRowPanel, at: int) -> None:
+        lora = self._session.lora
+
+        def change(changes: dict[str, Any]) -> None:
+            lora.change(at, **changes)
+
+        panel.changed.connect(change)
+        panel.removed.connect(lambda: lora.remove(at))
+        panel.wants_file.connect(lambda: self._find(at))
+        panel.wants_settings.connect(lora.use_settings)
+        panel.words.clicked.connect(lora.toggle_words)
+
+    def _show(self, row: LoraRow, panel: LoraRowPanel) -> None:
+        store, info = self._session.checkpoints, row.info
+        own = " / ".join(map(store.family_title, info.families)) if info is not None else ""
+        checkpoint = store.family_title(self._session.lora_list.family or "")
+        about = lora_summary(info, own) if info is not None else ""
+        panel.show_row(row, about, fate_words(row, own, checkpoint))
+        prompt = self._session.generation.prompt
+        panel.show_words(row, lambda words: has_words(prompt, words))
+        panel.offer(self._offered(row))
+        panel.show_picture(self._picture(info))
+
+    def _offered(self, row: LoraRow) -> FewStepSettings | None:
+        """Return the settings that a LoRA was made for, unless they are in force."""
+        wanted = row.info.few_steps if row.info is not None else None
+        if wanted is None or row.fate is not LoraFate.APPLIED:
+            return None
+        now = self._session.generation.effective
+        is_same = (now.sampler, now.schedule, now.steps, now.guidance) == (
+            wanted.sampler,
+            wanted.schedule,
+            wanted.steps,
+            wanted.guidance,
+        )
+        return None if is_same else wanted
+
+    def _picture(self, info: LoraInfo | None) -> QImage | None:
+        if info is None or not info.preview:
+            return None
+        thumbnail = self._pictures.get(preview_of(info))
+        pixmap = thumbnail.pixmap if thumbnail is not None else None
+        return pixmap.toImage() if pixmap is not None else None
+
+    def _on_picture(self, path: str) -> None:
+        for row, panel in zip(self._session.lora_list.rows, self.rows, strict=False):
+            if row.info is not None and row.info.preview == path:
+                panel.show_picture(self._picture(row.info))
+
+    def _show_lost(self, lost: list[NamedLora]) -> None:
+        if [row.named for row in self.lost] == lost:
+            return
+        for row in self.lost:
+            row.hide()
+            row.deleteLater()
+        self.lost = [LostRow(one) for one in lost]
+        for row in self.lost:
+            self._lost.addWidget(row)
+            row.find_it.clicked.connect(lambda _checked=False, row=row: self._find_named(row.named))
+
+    def _find(self, at: int) -> None:
+        path = self._ask(self._session.generation.loras[at].file)
+        if path is not None:
+            self._session.lora.replace(at, path)
+
+    def _find_named(self, named: NamedLora) -> None:
+        path = self._ask(named.name)
+        if path is not None:
+            self._session.lora.replace_named(named, path)
+
+    def _ask(self, name: str) -> Path | None:
+        """Ask for the file of a LoRA that is not found."""
+        title = self.tr("Find {name}").format(name=Path(name).name[:80])
+        folder = nearest_folder(self._session.checkpoints.models)
+        found, _ = QFileDialog.getOpenFileName(self, title, folder, LORA_FILES)
+        return Path(found) if found else None
+
+
+class LostRow(QWidget):
+    """A LoRA that the prompt names and that is not found, with a button to look for it."""
+
+    def __init__(self, named: NamedLora) -> None:
+        super().__init__()
+        self.named = named
+        self.words = plain_label(breakable(lost_words(named)), "note", wrap=True)
+        self.find_it = QPushButton(self.tr("Find it…"))
+        self.find_it.setAccessibleName(self.tr("Find {name}").format(name=named.name[:80]))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(S)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.find_it, 0, Qt.AlignmentFlag.AlignTop)
+
+
+def preview_of(info: LoraInfo) -> Picture:
+    """Return the picture beside a LoRA as a thumbnail's key."""
+    return Picture(info.preview, info.preview_modified_ns, 0)

@@ -1,0 +1,76 @@
+"""A layout of small widgets in lines that wrap, in the direction of the window."""
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+
+
+class FlowLayout(QLayout):
+    """Widgets side by side; one that has no room in its line begins the next."""
+
+    def __init__(self, spacing: int) -> None:
+        super().__init__()
+        self._items: list[QLayoutItem] = []
+        self.setContentsMargins(0, 0, 0, 0)
+        self.setSpacing(spacing)
+
+    def addItem(self, arg__1: QLayoutItem) -> None:  # noqa: N802 (Qt's name)
+        """Add an item after the others."""
+        self._items.append(arg__1)
+
+    def count(self) -> int:
+        """Return the number of items."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:  # noqa: N802 (Qt's name)
+        """Return an item; None beyond the last, as Qt asks until it gets none."""
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:  # noqa: N802 (Qt's name)
+        """Remove an item and return it; None beyond the last."""
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:  # noqa: N802 (Qt's name)
+        """Return no direction: more room than needed is of no use."""
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:  # noqa: N802 (Qt's name)
+        """Return True: a narrow layout has more lines."""
+        return True
+
+    def heightForWidth(self, arg__1: int) -> int:  # noqa: N802 (Qt's name)
+        """Return the height of all lines at a width."""
+        return self._arrange(QRect(0, 0, arg__1, 0), place=False)
+
+    def sizeHint(self) -> QSize:  # noqa: N802 (Qt's name)
+        """Return the least size."""
+        return self.minimumSize()
+
+    def minimumSize(self) -> QSize:  # noqa: N802 (Qt's name)
+        """Return the size of the largest item."""
+        size = QSize()
+        for item in self._items:
+            size = size.expandedTo(item.minimumSize())
+        return size
+
+    def setGeometry(self, arg__1: QRect) -> None:  # noqa: N802 (Qt's name)
+        """Lay the items out."""
+        super().setGeometry(arg__1)
+        self._arrange(arg__1, place=True)
+
+    def _arrange(self, room: QRect, *, place: bool) -> int:
+        """Return the height that the lines take; with `place`, also move the items."""
+        parent = self.parentWidget()
+        is_mirrored = isinstance(parent, QWidget) and parent.isRightToLeft()
+        x, y, line = 0, 0, 0
+        for item in self._items:
+            if item.isEmpty():
+                continue
+            size = item.sizeHint().boundedTo(QSize(room.width(), item.sizeHint().height()))
+            if x > 0 and x + size.width() > room.width():
+                x, y, line = 0, y + line + self.spacing(), 0
+            if place:
+                left = room.right() + 1 - x - size.width() if is_mirrored else room.left() + x
+                item.setGeometry(QRect(QPoint(left, room.top() + y), size))
+            x += size.width() + self.spacing()
+            line = max(line, size.height())
+        return y + line
