@@ -63,7 +63,7 @@ def resolve(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
 
     Raises EngineError: REQUEST_INVALID, INPUT_IMAGE_UNREADABLE.
     """
-    resolved = _filled(request, checkpoint)
+    resolved = _with_loras(_filled(request, checkpoint), request)
     _check(resolved, request.count, checkpoint)
     return resolved
 
@@ -101,9 +101,6 @@ def _filled(request: GenerateRequest, checkpoint: IdentifiedCheckpoint) -> Resol
         vae_tile=request.vae_tile,
         refiner=_refiner(request.refiner, checkpoint),
     )
-    resolved = _with_loras(resolved, request)
-    _check(resolved, request.count, checkpoint)
-    return resolved
 
 
 def _with_loras(resolved: ResolvedRequest, request: GenerateRequest) -> ResolvedRequest:

@@ -8,4 +8,5 @@ from app.paths import Paths
 
 def folders_in(folder: Path) -> Paths:
     """Every folder of the application, below this one."""
-    return Paths(**{field.name: folder / field.name for field in fields(Paths)})
+    names = [field.name for field in fields(Paths) if field.name != "loras"]
+    return Paths(**{name: folder / name for name in names})

@@ -27,7 +27,8 @@ def main(folder: Path, plan: str, checkpoint: str, count: int) -> int:
     arguments = ("-I", str(ENGINE), plan, "--parent", str(os.getpid()))
     command = EngineCommand(sys.executable, arguments)
     # No module of the tests can be imported in a process of its own.
-    paths = Paths(**{field.name: folder / field.name for field in fields(Paths)})
+    names = [field.name for field in fields(Paths) if field.name != "loras"]
+    paths = Paths(**{name: folder / name for name in names})
     process = EngineProcess(paths, command=command)
     client = EngineClient(process)
     queue = JobQueue(client, folder / "state")
