@@ -3,10 +3,10 @@
 from dataclasses import fields
 from pathlib import Path
 
-from app.paths import Paths
+from app.paths import Paths, find_paths
 
 
 def folders_in(folder: Path) -> Paths:
-    """Every folder of the application, below this one."""
+    """Return every folder of the application, below this one; no folders of LoRAs."""
     names = [field.name for field in fields(Paths) if field.name != "loras"]
-    return Paths(**{name: folder / name for name in names})
+    return find_paths({f"SAFELIGHT_{name.upper()}": str(folder / name) for name in names})

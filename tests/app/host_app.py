@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication
 from app.engine.client import EngineClient
 from app.engine.connection import EngineCommand
 from app.engine.process import EngineProcess, EngineState
-from app.paths import Paths
+from app.paths import Paths, find_paths
 from app.queue.job_queue import Job, JobQueue
 from engine.api.messages import JobProgress
 from engine.api.request import GenerateRequest
@@ -28,7 +28,7 @@ def main(folder: Path, plan: str, checkpoint: str, count: int) -> int:
     command = EngineCommand(sys.executable, arguments)
     # No module of the tests can be imported in a process of its own.
     names = [field.name for field in fields(Paths) if field.name != "loras"]
-    paths = Paths(**{name: folder / name for name in names})
+    paths = find_paths({f"SAFELIGHT_{name.upper()}": str(folder / name) for name in names})
     process = EngineProcess(paths, command=command)
     client = EngineClient(process)
     queue = JobQueue(client, folder / "state")

@@ -54,9 +54,7 @@ def test_every_file_is_sent_before_the_answer_and_in_the_end_with_its_facts(
     assert {name: info.rank for name, info in told.items()} == {"a": RANK, "b": RANK}
 
 
-def test_one_file_is_described_and_a_missing_one_is_an_error(
-    start: Start, tmp_path: Path
-) -> None:
+def test_one_file_is_described_and_a_missing_one_is_an_error(start: Start, tmp_path: Path) -> None:
     talk = start()
     path = write_sparse(tmp_path / "ink.safetensors", KEYS)
     talk.send(InspectLora(query=1, path=str(path)))
