@@ -12,6 +12,7 @@ from engine.lora.tensors import LayerTensors
 from engine.lora.transforms import (
     Decomposition,
     Replacement,
+    ScaledAxis,
     input_product,
     peft_scaled_axis,
     scaled_axis,
@@ -47,6 +48,8 @@ def patches_of(
     if weight is not None:
         found["weight"] = weight
     bias = _bias_patch(tensors, strength)
+    if isinstance(weight, ScaledAxis) and weight.of_results:
+        bias = weight
     if bias is not None:
         found["bias"] = bias
     if not found:
@@ -84,7 +87,7 @@ def _plain_patch(
         "oft_blocks": lambda: rotation(tensors, strength, rules.rotation),
         "oft_diag": lambda: rotation(tensors, strength, rules.rotation),
         "on_input": lambda: scaled_axis(tensors, strength),
-        "ia3_l": lambda: peft_scaled_axis(tensors, strength),
+        "ia3_l": lambda: peft_scaled_axis(tensors, strength, shape),
         "diff": lambda: FullDifference(tensors["diff"], strength),
         "w_norm": lambda: FullDifference(tensors["w_norm"], strength),
         "set_weight": lambda: Replacement(tensors["set_weight"]),

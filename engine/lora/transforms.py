@@ -29,6 +29,11 @@ class ScaledAxis(Transform):
     neutral: float
     strength: float
 
+    @property
+    def of_results(self) -> bool:
+        """True if the layer's results are scaled, with its bias: PEFT's factors of outputs."""
+        return self.neutral == 1 and not self.on_input
+
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Return True if the axis has as many numbers as there are factors."""
         axis = int(self.on_input)
@@ -193,10 +198,19 @@ def scaled_axis(tensors: LayerTensors, strength: float) -> ScaledAxis:
     return ScaledAxis(tensors["weight"], on_input, 0.0, strength)
 
 
-def peft_scaled_axis(tensors: LayerTensors, strength: float) -> ScaledAxis:
-    """Return the transform of (IA)3 in PEFT's form: [out, 1] for outputs, [1, in] for inputs."""
+def peft_scaled_axis(
+    tensors: LayerTensors, strength: float, shape: tuple[int, ...] | None
+) -> ScaledAxis:
+    """Return the transform of (IA)3 in PEFT's form.
+
+    Factors of outputs are [out, 1], those of inputs [1, in]. A kernel's are [1, n, 1, 1] for both,
+    so that the weight's shape decides; they are taken for those of outputs if both fit.
+    """
     factors = tensors["ia3_l"]
-    return ScaledAxis(factors, factors.shape[:1] == (1,), 1.0, strength)
+    on_input = factors.shape[:1] == (1,)
+    if len(factors.shape) > 2 and shape is not None:
+        on_input = factors.elements != shape[0]
+    return ScaledAxis(factors, on_input, 1.0, strength)
 
 
 def input_product(

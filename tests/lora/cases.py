@@ -69,7 +69,8 @@ _TUCKER = {
     "hada_t1": (3, 3, 3, 3), "hada_w1_a": (3, 8), "hada_w1_b": (3, 6),
     "hada_t2": (3, 3, 3, 3), "hada_w2_a": (3, 8), "hada_w2_b": (3, 6),
 }  # fmt: skip
-_BLOCKS, _BUTTERFLY = (2, 4, 4), (2, 2, 4, 4)
+_BLOCKS, _BUTTERFLY = (4, 3, 3), (2, 2, 4, 4)
+_TWELVE, _TWELVE_KERNEL = (12, 6), (12, 6, 3, 3)
 
 CASES = (
     _low_rank("lora linear", LINEAR, ALL),
@@ -101,11 +102,11 @@ CASES = (
     _case("ia3 inputs", LINEAR, NOT_COMFY, weight=(6,), on_input=1.0),
     _case("ia3 3x3 outputs", KERNEL, (), weight=(1, 8, 1, 1), on_input=0.0),
     _case("ia3 3x3 inputs", KERNEL, (), weight=(1, 6, 1, 1), on_input=1.0),
-    _case("oft linear", LINEAR, NOT_INVOKE, oft_blocks=_BLOCKS, alpha=0.0),
-    _case("oft 3x3", KERNEL, NOT_INVOKE, oft_blocks=_BLOCKS, alpha=0.0),
-    _case("oft limited", LINEAR, NOT_INVOKE, oft_blocks=_BLOCKS, alpha=0.05),
-    _case("oft rescaled", LINEAR, NOT_INVOKE, oft_blocks=_BLOCKS, alpha=0.0, rescale=(8, 1)),
-    _case("oft direct", LINEAR, (A1111,), oft_diag=_BLOCKS),
+    _case("oft linear", _TWELVE, NOT_INVOKE, oft_blocks=_BLOCKS, alpha=0.0),
+    _case("oft 3x3", _TWELVE_KERNEL, NOT_INVOKE, oft_blocks=_BLOCKS, alpha=0.0),
+    _case("oft limited", _TWELVE, NOT_INVOKE, oft_blocks=_BLOCKS, alpha=0.05),
+    _case("oft rescaled", _TWELVE, NOT_INVOKE, oft_blocks=_BLOCKS, alpha=0.0, rescale=(12, 1)),
+    _case("oft direct", _TWELVE, (A1111,), oft_diag=_BLOCKS),
     _case("boft linear", LINEAR, NOT_INVOKE, oft_blocks=_BUTTERFLY, alpha=0.0),
     _case("boft 3x3", KERNEL, NOT_INVOKE, oft_blocks=_BUTTERFLY, alpha=0.0),
     _case("boft limited", LINEAR, NOT_INVOKE, oft_blocks=_BUTTERFLY, alpha=0.05),
