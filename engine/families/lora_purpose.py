@@ -67,7 +67,9 @@ def _other_kind(file: LoraFile) -> LoraPurpose | None:
     if file.embeddings:
         return None
     found = recognise(listing)
-    if found.kind is not None and found.kind not in LORA:
+    if found.kind in LORA:  # in a dialect that is not read
+        return None
+    if found.kind is not None:
         return LoraPurpose(found.kind.title, is_lora=False)
     if found.family is not None:
         return LoraPurpose(f"a checkpoint of {found.family.title}", is_lora=False)
