@@ -10,8 +10,8 @@ from the trainers' own classes and functions; the layer's meaning from the modul
 wrapped, or, where its names are the original ones, from diffusers' own conversion.
 """
 
-import lzma
 import json
+import lzma
 import sys
 import types
 from collections.abc import Callable, Iterator
