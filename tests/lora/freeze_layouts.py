@@ -10,6 +10,9 @@ from the trainers' own classes and functions; the layer's meaning from the modul
 wrapped, or, where its names are the original ones, from diffusers' own conversion.
 """
 
+# pyright: basic, reportMissingImports=false, reportAttributeAccessIssue=false
+# pyright: reportPrivateImportUsage=false
+
 import json
 import lzma
 import sys

@@ -33,7 +33,7 @@ class Case:
     keys: Shapes
     words: str
     families: tuple[str, ...] = ()
-    metadata: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def conv(layer: str, out: int, into: int, side: int = 1) -> dict[str, tuple[int, ...]]:
