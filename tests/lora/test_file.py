@@ -46,8 +46,9 @@ def test_second_key_of_the_same_part_is_not_read(tmp_path: Path) -> None:
     assert file.unread == ("unet.a.to_k.lora.down.weight",)
 
 
-def test_plain_weights_are_no_modules(tmp_path: Path) -> None:
+def test_layers_that_nothing_changes_are_no_modules(tmp_path: Path) -> None:
     plain = {"conv_in.weight": (320, 4, 3, 3), ".lora_up.weight": (1,), "y.lora_side.weight": (1,)}
+    plain |= {"z.alpha": (), "z.dora_scale": (8, 1)}
     keys = plain | {"x.weight": (8,), "x.on_input": ()}
     file = lora_file(tmp_path / "x.safetensors", keys)
     assert [module.layer for module in file.modules] == ["x"]

@@ -72,6 +72,11 @@ OURS = {
     "several blocks in a row": Case(
         low_rank(_SECOND, 640, 640), "a LoRA for SDXL or SDXL refiner", ("sdxl", "sdxl_refiner")
     ),
+    "more blocks in a row than the refiner's": Case(
+        low_rank(_SECOND.replace("blocks_1_attn1", "blocks_9_attn1"), 640, 640),
+        "a LoRA for SDXL",
+        ("sdxl",),
+    ),
     "attention at the first level": Case(
         low_rank(_FIRST, 320, 320), "a LoRA for SD 1.x or SD 2.x", ("sd1", "sd2")
     ),
@@ -122,6 +127,16 @@ OTHERS = {
     "Z-Image": (by_row("diffusion_model.layers.3.attention.to_q", 3840, 3840), "Z-Image"),
     "Lumina 2": (low_rank("lora_unet_layers_3_attention_qkv", 6912, 2304), "Lumina 2"),
     "Wan": (by_row("diffusion_model.blocks.3.self_attn.q", 5120, 5120), "Wan"),
+    "Wan of diffusers": (by_row("transformer.blocks.3.attn2.to_v", 5120, 5120), "Wan"),
+    "Anima": (
+        low_rank("lora_unet_blocks_0_cross_attn_k_proj", 2048, 1024),
+        "Anima or Cosmos",
+    ),
+    "Krea 2": (low_rank("lora_unet_blocks_0_attn_gate", 6144, 6144), "Krea 2"),
+    "Qwen-Image in few layers": (
+        low_rank("transformer_blocks.0.attn.to_k", 3072, 3072),
+        "Flux.1 or Qwen-Image",
+    ),
     "HunyuanVideo": (
         low_rank("lora_unet_double_blocks_3_img_mlp_fc1", 12288, 3072),
         "HunyuanVideo",
@@ -190,8 +205,16 @@ def test_files_that_are_no_lora_are_named(keys: Shapes, words: str, tmp_path: Pa
     purpose = purpose_of(file)
     assert (purpose.words, purpose.is_lora) == (words, False)
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", CHECKPOINTS["sd1"]))
-    with pytest.raises(EngineError, match=words):
+    with pytest.raises(EngineError, match=f"{words}, not a LoRA"):
         fit_lora(file, checkpoint)
+
+
+def test_hypernetwork_is_refused_with_the_reason(tmp_path: Path) -> None:
+    keys = {"768.0.linear.0.weight": (1536, 768)}
+    checkpoint = identify(write_sparse(tmp_path / "x.safetensors", CHECKPOINTS["sd1"]))
+    with pytest.raises(EngineError) as caught:
+        fit_lora(lora_file(tmp_path / "h.safetensors", keys), checkpoint)
+    assert "LoRAs have replaced them" in caught.value.hint
 
 
 def test_file_none_of_whose_layers_is_in_the_checkpoint_is_refused(tmp_path: Path) -> None:
