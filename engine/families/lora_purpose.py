@@ -14,6 +14,15 @@ from engine.lora.file import LoraFile
 from engine.lora.layers import FittedLora, fit
 from engine.lora.listing import listing_of
 
+# What to do with files of some other kinds.
+_HINTS = {
+    "a hypernetwork": (
+        "Hypernetworks add layers to the attention of SD 1, which no network here has. "
+        "LoRAs have replaced them; look for a LoRA of the same style."
+    ),
+    "a textual inversion embedding": "Name it in the prompt as an embedding.",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class LoraPurpose:
@@ -67,7 +76,9 @@ def _other_kind(file: LoraFile) -> LoraPurpose | None:
     if file.embeddings:
         return None
     found = recognise(listing)
-    if found.kind is not None and found.kind not in LORA:
+    if found.kind in LORA:  # in a dialect that is not read
+        return None
+    if found.kind is not None:
         return LoraPurpose(found.kind.title, is_lora=False)
     if found.family is not None:
         return LoraPurpose(f"a checkpoint of {found.family.title}", is_lora=False)
@@ -101,7 +112,11 @@ def _by_metadata(file: LoraFile) -> LoraPurpose:
 
 def _unfit(file: LoraFile, checkpoint: IdentifiedCheckpoint, purpose: LoraPurpose) -> EngineError:
     family = FAMILIES.named(checkpoint.family)
-    if purpose.is_lora and checkpoint.family in purpose.families:
+    hint = "Choose a LoRA for this model, or a model that the LoRA is for."
+    if not purpose.is_lora:
+        message = f"{file.path.name} is {purpose.words}, not a LoRA."
+        hint = _HINTS.get(purpose.words, "Choose a LoRA.")
+    elif checkpoint.family in purpose.families:
         message = f"{file.path.name} is {purpose.words}, but none of its layers is in this model."
     else:
         message = f"{file.path.name} is {purpose.words}, not for this model ({family.title})."
@@ -109,6 +124,6 @@ def _unfit(file: LoraFile, checkpoint: IdentifiedCheckpoint, purpose: LoraPurpos
     return EngineError(
         ErrorCode.LORA_MISMATCH,
         message,
-        "Choose a LoRA for this model, or a model that the LoRA is for.",
+        hint,
         detail=f"{purpose.evidence}\n{len(file.tensors)} keys: {first}".strip(),
     )

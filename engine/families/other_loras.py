@@ -54,6 +54,7 @@ OTHER_LORAS = (
     _row("SD 3", r"joint_blocks_\d+_(?:x|context)_block_"),
     _row("SD 3", rf"{_JOINT} \[(?:1536|2432|\?),"),
     _row("Flux.1 or Qwen-Image", rf"{_JOINT} \[3072,"),
+    _row("Flux.1 or Qwen-Image", rf"{_BLOCK}_attn_(?:to_[qkv]|to_out_0) \[3072,"),
     _row("HiDream", r"(?:double|single)_stream_blocks_\d+_"),
     # Transformers with one stream.
     _row("Z-Image", r"layers_\d+_attention_(?:qkv|out|to_[qkv]|to_out_0) \[(?:3840|11520),"),
@@ -61,6 +62,9 @@ OTHER_LORAS = (
     _row("Lumina 2", r"layers_\d+_(?:attention_(?:qkv|out)|attn_to_[qkv]|feed_forward_w[123]) "),
     _row("Wan", r"[\n_]blocks_\d+_(?:self_attn|cross_attn)_(?:[qkvo]|[kv]_img) "),
     _row("Wan", r"[\n_]blocks_\d+_(?:ffn_[02]|ffn_net_\d_\w+|ffn_net_2) "),
+    _row("Wan", r"[\n_]blocks_\d+_attn[12]_(?:to_[qkv]|to_out_0) \[(?:1536|3072|5120),"),
+    _row("Anima or Cosmos", r"[\n_]blocks_\d+_(?:self|cross)_attn_(?:[qkv]|output)_proj "),
+    _row("Krea 2", r"[\n_]blocks_\d+_attn_gate \[6144,"),
     _row("LTX", r"transformer_blocks_\d+_(?:audio_|video_to_audio_)"),
     _row("LTX", rf"{_BLOCK}_attn[12]_to_[qkv] \[(?:2048|4096),"),
     _row("PixArt", rf"{_BLOCK}_attn[12]_to_[qkv] \[1152,"),

@@ -19,7 +19,8 @@ PARTS = frozenset(
         "hada_w1_a", "hada_w1_b", "hada_w2_a", "hada_w2_b", "hada_t1", "hada_t2",
         "lokr_w1", "lokr_w1_a", "lokr_w1_b", "lokr_w2", "lokr_w2_a", "lokr_w2_b", "lokr_t1",
         "lokr_t2",
-        "oft_blocks", "oft_diag", "oft_R.weight", "boft_R", "boft_s", "rescale", "constraint",
+        "oft_blocks", "oft_diag", "oft_R.weight", "oft_R.scaled_oft", "boft_R", "boft_s",
+        "rescale", "constraint",
         "a1.weight", "a2.weight", "b1.weight", "b2.weight", "bm.weight",
         "diff", "diff_b", "set_weight", "w_norm", "b_norm",
         "weight", "on_input", "ia3_l",
@@ -66,7 +67,8 @@ def split_key(key: str) -> SplitKey | None:
     if match := _MAGNITUDE.fullmatch(key):
         return _known(match["layer"], "dora_scale")
     if match := _NAMED.fullmatch(key):
-        return _known(match["layer"], match["part"])
+        part = match["part"]
+        return _known(match["layer"], part if part in PARTS else f"{part}.weight")
     layer, dot, word = key.rpartition(".")
     return SplitKey(layer, word) if dot and layer and word == _WEIGHT else None
 

@@ -1,6 +1,6 @@
 """LoRA files as modules: the tensors of each layer, under canonical names of their parts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +14,18 @@ from engine.lora.modules import LoraModule
 
 # A layer's own weight is a change only beside this part: (IA)3's factors.
 _FACTORS, _BESIDE = "weight", "on_input"
+# Parts that only qualify others: alone they change nothing.
+_QUALIFIERS = frozenset(
+    {"alpha", "dora_scale", "scalar", "rescale", "constraint", "reshape_weight", "on_input"}
+)
 
 
 @dataclass(frozen=True)
 class LoraFile:
     """A file of changes to a network's weights, read without its numbers.
 
-    `keys` are the file's keys of each module's layer. `unread` are keys of no known part, and keys
-    that name the same part of a layer a second time.
+    `keys` are the file's keys of each module's layer. `unread` are keys of no known part, keys that
+    name the same part of a layer a second time, and those of layers that nothing changes.
     """
 
     index: TensorIndex
@@ -73,8 +77,8 @@ def read_lora(index: TensorIndex) -> LoraFile:
             continue
         parts[split.part] = tensor
         keys.setdefault(split.layer, []).append(key)
-    plain = [layer for layer, parts in layers.items() if _is_plain_weight(parts)]
-    for layer in plain:
+    unchanged = [layer for layer, parts in layers.items() if not _changes(parts)]
+    for layer in unchanged:
         del layers[layer]
         unread += keys.pop(layer)
     return LoraFile(
@@ -86,5 +90,7 @@ def read_lora(index: TensorIndex) -> LoraFile:
     )
 
 
-def _is_plain_weight(parts: Iterable[str]) -> bool:
-    return _FACTORS in parts and _BESIDE not in parts
+def _changes(parts: Collection[str]) -> bool:
+    """Return True if these parts change a layer."""
+    acting = {part for part in parts if part not in _QUALIFIERS}
+    return bool(acting - {_FACTORS}) or (_FACTORS in parts and _BESIDE in parts)

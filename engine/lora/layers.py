@@ -6,9 +6,11 @@ A family makes the `LayerTable` of a checkpoint; this module knows no family.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from engine.lora.file import LoraFile
 from engine.lora.modules import LoraModule
+from engine.lora.widths import widths
 
 Rows = tuple[int, int]
 
@@ -71,8 +73,8 @@ class LayerTable:
 class FittedLora:
     """The modules of a file that fit a checkpoint, and the keys that are not applied.
 
-    `unused` are the keys of layers that the checkpoint lacks, of unknown parts, and of a second
-    name for a layer that another key names already, in the file's order.
+    `unused` are the keys of layers that the checkpoint lacks or has in another size, of unknown
+    parts, and of a second name for a layer that another key names already, in the file's order.
     """
 
     file: LoraFile
@@ -96,7 +98,8 @@ def spelled(layer: str) -> str:
 def fit(file: LoraFile, table: LayerTable) -> FittedLora:
     """Match the modules of a file with the layers of a checkpoint, each layer at most once.
 
-    Where a file names a layer in two dialects, the name that comes first counts.
+    Where a file names a layer in two dialects, the name that comes first counts. A module whose
+    sizes are other than the layer's does not fit: a UNet for inpainting has more input channels.
     """
     modules: list[FittedModule] = []
     applied: set[str] = set()
@@ -105,6 +108,8 @@ def fit(file: LoraFile, table: LayerTable) -> FittedLora:
         targets = table.find(module.layer)
         if not targets or any(map(changed.overlaps, targets)):
             continue
+        if not all(_has_size(module, target) for target in targets):
+            continue
         for target in targets:
             changed.add(target)
         modules += (FittedModule(target, module) for target in targets)
@@ -112,6 +117,18 @@ def fit(file: LoraFile, table: LayerTable) -> FittedLora:
     bundled = {key for one in file.embeddings for key in one.keys}
     unused = (key for key in file.tensors if key not in applied and key not in bundled)
     return FittedLora(file, tuple(modules), tuple(unused))
+
+
+def _has_size(module: LoraModule, target: Target) -> bool:
+    """Return False if a module shows another number of inputs or outputs than its target has."""
+    out, into = widths(module)
+    start, stop = _rows(target)
+    if out is not None and target.part is None and out != stop - start:
+        return False
+    # Some types flatten a convolution's kernel into the inputs.
+    return (
+        into is None or len(target.shape) < 2 or into in (target.shape[1], prod(target.shape[1:]))
+    )
 
 
 class _Changed:

@@ -8,10 +8,11 @@ from engine.lora.widths import widths
 
 
 def listing_of(file: LoraFile) -> str:
-    """Return one line `layer [outputs,inputs] dimensions` per module, between newlines.
+    """Return one line `layer [outputs,inputs] dimensions` per module or unread key.
 
-    The layer is spelled with `_` for each dot, prefix included; a size that the tensors do not show
-    is `?`; dimensions are those of the module's largest kernel, such as `4d`.
+    The lines are between newlines. The layer is spelled with `_` for each dot, prefix included; a
+    size that the tensors do not show is `?`; dimensions are those of the module's largest kernel,
+    such as `4d`.
     """
     return "\n" + "\n".join(_lines(file)) + "\n"
 
@@ -21,3 +22,5 @@ def _lines(file: LoraFile) -> Iterator[str]:
         out, into = ("?" if width is None else str(width) for width in widths(module))
         most = max(len(tensor.shape) for tensor in module.tensors.values())
         yield f"{spelled(module.layer)} [{out},{into}] {most}d"
+    for key in file.unread:
+        yield f"{spelled(key)} [?,?] 0d"

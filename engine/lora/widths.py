@@ -15,7 +15,8 @@ _WHOLE = ("diff", "set_weight")
 def widths(module: LoraModule) -> Widths:
     """Return the outputs and inputs of the layer that a module was made for.
 
-    Tensors with too few dimensions show nothing.
+    Tensors with too few dimensions show nothing. Where a type of module flattens a convolution's
+    kernel, the inputs are those of the flattened one.
     """
     shapes = {part: tensor.shape for part, tensor in module.tensors.items()}
     if "reshape_weight" in shapes:  # made for a weight of another size, which it states

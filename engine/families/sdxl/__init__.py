@@ -56,5 +56,5 @@ FAMILY = LatentDiffusion(
     text=lambda _: SDXL_TEXT,
     architecture=StableDiffusion(SDXL_TIME_IDS, refiner=True, refines=True),
     sizes_name=pruned_name,
-    lora=LoraSigns(CONTEXT_WIDTH, (768, 1280), levels=3, deep=True),
+    lora=LoraSigns(CONTEXT_WIDTH, (768, 1280), levels=3, depth=10),
 )

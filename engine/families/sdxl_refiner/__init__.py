@@ -35,5 +35,5 @@ FAMILY = LatentDiffusion(
     default_size=1024,
     text=lambda _: _TEXT,
     architecture=StableDiffusion(REFINER_TIME_IDS, refines=True),
-    lora=LoraSigns(CONTEXT_WIDTH, (1280,), deep=True),
+    lora=LoraSigns(CONTEXT_WIDTH, (1280,), depth=4),
 )

@@ -13,6 +13,7 @@ _TEXT, _TEXT_2, _UNET = Component.TEXT_ENCODER, Component.TEXT_ENCODER_2, Compon
 _UNET_PREFIXES = (
     "lora_unet_",
     "lycoris_unet_",
+    "oft_unet_",
     "unet_",
     "base_model_model_unet_",
     "diffusion_model_",

@@ -9,8 +9,8 @@ _CONTEXT = re.compile(r"attn2_to_[kv] \[[\d?]+,(\d+)\]")
 _LEVEL = re.compile(r"(?:down|up)_blocks_(\d)_(?:attentions|resnets|downsamplers|upsamplers)_")
 _BLOCK = re.compile(r"(?:input|output)_blocks_(\d+)_[012]_")
 _FIRST_ATTENTION = re.compile(r"(?:down_blocks_0_attentions_\d|input_blocks_[12]_1)_")
-_DEEP = re.compile(
-    r"(?:attentions_\d|(?:input|output)_blocks_\d+_1|middle_block_1)_transformer_blocks_[1-9]"
+_DEPTH = re.compile(
+    r"(?:attentions_\d|(?:input|output)_blocks_\d+_1|middle_block_1)_transformer_blocks_(\d+)_"
 )
 _PROJECTION = re.compile(r"(?:attentions_\d|put_blocks_\d+_1|middle_block_1)_proj_in \[.+\] (\d)d")
 _TEXT = re.compile(
@@ -25,16 +25,16 @@ _BLOCKS_OF_A_LEVEL = 3
 class LoraSigns:
     """The sizes of a family's networks that show in LoRA files.
 
-    `levels` is the number of the UNet's levels, `attends_first` tells of attention at the first of
-    them, `deep` of several transformer blocks in a row, `convolutional` of projections by
+    `levels` is the number of the UNet's levels, `depth` the most transformer blocks in a row;
+    `attends_first` tells of attention at the first level, `convolutional` of projections by
     convolution.
     """
 
     context_width: int
     text_widths: tuple[int, ...]
     levels: int = 4
+    depth: int = 1
     attends_first: bool = False
-    deep: bool = False
     convolutional: bool = False
 
     def evidence(self, listing: str) -> str | None:
@@ -52,8 +52,9 @@ class LoraSigns:
         """Yield each fact that tells families apart, and True where it holds for this one."""
         if _FIRST_ATTENTION.search(listing):
             yield "attention at the first level", self.attends_first
-        if _DEEP.search(listing):
-            yield "several transformer blocks in a row", self.deep
+        depth = 1 + max((int(one[1]) for one in _DEPTH.finditer(listing)), default=0)
+        if depth > 1:
+            yield f"{depth} transformer blocks in a row", depth <= self.depth
         levels = _levels(listing)
         if levels > _BLOCKS_OF_A_LEVEL:
             yield f"a UNet of {levels} levels", levels <= self.levels

@@ -1,0 +1,142 @@
+"""Facts about a LoRA come from its metadata and the cards next to it, and its hashes are known."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from backends.base import DType
+from engine.checkpoints.header import MAX_METADATA_CHARS
+from engine.lora.facts import MAX_TAGS, LoraFacts
+from engine.lora.hashes import hashes_of
+from tests.lora.files import lora_file, low_rank
+
+KEYS = low_rank("lora_unet_a", 8, 6)
+
+
+def facts(path: Path, metadata: dict[str, str] | None = None) -> LoraFacts:
+    return lora_file(path, KEYS, metadata).facts
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "x.safetensors"
+
+
+def test_metadata_of_trainers(path: Path) -> None:
+    found = facts(
+        path,
+        {
+            "ss_output_name": "my_style_v2",
+            "ss_base_model_version": "sd_1.5",
+            "sshs_model_hash": "AB" * 32,
+            "modelspec.title": "My style",
+            "modelspec.architecture": "stable-diffusion-v1/lora",
+            "modelspec.trigger_phrase": "mystyle, ink",
+            "modelspec.description": "A style",
+        },
+    )
+    assert (found.title, found.output_name) == ("My style", "my_style_v2")
+    assert found.base_model == "stable-diffusion-v1/lora"
+    assert found.trigger_words == ("mystyle", "ink")
+    assert found.description == "A style"
+    assert found.tensors_hashes == {"ab" * 6}
+
+
+def test_cards_beside_the_file(path: Path) -> None:
+    path.with_suffix(".json").write_text(
+        json.dumps(
+            {
+                "activation text": "one, two",
+                "preferred weight": 0.8,
+                "negative text": "blurry",
+                "notes": "n",
+                "sd version": "SD1",
+            }
+        )
+    )
+    path.with_suffix(".civitai.info").write_text(
+        json.dumps(
+            {
+                "trainedWords": ["two", "three"],
+                "baseModel": "SD 1.5",
+                "model": {"name": "Style"},
+                "name": "v1",
+                "description": "<p>good</p>",
+                "files": [{"hashes": {"SHA256": "CD" * 32, "AutoV3": "EF" * 6}}],
+            }
+        )
+    )
+    path.with_suffix(".swarm.json").write_text(
+        json.dumps({"modelspec.trigger_phrase": "zero", "modelspec.usage_hint": "at 0.7", "x": 1})
+    )
+    path.with_suffix(".txt").write_text("A text.")
+    found = facts(path)
+    assert found.trigger_words == ("zero", "two", "three", "one")
+    assert (found.weight, found.negative, found.notes) == (0.8, "blurry", "at 0.7")
+    assert (found.title, found.base_model) == ("Style v1", "SD 1.5")
+    assert found.description == "good"
+    assert (found.hashes, found.tensors_hashes) == ({"cd" * 32}, {"ef" * 6})
+
+
+def test_text_beside_the_file_is_the_last_description(path: Path) -> None:
+    path.with_suffix(".txt").write_text("A  text.\n")
+    assert facts(path).description == "A text."
+
+
+@pytest.mark.parametrize("weight", [0, "x", None])
+def test_weight_of_zero_is_none(path: Path, weight: object) -> None:
+    path.with_suffix(".json").write_text(json.dumps({"preferred weight": weight}))
+    assert facts(path).weight is None
+
+
+def test_tags_of_the_training_are_counted(path: Path) -> None:
+    frequency = {"1_a": {"girl": 3, " hat ": 2}, "2_b": {"girl": 1, "tree": 5}, "3": "odd"}
+    found = facts(path, {"ss_tag_frequency": json.dumps(frequency)})
+    assert found.tags == (("tree", 5), ("girl", 4), ("hat", 2))
+
+
+def test_words_of_captions_are_counted(path: Path) -> None:
+    captions = {"a photo of a red tree": 2, "a drawing of a tree, at night": 1}
+    found = facts(path, {"ss_tag_frequency": json.dumps({"1_a": captions})})
+    assert found.tags[0] == ("tree", 3)
+    assert dict(found.tags)["photo"] == 2
+    assert "of" not in dict(found.tags)
+
+
+def test_tags_beyond_what_the_header_keeps_are_counted(path: Path) -> None:
+    many = {f"tag{number:05}": 1 for number in range(5000)} | {"last": 9}
+    text = json.dumps({"1_a": many})
+    assert len(text) > MAX_METADATA_CHARS
+    found = facts(path, {"ss_tag_frequency": text})
+    assert found.tags[0] == ("last", 9)
+    assert len(found.tags) == MAX_TAGS
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "null", '{"a": {"b": "c"}}', '{"a": {"b": -1}}', "7"])
+def test_damaged_tags_are_none(path: Path, text: str) -> None:
+    assert facts(path, {"ss_tag_frequency": text}).tags == ()
+
+
+def test_hashes_are_those_of_tools(path: Path) -> None:
+    lora_file(path, low_rank("lora_unet_a", 700, 700, 800), dtype=DType.F32)
+    raw = path.read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    found = hashes_of(path)
+    tensors = sha256(raw[8 + length :]).hexdigest()
+    assert found.whole == sha256(raw).hexdigest()
+    assert (found.tensors, found.short) == (tensors, tensors[:12])
+    assert found.legacy == sha256(raw[0x100000:0x110000]).hexdigest()[:8]
+    for stated in (found.whole.upper(), found.whole[:10], tensors[:12], "0x" + tensors):
+        assert found.is_called(stated)
+    assert found.is_called(found.legacy)
+    assert not found.is_called(tensors[:4])
+    assert not found.is_called("0" * 12)
+
+
+def test_pytorch_files_are_hashed_whole() -> None:
+    path = Path(__file__).parent / "frozen" / "lora.pt"
+    found = hashes_of(path)
+    assert found.tensors is None
+    assert found.short == sha256(path.read_bytes()).hexdigest()[:12]
