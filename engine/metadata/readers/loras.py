@@ -106,9 +106,9 @@ def additional_networks(values: Mapping[str, str]) -> tuple[LoraChoice, ...]:
         if number == key or kind != "LoRA":
             continue
         named = re.fullmatch(r"(.*?)\(([0-9a-f]+)\)", values.get(f"AddNet Model {number}", ""))
-        weights = (values.get(f"AddNet Weight {letter} {number}") for letter in "AB")
+        denoiser, text = (values.get(f"AddNet Weight {letter} {number}") for letter in "AB")
         name, digits = (named[1], named[2]) if named else (values.get(f"AddNet Model {number}"), "")
-        found.append(lora_choice(name, *weights, digits))
+        found.append(lora_choice(name, denoiser, text, digits))
     return chosen(found)
 
 

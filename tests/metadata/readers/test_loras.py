@@ -7,10 +7,13 @@ import msgspec
 import pytest
 
 from engine.api.conventions import NetworkTags, convention_of
-from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash
+from engine.api.lora import MAX_LORAS, LoraChoice, LoraHash, LoraReport
 from engine.api.request import GenerateRequest
 from engine.metadata.readers import import_record
 from engine.metadata.readers.loras import lora_choice, lora_name
+from engine.metadata.record import record_chunks
+from engine.text.lora_strengths import RunLength
+from engine.text.lora_tags import lora_tags
 from tests.metadata.readers.graphs import TEXT_TO_PICTURE, node
 from tests.metadata.readers.pictures import recognised
 from tests.metadata.readers.samples import INVOKE, SWARM
@@ -304,6 +307,37 @@ def test_no_more_loras_are_taken_than_a_request_has() -> None:
 
 
 # --- our own record ---
+
+
+def test_our_common_text_has_tags_and_hashes_as_a1111_writes_them() -> None:
+    listed = (
+        choice("/models/loras/line art.safetensors", 0.8),
+        choice("C:\\loras\\a:b.pt", 1.0, 0.5),
+    )
+    request = msgspec.structs.replace(PLAIN_REQUEST, prompt="a cat <lora:ink, x:1>", loras=listed)
+    reports = (
+        LoraReport(name=listed[0].file, path=listed[0].file, tensors_hash="ab" * 6),
+        LoraReport(name=listed[1].file, path=listed[1].file, sha256="cd" * 32),
+        LoraReport(name="ink, x", path="/models/loras/ink, x.safetensors", sha256="ef" * 32),
+        LoraReport(name="gone"),
+    )
+    record = msgspec.structs.replace(PLAIN, request=request, loras=reports)
+    text = record_chunks(record)[0].text
+    prompt, line = text.split("\nNegative prompt")
+    assert prompt == "a cat <lora:ink, x:1>\n<lora:line art:0.8><lora:ab:0.5:1>"
+    assert 'Lora hashes: "line art: abababababab, ab: cdcdcdcdcdcd, ink x: efefefefef"' in line
+    found = recognised(("parameters", text)).request
+    assert [(one.name, one.hash) for one in found.lora_hashes] == [
+        ("line art", "ab" * 6),
+        ("ab", "cd" * 6),
+        ("ink x", "ef" * 5),
+    ]
+    uses = lora_tags(found.prompt, convention_of(found.convention), RunLength(20)).uses
+    assert [(use.name, use.strengths, use.text_strength) for use in uses] == [
+        ("ink, x", (1.0,), 1.0),
+        ("line art", (0.8,), 0.8),
+        ("ab", (1.0,), 0.5),
+    ]
 
 
 def test_our_record_brings_its_loras_back_but_no_paths_of_a_network() -> None:
