@@ -45,7 +45,8 @@ class NetworkTags(StrEnum):
     TEXT = "text"  # they are text
     WHOLE_RUN = "whole_run"  # each acts from the first step to the last, wherever it stands
     TIMED = "timed"  # a tag within [a:b:8] or [a|b] acts while its part of the prompt is used
-    SWARM = "swarm"  # as WHOLE_RUN; of two strengths the first is the denoiser's, as in SwarmUI
+    # As WHOLE_RUN, but of two strengths the first is the denoiser's: SwarmUI, nodes of ComfyUI.
+    DENOISER_FIRST = "denoiser_first"
 
 
 class TextCleaning(StrEnum):

@@ -95,15 +95,22 @@ class LoraLookup:
 
     def find(self, file: str, hash_digits: str | None = None) -> FoundFile | None:
         """Return the file that a path or name means, or that has the hash; None without any."""
-        wanted = _plain_hash(hash_digits)
         path = Path(file)
         if path.is_absolute() and is_file(path):
             return FoundFile(path)
-        named = self._named(file)
-        if not named and (found := _WITH_HASH.fullmatch(file.strip())):
+        return self.find_named(file, hash_digits)
+
+    def find_named(self, name: str, hash_digits: str | None = None) -> FoundFile | None:
+        """Return the file in the folders as `find` does; a name in a prompt is never a path.
+
+        Prompts come from strangers, too: opening a path on another machine would tell it of this.
+        """
+        wanted = _plain_hash(hash_digits)
+        named = self._named(name)
+        if not named and (found := _WITH_HASH.fullmatch(name.strip())):
             named, wanted = self._named(found[1]), wanted or found[2].lower()
         if wanted is None:
-            return _first_of(named) or self._by_hash(_plain_hash(file))
+            return _first_of(named) or self._by_hash(_plain_hash(name))
         return self._with_hash(named, wanted)
 
     def _with_hash(self, named: list[_Listed], wanted: str) -> FoundFile | None:

@@ -5,7 +5,7 @@ the code that fills `extra_generation_params`.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PureWindowsPath
 
 from engine.api import ConventionName, GenerationRecord, InputRole, ResolvedRequest, SamplerName
@@ -17,6 +17,7 @@ from engine.api.conventions import (
     RandomSource,
     RefinerHandover,
 )
+from engine.api.lora import LoraChoice, LoraReport
 from engine.api.masks import MaskedContent
 from engine.metadata.infotext import Infotext, Parameter
 
@@ -27,6 +28,10 @@ _RANDOM_SOURCES = {RandomSource.CPU: "CPU", RandomSource.CUDA: "NV"}
 _TIMESTEP_SAMPLERS = frozenset({"ddim", "ddim_cfg_pp", "plms", "unipc", "unipc_bh2"})
 # Digits of the SHA-256; `sd_models.CheckpointInfo.calculate_shorthash`.
 _MODEL_HASH_DIGITS = 10
+# Of the SHA-256 of the tensors; `extensions-builtin/Lora/network.py`.
+_LORA_HASH_DIGITS = 12
+_SAFETENSORS = (".safetensors", ".sft")
+_NOT_IN_TAGS = str.maketrans("", "", ":<>")
 
 
 def record_infotext(record: GenerationRecord) -> Infotext:
@@ -43,15 +48,53 @@ def record_infotext(record: GenerationRecord) -> Infotext:
         *_options(request),
         *_mask(request),
         *_habits(request),
+        ("Lora hashes", ", ".join(_lora_hashes(record.loras))),
         ("Version", f"Safelight {record.safelight}"),
     )
     parameters = tuple(Parameter(key, value) for key, value in pairs if value)
-    return Infotext(request.prompt, request.negative_prompt, parameters)
+    prompt = "\n".join(filter(None, (request.prompt, _lora_tags(request.loras))))
+    return Infotext(prompt, request.negative_prompt, parameters)
 
 
 def has_init(request: ResolvedRequest) -> bool:
     """True if the picture started from another one."""
     return any(image.role is InputRole.INIT for image in request.inputs)
+
+
+def _lora_tags(loras: Iterable[LoraChoice]) -> str:
+    """Return the LoRAs of the request's list as tags: AUTOMATIC1111 has no other place for them."""
+    return "".join(map(_lora_tag, loras))
+
+
+def _lora_tag(lora: LoraChoice) -> str:
+    text = lora.strength if lora.text_strength is None else lora.text_strength
+    strengths = (text,) if text == lora.strength else (text, lora.strength)
+    return f"<lora:{':'.join((_lora_name(lora.file), *map(_number, strengths)))}>"
+
+
+def _lora_name(file: str) -> str:
+    """Return a file's name without suffix, and without the signs that end a tag's name."""
+    name = PureWindowsPath(file.replace("/", "\\")).name
+    stem, dot, suffix = name.rpartition(".")
+    plain = stem if dot and f".{suffix.lower()}" in _CHECKPOINT_SUFFIXES else name
+    return plain.translate(_NOT_IN_TAGS)
+
+
+def _lora_hashes(loras: Iterable[LoraReport]) -> Iterator[str]:
+    """Yield names and hashes as `extra_networks_lora.py` writes them.
+
+    The hash is that of the tensors, or of the file where it has no header. While that of the
+    tensors is not known, the beginning of the file's is one by which Civitai finds it.
+    """
+    for lora in loras:
+        is_safetensors = lora.path is not None and lora.path.lower().endswith(_SAFETENSORS)
+        whole = lora.sha256 and lora.sha256[: _MODEL_HASH_DIGITS if is_safetensors else None]
+        digits = lora.tensors_hash or whole
+        if digits and lora.path:
+            # Of the request's list the path, else the name in the prompt.
+            is_path = PureWindowsPath(lora.name.replace("/", "\\")).anchor
+            name = _lora_name(lora.name) if is_path else lora.name.translate(_NOT_IN_TAGS)
+            yield f"{name.replace(',', '')}: {digits[:_LORA_HASH_DIGITS]}"
 
 
 Pairs = Iterator[tuple[str, str | None]]

@@ -117,7 +117,7 @@ class _TagReader:
         name, *arguments = _split(":".join(tag.arguments))
         self._name = name.strip()
         self._plain, self._named = _sorted(arguments)
-        self._denoiser_first = convention.network_tags is NetworkTags.SWARM
+        self._denoiser_first = convention.network_tags is NetworkTags.DENOISER_FIRST
         self._run = run
         self._tag = f"<{tag.kind}:{self._name[:80]}>"
         self.remarks: list[tuple[str, str]] = []

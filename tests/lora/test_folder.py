@@ -62,6 +62,13 @@ def test_a_path_is_taken_wherever_it_lies(tmp_path: Path) -> None:
     assert answer.path == path
 
 
+def test_a_name_in_a_prompt_is_never_a_path(tmp_path: Path) -> None:
+    path = write(tmp_path / "elsewhere" / "ink.safetensors")
+    assert lookup(tmp_path / "none").find_named(str(path)) is None
+    answer = lookup(tmp_path).find_named(str(path))
+    assert answer is not None
+
+
 def test_names_keep_their_dots(tmp_path: Path) -> None:
     write(tmp_path / "style v1.5.safetensors")
     write(tmp_path / "style v1.safetensors")

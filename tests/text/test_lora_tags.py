@@ -51,9 +51,9 @@ def test_a_tag_has_the_strengths_that_a1111_reads(tag: str, denoiser: float, tex
 
 
 def test_swarms_first_strength_is_the_denoisers() -> None:
-    use = only("<lora:ink:0.8:0.5>", with_tags(NetworkTags.SWARM, COMFY))
+    use = only("<lora:ink:0.8:0.5>", with_tags(NetworkTags.DENOISER_FIRST, COMFY))
     assert (use.strengths, use.text_strength) == ((0.8,), 0.5)
-    assert only("<lora:ink:0.8>", with_tags(NetworkTags.SWARM, COMFY)).text_strength == 0.8
+    assert only("<lora:ink:0.8>", with_tags(NetworkTags.DENOISER_FIRST, COMFY)).text_strength == 0.8
 
 
 @pytest.mark.parametrize("name", ["a fine style v1.5", "sub/folder/ink", "猫", "(x) [y]", "C+"])

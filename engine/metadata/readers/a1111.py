@@ -22,6 +22,7 @@ from engine.api.conventions import (
     choice_of,
 )
 from engine.api.fields import bounds_of
+from engine.api.lora import LoraChoice
 from engine.api.masks import MaskedContent, MaskOptions
 from engine.api.request import (
     GuidanceOptions,
@@ -54,6 +55,11 @@ from engine.metadata.readers.imported import (
     made_with_vae,
     plain,
 )
+from engine.metadata.readers.loras import (
+    additional_networks,
+    civitai_loras,
+    lora_hashes,
+)
 from engine.metadata.readers.names import (
     A1111_AUTOMATIC,
     A1111_OWN_TIMESTEPS,
@@ -74,6 +80,8 @@ _SCHEDULE_KEYS = {
     "rho": "Schedule rho",
 }
 _LORA = re.compile(r"<lora:([^:<>]{1,200})(?::([^<>]{0,100}))?>")
+# The beginning of the keys of sd-webui-additional-networks.
+_ADDNET = "AddNet "
 _EMPHASIS = {
     "original": Emphasis.ORIGINAL,
     "no norm": Emphasis.NO_NORM,
@@ -129,9 +137,11 @@ def import_infotext(info: Infotext) -> ImportedRequest:
         refiner=_refiner(values),
         mask_options=_mask_options(values),
         zero_terminal_snr=_zero_terminal_snr(values),
+        loras=_loras(values, info),
+        lora_hashes=lora_hashes(info.get("Lora hashes"), info.get("Hashes")),
         expand_wildcards=False,
     )
-    remarks = _remarks(values, info, has_init=strength is not None, has_hires=has_hires)
+    remarks = _remarks(values, info, request, has_hires=has_hires)
     return ImportedRequest(
         request, (*values.warnings, *remarks), tool="AUTOMATIC1111", unmapped=values.unmapped()
     )
@@ -331,11 +341,23 @@ def _zero_terminal_snr(values: Values) -> bool | None:
     return None
 
 
-def _remarks(values: Values, info: Infotext, *, has_init: bool, has_hires: bool) -> tuple[str, ...]:
+def _loras(values: Values, info: Infotext) -> tuple[LoraChoice, ...]:
+    """Return the LoRAs that the prompt does not name by tags."""
+    pairs = {pair.key: pair.value for pair in info.parameters if pair.key.startswith(_ADDNET)}
+    values.skip(*pairs)
+    is_named = _LORA.search(info.prompt) is not None
+    resources = () if is_named else civitai_loras(info.get("Civitai resources"))
+    return (*additional_networks(pairs), *resources)
+
+
+def _remarks(
+    values: Values, info: Infotext, request: GenerateRequest, *, has_hires: bool
+) -> tuple[str, ...]:
     """Return sentences on files and settings that the user needs for the same picture."""
     checkpoint, vae = values.text("Model"), values.text("VAE")
     refiner = values.text("Refiner")
     loras = [lora(name, weight or "1") for name, weight in _LORA.findall(info.prompt)]
+    loras += [lora(one.file, one.strength) for one in request.loras]
     remarks = list(old_habits(version_of(info.get("Version")), info.prompt))
     if checkpoint is not None:
         remarks.append(made_with_checkpoint(checkpoint))
@@ -344,7 +366,7 @@ def _remarks(values: Values, info: Infotext, *, has_init: bool, has_hires: bool)
     if vae not in (None, "Automatic"):
         remarks.append(made_with_vae(vae))
     remarks += made_with_loras(loras)
-    if has_init:
+    if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     if has_hires:
         remarks.append("It was enlarged and drawn once more; only the first pass is taken over.")

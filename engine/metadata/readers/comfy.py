@@ -15,6 +15,7 @@ from engine.api.conventions import (
     Chunking,
     Convention,
     Emphasis,
+    NetworkTags,
     PromptFeature,
     PromptGrammar,
     RandomSource,
@@ -25,6 +26,7 @@ from engine.api.request import GuidanceOptions, SamplerOptions, SeedOptions
 from engine.metadata.infotext import Parameter
 from engine.metadata.json_text import as_object, parse_object
 from engine.metadata.readers.comfy_graph import Graph, Node, read_graph
+from engine.metadata.readers.comfy_loras import TAG_READERS
 from engine.metadata.readers.comfy_outputs import Sampling, find_sampling
 from engine.metadata.readers.comfy_prompts import OTHER_PARSERS, EncodedPrompt, find_prompt
 from engine.metadata.readers.comfy_searge import from_searge
@@ -37,10 +39,10 @@ from engine.metadata.readers.imported import (
     ImportedRequest,
     left_over,
     made_with_checkpoint,
-    made_with_loras,
     made_with_vae,
     plain,
 )
+from engine.metadata.readers.loras import lora_remarks
 from engine.metadata.readers.names import COMFY_SAMPLERS, COMFY_SCHEDULES, sampler_of, schedule_of
 from engine.metadata.readers.options import read_schedule_options
 from engine.metadata.readers.values import Values
@@ -113,7 +115,8 @@ def _import(graph: Graph, sampling: Sampling) -> ImportedRequest:
         prompt=positive.text or "",
         negative_prompt=negative.text or "",
         zero_terminal_snr=True if networks.zero_terminal_snr else None,
-        convention=_as_encoded(convention_of(request.convention), positive.encoder),
+        convention=_as_encoded(convention_of(request.convention), positive.encoder, networks),
+        loras=networks.loras,
     )
     remarks = _remarks(values, sampling, networks, (positive, negative))
     nodes = (*positive.others, *negative.others, *networks.others, *others, *sampling.others)
@@ -200,8 +203,13 @@ def as_smz_reads(convention: Convention, *, normalizes: bool = True) -> Conventi
     )
 
 
-def _as_encoded(convention: Convention, encoder: Node | None) -> ConventionName | Convention:
-    """Return the convention with the prompt grammar of the encoder's node."""
+def _as_encoded(
+    convention: Convention, encoder: Node | None, networks: Networks
+) -> ConventionName | Convention:
+    """Return the convention with the prompt grammar of the nodes that read the prompt."""
+    if networks.reads_tags or (encoder is not None and encoder.kind in TAG_READERS):
+        tags = NetworkTags.DENOISER_FIRST
+        convention = msgspec.structs.replace(convention, network_tags=tags)
     if encoder is None or encoder.kind not in OTHER_PARSERS:
         return choice_of(convention)
     if encoder.inputs.get("parser") not in _A1111_PARSERS:
@@ -239,7 +247,7 @@ def _remarks(
         remarks.append(made_with_checkpoint(networks.checkpoint))
     if sampling.vae:
         remarks.append(made_with_vae(sampling.vae))
-    remarks += made_with_loras(networks.loras)
+    remarks += lora_remarks(networks.loras)
     if sampling.has_init:
         remarks.append(MADE_FROM_A_PICTURE)
     if sampling.passes > 1:

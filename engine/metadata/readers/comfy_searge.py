@@ -7,6 +7,7 @@ from typing import Any
 
 from engine.api import ConventionName, GenerateRequest
 from engine.api.fields import bounds_of
+from engine.api.lora import LoraChoice
 from engine.api.request import RefinerChoice
 from engine.metadata.infotext import Parameter
 from engine.metadata.readers.comfy_graph import Graph, Node
@@ -15,12 +16,11 @@ from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
     left_over,
-    lora,
     made_with_checkpoint,
-    made_with_loras,
     made_with_refiner,
     made_with_vae,
 )
+from engine.metadata.readers.loras import chosen, lora_choice, lora_remarks
 from engine.metadata.readers.values import Values
 from engine.metadata.size_text import read_size
 
@@ -59,11 +59,12 @@ def from_searge(graph: Graph) -> ImportedRequest | None:
         schedule=schedule,
         refiner=None if ratio is None else RefinerChoice(switch_at=ratio),
         convention=ConventionName.COMFY,
+        loras=_loras(graph, nodes.get("SeargeLoras")),
         expand_wildcards=False,
     )
     others = [key for key in _OTHER_PROMPTS if _text(graph, prompts, key)]
     unmapped = (*values.unmapped(), *(Parameter(key, "a prompt") for key in others))
-    remarks = (*_remarks(graph, nodes), *left_over(unmapped))
+    remarks = (*_remarks(graph, nodes, request), *left_over(unmapped))
     return ImportedRequest(request, (*values.warnings, *remarks), tool="ComfyUI", unmapped=unmapped)
 
 
@@ -86,8 +87,19 @@ def _text(graph: Graph, node: Node | None, key: str) -> str:
     return (read_text(graph, node, key).text or "") if node is not None else ""
 
 
-def _remarks(graph: Graph, nodes: dict[str, Node]) -> tuple[str, ...]:
-    files, loras = nodes.get("SeargeModelSelector"), nodes.get("SeargeLoras")
+def _loras(graph: Graph, node: Node | None) -> tuple[LoraChoice, ...]:
+    if node is None:
+        return ()
+    return chosen(
+        lora_choice(
+            graph.value(node, f"lora_{number}"), graph.value(node, f"lora_{number}_strength")
+        )
+        for number in range(1, _LORAS + 1)
+    )
+
+
+def _remarks(graph: Graph, nodes: dict[str, Node], request: GenerateRequest) -> tuple[str, ...]:
+    files = nodes.get("SeargeModelSelector")
     remarks = [
         sentence(name)
         for key, sentence in (
@@ -97,12 +109,7 @@ def _remarks(graph: Graph, nodes: dict[str, Node]) -> tuple[str, ...]:
         )
         if files is not None and isinstance(name := graph.value(files, key), str)
     ]
-    if loras is not None:
-        remarks += made_with_loras(
-            lora(name, graph.value(loras, f"lora_{number}_strength"))
-            for number in range(1, _LORAS + 1)
-            if isinstance(name := graph.value(loras, f"lora_{number}"), str) and name != "none"
-        )
+    remarks += lora_remarks(request.loras)
     mode = nodes.get("SeargeOperatingMode")
     if mode is not None and graph.value(mode, "workflow_mode") != "text-to-image":
         remarks.append(MADE_FROM_A_PICTURE)

@@ -1,13 +1,15 @@
 """The settings of a ComfyUI graph's sampler, and its networks."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
-from engine.metadata.json_text import as_object
+import msgspec
+
+from engine.api.lora import LoraChoice
 from engine.metadata.readers.comfy_graph import TRANSPARENT, Graph, Node
+from engine.metadata.readers.comfy_loras import TAG_READERS, loras_of
 from engine.metadata.readers.comfy_outputs import SIZES_IN_WORDS, Sampling
-from engine.metadata.readers.imported import lora
+from engine.metadata.readers.loras import chosen
 from engine.metadata.size_text import read_size
 
 # Nodes of `nodes_custom_sampler.py` that are a single sampler with options.
@@ -134,7 +136,9 @@ class Networks:
     """The files of a sampler's networks, and the changes made to these networks."""
 
     checkpoint: str | None = None
-    loras: tuple[str, ...] = ()
+    loras: tuple[LoraChoice, ...] = ()
+    # True if a node read the LoRAs of tags in the prompt.
+    reads_tags: bool = False
     last_layer: object = None
     rescale: object = None
     zero_terminal_snr: bool = False
@@ -143,16 +147,20 @@ class Networks:
     @classmethod
     def of(cls, graph: Graph, holder: Node, encoder: Node | None) -> Self:
         """Return the files and changes on the links to the denoiser and the text encoder."""
-        nodes = list(graph.line(holder, "model"))
-        if encoder is not None:
-            nodes += graph.line(encoder, "clip")
-        nodes = list(dict.fromkeys(nodes))
+        model = tuple(graph.line(holder, "model"))
+        clip = tuple(graph.line(encoder, "clip")) if encoder is not None else None
+        nodes = list(dict.fromkeys((*model, *(clip or ()))))
         values = {node.kind: node for node in reversed(nodes)}
         layer, rescale = values.get("CLIPSetLastLayer"), values.get("RescaleCFG")
         levels = values.get("ModelSamplingDiscrete")
         return cls(
             checkpoint=next((name for node in nodes if (name := _file(graph, node))), None),
-            loras=tuple(name for node in nodes for name in _loras(graph, node)),
+            loras=chosen(
+                _on_its_lines(one, denoiser=node in model, text=clip is None or node in clip)
+                for node in nodes
+                for one in loras_of(graph, node)
+            ),
+            reads_tags=not TAG_READERS.isdisjoint(node.kind for node in nodes),
             last_layer=graph.value(layer, "stop_at_clip_layer") if layer else None,
             rescale=graph.value(rescale, "multiplier") if rescale else None,
             zero_terminal_snr=levels is not None and graph.value(levels, "zsnr") is True,
@@ -168,7 +176,7 @@ def _is_understood(graph: Graph, node: Node) -> bool:
         node.kind in _UNDERSTOOD
         or _file(graph, node) is not None
         or "clip_name" in node.inputs
-        or any(True for _ in _loras(graph, node))
+        or any(True for _ in loras_of(graph, node))
     )
 
 
@@ -180,13 +188,11 @@ def _file(graph: Graph, node: Node) -> str | None:
     return None
 
 
-def _loras(graph: Graph, node: Node) -> Iterator[str]:
-    """Yield a loader's LoRAs with their weights; rgthree's loader holds several, as objects."""
-    name = graph.value(node, "lora_name")
-    if isinstance(name, str) and name != "None":
-        yield lora(name, graph.value(node, "strength_model"))
-    for value in node.inputs.values():
-        fields = as_object(value)
-        name = fields.get("lora")
-        if isinstance(name, str) and fields.get("on") is True:
-            yield lora(name, fields.get("strength"))
+def _on_its_lines(lora: LoraChoice, *, denoiser: bool, text: bool) -> LoraChoice:
+    """Return a LoRA with strength 0 where the loader's output is not used."""
+    given = lora.strength if lora.text_strength is None else lora.text_strength
+    if denoiser and text:
+        return lora
+    return msgspec.structs.replace(
+        lora, strength=lora.strength if denoiser else 0.0, text_strength=given if text else 0.0
+    )

@@ -7,23 +7,24 @@ Texts are in Python's notation: `None`, `['a', 'b']`.
 
 import re
 from collections.abc import Mapping
+from itertools import starmap, zip_longest
 from typing import Any
 
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest, SamplerName
 from engine.api.conventions import CONVENTIONS, RandomSource, choice_of
+from engine.api.lora import LoraChoice
 from engine.metadata.exif import USER_COMMENT
 from engine.metadata.json_text import as_list, parse_object
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
     drawn_alike,
-    lora,
     made_with_checkpoint,
-    made_with_loras,
     made_with_vae,
 )
+from engine.metadata.readers.loras import chosen, lora_choice, lora_remarks
 from engine.metadata.readers.names import (
     ANY_SCHEDULES,
     EASY_DIFFUSION_LIKE,
@@ -120,9 +121,10 @@ def _import(fields: dict[str, object]) -> ImportedRequest:
         # A flag that leaves out the last layer.
         clip_skip=2 if values.flag("clip_skip") else None,
         convention=choice_of(msgspec.structs.replace(base, **on_card)),
+        loras=_loras(values),
         expand_wildcards=False,
     )
-    remarks = (*_remarks(values, has_init=request.strength is not None), *differences)
+    remarks = (*_remarks(values, request), *differences)
     values.skip(*_DEPENDENT)
     return values.imported(request, remarks, "Easy Diffusion")
 
@@ -138,19 +140,20 @@ def _sampler(values: Values, name: str) -> tuple[SamplerName | None, tuple[str, 
     return sampler, ()
 
 
-def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
+def _loras(values: Values) -> tuple[LoraChoice, ...]:
+    names, weights = _names(values.get("use_lora_model")), _names(values.get("lora_alpha"))
+    return chosen(starmap(lora_choice, zip_longest(names, weights[: len(names)], fillvalue="1")))
+
+
+def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
     remarks: list[str] = []
     checkpoint, vae = _names(values.get("use_stable_diffusion_model")), values.text("use_vae_model")
     if checkpoint:
         remarks.append(made_with_checkpoint(checkpoint[0]))
     if vae is not None:
         remarks.append(made_with_vae(vae))
-    names, weights = _names(values.get("use_lora_model")), _names(values.get("lora_alpha"))
-    weights += ["1"] * (len(names) - len(weights))
-    remarks += made_with_loras(
-        lora(name, weight) for name, weight in zip(names, weights, strict=False)
-    )
-    if has_init:
+    remarks += lora_remarks(request.loras)
+    if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     if any("#" in (values.text(key) or "") for key in ("prompt", "negative_prompt")):
         remarks.append(

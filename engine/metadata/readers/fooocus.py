@@ -8,14 +8,14 @@ import re
 
 from engine.api import ConventionName, GenerateRequest
 from engine.api.fields import bounds_of
+from engine.api.lora import LoraChoice
 from engine.metadata.infotext import Infotext, parse_infotext
 from engine.metadata.json_text import as_list, parse_object
 from engine.metadata.readers.imported import (
     ImportedRequest,
-    lora,
     made_with_checkpoint,
-    made_with_loras,
 )
+from engine.metadata.readers.loras import chosen, lora_choice, lora_hashes, lora_remarks
 from engine.metadata.readers.names import (
     ANY_SAMPLERS,
     COMFY_SAMPLERS,
@@ -39,7 +39,7 @@ _A1111_KEYS = {
     "Performance": "performance", "VAE": "vae", "Raw prompt": "prompt",
     "Raw negative prompt": "negative_prompt", "Refiner": "refiner_model",
     "Refiner hash": "refiner_model_hash", "Clip skip": "clip_skip", "Lora weights": "lora_weights",
-    "Lora hashes": "metadata_scheme", "Version": "version", "User": "created_by",
+    "Lora hashes": "lora_hashes", "Version": "version", "User": "created_by",
     "Styles": "styles",
 }  # fmt: skip
 # The most characters of a list of LoRAs.
@@ -101,11 +101,12 @@ def _import(fields: dict[str, object], prompt: str, negative: str) -> ImportedRe
         sampler=sampler,
         schedule=schedule,
         convention=ConventionName.COMFY,
+        loras=_loras(values),
         expand_wildcards=False,
     )
     checkpoint = values.text("base_model")
     remarks = (made_with_checkpoint(checkpoint),) if checkpoint else ()
-    remarks += made_with_loras(_loras(values))
+    remarks += lora_remarks(request.loras)
     return values.imported(request, remarks, "Fooocus")
 
 
@@ -123,16 +124,18 @@ def _resolution(values: Values) -> tuple[int | None, int | None]:
     return None, None
 
 
-def _loras(values: Values) -> list[str]:
-    """Return LoRAs with their weights, from JSON lists or from texts such as "name: weight"."""
-    found: list[str] = []
+def _loras(values: Values) -> tuple[LoraChoice, ...]:
+    """Return LoRAs from JSON lists, or from texts such as "name: weight"."""
+    found: list[LoraChoice | None] = []
     for entry in as_list(values.get("loras")):
         parts = as_list(entry)
         if len(parts) >= 2:
-            found.append(lora(str(parts[0]), parts[1]))
+            digits = parts[2] if len(parts) > 2 else None
+            found.append(lora_choice(parts[0], parts[1], digits=digits))
     values.skip(*(f"lora_combined_{number}" for number in range(1, 33)))
+    hashes = {one.name: one.hash for one in lora_hashes(values.text("lora_hashes"))}
     for entry in (values.text("lora_weights") or "")[:_MAX_LISTED].split(", "):
         name, colon, weight = entry.rpartition(": ")
         if colon:
-            found.append(lora(name, weight))
-    return found
+            found.append(lora_choice(name, weight, digits=hashes.get(name)))
+    return chosen(found)

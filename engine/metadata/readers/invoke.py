@@ -13,16 +13,16 @@ import msgspec
 from engine.api import ConventionName, GenerateRequest, SamplerName, ScheduleName
 from engine.api.conventions import CONVENTIONS, Convention, RandomSource, choice_of
 from engine.api.fields import bounds_of
+from engine.api.lora import LoraChoice
 from engine.api.request import GuidanceOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
-    lora,
     made_with_checkpoint,
-    made_with_loras,
     made_with_vae,
 )
+from engine.metadata.readers.loras import chosen, lora_choice, lora_remarks
 from engine.metadata.readers.names import INVOKE_SAMPLERS, sampler_of
 from engine.metadata.readers.values import Values
 from engine.metadata.texts import TextChunk
@@ -84,9 +84,10 @@ def _import(fields: Mapping[str, object]) -> ImportedRequest:
         guidance_options=GuidanceOptions(
             **values.read(GuidanceOptions, rescale="cfg_rescale_multiplier")
         ),
+        loras=_loras(fields),
         expand_wildcards=False,
     )
-    remarks = _remarks(fields, has_init=request.strength is not None)
+    remarks = _remarks(fields, request)
     return values.imported(request, remarks, "InvokeAI")
 
 
@@ -128,7 +129,17 @@ def _name(value: object) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _remarks(fields: Mapping[str, object], *, has_init: bool) -> tuple[str, ...]:
+def _loras(fields: Mapping[str, object]) -> tuple[LoraChoice, ...]:
+    """Return the LoRAs; the hash of version 4 counts if it is a SHA-256."""
+    found: list[LoraChoice | None] = []
+    for entry in map(as_object, as_list(fields.get("loras"))):
+        model = entry.get("model") or entry.get("lora")
+        digits = as_object(model).get("hash")
+        found.append(lora_choice(_name(model), entry.get("weight"), digits=digits))
+    return chosen(found)
+
+
+def _remarks(fields: Mapping[str, object], request: GenerateRequest) -> tuple[str, ...]:
     remarks: list[str] = []
     checkpoint, vae = _name(fields.get("model")), _name(fields.get("vae"))
     device = fields.get("rand_device")
@@ -136,10 +147,8 @@ def _remarks(fields: Mapping[str, object], *, has_init: bool) -> tuple[str, ...]
         remarks.append(made_with_checkpoint(checkpoint))
     if vae is not None:
         remarks.append(made_with_vae(vae))
-    entries = [as_object(entry) for entry in as_list(fields.get("loras"))]
-    named = [(_name(entry.get("model") or entry.get("lora")), entry) for entry in entries]
-    remarks += made_with_loras(lora(name, entry.get("weight")) for name, entry in named if name)
-    if has_init:
+    remarks += lora_remarks(request.loras)
+    if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     if isinstance(device, str) and not device.startswith(("cpu", "cuda")):
         remarks.append("Its noise is that of a card of another kind; the picture will differ.")

@@ -6,14 +6,14 @@ After `modules/async_worker.py` of RuinedFooocus, and pictures of spaces that ru
 from collections.abc import Mapping
 
 from engine.api import ConventionName, GenerateRequest
+from engine.api.lora import LoraChoice
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
-    lora,
     made_with_checkpoint,
-    made_with_loras,
 )
+from engine.metadata.readers.loras import chosen, lora_choice, lora_remarks
 from engine.metadata.readers.names import (
     EVERY_SAMPLER,
     EVERY_SCHEDULE,
@@ -72,25 +72,29 @@ def _import_ruined(values: Values) -> ImportedRequest:
         sampler=sampler,
         schedule=schedule,
         convention=ConventionName.COMFY,
+        loras=_loras(values),
         expand_wildcards=False,
     )
     remarks = list(_checkpoint(values, "base_model_name"))
-    remarks += made_with_loras(_loras(values))
+    remarks += lora_remarks(request.loras)
     if strength is not None and strength < 1:
         remarks.append(MADE_FROM_A_PICTURE)
     return values.imported(request, remarks, "RuinedFooocus")
 
 
-def _loras(values: Values) -> list[str]:
-    """Return the LoRAs: objects with a name and a weight, or text such as "0.5 - name"."""
-    found: list[str] = []
+def _loras(values: Values) -> tuple[LoraChoice, ...]:
+    """Return the LoRAs: objects, texts such as "0.5 - name", or pairs of a hash and such a text."""
+    found: list[LoraChoice | None] = []
     for entry in as_list(values.get("loras")):
-        fields = as_object(entry)
-        if isinstance(fields.get("name"), str):
-            found.append(lora(str(fields["name"]), fields.get("weight", 1)))
-        elif isinstance(entry, str):
-            found.append(entry)
-    return found
+        fields, pair = as_object(entry), as_list(entry)
+        if fields:
+            found.append(lora_choice(fields.get("name"), fields.get("weight", 1)))
+            continue
+        digits, text = pair if len(pair) == 2 else (None, entry)
+        if isinstance(text, str):
+            weight, dash, name = text.partition(" - ")
+            found.append(lora_choice(name if dash else text, weight, digits=digits))
+    return chosen(found)
 
 
 def _import_space(values: Values) -> ImportedRequest:

@@ -1,11 +1,16 @@
 """Reader of our own record: the request that makes the same picture again."""
 
 import re
+from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from engine.api import ComponentFiles, GenerateRequest, GenerationRecord, ResolvedRequest
 from engine.api.conventions import choice_of
+from engine.api.lora import LoraChoice
 from engine.metadata.readers.imported import ImportedRequest, plain
+from engine.metadata.readers.loras import lora_name
 from engine.metadata.record import find_record
 from engine.metadata.record_text import has_init
 from engine.metadata.texts import TextChunk
@@ -44,6 +49,7 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
             vae=local(request.components.vae),
         ),
         "inputs": tuple(i for i in request.inputs if local(i.path) is not None),
+        "loras": tuple(_with_local_path(one, local) for one in request.loras),
         "strength": request.strength if has_init(request) else None,
         "convention": choice_of(request.convention),
         # Wildcards are already expanded in the prompt.
@@ -51,6 +57,12 @@ def import_record(record: GenerationRecord) -> ImportedRequest:
     }
     same: dict[str, Any] = {name: getattr(request, name) for name in _RECORDED}
     return ImportedRequest(GenerateRequest(**(same | changes)), tuple(warnings), record)
+
+
+def _with_local_path(lora: LoraChoice, local: Callable[[str | None], str | None]) -> LoraChoice:
+    """Return a LoRA by its file's name alone if its path is not on this machine."""
+    is_usable = local(lora.file) is not None
+    return lora if is_usable else msgspec.structs.replace(lora, file=lora_name(lora.file))
 
 
 def _is_local(path: str) -> bool:

@@ -4,22 +4,24 @@ After `docs/Image Metadata Format.md`, `Text2Image/T2IParamTypes.cs` and its Com
 `SwarmKSampler.py`: one picture at a time, with noise from the processor.
 """
 
+from collections.abc import Mapping
+from itertools import islice, zip_longest
 from typing import Any
 
 import msgspec
 
 from engine.api import ConventionName, GenerateRequest
 from engine.api.conventions import CONVENTIONS, BatchSeeds, Convention, RandomSource, choice_of
+from engine.api.lora import LoraChoice
 from engine.api.request import GuidanceOptions, SeedOptions
 from engine.metadata.json_text import as_list, as_object, parse_object
 from engine.metadata.readers.imported import (
     MADE_FROM_A_PICTURE,
     ImportedRequest,
-    lora,
     made_with_checkpoint,
-    made_with_loras,
     made_with_vae,
 )
+from engine.metadata.readers.loras import chosen, lora_choice, lora_remarks
 from engine.metadata.readers.options import read_schedule_options
 from engine.metadata.readers.values import Values
 from engine.metadata.texts import TextChunk
@@ -38,13 +40,21 @@ def from_swarm(texts: tuple[TextChunk, ...]) -> ImportedRequest | None:
     """Return the request of SwarmUI's parameters; None if there are none."""
     for chunk in texts:
         if chunk.keyword in _KEYWORDS and '"sui_image_params"' in chunk.text:
-            parameters = as_object(parse_object(chunk.text).get("sui_image_params"))
+            document = parse_object(chunk.text)
+            parameters = as_object(document.get("sui_image_params"))
             if parameters:
-                return _import(Values(parameters))
+                return _import(Values(parameters), _hashes(document))
     return None
 
 
-def _import(values: Values) -> ImportedRequest:
+def _hashes(document: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the hashes of LoRA files by their names without suffix."""
+    files = map(as_object, as_list(document.get("sui_models")))
+    loras = (file for file in files if file.get("param") == "loras")
+    return {str(one.get("name")).removesuffix(".safetensors"): one.get("hash") for one in loras}
+
+
+def _import(values: Values, hashes: Mapping[str, object]) -> ImportedRequest:
     values.skip(*_DESCRIPTIVE)
     sampler, schedule = values.comfy_method("sampler", otherwise="euler")
     width, height = values.sides("width", "height")
@@ -71,9 +81,10 @@ def _import(values: Values) -> ImportedRequest:
         guidance_options=GuidanceOptions(
             **values.read(GuidanceOptions, rescale="rescalecfgmultiplier")
         ),
+        loras=_loras(values, hashes),
         expand_wildcards=False,
     )
-    remarks = _remarks(values, has_init=request.strength is not None)
+    remarks = _remarks(values, request)
     return values.imported(request, remarks, "SwarmUI")
 
 
@@ -93,19 +104,27 @@ def _convention(sampler: str) -> ConventionName | Convention:
     return choice_of(msgspec.structs.replace(base, **changes))
 
 
-def _remarks(values: Values, *, has_init: bool) -> tuple[str, ...]:
+def _loras(values: Values, hashes: Mapping[str, object]) -> tuple[LoraChoice, ...]:
+    """Return the LoRAs; without weights for the text encoders both are the same."""
+    names, weights, texts = (
+        _listed(values.get(key)) for key in ("loras", "loraweights", "loratencweights")
+    )
+    rows = islice(zip_longest(names, weights, texts), len(names))
+    return chosen(
+        lora_choice(name, weight, text, hashes.get(str(name).removesuffix(".safetensors")))
+        for name, weight, text in rows
+    )
+
+
+def _remarks(values: Values, request: GenerateRequest) -> tuple[str, ...]:
     remarks: list[str] = []
     checkpoint, vae = values.text("model"), values.text("vae")
     if checkpoint is not None:
         remarks.append(made_with_checkpoint(checkpoint))
     if vae is not None:
         remarks.append(made_with_vae(vae))
-    names, weights = _listed(values.get("loras")), _listed(values.get("loraweights"))
-    weights += ["1"] * (len(names) - len(weights))
-    remarks += made_with_loras(
-        lora(name, weight) for name, weight in zip(names, weights, strict=False)
-    )
-    if has_init:
+    remarks += lora_remarks(request.loras)
+    if request.strength is not None:
         remarks.append(MADE_FROM_A_PICTURE)
     return tuple(remarks)
 

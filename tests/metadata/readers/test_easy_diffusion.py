@@ -9,6 +9,7 @@ import pytest
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
 from engine.api.conventions import CONVENTIONS, RandomSource
+from engine.api.lora import LoraChoice
 from engine.api.values import ConventionName
 from engine.metadata.readers import read_request
 from tests.metadata.frozen import frozen
@@ -31,6 +32,7 @@ EASY = GenerateRequest(
         random_source=RandomSource.CUDA,
         step_source=RandomSource.CUDA,
     ),
+    loras=(LoraChoice(file="ink", strength=0.5), LoraChoice(file="line", strength=0.8)),
     expand_wildcards=False,
 )
 EASY_SAYS = (

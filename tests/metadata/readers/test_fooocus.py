@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
+from engine.api.lora import LoraChoice
 from engine.api.values import ConventionName
 from engine.metadata.readers import read_request
 from tests.metadata.frozen import frozen
@@ -27,6 +28,7 @@ def test_both_notations_of_fooocus_are_read(scheme: str) -> None:
         seed=4067887243,
         clip_skip=2,
         convention=ConventionName.COMFY,
+        loras=(LoraChoice(file="ink", strength=0.1, hash="4852686128"),),
         expand_wildcards=False,
     )
     assert found.tool == "Fooocus"

@@ -4,6 +4,7 @@ import json
 
 from engine.api import GenerateRequest, SamplerName, ScheduleName
 from engine.api.conventions import RandomSource, convention_of
+from engine.api.lora import LoraChoice
 from engine.api.request import GuidanceOptions
 from engine.api.values import ConventionName
 from tests.metadata.frozen import frozen
@@ -26,6 +27,7 @@ def test_invokeais_metadata_is_read() -> None:
         clip_skip=2,
         convention=ConventionName.INVOKE,
         guidance_options=GuidanceOptions(rescale=0.1),
+        loras=(LoraChoice(file="ink", strength=0.75),),
         expand_wildcards=False,
     )
     assert found.warnings == (
