@@ -33,19 +33,8 @@ class PictureGroup:
 
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:
-        """Warnings about networks (`<lora:...>`) that the prompts name and are not supported."""
-        tags = dict.fromkeys((tag.kind, tag.name) for tag in self.texts[0].tags)
-        return (
-            tuple(
-                ErrorInfo(
-                    ErrorCode.NOT_AVAILABLE,
-                    f"<{kind}:{name}> in the prompt had no effect.",
-                    "This version cannot apply such networks yet; the picture was made without.",
-                )
-                for kind, name in tags
-            )
-            + self.loras.warnings
-        )
+        """Warnings about LoRAs that have no effect, or not in full."""
+        return self.loras.warnings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
