@@ -162,7 +162,9 @@ def layout_of(graph: Graph) -> str:
     """
     model = ModelProto.FromString(graph.model)
     shapes = {tensor.name: tensor.dims for tensor in model.graph.initializer}
-    read = [shapes[n.input[1]] for n in model.graph.node if n.op_type == "Conv"]
+    kernels = (n.input[1] for n in model.graph.node if n.op_type == "Conv")
+    # A kernel that is an input is that of a side branch, beside a stored one of as many channels.
+    read = [shapes[name] for name in kernels if name in shapes]
     wrong = any(d[1] > 3 and d[1] % 3 == 0 and d[1] % 4 for d in read)
     return "NCHW" if wrong else "NHWC"
 

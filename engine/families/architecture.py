@@ -4,7 +4,7 @@ A family makes an `Architecture` for each checkpoint. Each part is a protocol, s
 above the families depends on no particular type of text encoder, network or configuration.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -209,12 +209,17 @@ class PreviewModel(Protocol):
         ...
 
 
+def _no_block(_layer: str) -> None:
+    """Return None: the family names no blocks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Architecture:
     """The parts that run one checkpoint. Do not call a part whose component is missing.
 
     `lora_layers`: the layers that LoRA files may change, by the names in such files; None for a
-    family that takes no LoRA.
+    family that takes no LoRA. `lora_block`: the block of a denoiser's layer by its canonical name,
+    for LoRAs with a weight for each block; None for a layer in no block.
     """
 
     features: Features
@@ -225,3 +230,4 @@ class Architecture:
     previews: PreviewModel
     memory: MemoryFacts
     lora_layers: LayerTable | None = None
+    lora_block: Callable[[str], str | None] = _no_block

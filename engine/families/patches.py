@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.weights.patched import Difference
+from engine.weights.patched import Patch
 from engine.weights.side_branches import SideBranches
 
 
@@ -16,7 +16,7 @@ class ComponentPatches:
     """
 
     content: str
-    merged: Mapping[str, tuple[Difference, ...]]
+    merged: Mapping[str, tuple[Patch, ...]]
     branches: SideBranches | None = None
 
     @property

@@ -81,4 +81,5 @@ class DeviceRun:
             refiner_sha256=refiner and self._services.sha256(refiner),
             retries=tuple(retries),
             warnings=tuple(warnings),
+            loras=picture.loras,
         )

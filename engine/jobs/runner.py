@@ -90,8 +90,9 @@ class JobRunner:
         if cancel.is_set():
             raise Cancelled
         with host_memory_errors():
-            loras = services.lora_folders.look()
-            read = read_job(resolve_job(request, checkpoint, services.wildcards, loras))
+            loras, header = services.lora_folders.look(), services.known_files.read_index
+            job = resolve_job(request, checkpoint, services.wildcards, loras, header)
+            read = read_job(job)
         tiny = self._tiny_decoder(checkpoint) if reporter.shows_previews else None
         allowance = MemoryAllowance(request.memory_limit_bytes, PREVIEW_BYTES if tiny else 0)
         with self._previewing(reporter, candidates[0], tiny) as previewing:

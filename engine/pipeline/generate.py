@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from backends.base import Array
 from engine import result_checks
+from engine.api.lora import LoraReport
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo, PredictionType
 from engine.families.architecture import Conditioning, Texts
@@ -33,11 +34,13 @@ class Picture:
     """A finished picture, uint8 [height, width, 3], and the request that makes it.
 
     `warnings` are the job's warnings so far, for features of the request that had no effect.
+    `loras` tells of each LoRA how much of it was applied.
     """
 
     request: ResolvedRequest
     pixels: NDArray[np.uint8]
     warnings: tuple[ErrorInfo, ...] = ()
+    loras: tuple[LoraReport, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -99,7 +102,8 @@ class Generation:
                     self._pending.keep(picture.place, latent)
                 pixels = self._decode(latent)
                 warnings = (*asked_for, *self._read.foreign_syntax, *self._shortages)
-                yield Picture(picture.request_on(self._placement), pixels, warnings)
+                placed = picture.request_on(self._placement)
+                yield Picture(placed, pixels, warnings, group.loras.reports)
 
     def _encode(self, group: PictureGroup, pictures: int) -> Prompts:
         """Encode the canvas if that was not done, then the group's prompts for each pass."""

@@ -3,21 +3,24 @@
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
+from engine.api.lora import LoraReport
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorInfo
 from engine.pipeline.denoise.lora_stretches import NO_LORAS, PassLoras
+from engine.text.lora_strengths import RunLength
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PictureLoras:
     """The LoRAs of a picture: `passes` has those of the base's pass, then those of a refiner's.
 
-    Pictures of the same `key` have the same LoRAs and share networks.
+    Pictures of the same `key` have the same LoRAs and share networks. `reports` are for the record.
     """
 
     key: Hashable = ()
     passes: tuple[PassLoras, ...] = ()
     warnings: tuple[ErrorInfo, ...] = ()
+    reports: tuple[LoraReport, ...] = ()
 
     def of_pass(self, number: int) -> PassLoras:
         """Return the LoRAs of a pass, by its number from 0."""
@@ -26,10 +29,11 @@ class PictureLoras:
 
 WITHOUT_LORAS = PictureLoras()
 
-# Reads the LoRAs that the request of one picture names. Raises EngineError.
-ReadLoras = Callable[[ResolvedRequest], PictureLoras]
+# Reads the LoRAs that the request of one picture names, for a run of this length. Raises
+# EngineError.
+ReadLoras = Callable[[ResolvedRequest, RunLength], PictureLoras]
 
 
-def no_loras(_request: ResolvedRequest) -> PictureLoras:
+def no_loras(_request: ResolvedRequest, _run: RunLength) -> PictureLoras:
     """Return no LoRAs, whatever the request names."""
     return WITHOUT_LORAS

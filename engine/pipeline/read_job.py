@@ -11,7 +11,9 @@ from engine.pipeline.canvas.canvas import Canvas, read_canvas
 from engine.pipeline.canvas.encoding import CanvasPictures, canvas_pictures
 from engine.pipeline.denoise.passes import DenoisingPass, passes_of
 from engine.pipeline.picture_loras import WITHOUT_LORAS, PictureLoras
+from engine.sampling.samplers import SAMPLERS
 from engine.text.foreign_syntax import foreign_marks
+from engine.text.lora_strengths import RunLength
 
 # The most pictures whose prompts are read and encoded at once, as wildcards make them differ.
 _PICTURES_AT_ONCE = 64
@@ -31,19 +33,8 @@ class PictureGroup:
 
     @property
     def warnings(self) -> tuple[ErrorInfo, ...]:
-        """Warnings about networks (`<lora:...>`) that the prompts name and are not supported."""
-        tags = dict.fromkeys((tag.kind, tag.name) for tag in self.texts[0].tags)
-        return (
-            tuple(
-                ErrorInfo(
-                    ErrorCode.NOT_AVAILABLE,
-                    f"<{kind}:{name}> in the prompt had no effect.",
-                    "This version cannot apply such networks yet; the picture was made without.",
-                )
-                for kind, name in tags
-            )
-            + self.loras.warnings
-        )
+        """Warnings about LoRAs that have no effect, or not in full."""
+        return self.loras.warnings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +101,9 @@ def _groups(
     job: ResolvedJob, pictures: tuple[BatchPicture, ...], passes: tuple[DenoisingPass, ...]
 ) -> Iterator[PictureGroup]:
     """Yield successive pictures with the same LoRAs as a group; reads the LoRAs of all first."""
-    found = [(job.read_loras(picture.request), picture) for picture in pictures]
+    evaluations = SAMPLERS[job.request.sampler].evaluations
+    run = RunLength(passes[0].denoising.steps, evaluations, job.request.steps)
+    found = [(job.read_loras(picture.request, run), picture) for picture in pictures]
     for _, members in groupby(found, lambda one: one[0].key):
         same = tuple(members)
         loras = same[0][0]

@@ -23,10 +23,14 @@ from engine.api.limits import (
 from engine.api.record import ResolvedRequest
 from engine.api.request import GenerateRequest, RefinerChoice, SeedOptions
 from engine.api.values import SamplerName
+from engine.checkpoints.diffusers_folder import ReadIndex
+from engine.checkpoints.files import read_index
 from engine.families.base import IdentifiedCheckpoint
 from engine.lora.folder import LoraLookup
 from engine.pipeline.batch import ResolvedJob
 from engine.pipeline.found_loras import with_paths
+from engine.pipeline.loras import JobLoras
+from engine.pipeline.picture_loras import no_loras
 from engine.pipeline.ranges import check_range, invalid
 from engine.pipeline.resolve_inputs import fill_inputs
 from engine.sampling.samplers import SAMPLERS, SamplerDefaults
@@ -41,11 +45,12 @@ def resolve_job(
     checkpoint: IdentifiedCheckpoint,
     wildcards: Path | None,
     loras: LoraLookup | None = None,
+    read: ReadIndex = read_index,
 ) -> ResolvedJob:
     """Resolve a request for all its pictures; `wildcards` is the folder of word lists.
 
-    `loras` finds the files of the LoRAs that the request lists; without it names stay names. Raises
-    EngineError as `resolve` does.
+    `loras` finds the files of the LoRAs that the request names, and `read` reads their headers;
+    without `loras` none acts. Raises EngineError as `resolve` does.
     """
     resolved = resolve(request, checkpoint)
     return ResolvedJob(
@@ -55,6 +60,7 @@ def resolve_job(
         replace_wildcards=partial(expand_wildcards, folder=wildcards)
         if request.expand_wildcards
         else None,
+        read_loras=JobLoras(checkpoint, loras, read) if loras else no_loras,
     )
 
 

@@ -14,6 +14,10 @@ from tests.weights.files import write_sources
 _SHARE = 0.3
 
 
+def _is_table(name: str) -> bool:
+    return name.endswith("embedding.weight")
+
+
 class RandomBranches:
     """Two LoRAs of each linear layer and convolution; the second leaves out every third layer."""
 
@@ -24,7 +28,7 @@ class RandomBranches:
         self._weights = weights
         self._factors: dict[str, dict[int, tuple[Array, Array]]] = {}
         arrays: dict[str, Array] = {}
-        named = [name for name, one in weights.items() if one.ndim > 1 and "embedding." not in name]
+        named = [name for name, one in weights.items() if one.ndim > 1 and not _is_table(name)]
         for place, name in enumerate(named):
             layer, (out, *inner) = name.removesuffix(".weight"), weights[name].shape
             for number, rank in enumerate(self.ranks):

@@ -82,7 +82,7 @@ def test_each_picture_draws_its_own_words_and_what_had_no_effect_is_told_once(
     assert {each.prompt_template for each in done} == {template}
     assert len({each.prompt for each in done}) > 1
     assert [warning.message for warning in result.warnings] == [
-        "<lora:ink> in the prompt had no effect."
+        "The LoRA ink was not found; the picture was made without it."
     ]
     again = made(msgspec.structs.replace(request, seed=done[4].seed, count=1))
     assert again.images[0].record.request.prompt == done[4].prompt

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from backends.cpu import CpuBackend
 from engine.api.record import ResolvedRequest
-from engine.api.values import SamplerName
+from engine.api.values import ConventionName, SamplerName
 from engine.families import identify
 from engine.memory.residency import Residency
 from engine.pipeline.denoise.lora_stretches import PassLoras, Stretch
 from engine.pipeline.picture_loras import WITHOUT_LORAS, PictureLoras
+from engine.text.lora_strengths import RunLength
 from tests.pipeline.counting import CountingBackend
 from tests.pipeline.jobs import a_request, psnr, run
 from tests.pipeline.tiny_loras import TinyLora, beside
@@ -36,7 +37,7 @@ def other(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> TinyLora:
 def pixels(tiny: Path, loras: PictureLoras = WITHOUT_LORAS, **changes: object) -> Pixels:
     """The first picture of a request, with LoRAs."""
     request = a_request(tiny, **changes)
-    return run(request, CpuBackend(), read_loras=lambda _: loras).pixels[0]
+    return run(request, CpuBackend(), read_loras=lambda _request, _run: loras).pixels[0]
 
 
 @pytest.fixture(scope="module")
@@ -127,7 +128,9 @@ class Loads:
     def __call__(self, loras: PictureLoras = WITHOUT_LORAS) -> list[str]:
         self.backend.loads.clear()
         request = a_request(self.tiny)
-        run(request, self.backend, residency=self.residency, read_loras=lambda _: loras)
+        run(
+            request, self.backend, residency=self.residency, read_loras=lambda _request, _run: loras
+        )
         return sorted(name for name, _ in self.backend.loads)
 
 
@@ -159,19 +162,20 @@ def test_each_picture_of_a_batch_has_its_own_loras(
     words = {7: "one", 8: "one", 9: "none", 10: "other", 11: "one"}
     found = {"one": lora.merged(0.8, 0.4), "other": other.merged(-0.6), "none": WITHOUT_LORAS}
 
-    def read_loras(request: ResolvedRequest) -> PictureLoras:
+    def read_loras(request: ResolvedRequest, _run: RunLength) -> PictureLoras:
         return found[request.prompt]
 
     def word(_text: str, seed: int) -> str:
         return words[seed]
 
     batch = run(
-        a_request(tiny, prompt="one of them", count=5),
+        a_request(tiny, prompt="one of them", count=5, convention=ConventionName.A1111),
         CpuBackend(),
         together=True,
         read_loras=read_loras,
         replace_wildcards=word,
     )
     for place, (seed, prompt) in enumerate(words.items()):
-        alone = pixels(tiny, found[prompt], prompt=prompt, negative_prompt=prompt, seed=seed)
+        changes = {"prompt": prompt, "negative_prompt": prompt, "seed": seed}
+        alone = pixels(tiny, found[prompt], convention=ConventionName.A1111, **changes)
         np.testing.assert_array_equal(batch.pixels[place], alone)

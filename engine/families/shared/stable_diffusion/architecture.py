@@ -20,6 +20,7 @@ from engine.families.shared.stable_diffusion.key_layout import LABELS
 from engine.families.shared.stable_diffusion.latent_spaces import SD, SDXL
 from engine.families.shared.stable_diffusion.lora_layers import lora_layers
 from engine.families.shared.stable_diffusion.size_conditioning import SizeConditioning, TimeIds
+from engine.families.shared.unet.blocks import block_of
 from engine.families.shared.unet.denoiser import UNetDenoiser, concat_channels, embeds_guidance
 from engine.memory.plan import MemoryFacts
 from engine.sampling.noise_model import VarianceExploding
@@ -76,6 +77,7 @@ class StableDiffusionMaker:
             previews=LatentPreviews(checkpoint, _TINY_SCALES),
             memory=MEMORY,
             lora_layers=lora_layers(checkpoint),
+            lora_block=block_of,
         )
 
     def _features(self, checkpoint: IdentifiedCheckpoint) -> Features:

@@ -1,0 +1,93 @@
+"""Patches of a part of a weight, and parts of a patch: layers that one side holds fused.
+
+A checkpoint may hold query, key and value in one weight where a file has three layers, and the
+other way round.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from backends.base import Array, FileSlice
+from engine.api.values import ErrorCode
+from engine.errors import EngineError
+from engine.lora.layers import Target
+from engine.weights.patched import Difference, LowRankDifference, Patch, Transform
+from engine.weights.sources import Description, Place
+
+
+@dataclass(frozen=True, slots=True)
+class PartOfDifference:
+    """The numbers of a difference from `start` on, as a difference of `elements` numbers."""
+
+    whole: Difference
+    start: int
+    elements: int
+
+    def read_flat(self, start: int, stop: int) -> Array:
+        """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
+        return self.whole.read_flat(self.start + start, self.start + stop)
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Return the file slices of the whole difference."""
+        return self.whole.parts()
+
+    def describe(self, place: Place) -> Description:
+        """Return the description of the whole difference, and the part."""
+        return ["part", self.start, self.elements, self.whole.describe(place)]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedDifference:
+    """A difference of a part of a weight from `start` on, as one of all its `elements`."""
+
+    part: Difference
+    start: int
+    elements: int
+
+    def read_flat(self, start: int, stop: int) -> Array:
+        """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
+        found = np.zeros(stop - start, np.float32)
+        first, last = max(start, self.start), min(stop, self.start + self.part.elements)
+        if first < last:
+            part = self.part.read_flat(first - self.start, last - self.start)
+            found[first - start : last - start] = part
+        return found
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Return the file slices of the part's difference."""
+        return self.part.parts()
+
+    def describe(self, place: Place) -> Description:
+        """Return the description of the part's difference, and its place."""
+        return ["placed", self.start, self.elements, self.part.describe(place)]
+
+
+def placed(patch: Patch, target: Target, shape: tuple[int, ...]) -> Patch:
+    """Return a module's patch as one of the target's weight or bias, which has this shape.
+
+    Raises EngineError(NOT_AVAILABLE) for a change that needs the whole of a fused layer, and
+    EngineError(CHECKPOINT_MISMATCH) for one of another size.
+    """
+    if target.part is None and target.rows is None:
+        return patch
+    if isinstance(patch, Transform):
+        raise EngineError(
+            ErrorCode.NOT_AVAILABLE,
+            f"A LoRA changes {target.layer} together with other layers, and not by adding to it.",
+            "This version cannot split such a change: use another file of the LoRA.",
+        )
+    if target.part is not None:
+        patch = _part(patch, target.part, shape if target.rows is None else ())
+    if target.rows is None:
+        return patch
+    row = math.prod(shape[1:])
+    return PlacedDifference(patch, target.rows[0] * row, math.prod(shape))
+
+
+def _part(patch: Difference, rows: tuple[int, int], shape: tuple[int, ...]) -> Difference:
+    if isinstance(patch, LowRankDifference):
+        return LowRankDifference(patch.up.rows(*rows), patch.down, patch.strength)
+    row = math.prod(shape[1:])
+    return PartOfDifference(patch, rows[0] * row, (rows[1] - rows[0]) * row)

@@ -1,0 +1,187 @@
+"""The effect of LoRAs on one checkpoint: patched weights, side branches, stretches of the run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from engine.api.lora import LoraMode
+from engine.api.lora_rules import LoraRules
+from engine.checkpoints.index import combined_digest
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.patches import ComponentPatches
+from engine.lora.layers import FittedLora
+from engine.lora.patches import patches_of
+from engine.lora.placed import placed
+from engine.pipeline.denoise.lora_stretches import PassLoras, Stretch
+from engine.text.lora_blocks import BASE
+from engine.text.lora_tags import LoraUse
+from engine.weights.patched import LowRankDifference, Patch
+from engine.weights.side_branches import SideBranches
+
+_DENOISER = Component.DENOISER
+Changes = Mapping[str, tuple[Patch, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ActingLora:
+    """A LoRA whose file fits a checkpoint, its strengths, and the rules of its arithmetic.
+
+    `missing` collects the names of weights that it would change and the checkpoint lacks.
+    """
+
+    fitted: FittedLora
+    use: LoraUse
+    rules: LoraRules
+    missing: set[str] = field(default_factory=set[str])
+
+    def strength(self, evaluation: int) -> float:
+        """Return the denoiser's strength at an evaluation; past the last one, the last one's."""
+        return self.use.strengths[min(evaluation, len(self.use.strengths) - 1)]
+
+    @property
+    def digest(self) -> str:
+        """The digest of the file's content."""
+        return self.fitted.file.digest
+
+    def changes(
+        self, checkpoint: IdentifiedCheckpoint, component: Component, strength: float
+    ) -> dict[str, list[Patch]]:
+        """Return the changes to a component's weights, by name. Raises EngineError."""
+        found: dict[str, list[Patch]] = {}
+        weights = checkpoint.components[component].weights
+        for one in self.fitted.modules:
+            target = one.target
+            if target.component != component.value:
+                continue
+            own = strength * self._factor(checkpoint, component, target.layer)
+            shape = target.shape if target.rows is None and target.part is None else None
+            patches = patches_of(one.module, own, self.rules, shape=shape, rank=self.use.rank)
+            for part, patch in patches.items():
+                name = f"{target.layer}.{part}"
+                if name not in weights:
+                    self.missing.add(name)
+                    continue
+                fitting = placed(patch, target, weights[name].shape)
+                found.setdefault(name, []).append(fitting)
+        return found
+
+    def _factor(self, checkpoint: IdentifiedCheckpoint, component: Component, layer: str) -> float:
+        if self.use.blocks is None:
+            return 1.0
+        if component is not _DENOISER:
+            return self.use.blocks.factor(BASE)
+        return self.use.blocks.factor(checkpoint.architecture.lora_block(layer))
+
+
+def pass_loras(
+    loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint, mode: LoraMode, evaluations: int
+) -> PassLoras:
+    """Return the effect of LoRAs on a pass of a checkpoint that takes this many evaluations.
+
+    Constant strengths are merged, or side branches where `mode` says so. Strengths that change are
+    those of side branches where a LoRA has only low-rank products; the other LoRAs are merged for
+    each stretch of the run in which their strengths stay the same. Raises EngineError.
+    """
+    texts = _text_patches(loras, checkpoint)
+    beside, changing, constant = _sorted(loras, checkpoint, mode)
+    branches = side_branches(beside, checkpoint) if beside else None
+    strengths = tuple(tuple(one.use.strengths) for one in beside)
+
+    def strengths_at(evaluation: int) -> tuple[float, ...]:
+        return tuple(each[min(evaluation, len(each) - 1)] for each in strengths)
+
+    merged = constant + changing
+    stretches: list[Stretch] = []
+    before: tuple[float, ...] | None = None
+    for evaluation in range(max(evaluations, 1) if changing else 1):
+        present = tuple(one.strength(evaluation) for one in merged)
+        if present == before:
+            continue
+        before = present
+        own = _component_patches(
+            list(zip(merged, present, strict=True)), checkpoint, _DENOISER, branches
+        )
+        stretches.append(Stretch(evaluation, {**texts, _DENOISER: own}))
+    return PassLoras(tuple(stretches), strengths_at if beside else None)
+
+
+def _sorted(
+    loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint, mode: LoraMode
+) -> tuple[list[ActingLora], list[ActingLora], list[ActingLora]]:
+    """Return the LoRAs beside the layers, then those merged anew in a run, then those merged once.
+
+    The order within each is that of the request.
+    """
+    beside: list[ActingLora] = []
+    changing: list[ActingLora] = []
+    constant: list[ActingLora] = []
+    for lora in loras:
+        wanted = mode is LoraMode.SIDE or (mode is LoraMode.AUTO and not lora.use.is_constant)
+        if wanted and any(lora.use.strengths) and is_low_rank(lora, checkpoint):
+            beside.append(lora)
+        elif lora.use.is_constant:
+            constant.append(lora)
+        else:
+            changing.append(lora)
+    return beside, changing, constant
+
+
+def is_low_rank(lora: ActingLora, checkpoint: IdentifiedCheckpoint) -> bool:
+    """Return True if all of a LoRA's changes to the denoiser can be side branches."""
+    changes = lora.changes(checkpoint, _DENOISER, 1.0)
+    weights = checkpoint.components[_DENOISER].weights
+    return all(
+        len(patches) == 1
+        and isinstance(patches[0], LowRankDifference)
+        and name.endswith(".weight")
+        and len(weights[name].shape) > 1
+        for name, patches in changes.items()
+    ) and bool(changes)
+
+
+def side_branches(loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint) -> SideBranches:
+    """Return LoRAs of low-rank products as the denoiser's side branches."""
+    layers: dict[str, list[tuple[int, LowRankDifference]]] = {}
+    ranks: list[int] = []
+    for number, lora in enumerate(loras):
+        products = dict(_products(lora, checkpoint))
+        ranks.append(max(one.down.shape[0] for one in products.values()))
+        for layer, product in products.items():
+            layers.setdefault(layer, []).append((number, product))
+    return SideBranches({layer: tuple(parts) for layer, parts in layers.items()}, tuple(ranks))
+
+
+def _products(
+    lora: ActingLora, checkpoint: IdentifiedCheckpoint
+) -> Iterator[tuple[str, LowRankDifference]]:
+    for name, (patch,) in lora.changes(checkpoint, _DENOISER, 1.0).items():
+        assert isinstance(patch, LowRankDifference), "the LoRA is of low rank"
+        yield name.removesuffix(".weight"), patch
+
+
+def _text_patches(
+    loras: Sequence[ActingLora], checkpoint: IdentifiedCheckpoint
+) -> dict[Component, ComponentPatches]:
+    given = [(lora, lora.use.text_strength) for lora in loras]
+    return {
+        component: _component_patches(given, checkpoint, component)
+        for component in checkpoint.architecture.text.components
+    }
+
+
+def _component_patches(
+    loras: Sequence[tuple[ActingLora, float]],
+    checkpoint: IdentifiedCheckpoint,
+    component: Component,
+    branches: SideBranches | None = None,
+) -> ComponentPatches:
+    """Return the changes of LoRAs at these strengths; LoRAs of strength 0 make none."""
+    changes: dict[str, list[Patch]] = {}
+    digests: list[str] = []
+    for lora, strength in loras:
+        own = lora.changes(checkpoint, component, strength) if strength else {}
+        for name, patches in own.items():
+            changes.setdefault(name, []).extend(patches)
+        if own:
+            digests.append(lora.digest)
+    merged = {name: tuple(patches) for name, patches in changes.items()}
+    return ComponentPatches(combined_digest(*digests), merged, branches)

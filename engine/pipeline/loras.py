@@ -1,0 +1,198 @@
+"""The LoRAs of a job's pictures: each file is read once, and each picture gets its own LoRAs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from engine.api.lora import LoraReport
+from engine.api.record import ResolvedRequest
+from engine.api.values import ErrorCode, ErrorInfo
+from engine.checkpoints.diffusers_folder import ReadIndex
+from engine.errors import EngineError
+from engine.families.base import IdentifiedCheckpoint
+from engine.families.lora_purpose import fit_lora
+from engine.lora.file import LoraFile, read_lora
+from engine.lora.folder import LoraLookup
+from engine.lora.layers import FittedLora
+from engine.pipeline.denoise.lora_stretches import PassLoras
+from engine.pipeline.lora_patches import ActingLora, pass_loras
+from engine.pipeline.picture_loras import PictureLoras
+from engine.text.lora_strengths import RunLength
+from engine.text.lora_tags import LoraUse, lora_tags
+
+# The most keys that a report and a warning name.
+_MOST_NAMED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundUse:
+    """A LoRA that a request names, with its file."""
+
+    path: Path
+    use: LoraUse
+
+    @property
+    def acts(self) -> bool:
+        """True unless all its strengths are 0."""
+        return any(self.use.strengths) or self.use.text_strength != 0
+
+
+class JobLoras:
+    """A `ReadLoras` for the pictures of one job, on a checkpoint and its refiner."""
+
+    def __init__(
+        self, checkpoint: IdentifiedCheckpoint, lookup: LoraLookup, read: ReadIndex
+    ) -> None:
+        """Look for files by `lookup`, and read their headers by `read`."""
+        self._checkpoint, self._lookup, self._read = checkpoint, lookup, read
+        self._files: dict[Path, LoraFile] = {}
+        self._fitted: dict[tuple[Path, bool], FittedLora | None] = {}
+        self._made: dict[object, tuple[PassLoras, ...]] = {}
+
+    def __call__(self, request: ResolvedRequest, run: RunLength) -> PictureLoras:
+        """Return the LoRAs of a picture.
+
+        A LoRA that is not found is a warning. Raises EngineError for a file that cannot be read or
+        is for another family, and for a prompt that the convention's tool refuses.
+        """
+        warnings: list[ErrorInfo] = []
+        found: list[_FoundUse] = []
+        reports: list[LoraReport] = []
+        for use, digits in self._named(request, run, warnings):
+            one = self._lookup.find(use.name, digits)
+            if one is None:
+                warnings.append(_not_found(use, digits))
+                reports.append(_report(use, None, None))
+                continue
+            if one.others:
+                warnings.append(_ambiguous(use, one.path, one.others))
+            named = _FoundUse(one.path, use)
+            self._require_fit(named.path)
+            found.append(named)
+            reports.append(self._reported(named, warnings))
+        acting = tuple(one for one in found if one.acts)
+        key = (acting, request.lora_mode, run) if acting else ()
+        if key not in self._made:
+            self._made[key] = tuple(self._passes(acting, request, run)) if acting else ()
+        unique = tuple(dict.fromkeys(warnings))
+        return PictureLoras(key, self._made[key], unique, tuple(reports))
+
+    def _named(
+        self, request: ResolvedRequest, run: RunLength, warnings: list[ErrorInfo]
+    ) -> Iterator[tuple[LoraUse, str | None]]:
+        """Yield the LoRAs of the request and of the prompt's tags, each with its known hash."""
+        for choice in request.loras:
+            if choice.enabled:
+                text = choice.strength if choice.text_strength is None else choice.text_strength
+                yield LoraUse(choice.file, (choice.strength,), text), choice.hash
+        tags = lora_tags(request.prompt, request.convention, run)
+        warnings += (ErrorInfo(ErrorCode.NOT_AVAILABLE, *remark) for remark in tags.remarks)
+        hashes = {one.name: one.hash for one in request.lora_hashes}
+        for use in tags.uses:
+            yield use, hashes.get(use.name)
+
+    def _file(self, path: Path) -> LoraFile:
+        if path not in self._files:
+            self._files[path] = read_lora(self._read(path))
+        return self._files[path]
+
+    def _fit(self, path: Path, refines: bool) -> FittedLora | None:
+        """Return the fit of a file to the base or the refiner; None if it is for another model."""
+        key = path, refines
+        if key not in self._fitted:
+            checkpoint = self._checkpoint.refiner if refines else self._checkpoint
+            try:
+                self._fitted[key] = fit_lora(self._file(path), checkpoint) if checkpoint else None
+            except EngineError as error:
+                if error.code is not ErrorCode.LORA_MISMATCH:
+                    raise
+                self._fitted[key] = None
+        return self._fitted[key]
+
+    def _require_fit(self, path: Path) -> None:
+        """Raise EngineError(LORA_MISMATCH) for a file that is for neither base nor refiner."""
+        if self._fit(path, False) is None and self._fit(path, True) is None:
+            fit_lora(self._file(path), self._checkpoint)
+
+    def _passes(
+        self, found: tuple[_FoundUse, ...], request: ResolvedRequest, run: RunLength
+    ) -> Iterator[PassLoras]:
+        """Yield the effect on the base's pass and on the refiner's."""
+        for checkpoint in (self._checkpoint, self._checkpoint.refiner):
+            if checkpoint is None:
+                continue
+            refines = checkpoint is self._checkpoint.refiner
+            fits = ((self._fit(one.path, refines), one.use) for one in found)
+            acting = [
+                ActingLora(fitted, use, request.convention.lora)
+                for fitted, use in fits
+                if fitted is not None
+            ]
+            yield pass_loras(acting, checkpoint, request.lora_mode, run.evaluations)
+
+    def _reported(self, found: _FoundUse, warnings: list[ErrorInfo]) -> LoraReport:
+        """Return the report of a LoRA; warns of keys of its file that are not applied."""
+        fitted = self._fit(found.path, False) or self._fit(found.path, True)
+        assert fitted is not None, "the file fits"
+        if fitted.unused:
+            warnings.append(_unapplied(fitted))
+        return _report(found.use, found.path, fitted)
+
+
+def _report(use: LoraUse, path: Path | None, fitted: FittedLora | None) -> LoraReport:
+    report = LoraReport(
+        name=use.name,
+        path=str(path) if path else None,
+        strength=use.strengths[0],
+        text_strength=use.text_strength,
+        points=() if use.is_constant else tuple(_points(use.strengths)),
+        blocks=use.blocks.text if use.blocks else "",
+    )
+    if fitted is None:
+        return report
+    return msgspec.structs.replace(
+        report,
+        applied_keys=fitted.applied,
+        total_keys=fitted.file.total_keys,
+        rest=fitted.unused[:_MOST_NAMED],
+    )
+
+
+def _points(strengths: tuple[float, ...]) -> Iterator[tuple[float, float]]:
+    """Yield each new strength with the fraction of the run at which it begins."""
+    place = 0
+    for strength, same in groupby(strengths):
+        yield strength, round(place / len(strengths), 4)
+        place += len(tuple(same))
+
+
+def _not_found(use: LoraUse, digits: str | None) -> ErrorInfo:
+    known = f" Its hash is {digits}; civitai.com finds it by that." if digits else ""
+    return ErrorInfo(
+        ErrorCode.NOT_AVAILABLE,
+        f"The LoRA {use.name[:80]} was not found; the picture was made without it.",
+        f"Put the file into the LoRA folder, or correct the name.{known}",
+    )
+
+
+def _ambiguous(use: LoraUse, path: Path, others: tuple[Path, ...]) -> ErrorInfo:
+    return ErrorInfo(
+        ErrorCode.NOT_AVAILABLE,
+        f"{1 + len(others)} files are called {use.name[:80]}; {path} was taken.",
+        f"Name another one by more of its path, as {others[0]}.",
+    )
+
+
+def _unapplied(fitted: FittedLora) -> ErrorInfo:
+    unused, file = fitted.unused, fitted.file
+    named = ", ".join(ascii(key)[1:-1] for key in unused[:_MOST_NAMED])
+    more = f" and {len(unused) - _MOST_NAMED} more" if len(unused) > _MOST_NAMED else ""
+    return ErrorInfo(
+        ErrorCode.NOT_AVAILABLE,
+        f"{len(unused)} of the {file.total_keys} keys of {file.path.name} were not applied.",
+        "This model has no such layers, or they are changed in a way that is not known.",
+        f"{named}{more}",
+    )
