@@ -98,7 +98,7 @@ def shapes_of(network: Any, only: Callable[[str], bool]) -> dict[str, tuple[int,
 
 
 def kohya(prefix: str, shapes: dict[str, tuple[int, ...]]) -> dict[str, Any]:
-    """Kohya's keys without alpha, which diffusers loses for attention's layers (0.42, peft 0.21)."""
+    """Kohya's keys without alpha, which diffusers 0.42 with peft 0.21 loses for attention."""
     states: dict[str, Any] = {}
     for layer, shape in shapes.items():
         name = prefix + layer.replace(".", "_")

@@ -39,10 +39,8 @@ class Studio:
     def request(
         self, *loras: LoraChoice, checkpoint: Path | None = None, **changes: object
     ) -> GenerateRequest:
-        return a_request(
-            checkpoint or self.tiny,
-            **({"loras": loras, "convention": ConventionName.A1111} | changes),
-        )
+        settings = {"loras": loras, "convention": ConventionName.A1111} | changes
+        return a_request(checkpoint or self.tiny, **settings)
 
     def run(self, request: GenerateRequest) -> Result:
         checkpoint = identify(Path(request.checkpoint or ""))
@@ -50,7 +48,7 @@ class Studio:
         return run(request, CpuBackend(), residency=self.residency, read_loras=reader)
 
     def pixels(self, *loras: LoraChoice, **changes: object) -> Pixels:
-        return self.run(self.request(*loras, **changes)).pixels[0]
+        return self.run(self.request(*loras, checkpoint=None, **changes)).pixels[0]
 
 
 @pytest.fixture(scope="module")
