@@ -13,14 +13,11 @@ from typing import Protocol
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
+from engine.weights.products import product
 from engine.weights.sources import Description, Place, WeightSource
 
 # Sums are computed in pieces of this many elements, which stay in a processor's cache.
 _PIECE = 1 << 18
-# Products are computed in tiles of these rows and at most this many multiplications. OpenBLAS takes
-# one thread for them; weights are bound in several threads already, and with as many of OpenBLAS in
-# each of them, a product takes up to a hundred times as long.
-_TILE_ROWS, _TILE_PRODUCTS = 16, 1 << 18
 # Reads numbers `start` to `stop` of a difference.
 Read = Callable[[int, int], Array]
 
@@ -141,8 +138,8 @@ class LowRankDifference:
 
         def read(start: int, stop: int) -> Array:
             first, last = start // columns, -(-stop // columns)
-            product = _product(up[first - begin : last - begin], down).reshape(-1)
-            return product[start - first * columns : stop - first * columns]
+            rows = product(up[first - begin : last - begin], down).reshape(-1)
+            return rows[start - first * columns : stop - first * columns]
 
         return read
 
@@ -274,15 +271,3 @@ def _read(patch: Patch, start: int, stop: int) -> Read:
         return patch.opened(start, stop)
     whole = patch.read_flat(start, stop)
     return lambda first, last: whole[first - start : last - start]
-
-
-def _product(up: Array, down: Array) -> Array:
-    """Return the product of float32 matrices, computed by the calling thread alone."""
-    product = np.empty((len(up), down.shape[1]), np.float32)
-    width = max(_TILE_PRODUCTS // (_TILE_ROWS * len(down)), 1)
-    for column in range(0, down.shape[1], width):
-        part = down[:, column : column + width]
-        for row in range(0, len(up), _TILE_ROWS):
-            tile = product[row : row + _TILE_ROWS, column : column + width]
-            np.matmul(up[row : row + _TILE_ROWS], part, out=tile)
-    return product
