@@ -10,6 +10,7 @@ from engine.api.lora_rules import RotationRule
 from engine.lora.tensors import LayerTensors, LoraTensor
 from engine.lora.transforms import along
 from engine.weights.patched import Transform
+from engine.weights.products import product
 from engine.weights.sources import Description, Place
 
 
@@ -48,8 +49,7 @@ class Rotation(Transform):
             rotated = _butterflies(rotations, flat)
         else:
             # The rows of a block are combined by its columns, as both trainers do.
-            rows = flat.reshape(*rotations.shape[:2], -1)
-            rotated = np.matmul(rotations.transpose(0, 2, 1), rows)
+            rotated = _turned(rotations.transpose(0, 2, 1), flat)
         rotated = rotated.reshape(weight.shape)
         if self.rescale is not None and (self.rule is not RotationRule.TWICE or self._butterfly):
             rotated = rotated * along(self.rescale.read().reshape(-1), 0, weight.ndim)
@@ -89,6 +89,13 @@ class Rotation(Transform):
         return np.matmul(one + skew, np.linalg.inv(one - skew))
 
 
+def _turned(rotations: Array, weight: Array) -> Array:
+    """Return the weight [rows, columns], each block of whose rows is turned by its rotation."""
+    blocks = weight.reshape(*rotations.shape[:2], -1)
+    turned = [product(one, rows) for one, rows in zip(rotations, blocks, strict=True)]
+    return np.concatenate(turned)
+
+
 def _butterflies(rotations: Array, weight: Array) -> Array:
     """Return the weight [rows, columns] turned by each factor of BOFT in turn.
 
@@ -98,7 +105,7 @@ def _butterflies(rotations: Array, weight: Array) -> Array:
     for number, blocks in enumerate(rotations):
         stride = 2**number * (size // 2)
         apart = weight.reshape(-1, 2, stride, weight.shape[1]).swapaxes(1, 2)
-        turned = np.matmul(blocks, apart.reshape(-1, size, weight.shape[1]))
+        turned = _turned(blocks, apart.reshape(weight.shape))
         together = turned.reshape(-1, stride, 2, weight.shape[1]).swapaxes(1, 2)
         weight = together.reshape(weight.shape)
     return weight

@@ -18,12 +18,11 @@ _HINT = "The file is damaged, or its training failed: download it again, or use 
 class LoraTensor:
     """A tensor of a LoRA file, as a weight source; reading one that holds NaN or infinity fails.
 
-    `layer` and `part` are its names, for the error.
+    `name` has the words for it in the error: its part, its shape in the file, and the layer.
     """
 
     stored: FileWeight
-    layer: str
-    part: str
+    name: str
 
     @property
     def dtype(self) -> DType:
@@ -47,11 +46,11 @@ class LoraTensor:
 
     def rows(self, start: int, stop: int) -> "LoraTensor":
         """Return rows `start` to `stop` of the tensor's first axis."""
-        return LoraTensor(self.stored.rows(start, stop), self.layer, self.part)
+        return LoraTensor(self.stored.rows(start, stop), self.name)
 
     def reshaped(self, shape: tuple[int, ...]) -> "LoraTensor":
         """Return the same numbers in the same order, in another shape of equal size."""
-        return LoraTensor(self.stored.reshaped(shape), self.layer, self.part)
+        return LoraTensor(self.stored.reshaped(shape), self.name)
 
     def read(self) -> Array:
         """Return the numbers in float32."""
@@ -64,7 +63,7 @@ class LoraTensor:
             raise EngineError(
                 ErrorCode.CHECKPOINT_CORRUPT,
                 f"The LoRA {self.stored.slice.path.name} holds values that are not a number, in "
-                f"{self.part} {list(self.shape)} of {self.layer}.",
+                f"{self.name}.",
                 _HINT,
             )
         return numbers.astype(element.numpy, copy=False)
@@ -113,7 +112,10 @@ class LayerTensors:
     def get(self, part: str) -> LoraTensor | None:
         """Return a tensor; None if the layer lacks it."""
         tensor = self.module.tensors.get(part)
-        return LoraTensor(FileWeight(tensor), self.module.layer, part) if tensor else None
+        if tensor is None:
+            return None
+        name = f"{part} {list(tensor.shape)} of {self.module.layer}"
+        return LoraTensor(FileWeight(tensor), name)
 
     @property
     def file(self) -> str:

@@ -10,6 +10,7 @@ from engine.api.lora_rules import DoraRule, LoraRules
 from engine.lora.differences import tucker
 from engine.lora.tensors import LayerTensors, LoraTensor
 from engine.weights.patched import Difference, LowRankDifference, Patch, Transform, fits
+from engine.weights.products import product
 from engine.weights.sources import Description, Place
 
 # Added to norms, as LyCORIS and ComfyUI do, so that a row of zeros stays one.
@@ -79,9 +80,9 @@ class InputProduct(Transform):
         # [rows, inputs, places of the kernel] as one matrix with a row for each row and place.
         stacked = weight.reshape(rows, inputs, -1).transpose(0, 2, 1).reshape(-1, inputs)
         up, down = self.change.up.read_as(DType.F32), self.change.down.read_as(DType.F32)
-        product = (stacked @ up) @ down
-        product *= np.float32(self.strength)
-        turned = product.reshape(rows, -1, inputs).transpose(0, 2, 1)
+        change = product(product(stacked, up), down)
+        change *= np.float32(self.strength)
+        turned = change.reshape(rows, -1, inputs).transpose(0, 2, 1)
         weight += turned.reshape(weight.shape)
         weight += self.added.read_flat(0, self.added.elements).reshape(weight.shape)
         return weight

@@ -6,13 +6,20 @@ patches before it made. The original weight set is not changed: see `engine.weig
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from backends.base import Array, DType, FileSlice
+from engine.weights.products import product
 from engine.weights.sources import Description, Place, WeightSource
+
+# Sums are computed in pieces of this many elements, which stay in a processor's cache.
+_PIECE = 1 << 18
+# Reads numbers `start` to `stop` of a difference.
+Read = Callable[[int, int], Array]
 
 
 class Difference(Protocol):
@@ -119,12 +126,22 @@ class LowRankDifference:
 
     def read_flat(self, start: int, stop: int) -> Array:
         """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
+        return self.opened(start, stop)(start, stop)
+
+    def opened(self, start: int, stop: int) -> Read:
+        """Return a function that reads any of numbers `start` to `stop`; factors are read here."""
         columns, rank = self._columns, self.down.shape[0]
-        first, last = start // columns, -(-stop // columns)
-        up = self.up.reshaped((self.up.shape[0], rank)).rows(first, last).read_as(DType.F32)
+        begin, end = start // columns, -(-stop // columns)
+        up = self.up.reshaped((self.up.shape[0], rank)).rows(begin, end).read_as(DType.F32)
+        up = up * np.float32(self.strength)
         down = self.down.reshaped((rank, columns)).read_as(DType.F32)
-        product = (up @ down).reshape(-1)[start - first * columns : stop - first * columns]
-        return product * np.float32(self.strength)
+
+        def read(start: int, stop: int) -> Array:
+            first, last = start // columns, -(-stop // columns)
+            rows = product(up[first - begin : last - begin], down).reshape(-1)
+            return rows[start - first * columns : stop - first * columns]
+
+        return read
 
     def parts(self) -> tuple[FileSlice, ...]:
         """Return the file slices of both factors."""
@@ -190,8 +207,9 @@ class PatchedWeight:
 
     def read_as(self, element: DType) -> Array:
         """Return the changed numbers, computed in float32 and rounded to `element` type once."""
-        changed = self._transformed() if self._transforms else self._sum()
-        return changed.astype(element.numpy, copy=False)
+        if self._transforms:
+            return self._transformed().astype(element.numpy, copy=False)
+        return self._sum(element)
 
     def slice_as(self, element: DType) -> FileSlice | None:
         """Return None: a patched weight is stored in no file."""
@@ -220,10 +238,19 @@ class PatchedWeight:
     def _transforms(self) -> bool:
         return any(isinstance(patch, Transform) for patch in self.patches)
 
-    def _sum(self) -> Array:
+    def _sum(self, element: DType) -> Array:
         """Return the weight and its differences, which are read for this part alone."""
-        total = self.unpatched.read_as(DType.F32)
-        _add(self.patches, total.reshape(-1), self.start)
+        stored = self.unpatched.read().reshape(-1)
+        total = np.empty(self.shape, element.numpy)
+        flat, row = total.reshape(-1), self.elements // math.prod(self.shape[:1])
+        reads = [_read(one, self.start, self.start + self.elements) for one in self.patches]
+        for first in range(0, self.elements, piece := max(_PIECE // row, 1) * row):
+            last = min(first + piece, self.elements)
+            # The stored numbers may be a view of a file.
+            numbers = stored[first:last].astype(np.float32)
+            for read in reads:
+                numbers += read(self.start + first, self.start + last)
+            flat[first:last] = numbers
         return total
 
     def _transformed(self) -> Array:
@@ -233,12 +260,14 @@ class PatchedWeight:
             if isinstance(patch, Transform):
                 weight = np.ascontiguousarray(patch.apply(weight))
             else:
-                _add((patch,), weight.reshape(-1), 0)
+                weight += patch.read_flat(0, weight.size).reshape(weight.shape)
         return weight.reshape(-1)[self.start : self.start + self.elements].reshape(self.shape)
 
 
-def _add(patches: tuple[Patch, ...], total: Array, start: int) -> None:
-    """Add the numbers of differences, from number `start` on, to a flat part of a weight."""
-    for patch in patches:
-        if not isinstance(patch, Transform):
-            total += patch.read_flat(start, start + len(total))
+def _read(patch: Patch, start: int, stop: int) -> Read:
+    """Return a function that reads any of numbers `start` to `stop` of a difference."""
+    assert not isinstance(patch, Transform)
+    if isinstance(patch, LowRankDifference):
+        return patch.opened(start, stop)
+    whole = patch.read_flat(start, stop)
+    return lambda first, last: whole[first - start : last - start]
