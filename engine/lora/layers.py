@@ -13,6 +13,8 @@ from engine.lora.modules import LoraModule
 from engine.lora.widths import widths
 
 Rows = tuple[int, int]
+# Parts with one number for each output of a layer.
+_BIASES = ("diff_b", "b_norm", "lora_up.bias")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,9 @@ def _has_size(module: LoraModule, target: Target) -> bool:
     """Return False if a module shows another number of inputs or outputs than its target has."""
     out, into = widths(module)
     start, stop = _rows(target)
-    if out is not None and target.part is None and out != stop - start:
+    biases = [module.tensors[part].elements for part in _BIASES if part in module.tensors]
+    outs = [*biases, *([] if out is None else [out])]
+    if target.part is None and any(one != stop - start for one in outs):
         return False
     # Some types flatten a convolution's kernel into the inputs.
     return (
