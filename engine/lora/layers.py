@@ -24,7 +24,9 @@ class Target:
     `component` is the value of the family's `Component`; `layer` is the weight's canonical name
     without `.weight`, and `shape` the whole weight's. Where the weight holds several layers, `rows`
     are the rows of the weight that the module changes; where the module holds several layers,
-    `part` are the rows of the module's change that belong to the weight. None: all rows.
+    `part` are the rows of the module's change that belong to the weight. None: all rows. A
+    `transposed` weight is stored as [inputs, outputs], under the layer's own name; `shape` is still
+    [outputs, inputs].
     """
 
     component: str
@@ -32,6 +34,11 @@ class Target:
     shape: tuple[int, ...]
     rows: Rows | None = None
     part: Rows | None = None
+    transposed: bool = False
+
+    def name(self, part: str) -> str:
+        """Return the canonical name of the layer's "weight" or "bias"."""
+        return self.layer if self.transposed and part == "weight" else f"{self.layer}.{part}"
 
 
 @dataclass(frozen=True, slots=True)

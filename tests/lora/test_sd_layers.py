@@ -176,3 +176,15 @@ def test_layers_of_the_second_encoder_are_not_the_first_ones(sdxl: LayerTable) -
     layer = "text_model_encoder_layers_20_mlp_fc1"
     assert sdxl.find(f"lora_te1_{layer}") == ()
     assert only(sdxl.find(f"lora_te2_{layer}")).component == TEXT_2
+
+
+def test_projection_stored_transposed_is_a_layer(sdxl: LayerTable) -> None:
+    target = only(sdxl.find("lora_te2_text_projection"))
+    assert (target.component, target.layer, target.shape) == (
+        TEXT_2,
+        "text_projection",
+        (1280, 1280),
+    )
+    assert target.transposed
+    assert target.name("weight") == "text_projection"
+    assert only(sdxl.find("text_encoder_2.text_projection")) == target
