@@ -135,7 +135,7 @@ OTHERS = {
     "Krea 2": (low_rank("lora_unet_blocks_0_attn_gate", 6144, 6144), "Krea 2"),
     "Qwen-Image in few layers": (
         low_rank("transformer_blocks.0.attn.to_k", 3072, 3072),
-        "Flux.1 or Qwen-Image",
+        "Flux.1, Qwen-Image or HunyuanVideo",
     ),
     "HunyuanVideo": (
         low_rank("lora_unet_double_blocks_3_img_mlp_fc1", 12288, 3072),
