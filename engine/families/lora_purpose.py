@@ -87,7 +87,7 @@ def _other_kind(file: LoraFile) -> LoraPurpose | None:
 
 def _by_keys(file: LoraFile) -> LoraPurpose | None:
     listing = listing_of(file)
-    other = next((one for one in OTHER_LORAS if one.pattern.search(listing)), None)
+    other = next((one for one in OTHER_LORAS if one.matches(listing)), None)
     if other is not None:
         return LoraPurpose(f"a LoRA for {other.title}")
     claims = [(family, family.lora_evidence(listing)) for family in FAMILIES]

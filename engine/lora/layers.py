@@ -13,6 +13,8 @@ from engine.lora.modules import LoraModule
 from engine.lora.widths import widths
 
 Rows = tuple[int, int]
+# Parts with one number for each output of a layer.
+_BIASES = ("diff_b", "b_norm", "lora_up.bias")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,9 @@ class Target:
     `component` is the value of the family's `Component`; `layer` is the weight's canonical name
     without `.weight`, and `shape` the whole weight's. Where the weight holds several layers, `rows`
     are the rows of the weight that the module changes; where the module holds several layers,
-    `part` are the rows of the module's change that belong to the weight. None: all rows.
+    `part` are the rows of the module's change that belong to the weight. None: all rows. A
+    `transposed` weight is stored as [inputs, outputs], under the layer's own name; `shape` is still
+    [outputs, inputs].
     """
 
     component: str
@@ -30,6 +34,11 @@ class Target:
     shape: tuple[int, ...]
     rows: Rows | None = None
     part: Rows | None = None
+    transposed: bool = False
+
+    def name(self, part: str) -> str:
+        """Return the canonical name of the layer's "weight" or "bias"."""
+        return self.layer if self.transposed and part == "weight" else f"{self.layer}.{part}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +132,9 @@ def _has_size(module: LoraModule, target: Target) -> bool:
     """Return False if a module shows another number of inputs or outputs than its target has."""
     out, into = widths(module)
     start, stop = _rows(target)
-    if out is not None and target.part is None and out != stop - start:
+    biases = [module.tensors[part].elements for part in _BIASES if part in module.tensors]
+    outs = [*biases, *([] if out is None else [out])]
+    if target.part is None and any(one != stop - start for one in outs):
         return False
     # Some types flatten a convolution's kernel into the inputs.
     return (

@@ -1,7 +1,7 @@
-"""Patches of a part of a weight, and parts of a patch: layers that one side holds fused.
+"""Patches of a part of a weight, parts of a patch, and patches of a weight stored transposed.
 
 A checkpoint may hold query, key and value in one weight where a file has three layers, and the
-other way round.
+other way round. OpenCLIP stores its projection as [inputs, outputs].
 """
 
 import math
@@ -64,12 +64,65 @@ class PlacedDifference:
         return ["placed", self.start, self.elements, self.part.describe(place)]
 
 
+@dataclass(frozen=True, slots=True)
+class TransposedDifference:
+    """The numbers of a difference of a weight [outputs, inputs], as of one [inputs, outputs]."""
+
+    whole: Difference
+    outputs: int
+
+    @property
+    def elements(self) -> int:
+        """The number of elements."""
+        return self.whole.elements
+
+    def read_flat(self, start: int, stop: int) -> Array:
+        """Return numbers `start` to `stop`, times the strength: float32, [stop - start]."""
+        numbers = self.whole.read_flat(0, self.elements).reshape(self.outputs, -1)
+        return numbers.T.reshape(-1)[start:stop]
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Return the file slices of the difference."""
+        return self.whole.parts()
+
+    def describe(self, place: Place) -> Description:
+        """Return the description of the difference, and the shape."""
+        return ["transposed", self.outputs, self.whole.describe(place)]
+
+
+@dataclass(frozen=True, slots=True)
+class TransposedTransform(Transform):
+    """A transform of a weight [outputs, inputs], as of one [inputs, outputs]."""
+
+    whole: Transform
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """Return True if weights of this shape can be changed."""
+        return len(shape) == 2 and self.whole.fits(shape[::-1])
+
+    def apply(self, weight: Array) -> Array:
+        """Return the changed weight: float32, of the same shape."""
+        return self.whole.apply(np.ascontiguousarray(weight.T)).T
+
+    def parts(self) -> tuple[FileSlice, ...]:
+        """Return the file slices of the transform."""
+        return self.whole.parts()
+
+    def describe(self, place: Place) -> Description:
+        """Return the description of the transform."""
+        return ["transposed", self.whole.describe(place)]
+
+
 def placed(patch: Patch, target: Target, shape: tuple[int, ...]) -> Patch:
     """Return a module's patch as one of the target's weight or bias, which has this shape.
 
     Raises EngineError(NOT_AVAILABLE) for a change that needs the whole of a fused layer, and
     EngineError(CHECKPOINT_MISMATCH) for one of another size.
     """
+    if target.transposed and len(shape) == 2:
+        if isinstance(patch, Transform):
+            return TransposedTransform(patch)
+        return TransposedDifference(patch, shape[1])
     if target.part is None and target.rows is None:
         return patch
     if isinstance(patch, Transform):

@@ -56,7 +56,7 @@ class ActingLora:
             shape = target.shape if target.rows is None and target.part is None else None
             patches = patches_of(one.module, own, self.rules, shape=shape, rank=self.use.rank)
             for part, patch in patches.items():
-                name = f"{target.layer}.{part}"
+                name = target.name(part)
                 if name not in weights:
                     self.missing.add(name)
                     continue

@@ -135,7 +135,7 @@ OTHERS = {
     "Krea 2": (low_rank("lora_unet_blocks_0_attn_gate", 6144, 6144), "Krea 2"),
     "Qwen-Image in few layers": (
         low_rank("transformer_blocks.0.attn.to_k", 3072, 3072),
-        "Flux.1 or Qwen-Image",
+        "Flux.1, Qwen-Image or HunyuanVideo",
     ),
     "HunyuanVideo": (
         low_rank("lora_unet_double_blocks_3_img_mlp_fc1", 12288, 3072),
@@ -227,8 +227,9 @@ def test_file_none_of_whose_layers_is_in_the_checkpoint_is_refused(tmp_path: Pat
 
 def test_keys_that_are_not_applied_are_named(tmp_path: Path) -> None:
     keys = low_rank(_ATTENTION, 640, 768) | low_rank("lora_unet_nowhere", 8, 8) | {"y.odd": (1,)}
-    # Too many input channels, and a second name for a layer.
+    # Too many input channels, a bias of another size, and a second name for a layer.
     keys |= conv("lora_unet_conv_in", 320, 9, 3)
+    keys |= {"lora_unet_conv_out.diff": (4, 320, 3, 3), "lora_unet_conv_out.diff_b": (3,)}
     keys |= low_rank("lora_unet_input_blocks_4_1_transformer_blocks_0_attn2_to_k", 640, 768)
     file = lora_file(tmp_path / "lora.safetensors", keys)
     checkpoint = identify(write_sparse(tmp_path / "x.safetensors", CHECKPOINTS["sd1"]))

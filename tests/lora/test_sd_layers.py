@@ -91,3 +91,100 @@ def test_other_names_of_text_layers_lead_to_the_canonical_one(
 ) -> None:
     table = table_of(identify(write_sparse(tmp_path / "x.safetensors", listings.sd2())))
     assert only(table.find(prefix + spelling)).layer == layer
+
+
+# Beginnings that trainers and tools put before a UNet's layers: OneTrainer writes dots with
+# `lora_unet` and `diffusion_model`, its earlier versions `unet`; kohya's OFT has a name of its own.
+_BEGINNINGS = (
+    "lora_unet_",
+    "lora_unet.",
+    "unet.",
+    "diffusion_model.",
+    "model.diffusion_model.",
+    "base_model.model.",
+    "base_model.model.unet.",
+    "lycoris_",
+    "lycoris_unet_",
+    "oft_unet_",
+    "",
+)
+_LAYERS = {
+    "input_blocks.4.1.transformer_blocks.1.attn2.to_k": (
+        "down_blocks.1.attentions.0.transformer_blocks.1.attn2.to_k"
+    ),
+    "input_blocks.3.0.op": "down_blocks.0.downsamplers.0.conv",
+    "output_blocks.2.2.conv": "up_blocks.0.upsamplers.0.conv",
+    "middle_block.2.out_layers.3": "mid_block.resnets.1.conv2",
+    "label_emb.0.0": "add_embedding.linear_1",
+    "up_blocks.2.resnets.2.conv_shortcut": "up_blocks.2.resnets.2.conv_shortcut",
+    "mid_block.attentions.0.transformer_blocks.3.attn1.to_out": (
+        "mid_block.attentions.0.transformer_blocks.3.attn1.to_out.0"
+    ),
+    "mid_block.attentions.0.transformer_blocks.3.attn1.processor.to_q": (
+        "mid_block.attentions.0.transformer_blocks.3.attn1.to_q"
+    ),
+}
+_TEXT_BEGINNINGS = {
+    "lora_te1_": TEXT,
+    "lora_te1.": TEXT,
+    "text_encoder.": TEXT,
+    "text_encoders.clip_l.transformer.": TEXT,
+    "clip_l.": TEXT,
+    "lycoris_": TEXT,
+    "lora_te2_": TEXT_2,
+    "text_encoder_2.": TEXT_2,
+    "text_encoders.clip_g.transformer.": TEXT_2,
+    "clip_g.": TEXT_2,
+}
+
+
+@pytest.fixture(scope="module")
+def sdxl(tmp_path_factory: pytest.TempPathFactory) -> LayerTable:
+    path = tmp_path_factory.mktemp("sdxl") / "x.safetensors"
+    return table_of(identify(write_sparse(path, listings.sdxl())))
+
+
+@pytest.mark.parametrize("layer", _LAYERS)
+@pytest.mark.parametrize("beginning", _BEGINNINGS)
+def test_beginnings_of_unet_layers(beginning: str, layer: str, sdxl: LayerTable) -> None:
+    target = only(sdxl.find(beginning + layer))
+    assert (target.component, target.layer) == (DENOISER, _LAYERS[layer])
+
+
+@pytest.mark.parametrize("beginning", _TEXT_BEGINNINGS)
+def test_beginnings_of_text_layers(beginning: str, sdxl: LayerTable) -> None:
+    layer = "text_model.encoder.layers.7.self_attn.v_proj"
+    target = only(sdxl.find(beginning + layer))
+    assert (target.component, target.layer) == (_TEXT_BEGINNINGS[beginning], layer)
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        "",
+        "lora_unet_",
+        "lora_te3_text_model_encoder_layers_7_self_attn_v_proj",
+        "first_stage_model",
+    ],
+)
+def test_unknown_layers_have_no_target(layer: str, sdxl: LayerTable) -> None:
+    assert sdxl.find(layer) == ()
+
+
+def test_layers_of_the_second_encoder_are_not_the_first_ones(sdxl: LayerTable) -> None:
+    # CLIP ViT-L has 12 layers, bigG 32.
+    layer = "text_model_encoder_layers_20_mlp_fc1"
+    assert sdxl.find(f"lora_te1_{layer}") == ()
+    assert only(sdxl.find(f"lora_te2_{layer}")).component == TEXT_2
+
+
+def test_projection_stored_transposed_is_a_layer(sdxl: LayerTable) -> None:
+    target = only(sdxl.find("lora_te2_text_projection"))
+    assert (target.component, target.layer, target.shape) == (
+        TEXT_2,
+        "text_projection",
+        (1280, 1280),
+    )
+    assert target.transposed
+    assert target.name("weight") == "text_projection"
+    assert only(sdxl.find("text_encoder_2.text_projection")) == target

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from engine.families.shared.clip.open_clip import LEAVES, TOPS
 from engine.lora.layers import Target
 
+PROJECTION = "text_projection"
 _MODEL = "text_model."
 _LAYER = re.compile(r"text_model\.encoder\.layers\.(\d+)\.(.+)")
 _OPEN_CLIP_LEAVES = {leaf: original for original, leaf in LEAVES.items()}

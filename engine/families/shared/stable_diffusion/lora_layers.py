@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from engine.families.base import Component, IdentifiedCheckpoint
-from engine.families.shared.clip.lora_names import clip_names
+from engine.families.shared.clip.lora_names import PROJECTION, clip_names
 from engine.families.shared.unet.original_names import original_layers
 from engine.lora.layers import LayerTable, Target, spelled
 
@@ -66,11 +66,17 @@ def lora_layers(checkpoint: IdentifiedCheckpoint) -> LayerTable:
 def _targets(checkpoint: IdentifiedCheckpoint, component: Component) -> dict[str, Target]:
     """Return the targets of a component by canonical layer name."""
     weights = checkpoint.components[component].weights
-    return {
+    targets = {
         layer: Target(component.value, layer, weight.shape)
         for name, weight in weights.items()
         if (layer := name.removesuffix(".weight")) != name
     }
+    # OpenCLIP's own layout, in which it is no layer.
+    matrix = weights.get(PROJECTION)
+    if matrix is not None:
+        shape = matrix.shape[::-1]
+        targets[PROJECTION] = Target(component.value, PROJECTION, shape, transposed=True)
+    return targets
 
 
 def _names(component: Component, targets: Mapping[str, Target]) -> Mapping[str, tuple[Target, ...]]:
