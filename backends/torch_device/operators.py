@@ -222,6 +222,11 @@ def _gather(*, axis: int = 0) -> Function:
     return lambda table, rows: functional.embedding(rows, table)
 
 
+def _slice(x: Tensor, starts: Sequence[int], ends: Sequence[int], axes: Sequence[int]) -> Tensor:
+    (start,), (end,), (axis,) = starts, ends, axes
+    return x.narrow(axis, start, end - start)
+
+
 def _cast(*, to: torch.dtype | None) -> Function:
     _require(to is not None, "to a type that networks do not use")
     return lambda x: x.to(to)
@@ -276,6 +281,7 @@ OPERATORS: Mapping[str, Callable[..., Function]] = {
     "Silu": _plain(functional.silu),
     "SiluInto": _plain(lambda x: functional.silu(x, inplace=True)),
     "SkipSum": _plain(_skip_sum),
+    "Slice": _plain(_slice),
     "Softmax": lambda *, axis: lambda x: torch.softmax(x, axis),
     "Tanh": _plain(torch.tanh),
     "Tile": _plain(_tile),

@@ -31,7 +31,7 @@ _TAKING_SUMS = {
     "SkipLayerNormalization": ("LayerNormalization", 1, 3),
 }
 # Inputs that are shapes, scales or counts, by operator.
-_HOST_INPUTS = {"Reshape": (1,), "Resize": (2, 3), "Tile": (1,)}
+_HOST_INPUTS = {"Reshape": (1,), "Resize": (2, 3), "Slice": (1, 2, 3), "Tile": (1,)}
 # Operators computed on the host if an input is on the host.
 _HOST_FORMS = {"Concat": "HostConcat", "Div": "HostDiv"}
 _ON_HOST = " (host)"

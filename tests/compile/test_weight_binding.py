@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from backends.base import ComputedArray, DType, FileSlice, Precision
-from engine.api.values import ErrorCode
+from engine.api.values import ArtifactKind, ErrorCode
 from engine.cancel import CancelToken
 from engine.compile.compiler import Compiler
 from engine.compile.network import Network, Preparation
 from engine.errors import EngineError
 from engine.graphs.clip_text import clip_text
 from engine.memory.plan import WeightPlacement
+from engine.weights.merged_copies import MergedCopies
 from engine.weights.patched import LowRankDifference
-from engine.weights.sources import FileWeight
+from engine.weights.sources import FileWeight, mapped
 from engine.weights.weight_set import WeightSet
 from engine.weights.working_copies import WorkingCopies
 from tests.checkpoints.arrays import write_arrays
@@ -44,7 +45,9 @@ class Patching:
         self.arrays = arrays
         self.backend = OpenVinoLike()
         self.copies = WorkingCopies(folder / "cache", spare_bytes=0)
-        self.compiler = Compiler(self.backend, self.backend.probe()[0], self.copies)
+        self.merged = MergedCopies(folder / "merged", spare_bytes=0)
+        device = self.backend.probe()[0]
+        self.compiler = Compiler(self.backend, device, self.copies, merged=self.merged)
 
     def network(self, strength: float) -> Network:
         up, down = FileWeight(self.lora["up"]), FileWeight(self.lora["down"])
@@ -58,11 +61,13 @@ class Patching:
     ) -> dict[str, FileSlice | ComputedArray]:
         """The weights that the network's graph is loaded with."""
 
-        def ignore(done: int, total: int) -> None:
-            assert done <= total
+        self.progress = list[tuple[int, int]]()
+
+        def report(done: int, total: int) -> None:
+            self.progress.append((done, total))
 
         token = CancelToken()
-        self.compiler.load(network, BF16, placement, ignore, token).close()
+        self.compiler.load(network, BF16, placement, report, token).close()
         return dict(self.backend.graphs[-1].weights)
 
     def expected(self, strength: float) -> np.ndarray:
@@ -155,3 +160,61 @@ def test_a_difference_that_is_no_number_is_refused_with_a_copy_too(
     with pytest.raises(EngineError, match=PATCHED) as caught:
         patching.bound(patching.network(1.0), WeightPlacement.MEMORY)
     assert caught.value.code is ErrorCode.CHECKPOINT_CORRUPT
+    assert caught.value.message.startswith("broken.safetensors holds values")
+
+
+@pytest.mark.parametrize("placement", WeightPlacement)
+def test_progress_rises_over_the_copy_and_what_is_patched(
+    patching: Patching, placement: WeightPlacement
+) -> None:
+    patching.bound(patching.network(0.5), placement)
+    done = [done for done, _ in patching.progress]
+    assert done == sorted(done)
+    assert patching.progress[-1][0] == patching.progress[-1][1]
+    assert len({total for _, total in patching.progress}) == 1
+
+
+def test_merged_weights_are_kept_once_they_are_wanted_again(patching: Patching) -> None:
+    def merged(strength: float) -> FileSlice | ComputedArray:
+        return patching.bound(patching.network(strength), WeightPlacement.MEMORY)[PATCHED]
+
+    for strength in (0.1, 0.2, 0.3, 0.4):  # a slider is moved
+        assert isinstance(merged(strength), ComputedArray)
+    patching.merged.copies.abandon()
+    assert patching.merged.copies.listed() == ()
+    assert isinstance(merged(0.2), ComputedArray)
+    _wait_for(patching.merged.copies)
+    (entry,) = patching.merged.copies.listed()
+    assert (entry.kind, entry.network) == (ArtifactKind.MERGED_WEIGHTS, "text_encoder")
+    kept = merged(0.2)
+    assert isinstance(kept, FileSlice)
+    assert kept.path.parent == patching.merged.copies.folder
+    np.testing.assert_array_equal(mapped(kept), patching.expected(0.2))
+    assert isinstance(merged(0.25), ComputedArray)
+    # In another process, too.
+    patching.merged = MergedCopies(patching.merged.copies.folder, spare_bytes=0)
+    assert patching.merged.copies.find(
+        entry.name, {PATCHED: patching.network(0.2).weights[PATCHED]}
+    )
+
+
+def test_merged_weights_of_another_lora_or_checkpoint_are_not_taken(
+    patching: Patching, tmp_path: Path
+) -> None:
+    for _ in range(2):
+        patching.bound(patching.network(0.2), WeightPlacement.MEMORY)
+    _wait_for(patching.merged.copies)
+    factors = {"up": 2 * patching.up, "down": patching.down}
+    patching.lora = write_arrays(tmp_path / "other.safetensors", factors)
+    found = patching.bound(patching.network(0.2), WeightPlacement.MEMORY)[PATCHED]
+    patching.up = 2 * patching.up
+    assert isinstance(found, ComputedArray)
+    np.testing.assert_array_equal(found.array, patching.expected(0.2))
+
+
+def _wait_for(copies: WorkingCopies) -> None:
+    """Wait for the thread that writes copies."""
+    deadline = monotonic() + 30
+    while not copies.listed():
+        assert monotonic() < deadline
+        sleep(0.001)

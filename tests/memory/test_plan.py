@@ -1,5 +1,6 @@
 """The plan that is chosen for sizes and a budget."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -244,3 +245,16 @@ def test_larger_pictures_need_more() -> None:
     nothing = ComponentBytes(0, 0)
     large = plan(nothing, nothing, nothing, cells=256**2)
     assert sizes[-1] - large.peak_bytes == VAE.packed + VAE.converted
+
+
+def test_weights_that_loras_change_are_in_memory_in_every_plan() -> None:
+    patched = 500 * MB
+    changed = replace(DENOISER, patched=patched)
+    free = 10**12
+    assert plan(changed, VAE, TEXT, limit=free).peak_bytes == (
+        plan(DENOISER, VAE, TEXT, limit=free).peak_bytes + patched
+    )
+    # From a working copy, too.
+    least, most = plan(limit=1), plan(changed, VAE, TEXT, limit=1)
+    assert least.placement is most.placement is WORKING_COPY
+    assert most.peak_bytes == least.peak_bytes + patched

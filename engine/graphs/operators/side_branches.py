@@ -76,7 +76,12 @@ class BranchWriter(SumWriter):
             pads=pads,
         )
         up = self._scaled(f"{name}{UP_PLANES}", (outer, self._rank, 1, 1), (1, self._rank, 1, 1))
-        wide = self.op("Conv", narrow, self.cast_to_element(up), kernel_shape=[1, 1])
+        wide = self.op(
+            *("Conv", narrow, self.cast_to_element(up)),
+            kernel_shape=[1, 1],
+            strides=[1, 1],
+            pads=[0, 0, 0, 0],
+        )
         return self.op("Add", y, wide)
 
     @property
