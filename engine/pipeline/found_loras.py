@@ -87,7 +87,7 @@ def _missing(name: str, digits: str | None, folders: Iterable[Path]) -> ErrorInf
     if digits:
         hint += f" Civitai finds it by the hash {digits[:_MOST_CHARACTERS]}."
     shown = name[:_MOST_CHARACTERS]
-    return _warning(f"The LoRA {shown} was not found; the picture is made without it.", hint)
+    return _warning(f"The LoRA {shown} was not found; the picture was made without it.", hint)
 
 
 def _doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:

@@ -62,7 +62,7 @@ def test_a_lora_that_is_not_found_is_named_with_its_hash(tmp_path: Path) -> None
     )
     assert found(request, tmp_path) == []
     assert warned(request, tmp_path) == [
-        f"The LoRA {name} was not found; the picture is made without it. "
+        f"The LoRA {name} was not found; the picture was made without it. "
         f"Put its file into {tmp_path}.{hint}"
         for name, hint in (
             ("C:\\lost.safetensors", f" Civitai finds it by the hash {HASH[:12]}."),
