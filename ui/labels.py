@@ -208,7 +208,7 @@ def hint_text(hint: Hint) -> str:
             )
             return text.format(sign=sign)
         case HintKind.NETWORK:
-            return translate("labels", "{sign} has no effect yet.").format(sign=sign)
+            return translate("labels", "{sign} has no effect.").format(sign=sign)
         case HintKind.FOREIGN:
             text = translate("labels", "{sign} is no wildcard here; it is drawn as words.")
             return text.format(sign=sign)

@@ -4,12 +4,13 @@ import argparse
 import shlex
 from collections.abc import Iterator
 
-from app.cli import overrides
+from app.cli import inspect_lora, overrides
 from app.cli.remedies import part_option
 from app.cli.terminal import ByteBar, print_json, say
 from app.library.checkpoints import find_checkpoint
-from app.paths import find_paths, starter_checkpoint
+from app.paths import Paths, find_paths, starter_checkpoint, typed_path
 from engine.api.checkpoints import CheckpointCard, CheckpointInfo, Gap
+from engine.api.lora_files import LoraInfo
 from engine.api.values import ErrorCode, PredictionType
 from engine.checkpoints.faults import unreadable
 from engine.checkpoints.full_hash import MODEL_HASH_DIGITS, TENSORS_HASH_DIGITS, FullHash, hash_file
@@ -18,6 +19,7 @@ from engine.errors import Cancelled, EngineError
 from engine.families.base import IdentifiedCheckpoint
 from engine.families.identify import identify
 from engine.families.parts_index import PartsIndex
+from engine.file_paths import exists
 from engine.jobs.services import known_files
 from engine.pipeline.inspection import inspect
 
@@ -37,9 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Identify the file and print what was found."""
     paths = find_paths()
-    path = find_checkpoint(options.file, paths.models, starter_checkpoint())
     known = known_files(paths.cache)
-    checkpoint = identify(path, known.read_index, overrides.given(options))
+    try:
+        path = find_checkpoint(options.file, paths.models, starter_checkpoint())
+        checkpoint = identify(path, known.read_index, overrides.given(options))
+    except EngineError:
+        lora = _lora(options.file, paths)
+        if lora is None:
+            raise
+        inspect_lora.show(lora, hashes=options.hash, as_json=options.json)
+        return 0
     sha256 = known.sha256(checkpoint.file) if checkpoint.file else None
     tensors: str | None = None
     if options.hash:
@@ -51,6 +60,13 @@ def run(options: argparse.Namespace) -> int:
     else:
         _print(output, tensors)
     return 0
+
+
+def _lora(name: str, paths: Paths) -> LoraInfo | None:
+    """Return the description of the LoRA of this path or name; None if there is none."""
+    typed = typed_path(name)
+    path = typed if exists(typed) else inspect_lora.find_lora(name, paths)
+    return inspect_lora.describe(path) if path else None
 
 
 def _hash(checkpoint: IdentifiedCheckpoint, known: KnownFiles) -> FullHash:

@@ -34,7 +34,7 @@ class HintKind(StrEnum):
 
     REFUSED = "refused"  # the text cannot be used as it is
     UNPAIRED = "unpaired"  # a bracket or quote without a partner
-    NETWORK = "network"  # a tag that names a network (LoRA), which has no effect yet
+    NETWORK = "network"  # a tag that has no effect: of another network, or without a number
     FOREIGN = "foreign"  # syntax of dynamicprompts, which is plain text here
 
 

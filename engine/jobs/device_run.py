@@ -7,6 +7,7 @@ from importlib.metadata import version
 from engine.api.record import GenerationRecord, Retry
 from engine.api.values import ErrorInfo, Phase, PredictionType
 from engine.jobs.job_plan import JobPlan
+from engine.jobs.lora_hashes import with_hashes
 from engine.jobs.progress import JobProgress
 from engine.jobs.saving import PictureSaver, SavedImage
 from engine.jobs.services import JobServices
@@ -81,5 +82,5 @@ class DeviceRun:
             refiner_sha256=refiner and self._services.sha256(refiner),
             retries=tuple(retries),
             warnings=tuple(warnings),
-            loras=picture.loras,
+            loras=with_hashes(picture.loras, self._services),
         )

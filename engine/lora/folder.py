@@ -80,10 +80,17 @@ class LoraFolders:
     models: Path | None = None
     named: tuple[Path, ...] = ()
     known: KnownNames = field(default_factory=KnownNames)
+    # Folders that the user has chosen since.
+    chosen: tuple[Path, ...] = ()
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that are there now, in the order in which files are taken."""
+        return lora_folders(self.models, (*self.named, *self.chosen))
 
     def look(self) -> "LoraLookup":
         """Return a lookup in the files as they are now; they are listed once it is needed."""
-        return LoraLookup(lora_folders(self.models, self.named), self.known)
+        return LoraLookup(self.folders, self.known)
 
 
 class LoraLookup:

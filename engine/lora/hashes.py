@@ -7,7 +7,8 @@ from wrote the same, and before that eight digits of 64 KiB at 1 MiB
 (`addnet_hash_legacy` in kohya's `library/train_util.py`).
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +17,8 @@ from engine.checkpoints.files import is_archive
 from engine.checkpoints.full_hash import TENSORS_HASH_DIGITS, hash_file
 
 LEGACY_DIGITS = 8
+_STATED = "sshs_model_hash"
+_STATED_HASH = re.compile(r"[0-9a-f]{12}(?:[0-9a-f]{52})?")
 _LEGACY_START, _LEGACY_BYTES = 0x100000, 0x10000
 
 
@@ -41,6 +44,12 @@ class LoraHashes:
         if len(wanted) < LEGACY_DIGITS:
             return False
         return any(one.startswith(wanted) for one in (self.whole, self.tensors or "", self.legacy))
+
+
+def stated_tensors_hash(metadata: Mapping[str, str]) -> str | None:
+    """Return the 12 digits that kohya's trainer noted in a file's metadata; A1111 believes them."""
+    stated = metadata.get(_STATED, "").strip().casefold().removeprefix("0x")
+    return stated[:TENSORS_HASH_DIGITS] if _STATED_HASH.fullmatch(stated) else None
 
 
 def hashes_of(path: Path, report: Callable[[int], None] = lambda _: None) -> LoraHashes:

@@ -10,7 +10,6 @@ from engine.api.lora import LoraChoice
 from engine.api.record import ResolvedRequest
 from engine.api.values import ErrorCode, ErrorInfo
 from engine.lora.folder import FoundFile, LoraLookup
-from engine.sampling.samplers import SAMPLERS
 from engine.text.lora_strengths import RunLength
 from engine.text.lora_tags import LoraUse, lora_tags
 
@@ -18,43 +17,46 @@ _MOST_CHARACTERS = 80
 
 
 @dataclass(frozen=True, slots=True)
-class FoundLora:
-    """A LoRA that a request or a prompt names, its strengths, and its file."""
+class NamedLora:
+    """A LoRA that a request or a prompt names, its strengths, and its file; None: not found."""
 
-    path: Path
     use: LoraUse
+    path: Path | None = None
 
-
-def run_length(request: ResolvedRequest, steps: int | None = None) -> RunLength:
-    """Return the length of a run of a request; `steps` are those that are run, None for all."""
-    evaluations = SAMPLERS[request.sampler].evaluations
-    return RunLength(request.steps if steps is None else steps, evaluations, request.steps)
+    @property
+    def acts(self) -> bool:
+        """True unless it was not found, or all its strengths are 0."""
+        strong = any(self.use.strengths) or self.use.text_strength != 0
+        return strong and self.path is not None
 
 
 def find_loras(
     request: ResolvedRequest, run: RunLength, lookup: LoraLookup
-) -> tuple[tuple[FoundLora, ...], tuple[ErrorInfo, ...]]:
+) -> tuple[tuple[NamedLora, ...], tuple[ErrorInfo, ...]]:
     """Return the LoRAs of a picture's request, and warnings about those that are left out.
 
     Those of the list come first, then those of the prompt. Raises EngineError(REQUEST_INVALID) for
     a prompt that the tool refuses, or that names too many.
     """
-    named = lora_tags(request.prompt, request.convention, run)
+    tags = lora_tags(request.prompt, request.convention, run)
     hashes = {_plain(one.name): one.hash for one in request.lora_hashes}
-    wanted = [
-        *((_use_of(one), one.hash) for one in request.loras),
-        *((one, hashes.get(_plain(one.name))) for one in named.uses),
-    ]
-    found: list[FoundLora] = []
-    warnings = [_warning(*remark) for remark in named.remarks]
-    for use, digits in wanted:
-        file = lookup.find(use.name, digits)
+    named: list[NamedLora] = []
+    warnings = [_warning(*remark) for remark in tags.remarks]
+
+    def add(use: LoraUse, file: FoundFile | None, digits: str | None) -> None:
+        named.append(NamedLora(use, file and file.path))
         if file is None:
             warnings.append(_missing(use.name, digits, lookup.folders))
-            continue
-        found.append(FoundLora(file.path, use))
-        warnings += _doubts(use.name, file)
-    return tuple(found), tuple(dict.fromkeys(warnings))
+        else:
+            warnings.extend(_doubts(use.name, file))
+
+    for one in request.loras:
+        if one.enabled:
+            add(_use_of(one), lookup.find(one.file, one.hash), one.hash)
+    for use in tags.uses:
+        digits = hashes.get(_plain(use.name))
+        add(use, lookup.find_named(use.name, digits), digits)
+    return tuple(named), tuple(dict.fromkeys(warnings))
 
 
 def with_paths(request: ResolvedRequest, lookup: LoraLookup) -> ResolvedRequest:
@@ -85,7 +87,7 @@ def _missing(name: str, digits: str | None, folders: Iterable[Path]) -> ErrorInf
     if digits:
         hint += f" Civitai finds it by the hash {digits[:_MOST_CHARACTERS]}."
     shown = name[:_MOST_CHARACTERS]
-    return _warning(f"The LoRA {shown} was not found; the picture is made without it.", hint)
+    return _warning(f"The LoRA {shown} was not found; the picture was made without it.", hint)
 
 
 def _doubts(name: str, file: FoundFile) -> Iterator[ErrorInfo]:

@@ -1,8 +1,6 @@
 """The LoRAs of a job's pictures: each file is read once, and each picture gets its own LoRAs."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -16,28 +14,16 @@ from engine.families.base import IdentifiedCheckpoint
 from engine.families.lora_purpose import fit_lora
 from engine.lora.file import LoraFile, read_lora
 from engine.lora.folder import LoraLookup
+from engine.lora.hashes import stated_tensors_hash
 from engine.lora.layers import FittedLora
 from engine.pipeline.denoise.lora_stretches import PassLoras
+from engine.pipeline.found_loras import NamedLora, find_loras
 from engine.pipeline.lora_patches import ActingLora, pass_loras
 from engine.pipeline.picture_loras import PictureLoras
-from engine.text.lora_strengths import RunLength
-from engine.text.lora_tags import LoraUse, lora_tags
+from engine.text.lora_strengths import RunLength, described
 
 # The most keys that a report and a warning name.
 _MOST_NAMED = 8
-
-
-@dataclass(frozen=True, slots=True)
-class _FoundUse:
-    """A LoRA that a request names, with its file."""
-
-    path: Path
-    use: LoraUse
-
-    @property
-    def acts(self) -> bool:
-        """True unless all its strengths are 0."""
-        return any(self.use.strengths) or self.use.text_strength != 0
 
 
 class JobLoras:
@@ -58,41 +44,17 @@ class JobLoras:
         A LoRA that is not found is a warning. Raises EngineError for a file that cannot be read or
         is for another family, and for a prompt that the convention's tool refuses.
         """
-        warnings: list[ErrorInfo] = []
-        found: list[_FoundUse] = []
-        reports: list[LoraReport] = []
-        for use, digits in self._named(request, run, warnings):
-            one = self._lookup.find(use.name, digits)
-            if one is None:
-                warnings.append(_not_found(use, digits))
-                reports.append(_report(use, None, None))
-                continue
-            if one.others:
-                warnings.append(_ambiguous(use, one.path, one.others))
-            named = _FoundUse(one.path, use)
-            self._require_fit(named.path)
-            found.append(named)
-            reports.append(self._reported(named, warnings))
-        acting = tuple(one for one in found if one.acts)
+        named, told = find_loras(request, run, self._lookup)
+        warnings = list(told)
+        for one in named:
+            if one.path is not None:
+                self._require_fit(one.path)
+        reports = tuple(self._reported(one, warnings) for one in named)
+        acting = tuple(one for one in named if one.acts)
         key = (acting, request.lora_mode, run) if acting else ()
         if key not in self._made:
             self._made[key] = tuple(self._passes(acting, request, run)) if acting else ()
-        unique = tuple(dict.fromkeys(warnings))
-        return PictureLoras(key, self._made[key], unique, tuple(reports))
-
-    def _named(
-        self, request: ResolvedRequest, run: RunLength, warnings: list[ErrorInfo]
-    ) -> Iterator[tuple[LoraUse, str | None]]:
-        """Yield the LoRAs of the request and of the prompt's tags, each with its known hash."""
-        for choice in request.loras:
-            if choice.enabled:
-                text = choice.strength if choice.text_strength is None else choice.text_strength
-                yield LoraUse(choice.file, (choice.strength,), text), choice.hash
-        tags = lora_tags(request.prompt, request.convention, run)
-        warnings += (ErrorInfo(ErrorCode.NOT_AVAILABLE, *remark) for remark in tags.remarks)
-        hashes = {one.name: one.hash for one in request.lora_hashes}
-        for use in tags.uses:
-            yield use, hashes.get(use.name)
+        return PictureLoras(key, self._made[key], tuple(dict.fromkeys(warnings)), reports)
 
     def _file(self, path: Path) -> LoraFile:
         if path not in self._files:
@@ -118,14 +80,16 @@ class JobLoras:
             fit_lora(self._file(path), self._checkpoint)
 
     def _passes(
-        self, found: tuple[_FoundUse, ...], request: ResolvedRequest, run: RunLength
+        self, named: tuple[NamedLora, ...], request: ResolvedRequest, run: RunLength
     ) -> Iterator[PassLoras]:
         """Yield the effect on the base's pass and on the refiner's."""
         for checkpoint in (self._checkpoint, self._checkpoint.refiner):
             if checkpoint is None:
                 continue
             refines = checkpoint is self._checkpoint.refiner
-            fits = ((self._fit(one.path, refines), one.use) for one in found)
+            fits = (
+                (self._fit(one.path, refines), one.use) for one in named if one.path is not None
+            )
             acting = [
                 ActingLora(fitted, use, request.convention.lora)
                 for fitted, use in fits
@@ -133,56 +97,35 @@ class JobLoras:
             ]
             yield pass_loras(acting, checkpoint, request.lora_mode, run.evaluations)
 
-    def _reported(self, found: _FoundUse, warnings: list[ErrorInfo]) -> LoraReport:
+    def _reported(self, named: NamedLora, warnings: list[ErrorInfo]) -> LoraReport:
         """Return the report of a LoRA; warns of keys of its file that are not applied."""
-        fitted = self._fit(found.path, False) or self._fit(found.path, True)
+        if named.path is None:
+            return _report(named, None)
+        fitted = self._fit(named.path, False) or self._fit(named.path, True)
         assert fitted is not None, "the file fits"
         if fitted.unused:
             warnings.append(_unapplied(fitted))
-        return _report(found.use, found.path, fitted)
+        return _report(named, fitted)
 
 
-def _report(use: LoraUse, path: Path | None, fitted: FittedLora | None) -> LoraReport:
+def _report(named: NamedLora, fitted: FittedLora | None) -> LoraReport:
+    use = named.use
     report = LoraReport(
         name=use.name,
-        path=str(path) if path else None,
+        path=str(named.path) if named.path else None,
         strength=use.strengths[0],
         text_strength=use.text_strength,
-        points=() if use.is_constant else tuple(_points(use.strengths)),
+        points=described(use.strengths),
         blocks=use.blocks.text if use.blocks else "",
     )
     if fitted is None:
         return report
     return msgspec.structs.replace(
         report,
+        tensors_hash=stated_tensors_hash(fitted.file.index.metadata),
         applied_keys=fitted.applied,
         total_keys=fitted.file.total_keys,
         rest=fitted.unused[:_MOST_NAMED],
-    )
-
-
-def _points(strengths: tuple[float, ...]) -> Iterator[tuple[float, float]]:
-    """Yield each new strength with the fraction of the run at which it begins."""
-    place = 0
-    for strength, same in groupby(strengths):
-        yield strength, round(place / len(strengths), 4)
-        place += len(tuple(same))
-
-
-def _not_found(use: LoraUse, digits: str | None) -> ErrorInfo:
-    known = f" Its hash is {digits}; civitai.com finds it by that." if digits else ""
-    return ErrorInfo(
-        ErrorCode.NOT_AVAILABLE,
-        f"The LoRA {use.name[:80]} was not found; the picture was made without it.",
-        f"Put the file into the LoRA folder, or correct the name.{known}",
-    )
-
-
-def _ambiguous(use: LoraUse, path: Path, others: tuple[Path, ...]) -> ErrorInfo:
-    return ErrorInfo(
-        ErrorCode.NOT_AVAILABLE,
-        f"{1 + len(others)} files are called {use.name[:80]}; {path} was taken.",
-        f"Name another one by more of its path, as {others[0]}.",
     )
 
 

@@ -104,7 +104,8 @@ def _groups(
     evaluations = SAMPLERS[job.request.sampler].evaluations
     run = RunLength(passes[0].denoising.steps, evaluations, job.request.steps)
     found = [(job.read_loras(picture.request, run), picture) for picture in pictures]
-    for _, members in groupby(found, lambda one: one[0].key):
+    # Pictures of a group also share what is told of their LoRAs.
+    for _, members in groupby(found, lambda one: (one[0].key, one[0].warnings, one[0].reports)):
         same = tuple(members)
         loras = same[0][0]
         own = tuple(one.with_loras(loras.of_pass(place)) for place, one in enumerate(passes))

@@ -28,7 +28,6 @@ from engine.families.registry import FAMILIES
 from engine.jobs.lora_index import LoraIndex
 from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
-from engine.lora.folder import lora_folders
 from engine.pipeline.inspection import inspect
 from engine.server.device_checks import devices_found, verify_beside
 from engine.server.failures import error_info
@@ -77,8 +76,10 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
                 query=query.query, check=_checked(query.question, runner.services.wildcards)
             )
         case ListLoras():
-            folders = lora_folders(runner.services.models, map(Path, query.folders))
-            yield from _listed(query, folders, runner.services.loras)
+            # Jobs look for the LoRAs of prompts there, too.
+            folders = runner.services.lora_folders
+            folders.chosen = tuple(map(Path, query.folders))
+            yield from _listed(query, folders.folders, runner.services.loras)
         case InspectLora():
             lora = runner.services.loras.look(Path(query.path))
             if lora is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,9 +12,11 @@ from engine.text.cleaning import cleaner
 from engine.text.counting import TokenCount, count_tokens
 from engine.text.foreign_syntax import foreign_marks
 from engine.text.hints import bracket_hints
+from engine.text.lora_strengths import RunLength
+from engine.text.lora_tags import lora_tags
 from engine.text.prompt_errors import PromptError
 from engine.text.reading import read_prompt
-from engine.text.tags import reads_tags, strip_tags
+from engine.text.tags import NetworkTag, reads_tags, strip_tags
 from engine.text.tokenizers import ClipTokenizer, load_clip_tokenizer, load_tokenizer
 from engine.text.wildcards import expand_wildcards
 
@@ -94,8 +97,14 @@ def _networks(question: PromptQuestion) -> list[Hint]:
             f"<{tag.kind}:{tag.name}>",
             text.index(">", tag.start) + 1 - tag.start,
         )
-        for tag in tags[:_MOST_HINTS]
+        for tag in islice((tag for tag in tags if not _acts(tag, question)), _MOST_HINTS)
     ]
+
+
+def _acts(tag: NetworkTag, question: PromptQuestion) -> bool:
+    """Return True for a LoRA's tag that can be read; whether there is such a file is not known."""
+    alone = f"<{tag.kind}:{':'.join(tag.arguments)}>"
+    return bool(lora_tags(alone, question.convention, RunLength(question.steps)).uses)
 
 
 def _foreign(question: PromptQuestion) -> list[Hint]:

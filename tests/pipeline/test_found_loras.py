@@ -5,12 +5,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from engine.api.conventions import NetworkTags
 from engine.api.lora import LoraChoice, LoraHash
 from engine.api.record import ResolvedRequest
-from engine.api.values import SamplerName
 from engine.errors import EngineError
 from engine.lora.folder import LoraFolders, LoraLookup
-from engine.pipeline.found_loras import find_loras, run_length, with_paths
+from engine.pipeline.found_loras import find_loras, with_paths
+from engine.text.lora_strengths import RunLength
 from tests.lora.test_folder import HASH, OTHER, write
 from tests.metadata.records import PLAIN_REQUEST
 
@@ -24,15 +25,16 @@ def lookup(folder: Path) -> LoraLookup:
 
 
 def found(request: ResolvedRequest, folder: Path) -> list[tuple[str, tuple[float, ...], float]]:
-    loras, _ = find_loras(request, run_length(request), lookup(folder))
+    loras, _ = find_loras(request, RunLength(request.steps), lookup(folder))
     return [
         (one.path.relative_to(folder).as_posix(), one.use.strengths, one.use.text_strength)
         for one in loras
+        if one.path is not None
     ]
 
 
 def warned(request: ResolvedRequest, folder: Path) -> list[str]:
-    _, warnings = find_loras(request, run_length(request), lookup(folder))
+    _, warnings = find_loras(request, RunLength(request.steps), lookup(folder))
     return [f"{one.message} {one.hint}" for one in warnings]
 
 
@@ -60,7 +62,7 @@ def test_a_lora_that_is_not_found_is_named_with_its_hash(tmp_path: Path) -> None
     )
     assert found(request, tmp_path) == []
     assert warned(request, tmp_path) == [
-        f"The LoRA {name} was not found; the picture is made without it. "
+        f"The LoRA {name} was not found; the picture was made without it. "
         f"Put its file into {tmp_path}.{hint}"
         for name, hint in (
             ("C:\\lost.safetensors", f" Civitai finds it by the hash {HASH[:12]}."),
@@ -118,8 +120,18 @@ def test_a_file_that_was_deleted_since_is_looked_for_by_its_name(tmp_path: Path)
     assert "was not found" in warned(request, tmp_path)[0]
 
 
-def test_a_run_has_the_evaluations_of_its_sampler() -> None:
-    request = asked("", sampler=SamplerName.HEUN)
-    run = run_length(request, 5)
-    assert (run.evaluations, run.asked_evaluations) == (10, 40)
-    assert run_length(asked()).evaluations == PLAIN_REQUEST.steps
+def test_a_lora_acts_if_it_is_found_and_strong(tmp_path: Path) -> None:
+    write(tmp_path / "ink.safetensors")
+    prompt = "<lora:ink:0> <lora:ink:te=0.1:unet=0> <lora:gone:1> <lora:ink:0@0,1@1>"
+    convention = msgspec.structs.replace(PLAIN_REQUEST.convention, network_tags=NetworkTags.TIMED)
+    named, _ = find_loras(asked(prompt, convention=convention), RunLength(4), lookup(tmp_path))
+    assert [one.acts for one in named] == [False, True, False, True]
+
+
+def test_a_path_in_a_prompt_is_a_name(tmp_path: Path) -> None:
+    path = write(tmp_path / "elsewhere" / "ink.safetensors")
+    empty = tmp_path / "loras"
+    assert found(asked(f"<lora:{path}:1>"), empty) == []
+    assert (
+        len(find_loras(asked("", LoraChoice(file=str(path))), RunLength(4), lookup(empty))[0]) == 1
+    )

@@ -48,7 +48,7 @@ from tests.server.test_ending import LONG
 from tests.single_file import write_single_file
 
 QUESTION = PromptQuestion(
-    text="a (red <lora:x:1> house", convention=CONVENTIONS[ConventionName.A1111]
+    text="a (red <hypernet:x:1> house", convention=CONVENTIONS[ConventionName.A1111]
 )
 
 

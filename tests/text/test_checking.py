@@ -51,18 +51,18 @@ def test_the_cut_of_an_expanded_text_has_no_place() -> None:
 
 
 def test_a_hint_points_at_its_characters() -> None:
-    text = "a (red <lora:foo:0.5> house"
+    text = "a (red <hypernet:foo:0.5> house"
     hints = check(text).hints
     assert [hint.kind for hint in hints] == [HintKind.UNPAIRED, HintKind.NETWORK]
     pointed = [text[hint.position :][: hint.length] for hint in hints]
-    assert pointed == ["(", "<lora:foo:0.5>"]
-    assert [hint.subject for hint in hints] == ["(", "<lora:foo>"]
+    assert pointed == ["(", "<hypernet:foo:0.5>"]
+    assert [hint.subject for hint in hints] == ["(", "<hypernet:foo>"]
 
 
 def test_plain_brackets_and_tags_give_no_hints() -> None:
-    text = "a (red <lora:foo:0.5> house"
+    text = "a (red <hypernet:foo:0.5> house"
     assert check(text, convention=DIFFUSERS).hints == ()
-    assert [hint.kind for hint in check("a <lora:foo:1>", negative=True).hints] == []
+    assert [hint.kind for hint in check("a <hypernet:foo:1>", negative=True).hints] == []
     # The partner may be in the rest.
     assert HintKind.UNPAIRED not in {hint.kind for hint in check(text, complete=False).hints}
 
@@ -87,6 +87,13 @@ def test_a_checkpoints_own_words_count(tmp_path: Path) -> None:
     assert check(text, tokenizer=str(tmp_path)).used == check(text).used
 
 
+def test_a_lora_is_no_mistake_but_one_without_a_number_is() -> None:
+    text = "<lora:foo:0.5> <lyco:foo:0@0,1@1:lbw=INS> <lora:foo:[0:1:0.5]>"
+    assert check(text).hints == ()
+    (hint,) = check("a <lora:foo:strong>").hints
+    assert (hint.kind, hint.subject, hint.position) == (HintKind.NETWORK, "<lora:foo>", 2)
+
+
 @pytest.mark.parametrize("convention", [A1111, COMFY, DIFFUSERS, INVOKE])
 @given(st.text(max_size=60) | st.text("([{<>}])|:_,\"' lora+a1", max_size=60))
 @settings(max_examples=60, deadline=None)
@@ -100,4 +107,4 @@ def test_any_text_is_taken(convention: object, text: str) -> None:
 
 
 def test_the_number_of_hints_is_limited() -> None:
-    assert len(check("<lora:a:1> ( " * 200).hints) == 20
+    assert len(check("<hypernet:a:1> ( " * 200).hints) == 20

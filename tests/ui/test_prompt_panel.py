@@ -88,9 +88,9 @@ def test_a_hint_appears_under_its_spot_and_goes(reading: Desk) -> None:
 
 def test_a_network_that_is_not_used_yet_is_said(reading: Desk) -> None:
     form = reading.window.form
-    reading.session.generation.prompt = "a house <lora:foo:0.5> at night"
-    reading.wait(lambda: "<lora:foo> has no effect yet." in said(form.prompt_panel))
-    assert marked(form.prompt) == ("", ["<lora:foo:0.5>"])
+    reading.session.generation.prompt = "a house <hypernet:foo:0.5> at night"
+    reading.wait(lambda: "<hypernet:foo> has no effect." in said(form.prompt_panel))
+    assert marked(form.prompt) == ("", ["<hypernet:foo:0.5>"])
 
 
 def test_marks_of_another_text_are_not_drawn(desk: Desk) -> None:
