@@ -11,6 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine.connection import EngineCommand, EngineConnection, ReadingLimits
@@ -140,6 +141,10 @@ class EngineProcess(QObject):
     def last_lines(self) -> tuple[str, ...]:
         """The last lines that the present engine wrote to stderr, for a report; at most 200."""
         return self._connection.last_lines if self._connection else ()
+
+    def use_lora_folders(self, folders: tuple[str, ...]) -> None:
+        """Give these folders to every engine that is started from now on."""
+        self._configure = msgspec.structs.replace(self._configure, lora_folders=folders)
 
     def start(self) -> None:
         """Start the engine unless it is started; earlier crashes are forgotten."""

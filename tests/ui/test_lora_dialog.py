@@ -166,7 +166,11 @@ def test_folders_are_named_and_forgotten_in_a_dialog(
 ) -> None:
     folders = dialog.show_folders()
     assert not folders.remove.isEnabled()
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
+
+    def choose_folder(*_: object) -> str:
+        return str(tmp_path)
+
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", choose_folder)
     folders.add.click()
     assert desk.session.loras.memory.folders == (str(tmp_path),)
     assert folders.list.count() == 1

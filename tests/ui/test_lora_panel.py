@@ -1,5 +1,6 @@
 """The LoRAs in the form: strengths, trigger words, settings to use, and files that are missing."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 
+from app.notices.remedies import NoticeAction
 from engine.api.lora import LoraChoice
 from tests.app.fake_engine import Plan
 from tests.app.loras import FAST, HUGE, INK, LCM, LORAS
@@ -30,6 +32,15 @@ def desk(make_desk: MakeDesk) -> Desk:
     made.wait(lambda: made.session.loras.is_listed)
     choose(made, "sd1")
     return made
+
+
+def choosing(path: str) -> Callable[..., tuple[str, str]]:
+    """A file dialog in which this file is chosen."""
+
+    def choose_file(*_: object) -> tuple[str, str]:
+        return path, ""
+
+    return choose_file
 
 
 def panel(desk: Desk) -> LoraPanel:
@@ -62,7 +73,7 @@ def test_the_text_has_the_same_strength_until_it_is_given_its_own(desk: Desk) ->
     assert not one.text_strength.isVisibleTo(desk.window)
     one.more.click()
     assert one.text_strength.isVisibleTo(desk.window)
-    one.text_strength.field.setValue(0.2)
+    one.text_strength.slider.setValue(0.2)
     assert desk.session.generation.loras[0].text_strength == 0.2
     one.more.click()
     assert not one.text_strength.isVisibleTo(desk.window)
@@ -107,7 +118,7 @@ def test_the_settings_of_a_few_step_lora_are_one_click(desk: Desk) -> None:
     used = request.sampler, request.schedule, request.steps, request.guidance
     assert used == (LCM.sampler, LCM.schedule, LCM.steps, LCM.guidance)
     assert not button.isVisibleTo(desk.window)
-    desk.window.notices.remedies["undo_change"].click()
+    desk.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
     assert desk.session.generation.steps is None
     assert button.isVisibleTo(desk.window)
 
@@ -129,7 +140,7 @@ def test_removing_one_can_be_undone_from_its_notice(desk: Desk) -> None:
     desk.session.lora.add(FAST.path)
     row(desk).remove.click()
     assert [one.name.text() for one in panel(desk).rows] == ["lcm-lora"]
-    desk.window.notices.remedies["undo_change"].click()
+    desk.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
     assert [one.name.text() for one in panel(desk).rows] == ["ink", "lcm-lora"]
 
 
@@ -148,11 +159,9 @@ def test_a_missing_file_is_named_with_its_hash_and_can_be_found(
     assert one.find_it.isVisibleTo(desk.window)
     assert "cdcdcdcdcdcd" in one.reason.text()
     found = str(write_sparse(tmp_path / "found.safetensors", KEYS))
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (found, ""))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(found))
     one.find_it.click()
-    assert desk.session.generation.loras[0] == LoraChoice(
-        file=found, strength=0.3, hash="cd" * 6
-    )
+    assert desk.session.generation.loras[0] == LoraChoice(file=found, strength=0.3, hash="cd" * 6)
 
 
 def test_a_lost_lora_of_the_prompt_is_shown_with_a_button_to_find_it(
@@ -162,7 +171,7 @@ def test_a_lost_lora_of_the_prompt_is_shown_with_a_button_to_find_it(
     (lost,) = panel(desk).lost
     assert "seaside" in lost.words.text()
     assert "ink" in panel(desk).named.text()
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (FAST.path, ""))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(FAST.path))
     lost.find_it.click()
     assert panel(desk).lost == []
     assert desk.session.generation.prompt == "a cat <lora:ink:1>"
