@@ -1,5 +1,6 @@
 """One LoRA of the form: its picture, its strengths, its trigger words and what it suggests."""
 
+import html
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
@@ -67,6 +68,9 @@ class LoraRowPanel(QWidget):
         choice = row.choice
         name = choice_name(choice, row.info)
         self.name.setText(name)
+        self.name.setToolTip(
+            f"<qt>{html.escape(choice.file if row.info is None else row.info.path)}</qt>"
+        )
         self.about.setText(about)
         self._name_controls(name)
         self.enabled.setChecked(choice.enabled)
