@@ -57,7 +57,7 @@ class Session(QObject):
             client, self.background, models=paths.models, starter=starter, parent=self
         )
         self._lora_memory = LoraMemory(paths.state)
-        self.loras = LoraStore(client, self._lora_memory, self)
+        self.loras = LoraStore(client, self._lora_memory, paths.loras, self)
         self.gallery = GalleryStore(paths.output, self.background, self)
         self.progress = ProgressState(parent=self)
         self.notices = NoticeState(self)
@@ -106,10 +106,11 @@ class Session(QObject):
 
     def start(self) -> None:
         """Start the engine and read the folders; call it once the window is shown."""
+        # First, so that the engine starts with the user's folders.
+        self.loras.refresh()
         self.process.start()
         self.checkpoint.inspect()
         self.checkpoints.refresh()
-        self.loras.refresh()
         self.gallery.refresh()
         self.prompts.start()
         memories = (self._checkpoint_memory, self._lora_memory, self.memory)

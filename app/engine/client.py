@@ -145,12 +145,14 @@ class EngineClient(QObject):
         return self._ask(query, CheckPrompt(query=query, question=question))
 
     def list_loras(self, folders: Iterable[str]) -> int:
-        """Ask for the LoRA files in the usual folders and in these.
+        """Ask for the LoRA files in the usual folders and in these; jobs look there, too.
 
         `loras_found` carries them, `loras_listed` answers.
         """
+        wanted = tuple(folders)
+        self._process.use_lora_folders(wanted)
         query = self._next_query()
-        return self._ask(query, ListLoras(query=query, folders=tuple(folders)))
+        return self._ask(query, ListLoras(query=query, folders=wanted))
 
     def inspect_lora(self, path: str) -> int:
         """Ask for the description of a file that may be a LoRA; `lora_inspected` answers."""

@@ -11,6 +11,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.engine.connection import EngineCommand, EngineConnection, ReadingLimits
@@ -99,11 +100,12 @@ class EngineProcess(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._own_lora_folders = tuple(map(str, paths.loras))
         self._configure = Configure(
             cache=str(paths.cache),
             wildcards=str(paths.wildcards),
             models=str(paths.models),
-            lora_folders=tuple(map(str, paths.loras)),
+            lora_folders=self._own_lora_folders,
         )
         self._command = command or engine_command()
         self._supervision = supervision or Supervision()
@@ -140,6 +142,11 @@ class EngineProcess(QObject):
     def last_lines(self) -> tuple[str, ...]:
         """The last lines that the present engine wrote to stderr, for a report; at most 200."""
         return self._connection.last_lines if self._connection else ()
+
+    def use_lora_folders(self, folders: tuple[str, ...]) -> None:
+        """Give these folders, beside its own, to every engine that is started from now on."""
+        every = dict.fromkeys((*self._own_lora_folders, *folders))
+        self._configure = msgspec.structs.replace(self._configure, lora_folders=tuple(every))
 
     def start(self) -> None:
         """Start the engine unless it is started; earlier crashes are forgotten."""

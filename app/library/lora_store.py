@@ -35,11 +35,17 @@ class LoraStore(QObject):
     listing_changed = Signal(bool)
 
     def __init__(
-        self, client: EngineClient, memory: LoraMemory, parent: QObject | None = None
+        self,
+        client: EngineClient,
+        memory: LoraMemory,
+        always: Iterable[Path] = (),
+        parent: QObject | None = None,
     ) -> None:
+        """`always` are folders that are looked into beside those in `memory`."""
         super().__init__(parent)
         self._client = client
         self.memory = memory
+        self._always = tuple(map(str, always))
         self._listed: dict[str, LoraInfo] = {}
         # Files that `look` found, in a listed folder or elsewhere.
         self._elsewhere: dict[str, LoraInfo] = {}
@@ -100,7 +106,7 @@ class LoraStore(QObject):
             self._stale = True
             return
         self._seen = set()
-        self._query = self._client.list_loras(self.memory.folders)
+        self._query = self._client.list_loras((*self._always, *self.memory.folders))
         self.listing_changed.emit(True)
 
     def look(self, path: str) -> None:

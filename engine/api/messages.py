@@ -81,8 +81,8 @@ class CheckPrompt(Message, frozen=True, kw_only=True):
 class ListLoras(Message, frozen=True, kw_only=True):
     """List the user's LoRA files. Answered by LorasListed, after LorasFound.
 
-    They lie in the usual folders below `Configure.models` and in `folders`; one of these may be
-    another program's own folder. Other queries are answered in between.
+    They lie in the usual folders below `Configure.models` and in `folders`, which from now on are
+    those of `Configure.lora_folders`. Other queries are answered in between.
     """
 
     query: int

@@ -23,6 +23,8 @@ from engine.lora.files_below import ListedLora, Stamp, list_below, list_one
 CHUNK = 50
 # Files beyond these are not listed.
 MOST_FILES = 50_000
+# Facts are written after so many files were opened.
+KEPT_TOGETHER = 200
 # Raised when facts are found in another way, so that all files are read again.
 _VERSION = 1
 _MOST_BYTES = 64 << 20
@@ -90,8 +92,10 @@ class LoraIndex:
             count += len(infos)
             yield from _parts(infos)
             yield None
-        yield from self._read(unread, fresh)
-        self._keep(fresh, known, looked_through)
+        # A first listing may take minutes, and end with the program.
+        for start in range(0, max(1, len(unread)), KEPT_TOGETHER):
+            yield from self._read(unread[start : start + KEPT_TOGETHER], fresh)
+            self._keep(fresh, known, looked_through)
         return tuple(looked_through)
 
     def look(self, path: Path) -> LoraInfo | None:

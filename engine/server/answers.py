@@ -1,6 +1,6 @@
 """The answers to queries, given one after another on a thread of their own."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -25,7 +25,6 @@ from engine.api.prompts import PromptCheck, PromptQuestion
 from engine.checkpoints.faults import not_found
 from engine.families.identify import identify, supply
 from engine.families.registry import FAMILIES
-from engine.jobs.lora_index import LoraIndex
 from engine.jobs.runner import JobRunner
 from engine.jobs.services import JobServices
 from engine.pipeline.inspection import inspect
@@ -76,10 +75,7 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
                 query=query.query, check=_checked(query.question, runner.services.wildcards)
             )
         case ListLoras():
-            # Jobs look for the LoRAs of prompts there, too.
-            folders = runner.services.lora_folders
-            folders.chosen = tuple(map(Path, query.folders))
-            yield from _listed(query, folders.folders, runner.services.loras)
+            yield from _listed(query, runner.services)
         case InspectLora():
             lora = runner.services.loras.look(Path(query.path))
             if lora is None:
@@ -87,8 +83,11 @@ def _answers(query: Query, runner: JobRunner, put: Put) -> _Answer:
             yield LoraInspected(query=query.query, lora=lora)
 
 
-def _listed(query: ListLoras, folders: Iterable[Path], index: LoraIndex) -> _Answer:
-    looking = index.list(folders)
+def _listed(query: ListLoras, services: JobServices) -> _Answer:
+    # Jobs look for the LoRAs of prompts there, too.
+    places = services.lora_folders
+    places.chosen = tuple(map(Path, query.folders))
+    looking = services.loras.list(places.folders)
     while True:
         try:
             part = next(looking)

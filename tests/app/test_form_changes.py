@@ -71,7 +71,7 @@ def test_every_replacement_can_be_undone_and_done_again(
 def test_every_way_to_change_the_form_is_among_these() -> None:
     ways = {name for name in vars(FormChanges) if not name.startswith("_")}
     known = {"use_settings", "reset", "drop_extras", "start_from", "start_anew", "paint_within"}
-    assert ways - known == {"undo", "keep_all", "staticMetaObject"}
+    assert ways - known == {"undo", "keep_all", "apply", "staticMetaObject"}
 
 
 def test_a_replacement_that_changes_nothing_says_nothing(staged: Staged) -> None:

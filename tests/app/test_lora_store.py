@@ -119,3 +119,19 @@ def test_an_engine_that_dies_of_the_list_is_asked_once_more(tmp_path: Path, qtbo
     staged.session.start()
     staged.wait(lambda: listing == [True, False, True, False])
     staged.end()
+
+
+def test_a_named_folder_is_the_engine_s_at_its_next_start_too(
+    staged: Staged, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    store = staged.session.loras
+    store.add_folder(folder)
+    sent = staged.process._configure.lora_folders  # pyright: ignore[reportPrivateUsage]
+    assert sent == (str(folder),)
+    store.remove_folder(str(folder))
+    store.refresh()
+    staged.start()
+    staged.wait(lambda: store.is_listed and not store.is_listing)
+    assert staged.process._configure.lora_folders == ()  # pyright: ignore[reportPrivateUsage]

@@ -7,6 +7,7 @@ import pytest
 
 from engine.api.lora_files import LoraInfo
 from engine.checkpoints.known_files import SETTLED_NS
+from engine.jobs import lora_index
 from engine.jobs.lora_descriptions import describe_lora
 from engine.jobs.lora_index import CHUNK, LoraIndex, Part
 from engine.lora.files_below import ListedLora
@@ -146,6 +147,24 @@ def test_no_message_holds_more_files_than_a_frame_has_room_for(
     parts, folders = run(make(), loras)
     assert max(len(part) for part in parts if part) == CHUNK
     assert folders == (str(loras),)
+
+
+def test_a_first_listing_that_is_cut_short_is_not_all_lost(
+    loras: Path,
+    make: Callable[[], LoraIndex],
+    reader: Reader,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lora_index, "KEPT_TOGETHER", 2)
+    for number in range(5):
+        write_sparse(loras / f"{number}.safetensors", KEYS)
+    looking = make().list([loras])
+    while len(reader.opened) < 3:
+        next(looking)
+    looking.close()
+    reader.opened.clear()
+    last(make(), loras)
+    assert reader.opened == ["2", "3", "4"]
 
 
 def test_facts_about_files_elsewhere_are_kept(

@@ -89,3 +89,25 @@ def test_a_checkpoint_that_is_chosen_meanwhile_is_answered_before_all_loras_are_
     assert listed.wait(60)
     assert order.index(CheckpointInspected.__name__) < order.index(LorasListed.__name__) - 1
     runner.close()
+
+
+def test_jobs_look_for_names_in_the_folders_that_were_listed_last(
+    tmp_path: Path, loras: Path
+) -> None:
+    write_sparse(loras / "ink.safetensors", KEYS)
+    runner = JobRunner(JobServices.in_cache(tmp_path / "cache"))
+    queries: SimpleQueue[Query] = SimpleQueue()
+    queries.put(ListLoras(query=1, folders=(str(loras),)))
+    listed = Event()
+
+    def put(event: Message) -> None:
+        if isinstance(event, LorasListed):
+            listed.set()
+
+    assert runner.services.lora_folders.look().find("ink") is None
+    Thread(target=answer_all, args=(queries, runner, put), daemon=True).start()
+    assert listed.wait(60)
+    found = runner.services.lora_folders.look().find("ink")
+    assert found is not None
+    assert found.path == loras / "ink.safetensors"
+    runner.close()

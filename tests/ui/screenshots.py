@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPointF, QTimer
-from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtGui import QColor, QGuiApplication, QImage, QTextCursor
 from PySide6.QtWidgets import QApplication
 
 from app.__main__ import make_session
@@ -52,6 +52,16 @@ Variation seed strength: 0.3, ControlNet 0: "Module: canny, Weight: 1", Tiling: 
 ADetailer model: face_yolov8n.pt, Emphasis: No norm, Version: v1.10.1"""
 CARD = """{"baseModel": "Illustrious", "trainedWords": ["masterpiece", "very aesthetic"],
  "name": "v2.0", "model": {"name": "Illustrious XL"}}"""
+LORA_CARD = """{"trainedWords": ["inkwash", "sumi-e brush strokes", "wet paper"]}"""
+# Names, and the width of the context that each is for.
+LORAS = {
+    "ink wash": 768,
+    "lcm-lora-sdv1-5": 768,
+    "masterpiece xl": 2048,
+    "pixel art": 768,
+    "watercolour": 768,
+    "charcoal": 768,
+}
 PATIENCE_S = 180
 
 
@@ -263,6 +273,47 @@ def gaps_of_a_checkpoint(photographer: Photographer) -> None:
     session.generation.checkpoint = session.checkpoints.starter
 
 
+def loras(photographer: Photographer) -> None:
+    """LoRAs in the form, one of them for another model; then the list of all files."""
+    session, form = photographer.session, photographer.window.form
+    before = session.generation.build_request()
+    write_loras(session.checkpoints.models)
+    session.loras.refresh()
+    photographer.wait_for(
+        "loras", lambda: len(session.loras.loras) == len(LORAS) and not session.loras.is_listing
+    )
+    for info in sorted(session.loras.loras, key=lambda info: info.name)[1:4]:
+        session.lora.add(info.path)
+    session.lora.change(0, strength=0.6, text_strength=0.3)
+    session.generation.prompt = f"{PROMPTS[0]}, inkwash <lora:seaside:0.8>"
+    photographer.settle()
+    form.ensureWidgetVisible(form.loras.add, 0, 40)
+    photographer.save("21-loras")
+    dialog = form.loras.browse()
+    for look, colours in LOOKS:
+        photographer.theme.use_colours(colours)
+        photographer.settle()
+        dialog.grab().save(str(photographer.folder / f"22-lora-files-{look}.png"))
+    dialog.accept()
+    session.generation.load_request(before)
+    form.verticalScrollBar().setValue(0)
+
+
+def write_loras(models: Path) -> None:
+    """Put LoRA files of several kinds into the usual folder, some with a card and a picture."""
+    folder = models / "Lora"
+    folder.mkdir(parents=True)
+    for number, (name, width) in enumerate(LORAS.items()):
+        layer = "lora_unet_down_blocks_1_attentions_0_transformer_blocks_0_attn2_to_k"
+        shapes = {f"{layer}.lora_down.weight": (8, width), f"{layer}.lora_up.weight": (640, 8)}
+        path = write_sparse(folder / f"{name}.safetensors", shapes)
+        if number % 2 == 0:
+            path.with_suffix(".civitai.info").write_text(LORA_CARD)
+            image = QImage(160, 200, QImage.Format.Format_RGB32)
+            image.fill(QColor.fromHsv(number * 40, 140, 170))
+            image.save(str(path.with_suffix(".preview.png")))
+
+
 def troubled_engine(photographer: Photographer) -> None:
     """An engine that hangs, and one that is dragged something to."""
     session = photographer.session
@@ -327,6 +378,7 @@ def main(folder: Path) -> None:
                 picture_of_another_tool,
                 failures,
                 gaps_of_a_checkpoint,
+                loras,
                 troubled_engine,
                 devices,
             ):

@@ -21,9 +21,12 @@ from PySide6.QtWidgets import (
 
 import ui.dialogs
 from engine.api.checkpoints import CheckpointInfo, FittingFile, Gap
+from tests.app.loras import INK
 from tests.ui.conftest import Desk
 from ui.dialogs.checkpoint_dialog import CheckpointDialog
 from ui.dialogs.device_dialog import DeviceDialog
+from ui.dialogs.lora_dialog import LoraDialog
+from ui.dialogs.lora_folders_dialog import LoraFoldersDialog
 from ui.dialogs.mask_dialog import MaskDialog
 from ui.pictures import ReadPicture
 from ui.theme.theme import Theme
@@ -41,6 +44,10 @@ def mask_dialog(desk: Desk, theme: Theme) -> QDialog:
 
 DIALOGS: dict[type[QDialog], Callable[[Desk, Theme], QDialog]] = {
     CheckpointDialog: lambda desk, theme: CheckpointDialog(desk.session, theme, desk.window),
+    LoraDialog: lambda desk, theme: LoraDialog(
+        desk.session, theme, desk.window.lora_pictures, desk.window
+    ),
+    LoraFoldersDialog: lambda desk, _theme: LoraFoldersDialog(desk.session, desk.window),
     DeviceDialog: lambda desk, theme: DeviceDialog(desk.session.devices, desk.window),
     MaskDialog: mask_dialog,
 }
@@ -54,10 +61,12 @@ def test_every_dialog_is_looked_at() -> None:
 
 
 def fill(desk: Desk, theme: Theme) -> None:
-    """Bring what is not always there: rows for parts that a checkpoint lacks, start pictures."""
+    """Bring what is not always there: missing parts, start pictures, LoRAs with all controls."""
     form = desk.window.form
     gap = Gap(component="vae", label="VAE", fits=(FittingFile(path="/a.safetensors"),))
     form.checkpoint.gaps.show_gaps(lacking(gap))
+    desk.session.lora.add(INK.path)
+    desk.session.lora.change(0, text_strength=0.5)
     for row in (form.inputs.card, form.inputs.sliders, form.refiner, form.refiner.switch):
         row.show()
     QApplication.processEvents()

@@ -8,6 +8,7 @@ from ui.item_models.lora_item_model import ABOUT_ROLE, CHOSEN_ROLE, SUITED_ROLE
 from ui.theme.metrics import ICON, RADIUS, XS, S
 from ui.theme.theme import SCALES, Theme
 from ui.widgets.placing import covering
+from ui.widgets.tick_box import draw_tick
 
 PICTURE = 128
 _UNSUITED = 0.35
@@ -77,15 +78,7 @@ class LoraDelegate(QStyledItemDelegate):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(colours.accent))
         painter.drawEllipse(place)
-        pen = QPen(QColor(colours.on_accent), 2.0)
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-        painter.setPen(pen)
-        tick = QPainterPath()
-        tick.moveTo(place.left() + side * 0.28, place.top() + side * 0.52)
-        tick.lineTo(place.left() + side * 0.44, place.top() + side * 0.68)
-        tick.lineTo(place.left() + side * 0.72, place.top() + side * 0.34)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawPath(tick)
+        draw_tick(painter, place, QColor(colours.on_accent))
 
     def _draw_ring(self, painter: QPainter, frame: QRect, option: QStyleOptionViewItem) -> None:
         state: QStyle.StateFlag = option.state  # pyright: ignore[reportAttributeAccessIssue]

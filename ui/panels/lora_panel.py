@@ -97,6 +97,8 @@ class LoraPanel(QWidget):
         while len(self.rows) < count:
             panel = LoraRowPanel(self._theme)
             self._rows.addWidget(panel)
+            # Qt would show it only later, after what is done with it now.
+            panel.show()
             self._connect(panel, len(self.rows))
             self.rows.append(panel)
         if had_focus:

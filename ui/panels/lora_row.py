@@ -1,23 +1,25 @@
 """One LoRA of the form: its picture, its strengths, its trigger words and what it suggests."""
 
+import html
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.form.lora_list import LoraFate, LoraRow
 from engine.api.fields import bounds_of
 from engine.api.lora import LoraChoice
 from engine.api.lora_files import FewStepSettings
 from ui.lora_labels import choice_name, few_steps_words
-from ui.theme.metrics import XS, S
+from ui.theme.metrics import CONTROL_HEIGHT, XS, S
 from ui.theme.theme import Theme
 from ui.widgets.icon_button import IconButton
-from ui.widgets.labels import ElidedLabel, breakable, plain_label
+from ui.widgets.labels import ElidedLabel, align, breakable, plain_label
 from ui.widgets.number_field import DecimalField
 from ui.widgets.slider_field import SliderField
 from ui.widgets.thumbnail_view import ThumbnailView
+from ui.widgets.tick_box import TickBox
 from ui.widgets.word_chips import WordChips
 
 SIDE = 40
@@ -41,7 +43,7 @@ class LoraRowPanel(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self.thumbnail = ThumbnailView(theme, SIDE)
-        self.enabled = QCheckBox()
+        self.enabled = TickBox()
         self.name, self.about = ElidedLabel(), ElidedLabel("caption")
         self.remove = IconButton(theme, "close", self.tr("Remove"))
         self.reason = plain_label("", "note", wrap=True)
@@ -61,16 +63,14 @@ class LoraRowPanel(QWidget):
         self._lay_out()
         self._connect()
 
-    @property
-    def labels(self) -> list[QWidget]:
-        """The labels of the sliders, to be aligned with others."""
-        return [self.strength.label, self.text_strength.label]
-
     def show_row(self, row: LoraRow, about: str, reason: str) -> None:
         """Show a LoRA; `about` is a line about its file, `reason` says why it is not applied."""
         choice = row.choice
         name = choice_name(choice, row.info)
         self.name.setText(name)
+        self.name.setToolTip(
+            f"<qt>{html.escape(choice.file if row.info is None else row.info.path)}</qt>"
+        )
         self.about.setText(about)
         self._name_controls(name)
         self.enabled.setChecked(choice.enabled)
@@ -130,10 +130,13 @@ class LoraRowPanel(QWidget):
         head.addWidget(self.thumbnail)
         head.addLayout(words, 1)
         head.addWidget(self.remove)
+        align((self.strength.label, self.text_strength.label))
         strengths = QHBoxLayout()
         strengths.setSpacing(0)
         strengths.addWidget(self.strength, 1)
         strengths.addWidget(self.more)
+        # Below each other, although only the first has a button beside it.
+        self.text_strength.setContentsMargins(0, 0, CONTROL_HEIGHT, 0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(XS)

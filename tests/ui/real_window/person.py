@@ -32,7 +32,9 @@ class RealWindow:
         # Another's look, screen or display server.
         for name in ("QT_QPA_PLATFORM", "WAYLAND_DISPLAY", "QT_SCALE_FACTOR"):
             self._variables.pop(name, None)
-        folders = {f"SAFELIGHT_{name.upper()}": name for name in self.paths.__slots__}
+        folders = {
+            f"SAFELIGHT_{name.upper()}": name for name in self.paths.__slots__ if name != "loras"
+        }
         own = {name: str(getattr(self.paths, path)) for name, path in folders.items()}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.ui.real_window.probed_application", *files],

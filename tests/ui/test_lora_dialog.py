@@ -1,0 +1,195 @@
+"""The list of all LoRA files: search, order, what suits, and adding."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPixmap
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from engine.api.messages import LorasFound
+from tests.app.fake_engine import Plan
+from tests.app.loras import BROKEN, FAST, HUGE, INK, LORAS, lora
+from tests.app.test_lora_list import choose
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_accessibility import unnamed
+from ui.dialogs.lora_dialog import LoraDialog
+from ui.item_models.lora_item_model import ABOUT_ROLE, SUITED_ROLE
+
+NEW = lora("new one", modified_ns=99, base_model="Illustrious")
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    made = make_desk(Plan(loras=(*LORAS, NEW)))
+    made.start()
+    made.wait(lambda: made.session.loras.is_listed)
+    choose(made, "sd1")
+    return made
+
+
+@pytest.fixture
+def dialog(desk: Desk) -> LoraDialog:
+    made = desk.window.form.loras.browse()
+    desk.wait(made.isActiveWindow)
+    return made
+
+
+def names(dialog: LoraDialog) -> list[str]:
+    model = dialog.model
+    return [model.data(model.index(row)) for row in range(model.rowCount())]
+
+
+def test_files_that_suit_the_model_come_first_and_the_others_say_why_not(
+    desk: Desk, dialog: LoraDialog
+) -> None:
+    assert names(dialog) == ["lcm-lora", "new one", "ink", "broken", "huge"]
+    model = dialog.model
+    suited = [model.data(model.index(row), SUITED_ROLE) for row in range(5)]
+    assert suited == [True, True, True, False, False]
+    reasons = [model.data(model.index(row), ABOUT_ROLE) for row in (3, 4)]
+    assert reasons == [BROKEN.problem, "a LoRA for sdxl"]
+    choose(desk, "sdxl")
+    assert names(dialog)[0] == "huge"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("ink", ["ink"]),
+        ("SUMI styles", ["ink"]),
+        ("illustrious", ["new one"]),
+        ("lora-", []),
+        ("", ["lcm-lora", "new one", "ink", "broken", "huge"]),
+    ],
+)
+def test_each_word_that_is_typed_narrows_the_list(
+    dialog: LoraDialog, text: str, found: list[str]
+) -> None:
+    dialog.search.setText("x")
+    dialog.search.clear()
+    QTest.keyClicks(dialog.search, text)
+    assert names(dialog) == found
+
+
+def test_the_newest_and_the_last_used_can_come_first(desk: Desk, dialog: LoraDialog) -> None:
+    desk.session.loras.memory.note_use((INK.path,))
+    for row, first in ((1, "new one"), (2, "ink"), (0, "lcm-lora")):
+        dialog.order.setCurrentIndex(row)
+        dialog.order.activated.emit(row)
+        assert names(dialog)[0] == first
+
+
+def test_enter_in_the_search_adds_the_file_that_is_found(desk: Desk, dialog: LoraDialog) -> None:
+    assert dialog.focusWidget() is dialog.search
+    QTest.keyClicks(dialog.search, "inkwash")
+    QTest.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert [one.file for one in desk.session.generation.loras] == [INK.path]
+    assert dialog.isVisible()
+    assert dialog.use.text() == "Remove"
+
+
+def test_a_file_is_added_and_removed_by_the_keyboard_in_the_list(
+    desk: Desk, dialog: LoraDialog
+) -> None:
+    dialog.list.setFocus()
+    QTest.keyClick(dialog.list, Qt.Key.Key_Right)
+    QTest.keyClick(dialog.list, Qt.Key.Key_Return)
+    assert [one.file for one in desk.session.generation.loras] == [NEW.path]
+    QTest.keyClick(dialog.list, Qt.Key.Key_Space)
+    assert desk.session.generation.loras == ()
+
+
+def test_a_file_for_another_model_cannot_be_added_but_removed(
+    desk: Desk, dialog: LoraDialog
+) -> None:
+    dialog.search.setText("huge")
+    assert not dialog.use.isEnabled()
+    dialog.toggle()
+    assert desk.session.generation.loras == ()
+    desk.session.lora.add(HUGE.path)
+    assert dialog.use.isEnabled()
+    dialog.use.click()
+    assert desk.session.generation.loras == ()
+
+
+def test_the_current_file_stays_current_while_files_are_read(
+    desk: Desk, dialog: LoraDialog
+) -> None:
+    dialog.list.setCurrentIndex(dialog.model.index(2))
+    current = dialog.current()
+    assert current == INK
+    store, client = desk.session.loras, desk.session.client
+    desk.wait(lambda: not store.is_listing)
+    store.refresh()
+    assert store._query is not None  # pyright: ignore[reportPrivateUsage]
+    client.loras_found.emit(LorasFound(query=store._query, loras=(lora("a"),)))  # pyright: ignore[reportPrivateUsage]
+    desk.wait(lambda: names(dialog)[0] == "a")
+    assert dialog.current() == INK
+
+
+def test_pictures_beside_the_files_are_shown(make_desk: MakeDesk, tmp_path: Path) -> None:
+    picture = tmp_path / "ink.preview.png"
+    Image.new("RGB", (64, 64), "teal").save(picture)
+    shown = lora("ink", preview=str(picture))
+    desk = make_desk(Plan(loras=(shown,)))
+    desk.start()
+    desk.wait(lambda: desk.session.loras.is_listed)
+    model = desk.window.form.loras.browse().model
+    decoration = Qt.ItemDataRole.DecorationRole
+    desk.wait(lambda: isinstance(model.data(model.index(0), decoration), QPixmap))
+    desk.session.lora.add(shown.path)
+    row = desk.window.form.loras.rows[0]
+    teal = row.thumbnail.grab().toImage().pixelColor(20, 20)
+    assert (teal.red(), teal.green(), teal.blue()) == (0, 128, 128)
+
+
+def test_a_screen_reader_hears_all_about_a_file(dialog: LoraDialog) -> None:
+    model = dialog.model
+    text = model.data(model.index(2), Qt.ItemDataRole.AccessibleTextRole)
+    assert text == "ink, sd1 · rank 8, trigger words: inkwash, sumi-e brush"
+    assert unnamed(dialog) == []
+
+
+def test_a_hostile_name_is_text_in_the_tooltip(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(loras=(lora("<img src='http://192.0.2.1/x.png'>"),)))
+    desk.start()
+    desk.wait(lambda: desk.session.loras.is_listed)
+    model = desk.window.form.loras.browse().model
+    assert "<img" not in model.data(model.index(0), Qt.ItemDataRole.ToolTipRole)
+
+
+def test_folders_are_named_and_forgotten_in_a_dialog(
+    desk: Desk, dialog: LoraDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = dialog.show_folders()
+    assert not folders.remove.isEnabled()
+
+    def choose_folder(*_: object) -> str:
+        return str(tmp_path)
+
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", choose_folder)
+    folders.add.click()
+    assert desk.session.loras.memory.folders == (str(tmp_path),)
+    assert folders.list.count() == 1
+    assert str(tmp_path) in folders.list.item(0).text()
+    folders.remove.click()
+    assert desk.session.loras.memory.folders == ()
+    assert folders.list.count() == 0
+    assert unnamed(folders) == []
+
+
+def test_a_list_without_files_says_what_to_do(make_desk: MakeDesk) -> None:
+    desk = make_desk(Plan(loras=()))
+    desk.start()
+    dialog = desk.window.form.loras.browse()
+    desk.wait(lambda: desk.session.loras.is_listed)
+    assert "name yours below" in dialog.list.accessibleDescription()
+
+
+def test_the_few_step_kind_is_in_the_line_below_the_name(dialog: LoraDialog) -> None:
+    model = dialog.model
+    assert dialog.model.row_of(FAST.path) == 0
+    assert model.data(model.index(0), ABOUT_ROLE).endswith("few steps: LCM")

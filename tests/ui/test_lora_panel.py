@@ -1,0 +1,218 @@
+"""The LoRAs in the form: strengths, trigger words, settings to use, and files that are missing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QFileDialog
+
+from app.notices.remedies import NoticeAction
+from engine.api.lora import LoraChoice
+from tests.app.fake_engine import Plan
+from tests.app.loras import FAST, HUGE, INK, LCM, LORAS
+from tests.app.test_lora_list import choose
+from tests.checkpoints.files import write_sparse
+from tests.jobs.test_lora_index import KEYS
+from tests.ui.conftest import Desk, MakeDesk
+from tests.ui.test_accessibility import unnamed
+from ui.panels.lora_panel import LoraPanel
+from ui.panels.lora_row import LoraRowPanel
+
+LEFT = Qt.MouseButton.LeftButton
+PLAN = Plan(loras=LORAS)
+
+
+@pytest.fixture
+def desk(make_desk: MakeDesk) -> Desk:
+    """A window whose engine lists a few LoRA files."""
+    made = make_desk(PLAN)
+    made.start()
+    made.wait(lambda: made.session.loras.is_listed)
+    choose(made, "sd1")
+    return made
+
+
+def choosing(path: str) -> Callable[..., tuple[str, str]]:
+    """A file dialog in which this file is chosen."""
+
+    def choose_file(*_: object) -> tuple[str, str]:
+        return path, ""
+
+    return choose_file
+
+
+def panel(desk: Desk) -> LoraPanel:
+    return desk.window.form.loras
+
+
+def row(desk: Desk, at: int = 0) -> LoraRowPanel:
+    return panel(desk).rows[at]
+
+
+def test_an_empty_list_is_one_button_that_opens_all_files(desk: Desk) -> None:
+    assert panel(desk).rows == []
+    assert not panel(desk).heading.isVisibleTo(desk.window)
+    dialog = panel(desk).browse()
+    assert dialog.model.rowCount() == len(LORAS)
+    dialog.reject()
+
+
+def test_the_slider_acts_on_the_next_picture(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    assert row(desk).name.text() == "ink"
+    row(desk).strength.slider.setValue(0.6)
+    request = desk.session.generation.build_request()
+    assert request.loras == (LoraChoice(file=INK.path, strength=0.6),)
+
+
+def test_the_text_has_the_same_strength_until_it_is_given_its_own(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    one = row(desk)
+    assert not one.text_strength.isVisibleTo(desk.window)
+    one.more.click()
+    assert one.text_strength.isVisibleTo(desk.window)
+    one.text_strength.slider.setValue(0.2)
+    assert desk.session.generation.loras[0].text_strength == 0.2
+    one.more.click()
+    assert not one.text_strength.isVisibleTo(desk.window)
+    assert desk.session.generation.loras[0].text_strength is None
+
+
+def test_a_lora_is_switched_off_and_on_by_its_tick(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    one = row(desk)
+    desk.window.form.ensureWidgetVisible(one)
+    QTest.mouseClick(one.enabled, LEFT)
+    assert desk.session.generation.build_request().loras == ()
+    assert one.reason.text()
+    QTest.keyClick(one.enabled, Qt.Key.Key_Space)
+    assert len(desk.session.generation.build_request().loras) == 1
+    assert not one.reason.isVisibleTo(desk.window)
+
+
+def test_a_trigger_word_is_clicked_into_the_prompt_and_out_again(desk: Desk) -> None:
+    desk.session.generation.prompt = "a cat"
+    desk.session.lora.add(INK.path)
+    chips = row(desk).words.chips
+    assert [chip.text() for chip in chips] == list(INK.trigger_words)
+    chips[1].click()
+    assert desk.window.form.prompt.toPlainText() == "a cat, sumi-e brush"
+    assert [chip.isChecked() for chip in chips] == [False, True]
+    chips[1].click()
+    assert desk.session.generation.prompt == "a cat"
+    # The field undoes it like any edit.
+    desk.window.form.prompt.undo()
+    assert desk.session.generation.prompt == "a cat, sumi-e brush"
+    assert chips[1].isChecked()
+
+
+def test_the_settings_of_a_few_step_lora_are_one_click(desk: Desk) -> None:
+    desk.session.lora.add(FAST.path)
+    button = row(desk).use_settings
+    assert button.isVisibleTo(desk.window)
+    assert button.text() == "Use its settings: LCM, 4 steps, guidance 1"
+    button.click()
+    request = desk.session.generation.build_request()
+    used = request.sampler, request.schedule, request.steps, request.guidance
+    assert used == (LCM.sampler, LCM.schedule, LCM.steps, LCM.guidance)
+    assert not button.isVisibleTo(desk.window)
+    desk.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
+    assert desk.session.generation.steps is None
+    assert button.isVisibleTo(desk.window)
+
+
+def test_a_lora_of_another_family_says_so_and_stays(desk: Desk) -> None:
+    desk.session.lora.add(HUGE.path)
+    one = row(desk)
+    assert one.reason.text().replace("\u200b", "") == (
+        "Not applied: it is a LoRA for sdxl, and the model is sd1."
+    )
+    assert not one.strength.isVisibleTo(desk.window)
+    choose(desk, "sdxl")
+    assert not one.reason.isVisibleTo(desk.window)
+    assert one.strength.isVisibleTo(desk.window)
+
+
+def test_removing_one_can_be_undone_from_its_notice(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    desk.session.lora.add(FAST.path)
+    row(desk).remove.click()
+    assert [one.name.text() for one in panel(desk).rows] == ["lcm-lora"]
+    desk.window.notices.remedies[NoticeAction.UNDO_CHANGE].click()
+    assert [one.name.text() for one in panel(desk).rows] == ["ink", "lcm-lora"]
+
+
+def test_the_focus_stays_in_the_list_when_the_last_row_is_removed(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    row(desk).remove.setFocus()
+    row(desk).remove.click()
+    assert desk.window.focusWidget() is panel(desk).add
+
+
+def test_a_missing_file_is_named_with_its_hash_and_can_be_found(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.session.generation.loras = (LoraChoice(file="lost", strength=0.3, hash="cd" * 6),)
+    one = row(desk)
+    assert one.find_it.isVisibleTo(desk.window)
+    assert "cdcdcdcdcdcd" in one.reason.text()
+    found = str(write_sparse(tmp_path / "found.safetensors", KEYS))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(found))
+    one.find_it.click()
+    assert desk.session.generation.loras[0] == LoraChoice(file=found, strength=0.3, hash="cd" * 6)
+
+
+def test_a_lost_lora_of_the_prompt_is_shown_with_a_button_to_find_it(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.session.generation.prompt = "a cat <lora:seaside:0.8> <lora:ink:1>"
+    (lost,) = panel(desk).lost
+    assert "seaside" in lost.words.text()
+    assert "ink" in panel(desk).named.text()
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", choosing(FAST.path))
+    lost.find_it.click()
+    assert panel(desk).lost == []
+    assert desk.session.generation.prompt == "a cat <lora:ink:1>"
+    assert desk.session.generation.loras == (LoraChoice(file=FAST.path, strength=0.8),)
+
+
+def test_a_dropped_file_says_on_its_card_what_becomes_of_it(desk: Desk, tmp_path: Path) -> None:
+    lora = write_sparse(tmp_path / "drop.safetensors", KEYS)
+    mix = write_sparse(tmp_path / "mix.safetensors", {"a": (1,)})
+    titles = [desk.window.offers(file)[0].title for file in (lora, mix)]
+    assert titles == ["Add this LoRA", "Use this model"]
+    desk.window.offers(lora)[0].take()
+    assert [one.name.text() for one in panel(desk).rows] == ["drop"]
+
+
+def test_every_control_of_a_row_has_a_name_of_its_own(desk: Desk) -> None:
+    for info in LORAS:
+        desk.session.lora.add(info.path)
+    desk.session.lora.change(0, text_strength=0.5)
+    desk.session.generation.prompt = "<lora:seaside:1>"
+    assert unnamed(desk.window) == []
+    names = [one.enabled.accessibleName() for one in panel(desk).rows]
+    assert len(set(names)) == len(LORAS)
+
+
+def test_words_of_a_stranger_widen_nothing(desk: Desk) -> None:
+    long = "<b>word</b>" * 100
+    desk.session.generation.loras = (LoraChoice(file=long, hash="cd" * 6),)
+    desk.session.generation.prompt = f"<lora:{'seaside' * 100}:1>"
+    desk.window.resize(960, 640)
+    form, content = desk.window.form, desk.window.form.widget()
+    assert content is not None
+    desk.wait(lambda: desk.window.size().toTuple() == (960, 640))
+    desk.wait(lambda: content.width() <= form.viewport().width())
+
+
+def test_a_row_is_laid_out_from_right_to_left(desk: Desk) -> None:
+    desk.session.lora.add(INK.path)
+    desk.window.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    one = row(desk)
+    desk.wait(lambda: one.enabled.x() > one.remove.x())
+    first, second = one.words.chips
+    desk.wait(lambda: first.x() > second.x() or first.y() < second.y())
+    assert one.words.rect().right() - first.geometry().right() <= 1
