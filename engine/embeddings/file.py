@@ -31,7 +31,7 @@ _MOST_TENSORS = 64
 _MOST_VECTORS = 4096
 _WIDTHS = range(8, 16_385)
 _FLOATS = {DType.F64, DType.F32, DType.F16, DType.BF16, DType.F8_E4M3, DType.F8_E5M2}
-_A1111, _LIST_ENTRY = "string_to_param.", "0."
+_A1111 = "string_to_param."
 _LORA_SIGNS = ("lora_", "hada_", "lokr_", ".lora.", "bundle_emb.")
 
 ReadIndex = Callable[[Path], TensorIndex]
@@ -109,8 +109,9 @@ def _word(key: str) -> str:
 def _joined(name: str, tensors: Mapping[str, FileSlice], path: Path) -> Embedding:
     """Join the vectors of a list by width: a list has an entry for each encoder or each word."""
     by_width: dict[int, list[Array]] = {}
-    for tensor in tensors.values():
-        vectors = _numbers(tensor, path)
+    # The entries of a list come in another order from a reader of dictionaries.
+    for key in sorted(tensors, key=lambda key: int(key.partition(".")[0])):
+        vectors = _numbers(tensors[key], path)
         by_width.setdefault(vectors.shape[1], []).append(vectors)
     joined = {width: np.concatenate(parts) for width, parts in by_width.items()}
     if len(joined) == 1:

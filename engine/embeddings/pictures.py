@@ -117,7 +117,7 @@ def _from_pixels(path: Path) -> bytes | None:
     if blocks is None:
         return None
     low, high = (_unmasked(block) for block in blocks)
-    packed = ((high << 4) | low).tobytes()
+    packed = (high << np.uint8(4) | low).tobytes()
     try:
         unpacker = zlib.decompressobj()
         return unpacker.decompress(packed, _MOST_JSON_BYTES) if packed else None
@@ -128,10 +128,10 @@ def _from_pixels(path: Path) -> bytes | None:
 def _blocks(pixels: Pixels) -> tuple[Pixels, Pixels] | None:
     """Return the low 4 bits of the blocks left and right of the picture; None if not alike."""
     lit = (pixels > 0).all(2)
-    columns, rows = np.flatnonzero(lit.any(0)), np.flatnonzero(lit.any(1))
+    columns, rows = np.flatnonzero(lit.any(axis=0)), np.flatnonzero(lit.any(axis=-1))
     if not columns.size:
         return None
-    low_bits = pixels[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] & 0x0F
+    low_bits = pixels[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1] & np.uint8(0x0F)
     black = np.flatnonzero(low_bits.sum(axis=(0, 2)) == 0)
     if black.size < 2:
         return None
@@ -140,7 +140,7 @@ def _blocks(pixels: Pixels) -> tuple[Pixels, Pixels] | None:
 
 
 def _unmasked(block: Pixels) -> Pixels:
-    return block ^ (_random_bytes(block.size).reshape(block.shape) & 0x0F)
+    return block ^ (_random_bytes(block.size).reshape(block.shape) & np.uint8(0x0F))
 
 
 @lru_cache(maxsize=1)
@@ -156,4 +156,3 @@ def _random_bytes(count: int) -> Pixels:
         values = np.concatenate([values, advanced])
         factor, summand = factor * factor % 2**32, (factor * summand + summand) % 2**32
     return (values[:count] % 255).astype(np.uint8)
-

@@ -96,9 +96,7 @@ class TextEncoding(Protocol):
         """The text encoders in the checkpoint, in the order they run."""
         ...
 
-    def read(
-        self, requests: Sequence[ResolvedRequest], embeddings: Embeddings = ...
-    ) -> TextPlan:
+    def read(self, requests: Sequence[ResolvedRequest], embeddings: Embeddings = ...) -> TextPlan:
         """Parse the prompts of requests that differ only in prompts and seeds; run no network.
 
         The files of `embeddings` that the prompts name are read.

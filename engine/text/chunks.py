@@ -87,8 +87,12 @@ _Chunked = tuple[list[_Chunk], int]
 
 @dataclass(slots=True)
 class _Filling:
-    """Finished chunks and the current one; `comma` is the place of its last comma, or -1."""
+    """Finished chunks and the current one; `comma` is the place of its last comma, or -1.
 
+    With `keeps_groups` the vectors of an embedding stay in one chunk.
+    """
+
+    keeps_groups: bool = True
     chunks: list[_Chunk] = field(default_factory=list[_Chunk])
     current: list[_Token] = field(default_factory=list[_Token])
     comma: int = -1
@@ -105,7 +109,8 @@ class _Filling:
             self.comma = len(self.current)
         elif full and self.comma >= 0 and CHUNK_TOKENS - self.comma <= _COMMA_BACKTRACK:
             self.end_at_comma()
-        if len(self.current) + max(1, token.slot.group) > CHUNK_TOKENS:
+        needed = max(1, token.slot.group) if self.keeps_groups else 1
+        if len(self.current) + needed > CHUNK_TOKENS:
             self.end_chunk()
         self.current.append(token)
 
@@ -183,8 +188,10 @@ def _chunked(
     match chunking:
         case Chunking.COMMA:
             return _by_comma(pieces, tokenizer.comma_id)
-        case Chunking.PLAIN | Chunking.CUT:
+        case Chunking.PLAIN:
             return _by_comma(pieces, None)
+        case Chunking.CUT:
+            return _by_comma(pieces, None, keeps_groups=False)
         case Chunking.WORD:
             return _by_piece(pieces)
         case Chunking.SENTENCE:
@@ -236,8 +243,10 @@ def _pieces(
             return
 
 
-def _by_comma(pieces: Sequence[list[_Token] | None], comma_id: int | None) -> _Chunked:
-    filling = _Filling()
+def _by_comma(
+    pieces: Sequence[list[_Token] | None], comma_id: int | None, *, keeps_groups: bool = True
+) -> _Chunked:
+    filling = _Filling(keeps_groups)
     for piece in pieces:
         if piece is None:
             filling.end_chunk()

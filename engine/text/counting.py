@@ -68,9 +68,7 @@ def _measured(
     """Return the tokens and chunks of a passage; mixed phrases count as the longest of them."""
     used = chunks = 0
     for mixture in passage:
-        sizes = (
-            measure_prompt(tokenizer, p, convention.chunking, reader) for p in mixture.phrases
-        )
+        sizes = (measure_prompt(tokenizer, p, convention.chunking, reader) for p in mixture.phrases)
         longest, taken = max(sizes)
         used = chunks * CHUNK_TOKENS + longest
         chunks += taken
@@ -82,7 +80,9 @@ def _cut_at(
 ) -> int:
     """Return the start of the first token that does not fit, or a little earlier near brackets."""
     return min(
-        _cut_in(text, phrase, tokenizer, reader) for mixture in passage for phrase in mixture.phrases
+        _cut_in(text, phrase, tokenizer, reader)
+        for mixture in passage
+        for phrase in mixture.phrases
     )
 
 

@@ -28,9 +28,9 @@ def insertion_feeds(
     is_inserted = np.zeros(tuple(shape), np.float32)
     if places is not None:
         for row, column in np.argwhere(places != NO_VECTOR):
-            embedding, index = vectors[places[row, column]]
+            embedding, index = vectors[int(places[row, column])]
             found = embedding.vectors_for(encoder)
-            assert found is not None  # noqa: S101 (the reader places fitting vectors alone)
+            assert found is not None, "the reader places fitting vectors alone"
             inserted[row, column] = found[index]
             is_inserted[row, column] = 1
     return {"inserted": inserted, "is_inserted": is_inserted}
