@@ -104,6 +104,7 @@ class EngineProcess(QObject):
             wildcards=str(paths.wildcards),
             models=str(paths.models),
             lora_folders=tuple(map(str, paths.loras)),
+            embedding_folders=tuple(map(str, paths.embeddings)),
         )
         self._command = command or engine_command()
         self._supervision = supervision or Supervision()

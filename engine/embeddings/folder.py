@@ -49,9 +49,10 @@ class Listing:
 def usual_folders(models: Path | None, named: Sequence[Path] = ()) -> tuple[Path, ...]:
     """Return the folders that the user names, then those where tools keep embeddings.
 
-    `models` is the folder of checkpoints. None of the folders need exist.
+    `models` is the folder of checkpoints. A named folder may also be that of a tool, with folders
+    of embeddings in it. None of the folders need exist.
     """
-    found = list(named)
+    found = [folder for one in named for folder in _within(one)]
     if models is not None:
         found += [models / name for name in FOLDER_NAMES]
         if models.name.lower() in _MODEL_FOLDERS:
@@ -59,6 +60,15 @@ def usual_folders(models: Path | None, named: Sequence[Path] = ()) -> tuple[Path
         if models.parent.name.lower() in _MODEL_FOLDERS:
             found.append(models.parent.parent / FOLDER_NAMES[0])
     return tuple(dict.fromkeys(found))
+
+
+def _within(folder: Path) -> tuple[Path, ...]:
+    """Return a tool's folders of embeddings in its own folder; the folder itself if none exists."""
+    below = (
+        *(folder / name for name in FOLDER_NAMES),
+        *(folder / "models" / n for n in FOLDER_NAMES),
+    )
+    return tuple(one for one in below if one.is_dir()) or (folder,)
 
 
 def list_folders(folders: Iterable[Path]) -> Listing:

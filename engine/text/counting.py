@@ -20,13 +20,15 @@ class TokenCount:
     """The number of tokens `used`, and the `capacity` of the chunks they take.
 
     The text from character `cut_at` on has no effect; None if all of it has. `complete` is False
-    for a text so long that only its beginning was counted.
+    for a text so long that only its beginning was counted. `told` are names of embeddings in the
+    text, each with the reason why it is not used as written.
     """
 
     used: int
     capacity: int
     cut_at: int | None = None
     complete: bool = True
+    told: tuple[tuple[str, str], ...] = ()
 
 
 def count_tokens(
@@ -56,7 +58,8 @@ def count_tokens(
     cut_at = None
     if convention.chunking is Chunking.CUT and used > CHUNK_TOKENS:
         cut_at = min(_cut_at(beginning, passage, tokenizer, reader) for passage in passages)
-    return TokenCount(used, chunks * CHUNK_TOKENS, cut_at, complete)
+    told = tuple((name, message) for message, name in reader.named.items()) if reader else ()
+    return TokenCount(used, chunks * CHUNK_TOKENS, cut_at, complete, told)
 
 
 def _measured(

@@ -73,6 +73,8 @@ class EmbeddingReader:
     use: EmbeddingUse
     vectors: list[tuple[Embedding, int]] = field(default_factory=list[tuple[Embedding, int]])
     told: dict[str, ErrorInfo] = field(default_factory=dict[str, ErrorInfo])
+    # The names that the warnings are about, by their messages.
+    named: dict[str, str] = field(default_factory=dict[str, str])
     # By name, in the order in which the texts name them.
     used: dict[str, Embedding] = field(default_factory=dict[str, Embedding])
     _starts: dict[tuple[object, ...], int] = field(default_factory=dict[tuple[object, ...], int])
@@ -131,10 +133,10 @@ class EmbeddingReader:
         if embedding is None:
             return []
         if not embedding.is_exactly_for(self.use.encoders):
-            self._tell(warnings.for_others(name, embedding))
+            self._tell(name, warnings.for_others(name, embedding))
             return []
         if embedding.count > _MOST_VECTORS:
-            self._tell(warnings.too_long(name, embedding.count, _MOST_VECTORS))
+            self._tell(name, warnings.too_long(name, embedding.count, _MOST_VECTORS))
             return []
         return self._placed(name, embedding)
 
@@ -165,14 +167,14 @@ class EmbeddingReader:
 
     def _prefix_vectors(self, name: str, found: Found | None) -> list[Slot]:
         if found is None:
-            self._tell(warnings.not_found(name))
+            self._tell(name, warnings.not_found(name))
             return []
         embedding = self._taken(name, found)
         if embedding is None:
             return []
         if embedding.vectors_for(self.use.encoder) is not None:
             return self._placed(name, embedding)
-        self._tell(warnings.without_effect(name, embedding))
+        self._tell(name, warnings.without_effect(name, embedding))
         return [Slot(_PLACEHOLDER, is_dropped=True)] * embedding.count
 
     def _marked(self, mark: re.Pattern[str], text: str, limit: int) -> Iterator[list[Slot]]:
@@ -195,7 +197,7 @@ class EmbeddingReader:
         if embedding is None:
             return []
         if any(embedding.vectors_for(encoder) is None for encoder in self.use.encoders):
-            self._tell(warnings.for_others(word, embedding))
+            self._tell(word, warnings.for_others(word, embedding))
             return []
         if number is None:
             return self._placed(word, embedding)
@@ -213,10 +215,10 @@ class EmbeddingReader:
             return None
         if found.embedding is None:
             if found.error is not None:
-                self._tell(warnings.unreadable(name, found.error))
+                self._tell(name, warnings.unreadable(name, found.error))
             return None
         if found.embedding.others:
-            self._tell(warnings.shared_name(name, found.embedding))
+            self._tell(name, warnings.shared_name(name, found.embedding))
         return found.embedding
 
     def _placed(self, name: str, embedding: Embedding) -> list[Slot]:
@@ -230,8 +232,9 @@ class EmbeddingReader:
         others = range(start + 1, start + embedding.count)
         return [first, *(Slot(_PLACEHOLDER, vector) for vector in others)]
 
-    def _tell(self, warning: ErrorInfo) -> None:
+    def _tell(self, name: str, warning: ErrorInfo) -> None:
         self.told.setdefault(warning.message, warning)
+        self.named.setdefault(warning.message, name)
 
 
 def plain_pieces(tokenizer: ClipTokenizer, text: str, limit: int) -> Sequence[list[Slot]]:

@@ -280,9 +280,7 @@ def test_inserted_vectors_replace_those_of_tokens(backend: Backend) -> None:
     feeds = {"tokens": tokens, "inserted": words[others] * marks[..., None], "is_inserted": marks}
     session = load(inserting, weights, backend)
     plain = load(lambda g: clip_text(g, SMALL_CLIP), weights, backend)
-    np.testing.assert_array_equal(
-        result_of(session, feeds), result_of(plain, {"tokens": others})
-    )
+    np.testing.assert_array_equal(result_of(session, feeds), result_of(plain, {"tokens": others}))
     nothing = {name: np.zeros_like(feeds[name]) for name in ("inserted", "is_inserted")}
     np.testing.assert_array_equal(
         result_of(session, {"tokens": tokens, **nothing}), result_of(plain, {"tokens": tokens})

@@ -6,12 +6,23 @@ import numpy as np
 
 from backends.base import Array
 from engine.embeddings.embedding import CLIP_G, CLIP_L, Embedding, Encoder
-from engine.families.base import Component
+from engine.families.base import Component, IdentifiedCheckpoint
+from engine.families.shared.clip.network import text_encoders
 from engine.families.shared.clip.prompt_tokens import Insertions
+from engine.families.shared.component_network import config_of
+from engine.graphs.clip_text import ClipTextConfig
 from engine.text.embedded import NO_VECTOR
 
 # The keys of the text encoders in files of embeddings.
-ENCODER_KEYS = {Component.TEXT_ENCODER: CLIP_L, Component.TEXT_ENCODER_2: CLIP_G}
+_KEYS = {Component.TEXT_ENCODER: CLIP_L, Component.TEXT_ENCODER_2: CLIP_G}
+
+
+def encoders_of(checkpoint: IdentifiedCheckpoint) -> dict[Component, Encoder]:
+    """Return a checkpoint's text encoders, in order, as embeddings are made for them."""
+    return {
+        one: Encoder(_KEYS[one], config_of(checkpoint, one, ClipTextConfig).width)
+        for one in text_encoders(checkpoint)
+    }
 
 
 def insertion_feeds(

@@ -19,7 +19,7 @@ from engine.families.base import Component, IdentifiedCheckpoint
 from engine.families.running import NetworkRunner
 from engine.families.shared.clip.conditioning import ClipConditioning, PooledInputs
 from engine.families.shared.clip.insertions import (
-    ENCODER_KEYS,
+    encoders_of,
     insertion_feeds,
     last_vectors,
 )
@@ -33,8 +33,6 @@ from engine.families.shared.clip.prompt_tokens import (
     tokenize_prompts,
 )
 from engine.families.shared.clip.text_use import TextUse
-from engine.families.shared.component_network import config_of
-from engine.graphs.clip_text import ClipTextConfig
 from engine.sampling.samplers import SAMPLERS
 from engine.text.chunks import first_end, zero_filled
 from engine.text.cleaning import cleaner
@@ -74,8 +72,7 @@ class ClipText:
     @property
     def encoders(self) -> Mapping[Component, Encoder]:
         """The text encoders as embeddings are made for them."""
-        configs = {one: config_of(self.checkpoint, one, ClipTextConfig) for one in self.components}
-        return {one: Encoder(ENCODER_KEYS[one], config.width) for one, config in configs.items()}
+        return encoders_of(self.checkpoint)
 
     def read(
         self, requests: Sequence[ResolvedRequest], embeddings: Embeddings = NO_EMBEDDINGS
