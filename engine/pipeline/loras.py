@@ -17,6 +17,7 @@ from engine.families.lora_purpose import fit_lora
 from engine.lora.file import LoraFile, read_lora
 from engine.lora.folder import LoraLookup
 from engine.lora.layers import FittedLora
+from engine.pipeline.bundled_embeddings import bundled_embeddings
 from engine.pipeline.denoise.lora_stretches import PassLoras
 from engine.pipeline.lora_patches import ActingLora, pass_loras
 from engine.pipeline.picture_loras import PictureLoras
@@ -77,8 +78,9 @@ class JobLoras:
         key = (acting, request.lora_mode, run) if acting else ()
         if key not in self._made:
             self._made[key] = tuple(self._passes(acting, request, run)) if acting else ()
-        unique = tuple(dict.fromkeys(warnings))
-        return PictureLoras(key, self._made[key], unique, tuple(reports))
+        embeddings, problems = bundled_embeddings(self._file(one.path) for one in acting)
+        unique = tuple(dict.fromkeys((*warnings, *problems)))
+        return PictureLoras(key, self._made[key], unique, tuple(reports), embeddings)
 
     def _named(
         self, request: ResolvedRequest, run: RunLength, warnings: list[ErrorInfo]
